@@ -1,0 +1,93 @@
+"""Every exception of nodegraft, with the sentence the user reads."""
+
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+
+
+class NodegraftError(Exception):
+    """The root: catch this to catch everything nodegraft raises on purpose."""
+
+
+class DataError(NodegraftError):
+    """The tables, features or labels given cannot be used as they are."""
+
+
+class ParameterError(NodegraftError):
+    """A hyper-parameter or option has a value that makes no sense."""
+
+
+class NotFittedError(NodegraftError):
+    """The model was asked before it learned anything."""
+
+    def __init__(self, method: str) -> None:
+        super().__init__(f"This {method} model knows no class yet: call fit(graph, labels) first.")
+
+
+class NotSupportedError(NodegraftError):
+    """The method does not offer an optional ability."""
+
+    def __init__(self, method: str, capability: str) -> None:
+        super().__init__(
+            f"{method} cannot {capability}; ask model.capabilities() before relying on it."
+        )
+
+
+class ClassNameError(NodegraftError):
+    """A class name is taken, unknown, or has no usable nodes."""
+
+
+class CheckpointError(NodegraftError):
+    """A saved directory cannot be written or read."""
+
+
+class RecordConflictError(NodegraftError):
+    """A run record exists already and says something else."""
+
+
+class PluginWarning(UserWarning):
+    """An installed plug-in could not be loaded and was left out."""
+
+
+class UnknownNameError(NodegraftError):
+    """A method or dataset name that nobody registered."""
+
+    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
+        names = sorted(known)
+        close = get_close_matches(name, names, n=1)
+        hint = f" Did you mean {close[0]!r}?" if close else ""
+        super().__init__(f"There is no {kind} named {name!r}.{hint} Known: {', '.join(names)}.")
+
+
+class UnknownNodeError(NodegraftError):
+    """A node key or row that the graph does not hold."""
+
+    def __init__(self, missing: Sequence[object], total: int) -> None:
+        shown = ", ".join(repr(key) for key in missing[:5])
+        more = f" and {len(missing) - 5} more" if len(missing) > 5 else ""
+        super().__init__(
+            f"{len(missing)} of {total} nodes are not in this graph: {shown}{more}. "
+            "Node keys are the values of the key column, in the same type (text or integer)."
+        )
+
+
+class HiddenNodeError(NodegraftError):
+    """A node that exists in the graph but may not be seen in this view."""
+
+    def __init__(self, hidden: int, total: int) -> None:
+        super().__init__(
+            f"{hidden} of {total} nodes are not visible in this view: their classes have not "
+            "arrived yet."
+        )
+
+
+class MissingFileError(NodegraftError):
+    """A data file is not where it was looked for."""
+
+    def __init__(self, dataset: str, wanted: Sequence[str], looked: Sequence[Path]) -> None:
+        files = ", ".join(wanted)
+        places = "\n".join(f"  {place}" for place in looked)
+        super().__init__(
+            f"Dataset {dataset!r} needs {files}. Looked in:\n{places}\n"
+            "Give the folder that holds it with --data DIR, or set NODEGRAFT_DATA."
+        )

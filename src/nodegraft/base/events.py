@@ -1,0 +1,23 @@
+"""What progress bars and trackers hang on; the library itself prints nothing."""
+
+from typing import Any
+
+
+class Listener:
+    """Does nothing: subclass it and override what you want to see.
+
+    >>> class Last(Listener):
+    ...     def step(self, stage, done, total, **numbers):
+    ...         self.seen = (stage, done, numbers)
+    >>> listener = Last(); listener.step("pretrain", 3, 10, loss=0.5); listener.seen
+    ('pretrain', 3, {'loss': 0.5})
+    """
+
+    def step(self, stage: str, done: int, total: int, **numbers: float) -> None:
+        """``done`` of at most ``total`` steps of a stage are over; numbers tell how it goes."""
+
+    def session(self, result: Any) -> None:
+        """One session of an evaluation has been measured."""
+
+
+SILENT = Listener()

@@ -1,0 +1,80 @@
+"""Name -> class, found by scanning one package plus the entry points of other distributions."""
+
+import importlib
+import inspect
+import pkgutil
+import warnings
+from collections.abc import Iterator
+from functools import cached_property
+from importlib.metadata import entry_points
+from types import ModuleType
+from typing import Generic, TypeVar
+
+from nodegraft.base.errors import NodegraftError, PluginWarning, UnknownNameError
+
+T = TypeVar("T")
+
+
+class Registry(Generic[T]):
+    """All concrete subclasses of ``base`` that carry a ``name``.
+
+    They are looked for in every module of ``package`` and in the entry point group of the same
+    name, so ``nodegraft.methods`` is both a folder here and a group a plug-in can use.
+    """
+
+    def __init__(self, kind: str, package: str, base: type[T]) -> None:
+        self.kind = kind
+        self.package = package
+        self.base = base
+
+    @cached_property
+    def _classes(self) -> dict[str, type[T]]:
+        found: dict[str, type[T]] = {}
+        for candidate in (*self._scanned(), *self._plugged_in()):
+            name: str = candidate.name  # type: ignore[attr-defined]
+            if found.setdefault(name, candidate) is not candidate:
+                raise NodegraftError(
+                    f"Two {self.kind}s are named {name!r}: "
+                    f"{found[name].__module__} and {candidate.__module__}. Rename one."
+                )
+        return dict(sorted(found.items()))
+
+    def _scanned(self) -> Iterator[type[T]]:
+        package = importlib.import_module(self.package)
+        for info in pkgutil.iter_modules(package.__path__):
+            yield from self._defined_in(importlib.import_module(f"{self.package}.{info.name}"))
+
+    def _plugged_in(self) -> Iterator[type[T]]:
+        for point in entry_points(group=self.package):
+            try:
+                loaded = point.load()
+            except Exception as error:
+                # Somebody else's broken package must not take the whole command down.
+                message = f"plug-in {point.name!r} ({point.value}) was left out: {error}"
+                warnings.warn(message, PluginWarning, stacklevel=2)
+                continue
+            if isinstance(loaded, ModuleType):
+                yield from self._defined_in(loaded)
+            else:
+                yield loaded
+
+    def _defined_in(self, module: ModuleType) -> Iterator[type[T]]:
+        for value in vars(module).values():
+            if (
+                inspect.isclass(value)
+                and issubclass(value, self.base)
+                and value.__module__ == module.__name__
+                and hasattr(value, "name")
+            ):
+                yield value
+
+    def names(self) -> list[str]:
+        """All names, sorted."""
+        return list(self._classes)
+
+    def get(self, name: str) -> type[T]:
+        """The class of that name, or an error that offers the closest one."""
+        try:
+            return self._classes[name]
+        except KeyError:
+            raise UnknownNameError(self.kind, name, self._classes) from None

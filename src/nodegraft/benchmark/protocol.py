@@ -1,0 +1,157 @@
+"""The strict protocol: teach a stream session by session and measure on all seen classes."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nodegraft.base.events import SILENT, Listener
+from nodegraft.base.measure import Measurement
+from nodegraft.graph.split import ClassSplit
+from nodegraft.graph.stream import ClassStream, Session
+from nodegraft.methods.base import Method
+from nodegraft.metrics import (
+    accuracy_at_coverage,
+    average_forgetting,
+    expected_calibration_error,
+    harmonic_mean,
+    performance_drop,
+    recalls,
+    relative_performance_drop,
+)
+
+COVERAGES = (0.5, 0.8, 0.9, 1.0)
+
+
+@dataclass(frozen=True)
+class SessionResult:
+    """All that is measured in one session; accuracies are shares, None where no class is meant.
+
+    ``known`` classes are those of session 0 (base and pseudo-novel). ``peak_bytes`` is how far
+    resident memory rose while the increment was learned, ``kept_bytes`` what the model keeps.
+    """
+
+    index: int
+    classes: int
+    new_classes: tuple[str, ...]
+    queries: int
+    macro_accuracy: float
+    micro_accuracy: float
+    base_accuracy: float
+    pseudo_novel_accuracy: float | None
+    known_accuracy: float
+    novel_accuracy: float | None
+    harmonic_mean: float | None
+    expected_calibration_error: float
+    accuracy_at_coverage: dict[str, float]
+    seconds: float
+    query_seconds: float
+    peak_bytes: int
+    kept_bytes: int
+    recall: dict[str, float] = field(repr=False)
+    asked: dict[str, int] = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Trace:
+    """The sessions of one evaluation, and what they amount to."""
+
+    sessions: tuple[SessionResult, ...]
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """A0, the last session, the average over sessions, PD, RPD, forgetting."""
+        macro = [session.macro_accuracy for session in self.sessions]
+        last = self.sessions[-1]
+        return {
+            "first_accuracy": macro[0],
+            "last_accuracy": macro[-1],
+            "average_accuracy": float(np.mean(macro)),
+            "performance_drop": performance_drop(macro),
+            "relative_performance_drop": relative_performance_drop(macro),
+            "last_known_accuracy": last.known_accuracy,
+            "last_novel_accuracy": last.novel_accuracy,
+            "harmonic_mean": last.harmonic_mean,
+            "average_forgetting": average_forgetting(self._recall_table()),
+            "seconds": sum(session.seconds for session in self.sessions),
+            "kept_bytes": last.kept_bytes,
+        }
+
+    def _recall_table(self) -> NDArray[np.float64]:
+        names = self.sessions[-1].recall
+        return np.array(
+            [[session.recall.get(name, np.nan) for name in names] for session in self.sessions]
+        )
+
+
+def evaluate(method: Method, stream: ClassStream, *, listener: Listener = SILENT) -> Trace:
+    """Teach ``method`` the stream and measure it after every session.
+
+    The method gets views and support labels. Query labels never leave this module.
+    """
+    results = []
+    for session in stream:
+        with Measurement() as work:
+            if session.index == 0:
+                method.fit(session.view, stream.curriculum, listener=listener)
+            else:
+                method.add_classes(session.view, session.support, listener=listener)
+        results.append(_measure(method, session, stream, work))
+        listener.session(results[-1])
+    return Trace(tuple(results))
+
+
+def _measure(
+    method: Method, session: Session, stream: ClassStream, work: Measurement
+) -> SessionResult:
+    # Asked in row order: neither the order nor the company of a node may hint at its class.
+    order = np.argsort(session.query.rows())
+    rows = session.query.rows()[order]
+    with Measurement() as asking:
+        shares = method.probabilities(method.score_rows(session.view, rows))
+    predicted, confidence = shares.argmax(axis=1), shares.max(axis=1)
+    targets = session.query.targets(method.classes_)[order]
+    correct = predicted == targets
+    recall = dict(
+        zip(method.classes_, recalls(targets, predicted, len(method.classes_)), strict=True)
+    )
+    groups = _group_accuracies(recall, stream.split)
+    novel, known = groups["novel_accuracy"], groups["known_accuracy"]
+    return SessionResult(
+        index=session.index,
+        classes=len(method.classes_),
+        new_classes=session.support.classes,
+        queries=int(rows.size),
+        macro_accuracy=float(np.mean(list(recall.values()))),
+        micro_accuracy=float(correct.mean()),
+        base_accuracy=groups["base_accuracy"] or 0.0,
+        pseudo_novel_accuracy=groups["pseudo_novel_accuracy"],
+        known_accuracy=known or 0.0,
+        novel_accuracy=novel,
+        harmonic_mean=None if novel is None else harmonic_mean(known or 0.0, novel),
+        expected_calibration_error=expected_calibration_error(confidence, correct),
+        accuracy_at_coverage={
+            f"{coverage:.2f}": accuracy_at_coverage(confidence, correct, coverage)
+            for coverage in COVERAGES
+        },
+        seconds=work.seconds,
+        query_seconds=asking.seconds,
+        peak_bytes=work.peak_bytes,
+        kept_bytes=method.state().nbytes,
+        recall={name: float(value) for name, value in recall.items()},
+        asked={name: int(rows.size) for name, rows in session.query.items()},
+    )
+
+
+def _group_accuracies(recall: dict[str, float], split: ClassSplit) -> dict[str, float | None]:
+    groups = {
+        "base_accuracy": split.base,
+        "pseudo_novel_accuracy": split.pseudo_novel,
+        "known_accuracy": split.known,
+        "novel_accuracy": tuple(name for name in recall if name not in split.known),
+    }
+    return {
+        group: float(np.mean([recall[name] for name in names])) if names else None
+        for group, names in groups.items()
+    }

@@ -1,0 +1,200 @@
+"""The commands: parse, call, draw."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from functools import wraps
+from pathlib import Path
+from typing import Annotated, Any
+
+import torch
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from nodegraft.base.errors import MissingFileError, NodegraftError, ParameterError
+from nodegraft.base.parameters import build
+from nodegraft.benchmark.protocol import evaluate
+from nodegraft.benchmark.results import make_record
+from nodegraft.cli.display import RunDisplay, percent, summary_table
+from nodegraft.datasets.base import REGISTRY as DATASETS
+from nodegraft.graph.split import ClassSplit, Setting
+from nodegraft.graph.statistics import QUANTILES, Statistics, describe
+from nodegraft.graph.stream import Arrival, ClassStream
+from nodegraft.methods.base import REGISTRY as METHODS
+
+app = typer.Typer(
+    help="Teach a graph model new classes from a handful of labelled nodes.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+listing = typer.Typer(help="What is there to choose from.", no_args_is_help=True)
+data = typer.Typer(help="Look at datasets.", no_args_is_help=True)
+app.add_typer(listing, name="list")
+app.add_typer(data, name="data")
+
+DataRoot = Annotated[
+    Path | None,
+    typer.Option("--data", help="Folder that holds the data folders [env: NODEGRAFT_DATA]."),
+]
+DatasetOptions = Annotated[
+    list[str] | None,
+    typer.Option("--dataset-set", metavar="NAME=VALUE", help="Set an option of the dataset."),
+]
+
+
+def says_what_is_wrong(command: Callable[..., None]) -> Callable[..., None]:
+    """Errors meant for the user are one message and exit code 2, not a traceback."""
+
+    @wraps(command)
+    def guarded(*args: Any, **kwargs: Any) -> None:
+        try:
+            command(*args, **kwargs)
+        except NodegraftError as error:
+            Console(stderr=True).print(
+                f"[bold red]Error:[/] {error}", highlight=False, soft_wrap=True
+            )
+            raise typer.Exit(2) from error
+
+    return guarded
+
+
+@app.command()
+@says_what_is_wrong
+def run(
+    dataset: Annotated[str, typer.Option(help="See: nodegraft list datasets.")],
+    method: Annotated[str, typer.Option(help="See: nodegraft list methods.")],
+    seed: Annotated[int, typer.Option(help="Draws the split and starts the method.")] = 0,
+    data: DataRoot = None,
+    out: Annotated[Path, typer.Option(help="Folder for the run record.")] = Path("runs"),
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="Set a field of the method."),
+    ] = None,
+    dataset_settings: DatasetOptions = None,
+    ways: Annotated[int | None, typer.Option(help="New classes a session.")] = None,
+    shots: Annotated[int | None, typer.Option(help="Labelled nodes a new class.")] = None,
+    arrival: Annotated[
+        str, typer.Option(help="'with-class' (nodes come with their class) or 'present'.")
+    ] = "with-class",
+    threads: Annotated[int, typer.Option(help="Threads for torch; one is usually fastest.")] = 1,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="The record on standard output, the rest on error.")
+    ] = False,
+) -> None:
+    """Teach one dataset to one method, session by session, under the strict protocol."""
+    torch.set_num_threads(threads)
+    console = Console(stderr=as_json)
+    model = build(METHODS.get(method), {"seed": str(seed), **_pairs(settings)})
+    source = build(DATASETS.get(dataset), _pairs(dataset_settings))
+    with console.status(f"reading {dataset}"):
+        loaded = source.load(data)
+    setting = _adjusted(loaded.setting, ways, shots)
+    split = ClassSplit.draw(loaded.labels, setting, seed, loaded.groups)
+    stream = ClassStream(loaded.graph, split, arrival=_arrival(arrival))
+    for note in loaded.notes:
+        console.print(f"[yellow]note:[/] {note}", highlight=False)
+    title = f"{method} on {dataset}, seed {seed}: {setting}, {arrival}, strict protocol"
+    with RunDisplay(console, title, len(stream)) as display:
+        trace = evaluate(model, stream, listener=display)
+    record = make_record(model, loaded, stream, trace)
+    place = record.write(out)
+    console.print(summary_table(trace.summary))
+    console.print(f"record: {place}", highlight=False, soft_wrap=True)
+    if as_json:
+        typer.echo(json.dumps(record.document, indent=2))
+
+
+@listing.command("methods")
+@says_what_is_wrong
+def list_methods() -> None:
+    """Every method, what it can do, and whose it is."""
+    table = Table("method", "what it does", "can also", "from")
+    for name in METHODS.names():
+        method = METHODS.get(name)
+        abilities = ", ".join(sorted(method.capabilities()))
+        table.add_row(name, method.summary, abilities or "–", method.citation)
+    Console().print(table)
+
+
+@listing.command("datasets")
+@says_what_is_wrong
+def list_datasets(data: DataRoot = None) -> None:
+    """Every dataset, and whether its files are where they are looked for."""
+    table = Table("dataset", "what it is", "files", "from")
+    for name in DATASETS.names():
+        dataset = DATASETS.get(name)
+        table.add_row(name, dataset.summary, _found(name, data), dataset.citation)
+    Console().print(table)
+
+
+@data.command("info")
+@says_what_is_wrong
+def info(
+    name: Annotated[str, typer.Argument(help="See: nodegraft list datasets.")],
+    data: DataRoot = None,
+    dataset_settings: DatasetOptions = None,
+) -> None:
+    """Read a dataset and describe it."""
+    dataset = build(DATASETS.get(name), _pairs(dataset_settings))
+    console = Console()
+    with console.status(f"reading {name}"):
+        loaded = dataset.load(data)
+        numbers = describe(loaded.graph, loaded.labels)
+    console.print(f"[bold]{name}[/]: {dataset.summary}", highlight=False)
+    console.print(_statistics_table(numbers))
+    console.print(f"default setting: {loaded.setting}", highlight=False)
+    console.print(f"content hash: {loaded.content_hash}", highlight=False)
+    for note in loaded.notes:
+        console.print(f"[yellow]note:[/] {note}", highlight=False)
+
+
+def _statistics_table(numbers: Statistics) -> Table:
+    table = Table.grid(padding=(0, 2))
+    degrees = " ".join(str(value) for value in numbers.degree_quantiles)
+    marks = "/".join(f"{100 * quantile:.0f}" for quantile in QUANTILES)
+    rows = {
+        "nodes": f"{numbers.nodes:,} ({numbers.isolated:,} without an edge)",
+        "undirected edges": f"{numbers.edges:,}",
+        "features": f"{numbers.features:,} ({numbers.features_per_node:.1f} stored a node)",
+        "classes": f"{numbers.classes} (sizes: smallest {numbers.smallest_class:,}, "
+        f"median {numbers.median_class:,}, largest {numbers.largest_class:,})",
+        "edges inside a class": f"{percent(numbers.homophily)} "
+        f"(adjusted for chance: {percent(numbers.adjusted_homophily)})",
+        f"degrees at {marks} %": degrees,
+    }
+    for name, value in rows.items():
+        table.add_row(name, value)
+    return table
+
+
+def _found(name: str, root: Path | None) -> str:
+    dataset = DATASETS.get(name)
+    if not dataset.wanted:
+        return "none needed"
+    try:
+        dataset().locate(root)
+    except MissingFileError:
+        return "missing: " + ", ".join(dataset.wanted)
+    return "found"
+
+
+def _pairs(settings: list[str] | None) -> dict[str, str]:
+    pairs = {}
+    for setting in settings or []:
+        name, equals, value = setting.partition("=")
+        if not equals:
+            raise ParameterError(f"{setting!r} must look like name=value.")
+        pairs[name.strip().replace("-", "_")] = value.strip()
+    return pairs
+
+
+def _adjusted(setting: Setting, ways: int | None, shots: int | None) -> Setting:
+    return replace(setting, ways=ways or setting.ways, shots=shots or setting.shots)
+
+
+def _arrival(text: str) -> Arrival:
+    if text not in ("with-class", "present"):
+        raise ParameterError(f"arrival is 'with-class' or 'present', not {text!r}.")
+    return text  # type: ignore[return-value]

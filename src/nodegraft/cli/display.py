@@ -1,0 +1,126 @@
+"""What a run looks like in a terminal: a progress bar and a growing table of sessions."""
+
+from types import TracebackType
+from typing import Any
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from nodegraft.base.events import Listener
+from nodegraft.benchmark.protocol import SessionResult
+
+
+class RunDisplay(Listener):
+    """Draws what :func:`nodegraft.benchmark.protocol.evaluate` tells it."""
+
+    def __init__(self, console: Console, title: str, sessions: int) -> None:
+        self._table = _session_table(title)
+        self._progress = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("sessions"),
+            TimeElapsedColumn(),
+            TextColumn("[dim]{task.fields[status]}"),
+            console=console,
+        )
+        self._task = self._progress.add_task("teaching", total=sessions, status="reading the graph")
+        self._live = Live(Group(self._table, self._progress), console=console, refresh_per_second=8)
+
+    def __enter__(self) -> "RunDisplay":
+        self._live.__enter__()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if kind is None:
+            self._live.update(self._table)
+        self._live.__exit__(kind, error, trace)
+
+    def step(self, stage: str, done: int, total: int, **numbers: float) -> None:
+        """Show where a stage is, beside the bar."""
+        shown = "  ".join(
+            f"{name.replace('_', '-')} {value:.3f}" for name, value in numbers.items()
+        )
+        self._progress.update(
+            self._task, status=f"{stage}: step {done} of at most {total}  {shown}"
+        )
+
+    def session(self, result: SessionResult) -> None:
+        """One more row."""
+        self._table.add_row(*_row(result))
+        self._progress.update(self._task, advance=1, status="")
+
+
+def summary_table(summary: dict[str, Any]) -> Table:
+    """The closing numbers, two columns."""
+    table = Table.grid(padding=(0, 2))
+    rows = {
+        "A0, before the first new class": percent(summary["first_accuracy"]),
+        "last session": percent(summary["last_accuracy"]),
+        "average over sessions": percent(summary["average_accuracy"]),
+        "performance drop (PD)": points(summary["performance_drop"]),
+        "relative drop (RPD)": percent(summary["relative_performance_drop"]),
+        "harmonic mean, known and novel": percent(summary["harmonic_mean"]),
+        "average forgetting": points(summary["average_forgetting"]),
+        "learning took": f"{summary['seconds']:.2f} s",
+        "model keeps": size(summary["kept_bytes"]),
+    }
+    for name, value in rows.items():
+        table.add_row(name, value)
+    return table
+
+
+def percent(share: float | None) -> str:
+    """A share as a percentage.
+
+    >>> percent(0.5666), percent(None)
+    ('56.7 %', '–')
+    """
+    return "–" if share is None else f"{100 * share:.1f} %"
+
+
+def points(share: float) -> str:
+    """A difference of shares, in percentage points."""
+    return f"{100 * share:.1f} points"
+
+
+def size(count: int) -> str:
+    """Bytes for people.
+
+    >>> size(999), size(2_500_000)
+    ('999 B', '2.5 MB')
+    """
+    number = float(count)
+    for unit in ("B", "kB", "MB", "GB"):
+        if number < 1000 or unit == "GB":
+            return f"{number:.0f} {unit}" if unit == "B" else f"{number:.1f} {unit}"
+        number /= 1000
+    raise AssertionError
+
+
+def _session_table(title: str) -> Table:
+    table = Table(title=title, title_justify="left", caption_justify="left")
+    table.caption = "accuracies are macro averages over classes, except micro; all held-out nodes"
+    for name in ("session", "classes", "macro", "micro", "known", "novel", "harmonic", "seconds"):
+        table.add_column(name, justify="right")
+    return table
+
+
+def _row(result: SessionResult) -> list[str]:
+    return [
+        str(result.index),
+        str(result.classes),
+        percent(result.macro_accuracy),
+        percent(result.micro_accuracy),
+        percent(result.known_accuracy),
+        percent(result.novel_accuracy),
+        percent(result.harmonic_mean),
+        f"{result.seconds:.2f}",
+    ]

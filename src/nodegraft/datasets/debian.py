@@ -1,0 +1,145 @@
+"""Debian: binary packages of a Linux distribution, joined by dependencies."""
+
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+
+from nodegraft.datasets.base import Dataset, LoadedDataset
+from nodegraft.datasets.text_graph import WORDS_NOTE, Record, in_large_classes, text_graph
+from nodegraft.datasets.xz import read_stanzas
+from nodegraft.graph.split import Setting
+
+PACKAGES, TRANSLATION = "Packages.xz", "Translation-en.xz"
+LINKS = ("Pre-Depends", "Depends", "Recommends", "Suggests")
+# A name that more packages provide (mail-transport-agent, say) joins what has little in common.
+MOST_PROVIDERS = 5
+# Train, held-out and test need one each, and a source stands on one side only.
+FEWEST_SOURCES = 3
+
+_NAME = re.compile(r"(?:^|[,|])\s*([^\s(\[<:,|]+)")
+
+
+@dataclass(kw_only=True)
+class Debian(Dataset):
+    """Packages, words of their English descriptions, 41 sections that say a topic."""
+
+    smallest_class: int = 100
+
+    name: ClassVar[str] = "debian"
+    summary: ClassVar[str] = "binary packages joined by dependencies; classes are topic sections"
+    citation: ClassVar[str] = "Debian 12 bookworm, package index of 11 July 2026, main, amd64"
+    folders: ClassVar[tuple[str, ...]] = ("debian-packages",)
+    wanted: ClassVar[tuple[str, ...]] = (PACKAGES, TRANSLATION)
+    without: ClassVar[tuple[str, ...]] = (
+        *("libs", "libdevel", "doc", "debug", "oldlibs"),
+        *("metapackages", "tasks", "localization", "introspection"),
+    )
+    setting: ClassVar[Setting] = Setting(
+        base=11, pseudo_novel=8, validation=2, novel=20, ways=2, shots=3
+    )
+
+    def parse(self, files: dict[str, Path]) -> LoadedDataset:
+        """Section is the class; names, sources and tags nearly say it, so they are no features."""
+        stanzas = list(read_stanzas(files[PACKAGES]))
+        records = read_packages(stanzas, read_descriptions(files[TRANSLATION]))
+        kept = in_large_classes(records, self.smallest_class, self.without)
+        graph, labels = text_graph(kept)
+        sources = {stanza["Package"]: source_of(stanza) for stanza in stanzas}
+        _, groups = np.unique([sources[record.key] for record in kept], return_inverse=True)
+        few = [
+            name for name, rows in labels.items() if np.unique(groups[rows]).size < FEWEST_SOURCES
+        ]
+        labels = labels.only(name for name in labels if name not in few)
+        return LoadedDataset(self.name, graph, labels, self.setting, groups, _notes(few))
+
+
+@dataclass(kw_only=True)
+class DebianAll(Debian):
+    """The same packages with the nine sections that say a role (libs, doc …): 50 sections."""
+
+    name: ClassVar[str] = "debian-all"
+    summary: ClassVar[str] = "binary packages joined by dependencies; topic and role sections"
+    without: ClassVar[tuple[str, ...]] = ()
+    setting: ClassVar[Setting] = Setting(
+        base=14, pseudo_novel=9, validation=2, novel=24, ways=2, shots=3
+    )
+
+
+def _notes(few: Sequence[str]) -> tuple[str, ...]:
+    notes = [
+        WORDS_NOTE,
+        "Packages of one source have near-equal descriptions: they form a group, which is never "
+        "both taught and asked.",
+    ]
+    if few:
+        notes.append(
+            f"Fewer than {FEWEST_SOURCES} sources make up {', '.join(few)}, which cannot be "
+            "divided so: the packages are in the graph, without a label."
+        )
+    return tuple(notes)
+
+
+def read_descriptions(path: Path) -> dict[str, str]:
+    """Short and long text by the checksum that packages name them with."""
+    return {
+        stanza["Description-md5"]: stanza["Description-en"]
+        for stanza in read_stanzas(path)
+        if "Description-en" in stanza
+    }
+
+
+def read_packages(
+    stanzas: Collection[Mapping[str, str]], descriptions: Mapping[str, str]
+) -> list[Record]:
+    """One record a package; one listed in two versions gets the links of both."""
+    providers = _providers(stanzas)
+    packages = {stanza["Package"]: stanza for stanza in stanzas}
+    links: dict[str, set[str]] = {name: set() for name in packages}
+    for stanza in stanzas:
+        for wanted in _names(stanza, LINKS):
+            real = [wanted] if wanted in packages else providers.get(wanted, ())
+            links[stanza["Package"]].update(real)
+    return [
+        Record(name, stanza["Section"], _text(stanza, descriptions), links[name])
+        for name, stanza in packages.items()
+    ]
+
+
+def _text(stanza: Mapping[str, str], descriptions: Mapping[str, str]) -> str:
+    return descriptions.get(stanza.get("Description-md5", ""), stanza.get("Description", ""))
+
+
+def _providers(stanzas: Iterable[Mapping[str, str]]) -> dict[str, set[str]]:
+    providers: dict[str, set[str]] = defaultdict(set)
+    for stanza in stanzas:
+        for virtual in _names(stanza, ["Provides"]):
+            providers[virtual].add(stanza["Package"])
+    return {name: real for name, real in providers.items() if len(real) <= MOST_PROVIDERS}
+
+
+def _names(stanza: Mapping[str, str], fields: Iterable[str]) -> Iterator[str]:
+    for field in fields:
+        yield from names_in(stanza.get(field, ""))
+
+
+def names_in(relation: str) -> list[str]:
+    """The package names of a dependency field, alternatives included.
+
+    >>> names_in("libc6 (>= 2.34), python3:any | python3-all [amd64], zlib1g")
+    ['libc6', 'python3', 'python3-all', 'zlib1g']
+    """
+    return _NAME.findall(relation)
+
+
+def source_of(stanza: Mapping[str, str]) -> str:
+    """The source package; an absent field means that it bears the package's own name.
+
+    >>> source_of({"Package": "bash"}), source_of({"Package": "sh", "Source": "dash (0.5)"})
+    ('bash', 'dash')
+    """
+    return stanza.get("Source", stanza["Package"]).split()[0]

@@ -1,0 +1,116 @@
+"""Gentoo: source packages of a Linux distribution, joined by dependencies."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+
+from nodegraft.datasets.base import Dataset, LoadedDataset
+from nodegraft.datasets.text_graph import WORDS_NOTE, Record, in_large_classes, text_graph
+from nodegraft.datasets.xz import read_lines, read_stanzas
+from nodegraft.graph.adjacency import Adjacency
+from nodegraft.graph.graph import Graph
+from nodegraft.graph.keys import NodeKeys
+from nodegraft.graph.split import Setting
+
+CACHE, LONG = "md5-cache.xz", "longdescription.tsv.xz"
+# These only stand for packages of other categories.
+STAND_INS = ("virtual", "java-virtuals")
+
+_VERSION = re.compile(r"-\d+(\.\d+)*[a-z]?(_(alpha|beta|pre|rc|p)\d*)*(-r\d+)?\*?$")
+
+
+@dataclass(kw_only=True)
+class Gentoo(Dataset):
+    """Packages, words of their descriptions, 133 categories.
+
+    A few compilers and build tools are named by thousands; every link of a package with more
+    than ``hub_degree`` of them is left out (None keeps all), and the package stays.
+    """
+
+    smallest_class: int = 20
+    hub_degree: int | None = 300
+
+    name: ClassVar[str] = "gentoo"
+    summary: ClassVar[str] = "source packages joined by dependencies, hubs cut; many small classes"
+    citation: ClassVar[str] = "Gentoo Foundation, package tree of 11 August 2015 (GPL-2)"
+    folders: ClassVar[tuple[str, ...]] = ("gentoo-packages",)
+    wanted: ClassVar[tuple[str, ...]] = (CACHE, LONG)
+
+    def parse(self, files: dict[str, Path]) -> LoadedDataset:
+        """Category is the class, and therefore no part of the features."""
+        packages = read_packages(files[CACHE], files[LONG])
+        graph, labels = text_graph(in_large_classes(packages, self.smallest_class, STAND_INS))
+        notes = [WORDS_NOTE]
+        if self.hub_degree is not None:
+            graph, note = without_hubs(graph, self.hub_degree)
+            notes.append(note)
+        setting = Setting(base=37, pseudo_novel=40, validation=6, novel=50, ways=5, shots=5)
+        return LoadedDataset(self.name, graph, labels, setting, notes=tuple(notes))
+
+
+@dataclass(kw_only=True)
+class GentooUncut(Gentoo):
+    """The same packages with every link, those of hubs too."""
+
+    hub_degree: int | None = None
+
+    name: ClassVar[str] = "gentoo-uncut"
+    summary: ClassVar[str] = "source packages joined by dependencies, all of them"
+
+
+def read_packages(cache: Path, long: Path) -> list[Record]:
+    """One record a package: the union of what its versions say."""
+    links: dict[str, set[str]] = {}
+    # Keys of a dictionary, because versions mostly repeat the same sentence.
+    texts: dict[str, dict[str, None]] = {}
+    for stanza in read_stanzas(cache):
+        package = stanza["Package"]
+        texts.setdefault(package, {})[stanza.get("DESCRIPTION", "")] = None
+        tokens = links.setdefault(package, set())
+        for field in ("DEPEND", "RDEPEND", "PDEPEND"):
+            tokens.update(stanza.get(field, "").split())
+    for line in read_lines(long):
+        package, _, text = line.partition("\t")
+        texts.setdefault(package, {})[text] = None
+    return [
+        Record(package, package.partition("/")[0], " ".join(texts[package]), _wanted(tokens))
+        for package, tokens in links.items()
+    ]
+
+
+def _wanted(tokens: Iterable[str]) -> set[str]:
+    return {name for token in tokens if (name := package_in(token))}
+
+
+def package_in(token: str) -> str | None:
+    """The package a word of a dependency string asks for, if it asks for one.
+
+    >>> package_in(">=dev-lang/python-2.7.5-r2:2.7[xml]"), package_in("!app-arch/tar")
+    ('dev-lang/python', None)
+    """
+    if token.startswith("!") or "/" not in token:
+        return None
+    name = token.lstrip("<>=~").partition("[")[0].partition(":")[0]
+    return _VERSION.sub("", name)
+
+
+def without_hubs(graph: Graph, most: int) -> tuple[Graph, str]:
+    """The graph without the edges of nodes that have more than ``most``, and what to say of it."""
+    rows = np.arange(graph.num_nodes)
+    is_hub = graph.degrees(rows) > most
+    source, target = graph.edges()
+    kept = ~(is_hub[source] | is_hub[target])
+    cut = Graph.from_parts(
+        NodeKeys(graph.keys_of(rows)),
+        graph.features(rows),
+        Adjacency.from_edges(source[kept], target[kept], graph.num_nodes),
+    )
+    note = (
+        f"{int(is_hub.sum())} packages with more than {most} links (counted among all classes) "
+        f"have lost them: {int((~kept).sum())} of {kept.size} edges were removed."
+    )
+    return cut, note

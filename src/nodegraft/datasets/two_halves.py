@@ -1,0 +1,109 @@
+"""The format of Amazon-Clothing and DBLP: one network file and two MATLAB files of nodes."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.io import loadmat
+from scipy.sparse import csr_array, vstack
+
+from nodegraft.base.errors import DataError
+from nodegraft.datasets.base import Dataset, LoadedDataset
+from nodegraft.datasets.numbered import numbered_classes
+from nodegraft.graph.adjacency import Adjacency
+from nodegraft.graph.graph import Graph
+from nodegraft.graph.keys import NodeKeys
+from nodegraft.graph.split import Setting
+
+
+@dataclass(frozen=True)
+class Half:
+    """Node ids of the network file, their class ids and their word counts."""
+
+    ids: NDArray[np.int64]
+    classes: NDArray[np.int64]
+    counts: "csr_array[Any]"
+
+    @classmethod
+    def read(cls, path: Path) -> "Half":
+        """From ``Index``, ``Label`` and ``Attributes`` of a MATLAB v5 file."""
+        try:
+            content = loadmat(path)
+            ids, classes = content["Index"].ravel(), content["Label"].ravel()
+            counts = csr_array(content["Attributes"], dtype=np.float32)
+        except (ValueError, NotImplementedError, KeyError) as error:
+            raise DataError(
+                f"{path} is not a MATLAB v5 file with Index, Label and Attributes ({error}): "
+                "fetch the original file again."
+            ) from error
+        if not (ids.size == classes.size == counts.shape[0]):
+            raise DataError(
+                f"{path} has {ids.size} ids, {classes.size} labels and {counts.shape[0]} rows of "
+                "attributes: these must be equal."
+            )
+        return cls(ids.astype(np.int64), classes.astype(np.int64), counts)
+
+    def __add__(self, other: "Half") -> "Half":
+        columns = self.counts.shape[1], other.counts.shape[1]
+        if columns[0] != columns[1]:
+            raise DataError(
+                f"The halves have {columns[0]} and {columns[1]} attributes: they do not belong "
+                "together."
+            )
+        return Half(
+            np.concatenate((self.ids, other.ids)),
+            np.concatenate((self.classes, other.classes)),
+            csr_array(vstack((self.counts, other.counts), format="csr")),
+        )
+
+
+@dataclass(kw_only=True)
+class TwoHalves(Dataset):
+    """``wanted`` is the network and the test half, ``optional`` the training half."""
+
+    all_classes: ClassVar[int]
+    whole: ClassVar[Setting]
+    test_half: ClassVar[Setting]
+    published: ClassVar[str]
+
+    def parse(self, files: dict[str, Path]) -> LoadedDataset:
+        """Both halves, or the test half alone with a note that says so."""
+        network, test = self.wanted
+        (train,) = self.optional
+        nodes = Half.read(files[test])
+        if train in files:
+            nodes = Half.read(files[train]) + nodes
+        order = np.argsort(nodes.ids, kind="stable")
+        keys = NodeKeys(nodes.ids[order])
+        ends = np.loadtxt(files[network], dtype=np.int64, ndmin=2)
+        graph = Graph.from_parts(keys, nodes.counts[order], _adjacency(keys, ends))
+        return LoadedDataset(
+            name=self.name,
+            graph=graph,
+            labels=numbered_classes(nodes.classes[order]),
+            setting=self.whole if train in files else self.test_half,
+            notes=self._notes(train in files, nodes, ends),
+        )
+
+    def _notes(self, is_whole: bool, nodes: Half, ends: NDArray[np.int64]) -> tuple[str, ...]:
+        notes = [
+            f"The paper's split is {self.published}; the validation classes are taken from its "
+            "pseudo-novel ones."
+        ]
+        if not is_whole:
+            notes = [
+                f"{np.unique(nodes.classes).size} of {self.all_classes} classes: "
+                f"{self.optional[0]} is absent, so the split is not the paper's."
+            ]
+        dropped = np.setdiff1d(ends, nodes.ids).size
+        if dropped:
+            notes.append(f"{dropped} nodes with neither attributes nor label were dropped.")
+        return tuple(notes)
+
+
+def _adjacency(keys: NodeKeys, ends: NDArray[np.int64]) -> Adjacency:
+    known = keys.contains(ends.ravel()).reshape(ends.shape).all(axis=1)
+    rows = keys.rows(ends[known].ravel()).reshape(-1, 2)
+    return Adjacency.from_edges(rows[:, 0], rows[:, 1], len(keys))

@@ -1,0 +1,68 @@
+"""WordNet: meanings of English nouns and verbs, joined by every relation between them."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from nodegraft.datasets.base import Dataset, LoadedDataset
+from nodegraft.datasets.text_graph import WORDS_NOTE, Record, text_graph
+from nodegraft.datasets.xz import read_lines
+from nodegraft.graph.split import Setting
+
+NAMES = "lexnames.tsv"
+FILES = {"n": "data.noun.xz", "v": "data.verb.xz"}
+# The roots of the noun hierarchy: a place in the tree, not a topic.
+ROOTS = "noun.Tops"
+
+
+@dataclass(kw_only=True)
+class WordNet(Dataset):
+    """Synsets, words of their glosses, 40 lexicographer files of nouns and verbs."""
+
+    name: ClassVar[str] = "wordnet"
+    summary: ClassVar[str] = "meanings of nouns and verbs and their relations; very uneven classes"
+    citation: ClassVar[str] = "Princeton University, WordNet 3.0"
+    folders: ClassVar[tuple[str, ...]] = ("wordnet",)
+    wanted: ClassVar[tuple[str, ...]] = (*FILES.values(), NAMES)
+
+    def parse(self, files: dict[str, Path]) -> LoadedDataset:
+        """The gloss is the text; the words of a synset and its part of speech are left out."""
+        names = read_names(files[NAMES])
+        synsets = [
+            synset
+            for letter, file in FILES.items()
+            for synset in read_synsets(files[file], letter, names)
+            if synset.label != ROOTS
+        ]
+        graph, labels = text_graph(synsets)
+        setting = Setting(base=12, pseudo_novel=6, validation=2, novel=20, ways=2, shots=5)
+        return LoadedDataset(self.name, graph, labels, setting, notes=(WORDS_NOTE,))
+
+
+def read_names(path: Path) -> dict[str, str]:
+    """Names of the lexicographer files by their two digits."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    cells = [line.split("\t") for line in lines if line]
+    return {number: name.strip() for number, name, *_ in cells}
+
+
+def read_synsets(path: Path, letter: str, names: dict[str, str]) -> Iterator[Record]:
+    """One record a line; lines that begin with a blank are the licence."""
+    for line in read_lines(path, encoding="latin-1"):
+        if not line.startswith(" "):
+            facts, _, gloss = line.partition("|")
+            offset, number, *rest = facts.split()
+            yield Record(letter + offset, names[number], gloss, pointers(rest[1:]))
+
+
+def pointers(fields: list[str]) -> list[str]:
+    """The keys a synset points to; ``fields`` begin at the hexadecimal number of words.
+
+    >>> pointers("01 entity 0 002 ~ 00001930 n 0000 + 00692347 v 0101".split())
+    ['n00001930', 'v00692347']
+    """
+    start = 1 + 2 * int(fields[0], 16)
+    end = start + 1 + 4 * int(fields[start])
+    offsets, letters = fields[start + 2 : end : 4], fields[start + 3 : end : 4]
+    return [letter + offset for letter, offset in zip(letters, offsets, strict=True)]

@@ -1,0 +1,120 @@
+"""Who is joined to whom: undirected, without self loops or repeated edges, in CSR."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array, csr_array, eye_array
+
+from nodegraft.graph.matrix import IntArray
+
+
+@dataclass(frozen=True)
+class Adjacency:
+    """Row ``i`` joins ``indices[indptr[i]:indptr[i + 1]]``, sorted.
+
+    Both arrays are int32 while the number of entries fits, int64 beyond.
+    """
+
+    indptr: IntArray
+    indices: IntArray
+
+    @classmethod
+    def from_edges(cls, source: IntArray, target: IntArray, num_nodes: int) -> "Adjacency":
+        """From edges given in one direction or both, in any order.
+
+        >>> triangle = Adjacency.from_edges(np.array([0, 1, 2, 2]), np.array([1, 2, 0, 2]), 3)
+        >>> triangle.indptr.tolist(), triangle.indices.tolist()
+        ([0, 2, 4, 6], [1, 2, 0, 2, 0, 1])
+        """
+        kept = source != target
+        source, target = source[kept], target[kept]
+        rows = np.concatenate((source, target))
+        columns = np.concatenate((target, source))
+        entries = coo_array((np.ones(rows.size, dtype=bool), (rows, columns)), (num_nodes,) * 2)
+        matrix = csr_array(entries)
+        matrix.sort_indices()
+        return cls(matrix.indptr, matrix.indices)
+
+    @property
+    def num_nodes(self) -> int:
+        """How many nodes, isolated ones included."""
+        return self.indptr.size - 1
+
+    @property
+    def num_edges(self) -> int:
+        """How many undirected edges."""
+        return self.indices.size // 2
+
+    def degrees(self, nodes: IntArray | None = None) -> IntArray:
+        """Number of neighbours, of some nodes or of all."""
+        if nodes is None:
+            return np.diff(self.indptr)
+        return self.indptr[nodes + 1] - self.indptr[nodes]
+
+    def neighbours(self, nodes: IntArray) -> tuple[IntArray, IntArray]:
+        """Counts per node and the neighbours one node after the other; cost: their number."""
+        counts = self.degrees(nodes).astype(np.int64)
+        ends = np.cumsum(counts)
+        offsets = np.repeat(self.indptr[nodes] - (ends - counts), counts)
+        return counts, self.indices[offsets + np.arange(offsets.size)]
+
+    def induced(self, nodes: IntArray) -> "Adjacency":
+        """The part between these (sorted) nodes, renumbered 0, 1, 2 …"""
+        counts, neighbours = self.neighbours(nodes)
+        position = np.full(self.num_nodes, -1, dtype=self.indices.dtype)
+        position[nodes] = np.arange(nodes.size, dtype=self.indices.dtype)
+        columns = position[neighbours]
+        inside = columns >= 0
+        owner = np.repeat(np.arange(nodes.size), counts)[inside]
+        indptr = np.concatenate(([0], np.cumsum(np.bincount(owner, minlength=nodes.size))))
+        return Adjacency(indptr.astype(self.indptr.dtype), columns[inside])
+
+    def edges(self) -> tuple[IntArray, IntArray]:
+        """Every undirected edge once, smaller end first."""
+        source = np.repeat(np.arange(self.num_nodes), self.degrees())
+        once = source < self.indices
+        return source[once], self.indices[once]
+
+    @cached_property
+    def normalised(self) -> "csr_array[Any]":
+        r"""The whole of :math:`S = D^{-1/2} (A + I) D^{-1/2}`, degrees counted in ``A + I``."""
+        ones = np.ones(self.indices.size, dtype=np.float32)
+        matrix = csr_array((ones, self.indices, self.indptr), shape=(self.num_nodes,) * 2)
+        looped = csr_array(matrix + eye_array(self.num_nodes, dtype=np.float32, format="csr"))
+        scale = _inverse_roots(self.degrees())
+        owner = np.repeat(np.arange(self.num_nodes), np.diff(looped.indptr))
+        looped.data = scale[owner] * scale[looped.indices]
+        return looped
+
+    def hop(self, targets: IntArray) -> tuple["csr_array[Any]", IntArray]:
+        """The rows of ``S`` for sorted targets, and the nodes its columns stand for.
+
+        Only the targets and their neighbours are touched. Columns are in node order, so that a
+        row sums in the same order whichever other rows it is asked with.
+        """
+        counts, neighbours = self.neighbours(targets)
+        sources = self._union(targets, neighbours)
+        places = np.arange(targets.size)
+        owner = np.concatenate((np.repeat(places, counts), places))
+        ends = np.concatenate((neighbours, targets))
+        values = _inverse_roots(self.degrees(targets))[owner] * _inverse_roots(self.degrees(ends))
+        columns = np.searchsorted(sources, ends)
+        matrix = csr_array((values, (owner, columns)), shape=(targets.size, sources.size))
+        matrix.sort_indices()
+        return matrix, sources
+
+    def _union(self, targets: IntArray, neighbours: IntArray) -> IntArray:
+        if neighbours.size + targets.size < self.num_nodes:
+            return np.unique(np.concatenate((targets, neighbours)))
+        met = np.zeros(self.num_nodes, dtype=bool)
+        met[targets] = True
+        met[neighbours] = True
+        return np.flatnonzero(met)
+
+
+def _inverse_roots(degrees: IntArray) -> NDArray[np.float32]:
+    roots: NDArray[np.float64] = 1.0 / np.sqrt(degrees + 1.0)
+    return roots.astype(np.float32)

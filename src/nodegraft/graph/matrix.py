@@ -1,0 +1,61 @@
+"""Rows of features, dense or sparse, behind the same few functions."""
+
+from typing import Any, TypeAlias, TypeGuard
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, issparse
+
+IntArray: TypeAlias = NDArray[np.integer[Any]]
+FloatArray: TypeAlias = NDArray[np.floating[Any]]
+Matrix: TypeAlias = FloatArray | csr_array[Any]
+
+
+def is_sparse(matrix: Matrix) -> "TypeGuard[csr_array[Any]]":
+    """Whether only the non-zero entries are stored."""
+    return bool(issparse(matrix))
+
+
+def take_rows(matrix: Matrix, rows: IntArray) -> Matrix:
+    """Some rows, in float32 (half precision is for storage, not for sums)."""
+    if is_sparse(matrix):
+        return csr_array(matrix[rows], dtype=np.float32)
+    return np.asarray(matrix[rows], dtype=np.float32)
+
+
+def row_norms(matrix: Matrix) -> NDArray[np.float64]:
+    """Euclidean length of every row, summed in double precision.
+
+    >>> row_norms(np.array([[3.0, 4.0], [0.0, 0.0]]))
+    array([5., 0.])
+    """
+    if is_sparse(matrix):
+        squared = np.square(matrix.data, dtype=np.float64)
+        squares = csr_array((squared, matrix.indices, matrix.indptr), shape=matrix.shape).sum(
+            axis=1
+        )
+    else:
+        squares = np.einsum("ij,ij->i", matrix, matrix, dtype=np.float64)
+    lengths: NDArray[np.float64] = np.sqrt(squares)
+    return lengths
+
+
+def normalise_rows(matrix: Matrix) -> Matrix:
+    """Every row divided by its length; rows of zeros stay zero.
+
+    >>> normalise_rows(np.array([[3.0, 4.0], [0.0, 0.0]], dtype=np.float32)).tolist()
+    [[0.6000000238418579, 0.800000011920929], [0.0, 0.0]]
+    """
+    norms = row_norms(matrix)
+    factors = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
+    if is_sparse(matrix):
+        scaled = (matrix.data * np.repeat(factors, np.diff(matrix.indptr))).astype(np.float32)
+        return csr_array((scaled, matrix.indices, matrix.indptr), shape=matrix.shape)
+    return (matrix * factors[:, None]).astype(np.float32)
+
+
+def nbytes(matrix: Matrix) -> int:
+    """Bytes of the arrays behind a matrix."""
+    if is_sparse(matrix):
+        return int(matrix.data.nbytes + matrix.indices.nbytes + matrix.indptr.nbytes)
+    return matrix.nbytes

@@ -1,0 +1,134 @@
+"""What may be seen of a graph: the only thing a method is ever given."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from nodegraft.base.errors import HiddenNodeError, UnknownNodeError
+from nodegraft.graph.graph import Graph
+from nodegraft.graph.matrix import IntArray, Matrix
+from nodegraft.graph.operator import Operator
+from nodegraft.graph.propagate import Propagated
+
+
+@dataclass(frozen=True)
+class Neighbourhood:
+    """All that a network of ``len(hops)`` layers needs to see to embed some nodes.
+
+    ``features`` belong to the outermost nodes. ``hops[0]`` takes a tensor on those one step
+    inwards, the last one arrives at the nodes that were asked for; each is a slice of the
+    normalised adjacency. So one forward pass is the same code for the whole graph and for three
+    nodes of it:
+
+        hidden = neighbourhood.features @ first_weight
+        hidden = neighbourhood.hops[0] @ hidden
+    """
+
+    features: Operator
+    hops: tuple[Operator, ...]
+
+
+class GraphView:
+    """The visible part of a graph. Degrees and normalisation count visible nodes only.
+
+    Rows are those of the graph, so a node keeps its number from view to view; asking for a
+    hidden one is an error.
+    """
+
+    def __init__(self, graph: Graph, visible: IntArray | None = None) -> None:
+        self._graph = graph
+        self._rows = None if visible is None else np.unique(visible).astype(np.int64)
+        self._adjacency = (
+            graph._adjacency if self._rows is None else graph._adjacency.induced(self._rows)
+        )
+        self._propagated: dict[int, Propagated] = {}
+        self._whole_features: Matrix | None = None
+        self._whole: Neighbourhood | None = None
+
+    @property
+    def num_nodes(self) -> int:
+        """How many nodes are visible."""
+        return self._adjacency.num_nodes
+
+    @property
+    def num_edges(self) -> int:
+        """How many undirected edges join visible nodes."""
+        return self._adjacency.num_edges
+
+    @property
+    def num_features(self) -> int:
+        """How many columns a feature row has."""
+        return self._graph.num_features
+
+    @property
+    def rows(self) -> NDArray[np.int64]:
+        """The visible rows, ascending."""
+        return np.arange(self.num_nodes) if self._rows is None else self._rows
+
+    def rows_of(self, keys: Sequence[Any]) -> NDArray[np.int64]:
+        """Row numbers of keys; a hidden node is refused."""
+        rows = self._graph.rows_of(keys)
+        self.positions(rows)
+        return rows
+
+    def positions(self, rows: IntArray) -> NDArray[np.int64]:
+        """Where rows stand among the visible ones; hidden and unknown rows are refused."""
+        asked = np.asarray(rows, dtype=np.int64)
+        if self._rows is None:
+            outside = asked[(asked < 0) | (asked >= self.num_nodes)]
+            if outside.size:
+                raise UnknownNodeError(outside.tolist(), asked.size)
+            return asked
+        place = np.searchsorted(self._rows, asked)
+        hidden = self._rows[np.minimum(place, self._rows.size - 1)] != asked
+        if hidden.any():
+            raise HiddenNodeError(int(hidden.sum()), asked.size)
+        return place
+
+    def _at(self, positions: IntArray) -> IntArray:
+        return positions if self._rows is None else self._rows[positions]
+
+    def degrees(self, rows: IntArray) -> IntArray:
+        """Number of visible neighbours."""
+        return self._adjacency.degrees(self.positions(rows))
+
+    def neighbours(self, rows: IntArray) -> tuple[IntArray, IntArray]:
+        """How many visible neighbours each row has, and they one row after the other."""
+        counts, positions = self._adjacency.neighbours(self.positions(rows))
+        return counts, self._at(positions)
+
+    def features(self, rows: IntArray) -> Matrix:
+        """Feature rows in float32, sparse if the graph stores them so."""
+        return self._graph.features(self._at(self.positions(rows)))
+
+    def whole(self, hops: int) -> Neighbourhood:
+        """The neighbourhood of every visible node, in the order of :attr:`rows`."""
+        if self._whole is None:
+            symmetric = Operator(self._adjacency.normalised, symmetric=True)
+            self._whole = Neighbourhood(Operator(self._all_features()), (symmetric,))
+        return Neighbourhood(self._whole.features, self._whole.hops * hops)
+
+    def neighbourhood(self, rows: IntArray, hops: int) -> Neighbourhood:
+        """What these rows (each once, ascending) need of the graph, and nothing beyond it."""
+        nodes: IntArray = self.positions(rows)
+        slices: list[csr_array[Any]] = []
+        for _ in range(hops):
+            matrix, nodes = self._adjacency.hop(nodes)
+            slices.append(matrix)
+        features = Operator(self._graph.features(self._at(nodes)))
+        return Neighbourhood(features, tuple(Operator(matrix) for matrix in reversed(slices)))
+
+    def propagated(self, rows: IntArray, hops: int) -> list[Matrix]:
+        """The rows of X, SX, S²X … up to ``hops``; the products are computed once per view."""
+        if hops not in self._propagated:
+            self._propagated[hops] = Propagated(self._adjacency, self._all_features(), hops)
+        return self._propagated[hops].rows(self.positions(rows))
+
+    def _all_features(self) -> Matrix:
+        if self._whole_features is None:
+            self._whole_features = self._graph.features(self.rows)
+        return self._whole_features

@@ -1,0 +1,82 @@
+"""Proto-GCN: a pre-trained graph encoder, then the nearest class mean."""
+
+from dataclasses import dataclass, replace
+from typing import ClassVar, Literal
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from nodegraft.graph.labels import Labelled
+from nodegraft.graph.stream import Curriculum
+from nodegraft.graph.view import GraphView
+from nodegraft.methods.base import Method
+from nodegraft.nn.encoders import GCN
+from nodegraft.nn.prototypes import class_means, squared_distances
+from nodegraft.training.pretrain import Pretraining
+
+
+@dataclass(kw_only=True)
+class ProtoGCN(Method):
+    r"""The paper's Proto-GNN baseline with a GCN encoder.
+
+    :math:`Z = g_\theta(A, X)`, :math:`p_k = \frac{1}{|S_k|}\sum_{j \in S_k} z_j`,
+    :math:`p(y = k \mid q) \propto \exp(-\lVert z_q - p_k \rVert^2)`. The encoder is trained once
+    and stays as it is; prototypes stay as they were when their class arrived. The paper trains it
+    on the base classes; ``pretrain_on="known"`` adds the pseudo-novel ones, which this method does
+    not need for practice.
+    """
+
+    pretrain_on: Literal["base", "known"] = "base"
+    hidden: int = 32
+    out: int = 16
+    learning_rate: float = 0.005
+    weight_decay: float = 0.0005
+    dropout: float = 0.5
+    patience: int = 10
+    max_epochs: int = 1000
+
+    name: ClassVar[str] = "proto-gcn"
+    summary: ClassVar[str] = "pre-trained GCN, class means, squared Euclidean distance"
+    citation: ClassVar[str] = "Snell et al. 2017; Tan et al. 2022 (Proto-GCN)"
+
+    def learn_base(self, view: GraphView, curriculum: Curriculum) -> None:
+        """Pre-train the encoder; means for all known classes."""
+        pretrain = Pretraining(
+            sizes=(self.hidden, self.out),
+            learning_rate=self.learning_rate,
+            weight_decay=self.weight_decay,
+            dropout=self.dropout,
+            patience=self.patience,
+            max_epochs=self.max_epochs,
+        )
+        everything = replace(curriculum, pseudo_novel=())
+        lesson = everything if self.pretrain_on == "known" else curriculum
+        self.encoder_ = pretrain(view, lesson, self.seeds, self.listener)
+        self.prototypes_ = self._means(view, curriculum.train)
+
+    def learn_classes(self, view: GraphView, support: Labelled) -> None:
+        """One more mean for each class."""
+        self.prototypes_ = torch.cat((self.prototypes_, self._means(view, support)))
+
+    def unlearn_classes(self, kept: NDArray[np.int64]) -> None:
+        """Drop the other means."""
+        self.prototypes_ = self.prototypes_[torch.from_numpy(kept)]
+
+    def score(self, view: GraphView, rows: NDArray[np.int64]) -> Tensor:
+        """Minus the squared distance to each mean."""
+        return -squared_distances(self.embedding(view, rows), self.prototypes_)
+
+    @torch.no_grad()
+    def embedding(self, view: GraphView, rows: NDArray[np.int64]) -> Tensor:
+        """The encoder's output, from the neighbourhood of these rows alone."""
+        encoder = GCN.from_state(self.encoder_)
+        embeddings: Tensor = encoder(view.neighbourhood(rows, encoder.hops))
+        return embeddings
+
+    def _means(self, view: GraphView, labelled: Labelled) -> Tensor:
+        rows, place = np.unique(labelled.rows(), return_inverse=True)
+        embeddings = self.embedding(view, rows)[torch.from_numpy(place)]
+        targets = torch.from_numpy(labelled.targets(labelled.classes))
+        return class_means(embeddings, targets, len(labelled))

@@ -1,0 +1,81 @@
+"""What is measured, as pure functions. Accuracies are shares between 0 and 1."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.integer[Any]]
+Floats = NDArray[np.floating[Any]]
+Bools = NDArray[np.bool_]
+
+
+def recalls(targets: Ints, predicted: Ints, classes: int) -> Floats:
+    """The share of each class's nodes that was given its class.
+
+    >>> recalls(np.array([0, 0, 1]), np.array([0, 1, 1]), 2).tolist()
+    [0.5, 1.0]
+    """
+    right = np.bincount(targets[targets == predicted], minlength=classes)
+    counts = np.bincount(targets, minlength=classes)
+    shares: Floats = np.divide(right, counts, out=np.full(classes, np.nan), where=counts > 0)
+    return shares
+
+
+def harmonic_mean(first: float, second: float) -> float:
+    """High only where both are.
+
+    >>> harmonic_mean(1.0, 0.0), harmonic_mean(0.5, 0.5)
+    (0.0, 0.5)
+    """
+    total = first + second
+    return 2 * first * second / total if total else 0.0
+
+
+def performance_drop(accuracies: list[float]) -> float:
+    """PD = A0 - AT, the paper's. It rewards a weak start: never sort by it."""
+    return accuracies[0] - accuracies[-1]
+
+
+def relative_performance_drop(accuracies: list[float]) -> float:
+    """RPD = PD / A0, the paper's."""
+    return performance_drop(accuracies) / accuracies[0] if accuracies[0] else 0.0
+
+
+def average_forgetting(recall: Floats) -> float:
+    """Mean over classes of their best earlier recall minus the final one.
+
+    Rows are sessions, columns classes, NaN where a class was not there yet. Classes that came
+    with the last session have nothing to forget and do not count.
+
+    >>> average_forgetting(np.array([[0.9, np.nan], [0.7, 0.8]])).__round__(3)
+    0.2
+    """
+    if len(recall) < 2:
+        return 0.0
+    seen = ~np.isnan(recall[:-1]).all(axis=0)
+    if not seen.any():
+        return 0.0
+    return float(np.mean(np.nanmax(recall[:-1, seen], axis=0) - recall[-1, seen]))
+
+
+def expected_calibration_error(confidence: Floats, correct: Bools, bins: int = 15) -> float:
+    """Mean gap between confidence and accuracy over equal-width bins, weighted by their size.
+
+    >>> expected_calibration_error(np.array([0.8, 0.8]), np.array([True, False])).__round__(3)
+    0.3
+    """
+    place = np.minimum((confidence * bins).astype(np.int64), bins - 1)
+    gaps = np.bincount(place, weights=confidence - correct, minlength=bins)
+    return float(np.abs(gaps).sum() / max(confidence.size, 1))
+
+
+def accuracy_at_coverage(confidence: Floats, correct: Bools, coverage: float) -> float:
+    """Accuracy on the most confident share of nodes: what is left when the rest is refused.
+
+    >>> accuracy_at_coverage(np.array([0.9, 0.2]), np.array([True, False]), 0.5)
+    1.0
+    """
+    count = max(1, round(coverage * confidence.size))
+    most = np.argsort(-confidence, kind="stable")[:count]
+    return float(correct[most].mean())

@@ -1,0 +1,28 @@
+"""Class means and the distance to them: tensors in, tensors out."""
+
+import torch
+from torch import Tensor
+
+
+def class_means(embeddings: Tensor, targets: Tensor, classes: int) -> Tensor:
+    r"""Row ``k`` is :math:`p_k = \frac{1}{|S_k|} \sum_{j \in S_k} z_j`, the paper's Eq. (PN).
+
+    >>> class_means(torch.tensor([[1.0], [3.0], [5.0]]), torch.tensor([0, 0, 1]), 2).tolist()
+    [[2.0], [5.0]]
+    """
+    sums = torch.zeros(classes, embeddings.shape[1], dtype=embeddings.dtype)
+    sums.index_add_(0, targets, embeddings)
+    counts = torch.bincount(targets, minlength=classes).clamp(min=1)
+    return sums / counts[:, None]
+
+
+def squared_distances(embeddings: Tensor, prototypes: Tensor) -> Tensor:
+    r""":math:`\lVert z_i - p_k \rVert^2` for every pair, by differences rather than by products.
+
+    The expanded form would round differently for one row than for many.
+
+    >>> squared_distances(torch.tensor([[3.0, 4.0]]), torch.zeros(1, 2)).tolist()
+    [[25.0]]
+    """
+    mode = "donot_use_mm_for_euclid_dist"
+    return torch.cdist(embeddings, prototypes, compute_mode=mode).square()

@@ -1,0 +1,97 @@
+"""Train an encoder on the base classes as plain node classification, with early stopping."""
+
+from dataclasses import dataclass
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from nodegraft.base.events import SILENT, Listener
+from nodegraft.base.seeds import Seeds
+from nodegraft.graph.labels import Labelled
+from nodegraft.graph.stream import Curriculum
+from nodegraft.graph.view import GraphView
+from nodegraft.nn.encoders import GCN
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pretraining:
+    """The paper's sizes and optimiser.
+
+    The best epoch is the one with the highest held-out accuracy (at a tie, the lowest loss). It
+    stops after ``patience`` epochs in which neither held-out accuracy nor loss reached a new
+    best: with many classes accuracy alone stands still for the first dozen epochs while the loss
+    falls, and would end the training before it began.
+    """
+
+    sizes: tuple[int, ...] = (32, 16)
+    learning_rate: float = 0.005
+    weight_decay: float = 0.0005
+    dropout: float = 0.5
+    patience: int = 10
+    max_epochs: int = 1000
+
+    def __call__(
+        self, view: GraphView, curriculum: Curriculum, seeds: Seeds, listener: Listener = SILENT
+    ) -> dict[str, Tensor]:
+        """Weights of the best encoder on the held-out nodes of the base classes."""
+        train, held_out = curriculum.for_early_stopping(seeds)
+        encoder = GCN([view.num_features, *self.sizes], seeds.torch_generator("encoder"))
+        trainer = _Trainer(self, encoder, view, train, seeds)
+        judged = held_out if held_out.num_nodes else train
+        best, best_state = (-1.0, 0.0), encoder.state_dict()
+        lowest_loss, waited = float("inf"), 0
+        for epoch in range(1, self.max_epochs + 1):
+            loss = trainer.step()
+            accuracy, held_out_loss = trainer.judge(judged)
+            listener.step("pretrain", epoch, self.max_epochs, loss=loss, held_out=accuracy)
+            waited = 0 if accuracy > best[0] or held_out_loss < lowest_loss else waited + 1
+            lowest_loss = min(lowest_loss, held_out_loss)
+            if (accuracy, -held_out_loss) > best:
+                best = (accuracy, -held_out_loss)
+                best_state = {name: value.clone() for name, value in encoder.state_dict().items()}
+            if waited > self.patience:
+                break
+        return best_state
+
+
+class _Trainer:
+    """Full-batch steps on one view."""
+
+    def __init__(
+        self, plan: Pretraining, encoder: GCN, view: GraphView, train: Labelled, seeds: Seeds
+    ) -> None:
+        self.encoder, self.view, self.dropout = encoder, view, plan.dropout
+        self.classes = train.classes
+        self.head = nn.Parameter(torch.empty(len(train), plan.sizes[-1]))
+        nn.init.xavier_uniform_(self.head, generator=seeds.torch_generator("head"))
+        self.noise = seeds.torch_generator("dropout")
+        self.neighbourhood = view.whole(encoder.hops)
+        self.train = self._examples(train)
+        self.optimiser = torch.optim.Adam(
+            [*encoder.parameters(), self.head],
+            lr=plan.learning_rate,
+            weight_decay=plan.weight_decay,
+        )
+
+    def _examples(self, labelled: Labelled) -> tuple[Tensor, Tensor]:
+        positions = torch.from_numpy(self.view.positions(labelled.rows()))
+        return positions, torch.from_numpy(labelled.targets(self.classes))
+
+    def step(self) -> float:
+        """One gradient step; the loss before it."""
+        positions, targets = self.train
+        self.optimiser.zero_grad()
+        hidden = self.encoder(self.neighbourhood, self.dropout, self.noise)
+        loss = F.cross_entropy(hidden[positions] @ self.head.T, targets)
+        loss.backward()  # type: ignore[no-untyped-call]
+        self.optimiser.step()
+        return loss.item()
+
+    @torch.no_grad()
+    def judge(self, labelled: Labelled) -> tuple[float, float]:
+        """Accuracy and loss on other nodes, without dropout."""
+        positions, targets = self._examples(labelled)
+        scores = self.encoder(self.neighbourhood)[positions] @ self.head.T
+        accuracy = (scores.argmax(dim=1) == targets).float().mean().item()
+        return accuracy, F.cross_entropy(scores, targets).item()

@@ -1,0 +1,48 @@
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from nodegraft.datasets.amazon_clothing import AmazonClothing
+from nodegraft.datasets.base import LoadedDataset
+
+CLASSES = [2, 9, 11, 14, 20, 22, 25, 28, 30, 31, 38, 41, 46, 48, 51, 54, 55, 61, 62, 65]
+
+
+@pytest.mark.real_data
+def test_public_half_has_the_stated_statistics(
+    real_data: Path, statistics: Callable[[LoadedDataset], dict[str, Any]]
+) -> None:
+    loaded = AmazonClothing().load(real_data)
+    assert statistics(loaded) == {
+        "nodes": 9360,
+        "edges": 29077,
+        "classes": 20,
+        "isolated": 802,
+        "degrees": [0, 1, 1, 2, 6, 13, 68, 245],
+        "homophily": 0.926,
+    }
+    assert loaded.labels.classes == tuple(f"class-{number:02d}" for number in CLASSES)
+    assert str(loaded.setting).startswith("6/3/2/9 classes")
+    assert loaded.notes[0].startswith("20 of 77 classes")
+    assert loaded.notes[1].startswith("15559 nodes")
+
+
+@pytest.mark.real_data
+def test_public_half_keeps_its_word_counts(real_data: Path) -> None:
+    graph = AmazonClothing().load(real_data).graph
+    counts = graph.features(np.arange(graph.num_nodes))
+    used = np.unique(counts.nonzero()[1])
+    assert graph.num_features == 9034
+    assert graph.num_features - used.size == 1148
+    assert round(counts.sum() % 1, 6) == 0.0
+
+
+def test_folders_are_tried_in_order(tmp_path: Path) -> None:
+    for folder in AmazonClothing.folders[::-1]:
+        (tmp_path / folder).mkdir()
+        for name in AmazonClothing.wanted:
+            (tmp_path / folder / name).touch()
+        assert {path.parent.name for path in AmazonClothing().locate(tmp_path).values()} == {folder}
