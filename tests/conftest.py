@@ -8,6 +8,7 @@ import pytest
 
 from nodegraft.datasets.base import CACHE_VARIABLE, DATA_VARIABLE
 
+REQUIRED_VARIABLE = "NODEGRAFT_REQUIRE_REAL_DATA"
 BESIDE_THE_REPOSITORY = Path(__file__).parents[2] / "shared" / "data"
 
 
@@ -16,6 +17,8 @@ def real_data() -> Path:
     """The folder with the real graphs; a test that needs it is skipped where there is none."""
     folder = Path(os.environ.get(DATA_VARIABLE) or BESIDE_THE_REPOSITORY)
     if not folder.is_dir():
+        if os.environ.get(REQUIRED_VARIABLE):
+            pytest.fail(f"the real graphs are required and not in {folder}")
         pytest.skip(f"no real graphs in {folder}; set {DATA_VARIABLE} to where they are")
     return folder
 

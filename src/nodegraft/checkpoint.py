@@ -42,7 +42,7 @@ def pack(attributes: Mapping[str, Any]) -> State:
     arrays: dict[str, NDArray[Any]] = {}
     document: dict[str, Any] = {}
     for name, value in attributes.items():
-        if isinstance(value, np.ndarray):
+        if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
             arrays[name], document[name] = value, {"array": name}
         elif isinstance(value, Tensor):
             arrays[name], document[name] = value.detach().numpy(), {"tensor": name}

@@ -19,7 +19,8 @@ from nodegraft.base.errors import (
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.labels import Labelled
 from nodegraft.graph.view import GraphView
-from nodegraft.methods.base import REGISTRY, Capability, Method, load_model
+from nodegraft.methods.base import REGISTRY, Method, load_model
+from nodegraft.methods.hooks import Capability
 from tests.contract.streams import quick, small_stream
 
 pytestmark = pytest.mark.parametrize("name", REGISTRY.names())

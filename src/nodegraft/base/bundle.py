@@ -9,12 +9,15 @@ from typing import Any
 from uuid import uuid4
 
 import numpy as np
+from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
 from nodegraft.base.errors import CheckpointError
+from nodegraft.base.hashing import content_hash
 
 ARRAYS = "arrays.safetensors"
 DOCUMENT = "document.json"
+CHECKSUM = "arrays_checksum"
 
 
 def write_bundle(
@@ -31,16 +34,18 @@ def write_bundle(
     draft = directory.parent / f".{directory.name}.{uuid4().hex}"
     try:
         draft.mkdir(parents=True)
-        plain = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+        # Not ascontiguousarray: that makes a row out of a single number.
+        plain = {name: np.asarray(array, order="C") for name, array in arrays.items()}
         save_file(plain, draft / ARRAYS)
-        (draft / DOCUMENT).write_text(json.dumps(document, indent=2, sort_keys=True) + "\n")
+        signed = {**document, CHECKSUM: _checksum(draft)}
+        (draft / DOCUMENT).write_text(json.dumps(signed, indent=2) + "\n")
         for name, text in (texts or {}).items():
-            (draft / name).write_text(text)
+            (draft / name).write_text(text, encoding="utf-8")
         for path in (*draft.iterdir(), draft):
             _flush_to_disk(path)
         draft.rename(directory)
         _flush_to_disk(directory.parent)
-    except OSError as error:
+    except (OSError, SafetensorError) as error:
         raise CheckpointError(f"{directory} could not be written: {error}") from error
     finally:
         shutil.rmtree(draft, ignore_errors=True)
@@ -49,14 +54,22 @@ def write_bundle(
 def read_bundle(directory: Path) -> tuple[dict[str, np.ndarray[Any, Any]], dict[str, Any]]:
     """The arrays and the JSON document of a directory written by :func:`write_bundle`."""
     try:
-        document = json.loads((directory / DOCUMENT).read_text())
-        return load_file(directory / ARRAYS), document
+        document = dict(json.loads((directory / DOCUMENT).read_text()))
+        whole = document.pop(CHECKSUM, None) == _checksum(directory)
+        arrays = load_file(directory / ARRAYS)
     except FileNotFoundError as error:
         raise CheckpointError(
             f"{directory} is not a saved directory: {Path(error.filename).name} is missing."
         ) from error
     except Exception as error:
         raise CheckpointError(f"{directory} cannot be read: {error}") from error
+    if not whole:
+        raise CheckpointError(f"{directory} is damaged: {ARRAYS} is not as it was written.")
+    return arrays, document
+
+
+def _checksum(directory: Path) -> str:
+    return content_hash(np.memmap(directory / ARRAYS, dtype=np.uint8, mode="r"))
 
 
 def _flush_to_disk(path: Path) -> None:

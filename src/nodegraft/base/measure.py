@@ -3,7 +3,6 @@
 import sys
 import time
 from pathlib import Path
-from types import TracebackType
 
 _STATUS = Path("/proc/self/status")
 _CLEAR_REFS = Path("/proc/self/clear_refs")
@@ -29,12 +28,7 @@ class Measurement:
         self._started = time.perf_counter()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         self.seconds = time.perf_counter() - self._started
         self.peak_bytes = max(0, peak_resident_bytes() - self._resident)
 

@@ -12,26 +12,33 @@ T = TypeVar("T")
 _TRUTH = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
 
-def build(cls: type[T], texts: Mapping[str, str]) -> T:
-    """An instance of a keyword-only dataclass from texts, each read by its field's type.
+def build(cls: type[T], values: Mapping[str, Any]) -> T:
+    """An instance of a keyword-only dataclass; a name it does not have is an error that helps."""
+    known = [field.name for field in fields(cls) if field.init]  # type: ignore[arg-type]
+    for name in values:
+        if name not in known:
+            raise ParameterError(
+                f"{getattr(cls, 'name', cls.__name__)} has no parameter {name!r}; "
+                f"it has {', '.join(known) or 'none'}."
+            )
+    return cls(**values)
+
+
+def parse(cls: type[T], texts: Mapping[str, str]) -> T:
+    """The same from texts, each read by the type of its field.
 
     >>> from dataclasses import dataclass
     >>> @dataclass(kw_only=True)
     ... class Plan:
     ...     epochs: int = 10
     ...     rate: float = 0.1
-    >>> build(Plan, {"epochs": "3"})
+    >>> parse(Plan, {"epochs": "3"})
     Plan(epochs=3, rate=0.1)
     """
     hints = get_type_hints(cls)
-    known = [field.name for field in fields(cls) if field.init]  # type: ignore[arg-type]
-    for name in texts:
-        if name not in known:
-            raise ParameterError(
-                f"{getattr(cls, 'name', cls.__name__)} has no parameter {name!r}; "
-                f"it has {', '.join(known) or 'none'}."
-            )
-    return cls(**{name: _read(name, text, hints[name]) for name, text in texts.items()})
+    return build(
+        cls, {name: _read(name, text, hints.get(name, str)) for name, text in texts.items()}
+    )
 
 
 def _read(name: str, text: str, kind: Any) -> Any:

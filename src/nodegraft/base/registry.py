@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from importlib.metadata import entry_points
 from types import ModuleType
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeGuard, TypeVar
 
 from nodegraft.base.errors import NodegraftError, PluginWarning, UnknownNameError
 
@@ -55,18 +55,24 @@ class Registry(Generic[T]):
                 continue
             if isinstance(loaded, ModuleType):
                 yield from self._defined_in(loaded)
-            else:
+            elif self._belongs(loaded):
                 yield loaded
+            else:
+                message = f"plug-in {point.name!r} ({point.value}) was left out: not a {self.kind}"
+                warnings.warn(message, PluginWarning, stacklevel=2)
 
     def _defined_in(self, module: ModuleType) -> Iterator[type[T]]:
         for value in vars(module).values():
-            if (
-                inspect.isclass(value)
-                and issubclass(value, self.base)
-                and value.__module__ == module.__name__
-                and hasattr(value, "name")
-            ):
+            if self._belongs(value) and value.__module__ == module.__name__:
                 yield value
+
+    def _belongs(self, value: Any) -> TypeGuard[type[T]]:
+        return (
+            inspect.isclass(value)
+            and issubclass(value, self.base)
+            and not inspect.isabstract(value)
+            and hasattr(value, "name")
+        )
 
     def names(self) -> list[str]:
         """All names, sorted."""

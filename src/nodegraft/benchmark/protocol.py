@@ -21,6 +21,8 @@ from nodegraft.metrics import (
     relative_performance_drop,
 )
 
+STRICT = "strict"
+
 COVERAGES = (0.5, 0.8, 0.9, 1.0)
 
 
@@ -93,18 +95,24 @@ def evaluate(method: Method, stream: ClassStream, *, listener: Listener = SILENT
     results = []
     for session in stream:
         with Measurement() as work:
-            if session.index == 0:
-                method.fit(session.view, stream.curriculum, listener=listener)
-            else:
-                method.add_classes(session.view, session.support, listener=listener)
-        results.append(_measure(method, session, stream, work))
+            teach(method, session, stream, listener)
+        results.append(measure(method, session, stream.split, work))
         listener.session(results[-1])
     return Trace(tuple(results))
 
 
-def _measure(
-    method: Method, session: Session, stream: ClassStream, work: Measurement
+def teach(method: Method, session: Session, stream: ClassStream, listener: Listener) -> None:
+    """The base in session 0, later the support of the new classes."""
+    if session.index == 0:
+        method.fit(session.view, stream.curriculum, listener=listener)
+    else:
+        method.add_classes(session.view, session.support, listener=listener)
+
+
+def measure(
+    method: Method, session: Session, split: ClassSplit, work: Measurement
 ) -> SessionResult:
+    """Ask about every query node of a session and compare."""
     # Asked in row order: neither the order nor the company of a node may hint at its class.
     order = np.argsort(session.query.rows())
     rows = session.query.rows()[order]
@@ -116,7 +124,7 @@ def _measure(
     recall = dict(
         zip(method.classes_, recalls(targets, predicted, len(method.classes_)), strict=True)
     )
-    groups = _group_accuracies(recall, stream.split)
+    groups = _group_accuracies(recall, split)
     novel, known = groups["novel_accuracy"], groups["known_accuracy"]
     return SessionResult(
         index=session.index,

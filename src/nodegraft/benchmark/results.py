@@ -15,7 +15,7 @@ import pyarrow.parquet
 
 from nodegraft.base.errors import RecordConflictError
 from nodegraft.base.hashing import content_hash
-from nodegraft.benchmark.protocol import SessionResult, Trace
+from nodegraft.benchmark.protocol import STRICT, SessionResult, Trace
 from nodegraft.datasets.base import LoadedDataset
 from nodegraft.graph.stream import ClassStream
 from nodegraft.methods.base import Method
@@ -75,14 +75,18 @@ class RunRecord:
 
 
 def make_record(
-    method: Method, dataset: LoadedDataset, stream: ClassStream, trace: Trace
+    method: Method,
+    dataset: LoadedDataset,
+    stream: ClassStream,
+    trace: Trace,
+    protocol: str = STRICT,
 ) -> RunRecord:
-    """Everything about a finished run under the strict protocol."""
+    """Everything about a finished run."""
     inputs = {
         "method": method.name,
         "dataset": dataset.name,
         "seed": stream.split.seed,
-        "protocol": "strict",
+        "protocol": protocol,
         "arrival": stream.arrival,
         "setting": asdict(stream.split.setting),
         "parameters": method.parameters(),

@@ -1,15 +1,26 @@
 """What a run looks like in a terminal: a progress bar and a growing table of sessions."""
 
-from types import TracebackType
 from typing import Any
 
 from rich.console import Console, Group
 from rich.live import Live
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
+from rich.text import Text
 
 from nodegraft.base.events import Listener
 from nodegraft.benchmark.protocol import SessionResult
+
+COLUMNS = (
+    "session",
+    "classes",
+    "macro %",
+    "micro %",
+    "known %",
+    "novel %",
+    "harmonic %",
+    "seconds",
+)
 
 
 class RunDisplay(Listener):
@@ -23,39 +34,39 @@ class RunDisplay(Listener):
             MofNCompleteColumn(),
             TextColumn("sessions"),
             TimeElapsedColumn(),
-            TextColumn("[dim]{task.fields[status]}"),
             console=console,
         )
-        self._task = self._progress.add_task("teaching", total=sessions, status="reading the graph")
-        self._live = Live(Group(self._table, self._progress), console=console, refresh_per_second=8)
+        self._task = self._progress.add_task("teaching", total=sessions)
+        self._status = Text(style="dim", no_wrap=True, overflow="ellipsis")
+        self._console = console
+        self._live = Live(
+            Group(self._table, self._progress, self._status), console=console, refresh_per_second=8
+        )
 
     def __enter__(self) -> "RunDisplay":
-        self._live.__enter__()
+        self._live.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is None:
             self._live.update(self._table)
-        self._live.__exit__(kind, error, trace)
+        self._live.stop()
+        if not self._console.is_terminal:
+            # Into a file or a pipe the last frame is written without its line end.
+            self._console.print()
 
     def step(self, stage: str, done: int, total: int, **numbers: float) -> None:
         """Show where a stage is, beside the bar."""
         shown = "  ".join(
             f"{name.replace('_', '-')} {value:.3f}" for name, value in numbers.items()
         )
-        self._progress.update(
-            self._task, status=f"{stage}: step {done} of at most {total}  {shown}"
-        )
+        self._status.plain = f"{stage}: step {done} of at most {total}  {shown}"
 
     def session(self, result: SessionResult) -> None:
         """One more row."""
         self._table.add_row(*_row(result))
-        self._progress.update(self._task, advance=1, status="")
+        self._progress.update(self._task, advance=1)
+        self._status.plain = ""
 
 
 def summary_table(summary: dict[str, Any]) -> Table:
@@ -83,7 +94,7 @@ def percent(share: float | None) -> str:
     >>> percent(0.5666), percent(None)
     ('56.7 %', '–')
     """
-    return "–" if share is None else f"{100 * share:.1f} %"
+    return _hundredths(share) + ("" if share is None else " %")
 
 
 def points(share: float) -> str:
@@ -105,10 +116,14 @@ def size(count: int) -> str:
     raise AssertionError
 
 
+def _hundredths(share: float | None) -> str:
+    return "–" if share is None else f"{100 * share:.1f}"
+
+
 def _session_table(title: str) -> Table:
     table = Table(title=title, title_justify="left", caption_justify="left")
-    table.caption = "accuracies are macro averages over classes, except micro; all held-out nodes"
-    for name in ("session", "classes", "macro", "micro", "known", "novel", "harmonic", "seconds"):
+    table.caption = "known, novel and harmonic are macro averages over classes, as macro is"
+    for name in COLUMNS:
         table.add_column(name, justify="right")
     return table
 
@@ -117,10 +132,10 @@ def _row(result: SessionResult) -> list[str]:
     return [
         str(result.index),
         str(result.classes),
-        percent(result.macro_accuracy),
-        percent(result.micro_accuracy),
-        percent(result.known_accuracy),
-        percent(result.novel_accuracy),
-        percent(result.harmonic_mean),
+        _hundredths(result.macro_accuracy),
+        _hundredths(result.micro_accuracy),
+        _hundredths(result.known_accuracy),
+        _hundredths(result.novel_accuracy),
+        _hundredths(result.harmonic_mean),
         f"{result.seconds:.2f}",
     ]

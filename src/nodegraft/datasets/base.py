@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from nodegraft.base.errors import CheckpointError, MissingFileError
 from nodegraft.base.hashing import content_hash
+from nodegraft.base.parameters import build
 from nodegraft.base.registry import Registry
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.labels import Labelled
@@ -106,6 +107,11 @@ class Dataset(ABC):
 
 
 REGISTRY: Registry[Dataset] = Registry("dataset", "nodegraft.datasets", Dataset)  # type: ignore[type-abstract]
+
+
+def load_dataset(name: str, root: str | Path | None = None, **options: Any) -> LoadedDataset:
+    """A dataset by name, with its options, from the data folder ``root``."""
+    return build(REGISTRY.get(name), options).load(root)
 
 
 def _cache_folder(cache: str | Path | None) -> Path:

@@ -104,6 +104,6 @@ class TwoHalves(Dataset):
 
 
 def _adjacency(keys: NodeKeys, ends: NDArray[np.int64]) -> Adjacency:
-    known = keys.contains(ends.ravel()).reshape(ends.shape).all(axis=1)
-    rows = keys.rows(ends[known].ravel()).reshape(-1, 2)
+    rows = keys.find(ends.ravel()).reshape(ends.shape)
+    rows = rows[(rows >= 0).all(axis=1)]
     return Adjacency.from_edges(rows[:, 0], rows[:, 1], len(keys))

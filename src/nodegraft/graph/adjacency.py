@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array, eye_array
 
-from nodegraft.graph.matrix import IntArray
+from nodegraft.graph.matrix import IntArray, index_type
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,8 @@ class Adjacency:
         entries = coo_array((np.ones(rows.size, dtype=bool), (rows, columns)), (num_nodes,) * 2)
         matrix = csr_array(entries)
         matrix.sort_indices()
-        return cls(matrix.indptr, matrix.indices)
+        kind = index_type(max(num_nodes, matrix.nnz))
+        return cls(matrix.indptr.astype(kind, copy=False), matrix.indices.astype(kind, copy=False))
 
     @property
     def num_nodes(self) -> int:
@@ -97,12 +98,13 @@ class Adjacency:
         """
         counts, neighbours = self.neighbours(targets)
         sources = self._union(targets, neighbours)
-        places = np.arange(targets.size)
-        owner = np.concatenate((np.repeat(places, counts), places))
+        order = np.arange(targets.size)
+        owner = np.concatenate((np.repeat(order, counts), order))
         ends = np.concatenate((neighbours, targets))
         values = _inverse_roots(self.degrees(targets))[owner] * _inverse_roots(self.degrees(ends))
-        columns = np.searchsorted(sources, ends)
-        matrix = csr_array((values, (owner, columns)), shape=(targets.size, sources.size))
+        kind = index_type(max(ends.size, sources.size))
+        places = owner.astype(kind), np.searchsorted(sources, ends).astype(kind)
+        matrix = csr_array((values, places), shape=(targets.size, sources.size))
         matrix.sort_indices()
         return matrix, sources
 

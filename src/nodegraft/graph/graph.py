@@ -14,7 +14,7 @@ from nodegraft.base.errors import DataError, UnknownNodeError
 from nodegraft.base.hashing import content_hash
 from nodegraft.graph.adjacency import Adjacency
 from nodegraft.graph.keys import Key, NodeKeys
-from nodegraft.graph.matrix import IntArray, Matrix, is_sparse, take_rows
+from nodegraft.graph.matrix import IntArray, Matrix, index_type, is_sparse, take_rows
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data
@@ -50,15 +50,17 @@ class Graph:
         return graph
 
     def _set(self, keys: NodeKeys, features: Matrix, adjacency: Adjacency) -> None:
+        if features.ndim != 2:
+            raise DataError(f"Features need one row per node and columns: shape {features.shape}.")
         if not (len(keys) == features.shape[0] == adjacency.num_nodes):
             raise DataError(
                 f"{len(keys)} keys, {features.shape[0]} feature rows and {adjacency.num_nodes} "
                 "nodes in the edges: these must be equal."
             )
-        values = features.data if is_sparse(features) else features
-        if not np.isfinite(values).all():
+        stored = _stored(features)
+        if not np.isfinite(stored.data if is_sparse(stored) else stored).all():
             raise DataError("Features hold NaN or infinite values: replace them first.")
-        self._keys, self._features, self._adjacency = keys, _stored(features), adjacency
+        self._keys, self._features, self._adjacency = keys, stored, adjacency
 
     @classmethod
     def from_tables(cls, nodes: str | Path, edges: str | Path, **options: Any) -> "Graph":
@@ -72,12 +74,14 @@ class Graph:
         """From a PyG ``Data``: its ``x`` and ``edge_index`` (made undirected); never its ``y``."""
         if data.x is None or data.edge_index is None:
             raise DataError("The PyG Data needs both x and edge_index.")
-        x = data.x
-        features: Matrix = x.cpu().numpy() if x.layout == torch.strided else _from_sparse(x)
-        source, target = data.edge_index.cpu().numpy()
+        x = data.x.detach().cpu()
+        features: Matrix = x.numpy() if x.layout == torch.strided else _from_sparse(x)
+        ends = data.edge_index.cpu().numpy()
         count = int(data.num_nodes)
+        if ends.size and not 0 <= ends.min() <= ends.max() < count:
+            raise DataError(f"edge_index names nodes that are not among the {count} rows of x.")
         node_keys = NodeKeys(np.arange(count) if keys is None else keys)
-        adjacency = Adjacency.from_edges(source, target, count)
+        adjacency = Adjacency.from_edges(ends[0], ends[1], count)
         return cls.from_parts(node_keys, features, adjacency)
 
     def to_pyg(self) -> "Data":
@@ -187,17 +191,19 @@ class Graph:
             if is_sparse(features)
             else (features,)
         )
+        joined = self._adjacency
+        kind = index_type(max(self.num_nodes, joined.indices.size))
         return content_hash(
             keys.tolist() if self._keys.is_text else keys,
             self.num_features,
             *stored,
-            self._adjacency.indptr,
-            self._adjacency.indices,
+            joined.indptr.astype(kind, copy=False),
+            joined.indices.astype(kind, copy=False),
         )
 
 
 def _from_sparse(x: torch.Tensor) -> Matrix:
-    entries = x.to_sparse_coo().coalesce()
+    entries = x.to_sparse().coalesce()
     rows, columns = entries.indices().numpy()
     return csr_array((entries.values().numpy(), (rows, columns)), shape=tuple(x.shape))
 
@@ -205,9 +211,17 @@ def _from_sparse(x: torch.Tensor) -> Matrix:
 def _stored(features: Matrix) -> Matrix:
     if is_sparse(features):
         matrix = csr_array(features, dtype=np.float32)
-        matrix.sort_indices()
-        return matrix
-    kept = features if features.dtype == np.float16 else features.astype(np.float32, copy=False)
+        if not matrix.has_canonical_format:
+            # The arrays may still be the caller's own.
+            matrix = matrix.copy()
+            matrix.sum_duplicates()
+        kind = index_type(max(*matrix.shape, matrix.nnz))
+        indices, indptr = (
+            part.astype(kind, copy=False) for part in (matrix.indices, matrix.indptr)
+        )
+        return csr_array((matrix.data, indices, indptr), shape=matrix.shape)
+    with np.errstate(over="ignore"):
+        kept = features if features.dtype == np.float16 else features.astype(np.float32, copy=False)
     return np.ascontiguousarray(kept)
 
 

@@ -12,6 +12,9 @@ from nodegraft.graph.matrix import IntArray
 
 Key: TypeAlias = str | int
 
+_INTEGERS = (int, np.integer)
+_LIMIT = 1 << 63
+
 
 class NodeKeys:
     """An immutable, ordered set of keys; the row of a key never changes once given.
@@ -50,31 +53,27 @@ class NodeKeys:
         order = np.argsort(self._values, kind="stable")
         return self._values[order], order
 
-    def rows(self, keys: Iterable[Key]) -> NDArray[np.int64]:
+    def rows(self, keys: Iterable[Key] | NDArray[Any]) -> NDArray[np.int64]:
         """Row numbers of keys, in the given order; every key that is missing is named."""
-        wanted = keys.tolist() if isinstance(keys, np.ndarray) else list(keys)
-        rows = self._find(wanted)
-        if (rows < 0).any():
-            missing = [key for key, row in zip(wanted, rows, strict=True) if row < 0]
-            raise UnknownNodeError(missing, len(wanted))
+        wanted = keys if isinstance(keys, np.ndarray) else list(keys)
+        rows = self.find(wanted)
+        missing = [wanted[place] for place in np.flatnonzero(rows < 0)]
+        if missing:
+            raise UnknownNodeError(missing, rows.size)
         return rows
 
-    def _find(self, wanted: list[Key]) -> NDArray[np.int64]:
+    def find(self, keys: Sequence[Key] | NDArray[Any]) -> NDArray[np.int64]:
+        """Row numbers of keys, -1 for those that do not exist."""
         if self.is_text:
             lookup = self._row_of_text
-            found = (lookup.get(key, -1) if isinstance(key, str) else -1 for key in wanted)
-            return np.fromiter(found, dtype=np.int64, count=len(wanted))
-        if any(isinstance(key, str) for key in wanted) or len(self) == 0:
-            return np.full(len(wanted), -1, dtype=np.int64)
+            found = (lookup.get(key, -1) if isinstance(key, str) else -1 for key in keys)
+            return np.fromiter(found, dtype=np.int64, count=len(keys))
+        asked, whole = _integers(keys)
+        if len(self) == 0:
+            return np.full(asked.size, -1, dtype=np.int64)
         values, order = self._sorted
-        asked = np.array(wanted, dtype=np.int64)
         place = np.minimum(np.searchsorted(values, asked), len(self) - 1)
-        return np.where(values[place] == asked, order[place], -1).astype(np.int64)
-
-    def contains(self, keys: Sequence[Key] | NDArray[Any]) -> NDArray[np.bool_]:
-        """Which of these keys exist."""
-        wanted = keys.tolist() if isinstance(keys, np.ndarray) else list(keys)
-        return self._find(wanted) >= 0
+        return np.where(whole & (values[place] == asked), order[place], -1).astype(np.int64)
 
     def at(self, rows: IntArray | Sequence[int]) -> list[Key]:
         """Keys of rows, in the given order."""
@@ -93,11 +92,22 @@ class NodeKeys:
         return NodeKeys(np.concatenate((self._values, added)))
 
 
+def _integers(keys: Sequence[Any] | NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """The keys as integers, and which of them are: 1.5 and "1" are not, though NumPy obliges."""
+    if isinstance(keys, np.ndarray) and keys.dtype.kind == "i":
+        return keys.astype(np.int64), np.ones(keys.size, dtype=bool)
+    fits = [isinstance(key, _INTEGERS) and -_LIMIT <= key < _LIMIT for key in keys]
+    numbers = [key if fit else 0 for key, fit in zip(keys, fits, strict=True)]
+    return np.array(numbers, dtype=np.int64), np.array(fits, dtype=bool)
+
+
 def _as_array(keys: Sequence[Key] | NDArray[Any]) -> NDArray[Any]:
     array = np.asarray(keys)
     if array.size == 0:
         return array.astype(np.int64)
     if np.issubdtype(array.dtype, np.integer):
+        if array.dtype == np.uint64 and array.max() >= _LIMIT:
+            raise DataError("Integer node keys must be below 2**63: give larger ones as text.")
         return array.astype(np.int64)
     texts = np.empty(len(keys), dtype=object)
     texts[:] = [key.item() if isinstance(key, np.generic) else key for key in keys]

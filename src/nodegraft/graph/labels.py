@@ -1,6 +1,7 @@
 """Which nodes belong to which class: the only carrier of labels."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -49,8 +50,8 @@ class Labelled(Mapping[str, NDArray[np.int64]]):
         table = np.array(["" if name is None else str(name) for name in names], dtype=object)
         classes, column = np.unique(table, return_inverse=True)
         order = np.argsort(column, kind="stable")
-        parts = np.split(order, np.searchsorted(column[order], np.arange(1, classes.size)))
-        return cls({name: part for name, part in zip(classes, parts, strict=True) if name})
+        ends = pairwise(np.searchsorted(column[order], np.arange(classes.size + 1)))
+        return cls({name: order[a:b] for name, (a, b) in zip(classes, ends, strict=True) if name})
 
     def __getitem__(self, name: str) -> NDArray[np.int64]:
         return self._rows[name]
@@ -98,6 +99,12 @@ class Labelled(Mapping[str, NDArray[np.int64]]):
     def content_hash(self) -> str:
         """Depends on names, rows and their order."""
         return content_hash(list(self.classes), *self.values())
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Labelled) and self.content_hash == other.content_hash
+
+    def __hash__(self) -> int:
+        return hash(self.content_hash)
 
     def __repr__(self) -> str:
         return f"Labelled({len(self)} classes, {self.num_nodes} nodes)"

@@ -11,6 +11,11 @@ FloatArray: TypeAlias = NDArray[np.floating[Any]]
 Matrix: TypeAlias = FloatArray | csr_array[Any]
 
 
+def index_type(largest: int) -> type[np.int32] | type[np.int64]:
+    """The narrow integer while the largest number fits: half the memory, and a faster kernel."""
+    return np.int32 if largest <= np.iinfo(np.int32).max else np.int64
+
+
 def is_sparse(matrix: Matrix) -> "TypeGuard[csr_array[Any]]":
     """Whether only the non-zero entries are stored."""
     return bool(issparse(matrix))

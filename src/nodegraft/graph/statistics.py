@@ -49,7 +49,7 @@ def describe(graph: Graph, labels: Labelled) -> Statistics:
     same = float((ends[0] == ends[1]).mean()) if ends.size else 0.0
     shares = np.bincount(ends.ravel(), minlength=len(labels)) / max(ends.size, 1)
     chance = float((shares**2).sum())
-    sizes = sorted(rows.size for rows in labels.values())
+    sizes = sorted(rows.size for rows in labels.values()) or [0]
     return Statistics(
         nodes=graph.num_nodes,
         edges=graph.num_edges,

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from nodegraft.base.bundle import read_bundle, write_bundle
-from nodegraft.base.errors import CheckpointError
+from nodegraft.base.errors import CheckpointError, DataError
 from nodegraft.graph.adjacency import Adjacency
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.keys import NodeKeys
@@ -36,10 +36,13 @@ def load_graph(directory: Path) -> tuple[Graph, dict[str, Any]]:
     arrays, header = read_bundle(directory)
     if header.get("kind") != "graph" or header.get("schema") != SCHEMA:
         raise CheckpointError(f"{directory} does not hold a graph of schema {SCHEMA}.")
-    adjacency = Adjacency(arrays["adjacency.indptr"], arrays["adjacency.indices"])
-    features = _unpack_features(arrays, adjacency.num_nodes, header["num_features"])
-    document: dict[str, Any] = header["document"]
-    return Graph.from_parts(_unpack_keys(arrays), features, adjacency), document
+    try:
+        adjacency = Adjacency(arrays["adjacency.indptr"], arrays["adjacency.indices"])
+        features = _unpack_features(arrays, adjacency.num_nodes, header["num_features"])
+        document: dict[str, Any] = header["document"]
+        return Graph.from_parts(_unpack_keys(arrays), features, adjacency), document
+    except (KeyError, ValueError, DataError) as error:
+        raise CheckpointError(f"{directory} does not hold a whole graph: {error}") from error
 
 
 def _pack_features(features: Matrix) -> Arrays:

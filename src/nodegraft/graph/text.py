@@ -1,14 +1,18 @@
 """Text to weighted word counts, by scikit-learn's vectoriser, kept as JSON and one array."""
 
 from collections.abc import Iterable
-from typing import Any, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
-from sklearn.feature_extraction.text import TfidfVectorizer
 
+from nodegraft.base.bundle import read_bundle, write_bundle
 from nodegraft.base.errors import DataError
+
+if TYPE_CHECKING:
+    from sklearn.feature_extraction.text import TfidfVectorizer
 
 # Runs of two letters or more, in any script; digits say little of a topic.
 WORD = r"(?u)[^\W\d_]{2,}"
@@ -46,7 +50,10 @@ class TextVectoriser:
             ) from error
         return self
 
-    def _new(self, **options: Any) -> TfidfVectorizer:
+    def _new(self, **options: Any) -> "TfidfVectorizer":
+        # Imported late: it takes a second, which every command without text would wait for.
+        from sklearn.feature_extraction.text import TfidfVectorizer
+
         return TfidfVectorizer(
             token_pattern=WORD,
             use_idf=self.use_idf,
@@ -63,6 +70,15 @@ class TextVectoriser:
     def words(self) -> list[str]:
         """The word of every column."""
         return [str(word) for word in self._engine.get_feature_names_out()]
+
+    def save(self, directory: str | Path) -> None:
+        """Write a new directory of JSON and one array."""
+        write_bundle(Path(directory), *self.state())
+
+    @classmethod
+    def load(cls, directory: str | Path) -> "TextVectoriser":
+        """The vectoriser a directory holds."""
+        return cls.from_state(*read_bundle(Path(directory)))
 
     def state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         """Everything learned, as arrays and JSON."""
@@ -81,7 +97,8 @@ class TextVectoriser:
         """The vectoriser :meth:`state` describes."""
         vectoriser = cls(document["min_documents"], document["use_idf"], document["stop_words"])
         vocabulary = {word: column for column, word in enumerate(document["words"])}
-        vectoriser._engine = vectoriser._new(vocabulary=vocabulary)
+        # With the words given, one empty text is all there is to fit.
+        vectoriser._engine = vectoriser._new(vocabulary=vocabulary).fit([""])
         if document["use_idf"]:
             vectoriser._engine.idf_ = arrays["idf"]
         return vectoriser

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from nodegraft.base.errors import HiddenNodeError, UnknownNodeError
+from nodegraft.base.errors import HiddenNodeError, ParameterError, UnknownNodeError
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.matrix import IntArray, Matrix
 from nodegraft.graph.operator import Operator
@@ -84,7 +84,9 @@ class GraphView:
                 raise UnknownNodeError(outside.tolist(), asked.size)
             return asked
         place = np.searchsorted(self._rows, asked)
-        hidden = self._rows[np.minimum(place, self._rows.size - 1)] != asked
+        inside = place < self._rows.size
+        hidden = ~inside
+        hidden[inside] = self._rows[place[inside]] != asked[inside]
         if hidden.any():
             raise HiddenNodeError(int(hidden.sum()), asked.size)
         return place
@@ -124,6 +126,8 @@ class GraphView:
 
     def propagated(self, rows: IntArray, hops: int) -> list[Matrix]:
         """The rows of X, SX, S²X … up to ``hops``; the products are computed once per view."""
+        if hops < 0:
+            raise ParameterError(f"hops must not be negative, and is {hops}.")
         if hops not in self._propagated:
             self._propagated[hops] = Propagated(self._adjacency, self._all_features(), hops)
         return self._propagated[hops].rows(self.positions(rows))

@@ -1,23 +1,20 @@
-"""The contract of a method: three hooks to write, everything else is done here."""
+"""A method as its user knows it: fit, add classes, predict, save, load."""
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from enum import StrEnum
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import softmax
 from torch import Tensor
 
-from nodegraft.base.errors import DataError, NotFittedError, NotSupportedError
+from nodegraft.base.errors import CheckpointError, DataError, NotFittedError
 from nodegraft.base.events import SILENT, Listener
 from nodegraft.base.measure import Measurement
+from nodegraft.base.parameters import build
 from nodegraft.base.registry import Registry
-from nodegraft.base.seeds import Seeds
 from nodegraft.checkpoint import State, pack, read_model, unpack, write_model
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.keys import Key
@@ -26,17 +23,9 @@ from nodegraft.graph.matrix import IntArray, Matrix
 from nodegraft.graph.stream import Curriculum
 from nodegraft.graph.view import GraphView
 from nodegraft.memory.classes import ClassTable
+from nodegraft.methods.hooks import Hooks
 
 Labels = Labelled | Mapping[str, Iterable[Key]]
-
-
-class Capability(StrEnum):
-    """What a method may offer beyond learning and scoring."""
-
-    REMOVE = "remove a class"
-    EXPLAIN = "explain a prediction"
-    CALIBRATED = "give calibrated confidence"
-    EMBED = "embed nodes"
 
 
 @dataclass(frozen=True)
@@ -51,87 +40,13 @@ class Added:
 
 
 @dataclass(kw_only=True)
-class Method(ABC):
-    """Subclass as a keyword-only dataclass: fields are hyper-parameters, nothing else.
-
-    What is learned goes to attributes that end in ``_`` and are arrays, tensors, a dict of
-    tensors, or plain JSON: they are saved, loaded, counted and rolled back without further work.
-    Hooks replace such attributes rather than write into them, and see the graph only through the
-    view they are given. Rows reach the hooks each once and ascending; columns of the scores are
-    classes in the order in which they were learned.
-    """
-
-    seed: int = 0
-
-    name: ClassVar[str]
-    summary: ClassVar[str]
-    citation: ClassVar[str] = ""
-    block_rows: ClassVar[int] = 65_536
-
-    # The three hooks.
-
-    @abstractmethod
-    def learn_base(self, view: GraphView, curriculum: Curriculum) -> None:
-        """Learn the classes of ``curriculum.train``, in its order."""
-
-    @abstractmethod
-    def learn_classes(self, view: GraphView, support: Labelled) -> None:
-        """Learn more classes, in the order of ``support``, after the ones already known."""
-
-    @abstractmethod
-    def score(self, view: GraphView, rows: NDArray[np.int64]) -> Tensor | NDArray[Any]:
-        """One row per node, one column per known class; larger means more likely."""
-
-    # Optional hooks; each one overridden is a capability declared.
-
-    def unlearn_classes(self, kept: NDArray[np.int64]) -> None:
-        """Keep only these columns."""
-        raise NotSupportedError(self.name, Capability.REMOVE)
-
-    def explain_node(self, view: GraphView, row: int) -> dict[str, Any]:
-        """Why a node scores as it does, as plain JSON."""
-        raise NotSupportedError(self.name, Capability.EXPLAIN)
-
-    def embedding(self, view: GraphView, rows: NDArray[np.int64]) -> Tensor | Matrix:
-        """The vectors the scores are made from."""
-        raise NotSupportedError(self.name, Capability.EMBED)
-
-    def probabilities(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Scores to probabilities; overriding this says that they are calibrated."""
-        shares: NDArray[np.float64] = softmax(scores, axis=1)
-        return shares
-
-    # What a user calls.
-
-    @classmethod
-    def capabilities(cls) -> frozenset[Capability]:
-        """What this method can do beyond the minimum."""
-        hooks = {
-            Capability.REMOVE: "unlearn_classes",
-            Capability.EXPLAIN: "explain_node",
-            Capability.CALIBRATED: "probabilities",
-            Capability.EMBED: "embedding",
-        }
-        return frozenset(
-            capability
-            for capability, hook in hooks.items()
-            if getattr(cls, hook) is not getattr(Method, hook)
-        )
+class Method(Hooks):
+    """What a user calls, and the bookkeeping behind it: names, keys, checks, saving, roll-back."""
 
     @property
     def classes_(self) -> tuple[str, ...]:
         """Names of the known classes, in column order."""
         return self._table.names
-
-    @property
-    def seeds(self) -> Seeds:
-        """Generators of this model's seed."""
-        return Seeds(self.seed)
-
-    @property
-    def listener(self) -> Listener:
-        """Where hooks tell how far they are."""
-        return self.__dict__.get("_listener", SILENT)  # type: ignore[no-any-return]
 
     @property
     def _table(self) -> ClassTable:
@@ -164,10 +79,12 @@ class Method(ABC):
         support = _labelled(view, labels)
         session = self._session + 1
         table = self._table.add(_shots(support), session)
-        with _AllOrNothing(self, listener), Measurement() as work:
-            self.learn_classes(view, support)
+        with _AllOrNothing(self, listener):
+            with Measurement() as work:
+                self.learn_classes(view, support)
             self._known, self._session = table, session
-        return Added(support.classes, session, work.seconds, work.peak_bytes, self.state().nbytes)
+            kept = self.state().nbytes
+        return Added(support.classes, session, work.seconds, work.peak_bytes, kept)
 
     def remove_classes(self, names: Iterable[str]) -> None:
         """Forget classes by name, if the method can."""
@@ -254,6 +171,10 @@ class Method(ABC):
     def load(cls, directory: str | Path) -> Self:
         """The model a directory holds."""
         header, state = read_model(Path(directory))
+        if header["method"] != cls.name:
+            raise CheckpointError(
+                f"{directory} holds a {header['method']} model, not {cls.name}: use load_model."
+            )
         model = cls(**header["parameters"])
         vars(model).update(unpack(state))
         model._known = ClassTable.from_json(header["classes"])
@@ -288,6 +209,11 @@ class Method(ABC):
 
 
 REGISTRY: Registry[Method] = Registry("method", "nodegraft.methods", Method)  # type: ignore[type-abstract]
+
+
+def make_method(name: str, **parameters: Any) -> Method:
+    """A method by name, with its hyper-parameters."""
+    return build(REGISTRY.get(name), parameters)
 
 
 def load_model(directory: str | Path) -> Method:

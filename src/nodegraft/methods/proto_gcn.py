@@ -1,10 +1,12 @@
 """Proto-GCN: a pre-trained graph encoder, then the nearest class mean."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor
 
@@ -64,6 +66,20 @@ class ProtoGCN(Method):
         """Drop the other means."""
         self.prototypes_ = self.prototypes_[torch.from_numpy(kept)]
 
+    def learn_as_published(self, view: GraphView, everything: Labelled, queries: Labelled) -> None:
+        """One step of the encoder on the loss of the queries; means over all nodes."""
+        encoder = GCN.from_state(self.encoder_)
+        optimiser = torch.optim.Adam(
+            encoder.parameters(), lr=self.learning_rate, weight_decay=self.weight_decay
+        )
+        asked, targets = self._embedded(encoder, view, queries, everything.classes)
+        means = class_means(*self._embedded(encoder, view, everything), len(everything))
+        loss = F.cross_entropy(-squared_distances(asked, means), targets)
+        loss.backward()  # type: ignore[no-untyped-call]
+        optimiser.step()
+        self.encoder_ = encoder.state_dict()
+        self.prototypes_ = self._means(view, everything)
+
     def score(self, view: GraphView, rows: NDArray[np.int64]) -> Tensor:
         """Minus the squared distance to each mean."""
         return -squared_distances(self.embedding(view, rows), self.prototypes_)
@@ -75,8 +91,16 @@ class ProtoGCN(Method):
         embeddings: Tensor = encoder(view.neighbourhood(rows, encoder.hops))
         return embeddings
 
+    @torch.no_grad()
     def _means(self, view: GraphView, labelled: Labelled) -> Tensor:
+        encoder = GCN.from_state(self.encoder_)
+        return class_means(*self._embedded(encoder, view, labelled), len(labelled))
+
+    @staticmethod
+    def _embedded(
+        encoder: GCN, view: GraphView, labelled: Labelled, columns: Sequence[str] | None = None
+    ) -> tuple[Tensor, Tensor]:
         rows, place = np.unique(labelled.rows(), return_inverse=True)
-        embeddings = self.embedding(view, rows)[torch.from_numpy(place)]
-        targets = torch.from_numpy(labelled.targets(labelled.classes))
-        return class_means(embeddings, targets, len(labelled))
+        embeddings = encoder(view.neighbourhood(rows, encoder.hops))
+        targets = labelled.targets(columns or labelled.classes)
+        return embeddings[torch.from_numpy(place)], torch.from_numpy(targets)

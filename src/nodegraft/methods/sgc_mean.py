@@ -17,7 +17,7 @@ from nodegraft.methods.base import Method
 
 @dataclass(kw_only=True)
 class SGCMean(Method):
-    r"""Nothing is trained: :math:`z = [X, SX, S^2X]` with rows of length 1, and
+    r"""Nothing is trained: :math:`z = [X, SX, S^2X]`, each part and then the whole of length 1, and
 
     .. math:: s_k = \cos(z - \mu, p_k - \mu), \quad \mu = \frac{1}{|C_0|}\sum_{c \in C_0} p_c
 
@@ -46,13 +46,19 @@ class SGCMean(Method):
         """Drop the other means; the centre stays, so nobody else's score moves."""
         self.prototypes_ = self.prototypes_[kept]
 
+    def learn_as_published(self, view: GraphView, everything: Labelled, queries: Labelled) -> None:
+        """Means over all nodes; there is no gradient to step along."""
+        self.prototypes_ = self._means(view, everything)
+
     def score(self, view: GraphView, rows: NDArray[np.int64]) -> NDArray[np.float64]:
         """Centred cosine to each mean."""
         vectors = self.embedding(view, rows)
-        spokes = self.prototypes_ - self.centre_
-        along = vectors @ self.centre_
-        products = vectors @ spokes.T - spokes @ self.centre_
-        squares = row_norms(vectors) ** 2 - 2 * along + self.centre_ @ self.centre_
+        # In double: what is left close to the centre would be noise of single precision.
+        centre = self.centre_.astype(np.float64)
+        spokes = self.prototypes_ - centre
+        along = vectors @ np.vstack((spokes, centre)).T
+        products = along[:, :-1] - (spokes * centre).sum(axis=1)
+        squares = row_norms(vectors) ** 2 - 2 * along[:, -1] + centre @ centre
         lengths = np.sqrt(np.maximum(squares, 1e-12))[:, None] * (row_norms(spokes) + 1e-12)
         return np.asarray(products / lengths, dtype=np.float64)
 

@@ -19,9 +19,9 @@ class Pretraining:
     """The paper's sizes and optimiser.
 
     The best epoch is the one with the highest held-out accuracy (at a tie, the lowest loss). It
-    stops after ``patience`` epochs in which neither held-out accuracy nor loss reached a new
-    best: with many classes accuracy alone stands still for the first dozen epochs while the loss
-    falls, and would end the training before it began.
+    stops when more than ``patience`` epochs in a row brought neither a new best accuracy nor a new
+    best loss: with many classes accuracy alone stands still for the first dozen epochs while the
+    loss falls, and would end the training before it began.
     """
 
     sizes: tuple[int, ...] = (32, 16)
@@ -37,7 +37,7 @@ class Pretraining:
         """Weights of the best encoder on the held-out nodes of the base classes."""
         train, held_out = curriculum.for_early_stopping(seeds)
         encoder = GCN([view.num_features, *self.sizes], seeds.torch_generator("encoder"))
-        trainer = _Trainer(self, encoder, view, train, seeds)
+        trainer = FullBatchTrainer(self, encoder, view, train, seeds)
         judged = held_out if held_out.num_nodes else train
         best, best_state = (-1.0, 0.0), encoder.state_dict()
         lowest_loss, waited = float("inf"), 0
@@ -55,8 +55,8 @@ class Pretraining:
         return best_state
 
 
-class _Trainer:
-    """Full-batch steps on one view."""
+class FullBatchTrainer:
+    """Gradient steps on all visible nodes at once, and a look at other labels between them."""
 
     def __init__(
         self, plan: Pretraining, encoder: GCN, view: GraphView, train: Labelled, seeds: Seeds
@@ -65,7 +65,7 @@ class _Trainer:
         self.classes = train.classes
         self.head = nn.Parameter(torch.empty(len(train), plan.sizes[-1]))
         nn.init.xavier_uniform_(self.head, generator=seeds.torch_generator("head"))
-        self.noise = seeds.torch_generator("dropout")
+        self.noise = seeds.generator("dropout")
         self.neighbourhood = view.whole(encoder.hops)
         self.train = self._examples(train)
         self.optimiser = torch.optim.Adam(
@@ -83,7 +83,7 @@ class _Trainer:
         positions, targets = self.train
         self.optimiser.zero_grad()
         hidden = self.encoder(self.neighbourhood, self.dropout, self.noise)
-        loss = F.cross_entropy(hidden[positions] @ self.head.T, targets)
+        loss = F.cross_entropy(hidden.index_select(0, positions) @ self.head.T, targets)
         loss.backward()  # type: ignore[no-untyped-call]
         self.optimiser.step()
         return loss.item()

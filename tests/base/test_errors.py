@@ -1,0 +1,24 @@
+from pathlib import Path
+
+import pytest
+
+from nodegraft.base import errors
+
+
+@pytest.mark.parametrize(
+    ("error", "sentence"),
+    [
+        (errors.UnknownNodeError(["a"], 3), "1 of 3 nodes are not in this graph: 'a'."),
+        (errors.UnknownNodeError([*range(9)], 9), "0, 1, 2, 3, 4 and 4 more."),
+        (errors.HiddenNodeError(2, 5), "2 of 5 nodes are not visible in this view"),
+        (errors.NotFittedError("sgc-mean"), "call fit(graph, labels) first"),
+        (errors.NotSupportedError("sgc-mean", "embed nodes"), "sgc-mean cannot embed nodes"),
+        (
+            errors.MissingFileError("dblp", ["a", "b"], [Path("/x")]),
+            "needs a, b. Looked in:\n  /x\nGive the folder",
+        ),
+    ],
+)
+def test_an_error_is_a_sentence_for_the_user(error: Exception, sentence: str) -> None:
+    assert sentence in str(error)
+    assert isinstance(error, errors.NodegraftError)

@@ -1,0 +1,53 @@
+"""The command on the four real graphs, as a user runs it."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from nodegraft.cli.commands import app
+
+# Last-session macro accuracy of seed 0 must stay above these: well below what was measured
+# (README.md), well above what a broken method reaches.
+FLOORS = [
+    ("amazon-clothing", "sgc-mean", 0.75),
+    ("amazon-clothing", "proto-gcn", 0.40),
+    ("gentoo", "sgc-mean", 0.45),
+    ("gentoo", "proto-gcn", 0.18),
+    ("debian", "sgc-mean", 0.54),
+    ("debian", "proto-gcn", 0.28),
+    ("wordnet", "sgc-mean", 0.42),
+    ("wordnet", "proto-gcn", 0.25),
+]
+
+
+def run(dataset: str, method: str, data: Path, out: Path, *more: str) -> dict[str, Any]:
+    arguments = ["run", "--dataset", dataset, "--method", method, "--seed", "0"]
+    places = ["--data", str(data), "--out", str(out), "--json"]
+    done = CliRunner().invoke(app, [*arguments, *places, *more])
+    assert done.exit_code == 0, done.stderr
+    document: dict[str, Any] = json.loads(done.stdout)
+    return document
+
+
+@pytest.mark.real_data
+@pytest.mark.parametrize(("dataset", "method", "floor"), FLOORS)
+def test_runs_to_the_last_session(
+    dataset: str, method: str, floor: float, real_data: Path, tmp_path: Path
+) -> None:
+    document = run(dataset, method, real_data, tmp_path)
+    assert document["summary"]["last_accuracy"] > floor
+    assert document["sessions"][-1]["classes"] == sum(
+        document["setting"][role] for role in ("base", "pseudo_novel", "novel")
+    )
+
+
+@pytest.mark.real_data
+@pytest.mark.parametrize("method", ["sgc-mean", "proto-gcn"])
+def test_the_leak_is_worth_points(method: str, real_data: Path, tmp_path: Path) -> None:
+    strict = run("amazon-clothing", method, real_data, tmp_path)
+    leaky = run("amazon-clothing", method, real_data, tmp_path, "--protocol", "published")
+    assert "leaky" in leaky["protocol"]
+    assert leaky["summary"]["average_accuracy"] > strict["summary"]["average_accuracy"]

@@ -1,0 +1,112 @@
+import json
+import os
+import pty
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from nodegraft.cli.commands import app
+
+COMMAND = [sys.executable, "-c", "from nodegraft.cli.entry import main; main()"]
+SMALL = ["--dataset", "synthetic", "--dataset-set", "nodes=300", "--dataset-set", "classes=8"]
+
+
+def call(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """The command as a process of its own."""
+    return subprocess.run(
+        [*COMMAND, *arguments],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "COLUMNS": "120"},
+        timeout=120,
+        check=False,
+    )
+
+
+def invoke(*arguments: str) -> Result:
+    """The command in this process: quicker, for what needs no process of its own."""
+    return CliRunner().invoke(app, arguments, env={"COLUMNS": "120"})
+
+
+def test_run_shows_sessions_and_ends_with_the_numbers(tmp_path: Path) -> None:
+    done = call("run", *SMALL, "--method", "sgc-mean", "--out", str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    for wanted in ("A0", "last session", "average", "PD", "RPD", "harmonic mean", "record:"):
+        assert wanted in done.stdout
+    (place,) = tmp_path.glob("*.json")
+    assert str(place) in done.stdout
+
+
+def test_json_goes_to_standard_output_alone(tmp_path: Path) -> None:
+    arguments = ("run", *SMALL, "--method", "sgc-mean", "--seed", "3", "--out", str(tmp_path))
+    done = call(*arguments, "--set", "hops=1", "--json")
+    document = json.loads(done.stdout)
+    assert (document["seed"], document["parameters"]["hops"]) == (3, 1)
+    assert "A0" in done.stderr
+    (place,) = tmp_path.glob("*.json")
+    assert json.loads(place.read_text()) == document
+
+
+def test_the_leaky_protocol_says_so_everywhere(tmp_path: Path) -> None:
+    arguments = ("run", *SMALL, "--method", "sgc-mean", "--out", str(tmp_path))
+    done = call(*arguments, "--protocol", "published", "--json")
+    assert "leaky" in json.loads(done.stdout)["protocol"]
+    assert "leaky" in done.stderr
+
+
+def test_progress_is_live_in_a_terminal(tmp_path: Path) -> None:
+    leader, follower = pty.openpty()
+    arguments = ["run", *SMALL, "--method", "proto-gcn", "--out", str(tmp_path)]
+    with subprocess.Popen([*COMMAND, *arguments], stdout=follower, stderr=follower) as process:
+        os.close(follower)
+        seen = b""
+        while True:
+            try:
+                seen += os.read(leader, 65536)
+            except OSError:
+                break
+    os.close(leader)
+    assert process.returncode == 0
+    text = seen.decode()
+    assert "pretrain: step" in text
+    assert re.search(r"\d/\d sessions|\d/\d", text)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--dataset", "gento", "--method", "sgc-mean"], "Did you mean 'gentoo'?"),
+        (["--dataset", "synthetic", "--method", "sgc"], "There is no method named 'sgc'"),
+        ([*SMALL, "--method", "sgc-mean", "--set", "hopps=1"], "it has seed, hops"),
+        ([*SMALL, "--method", "sgc-mean", "--set", "hops=x"], "must be of type int"),
+        ([*SMALL, "--method", "sgc-mean", "--set", "hops"], "must look like name=value"),
+        ([*SMALL, "--method", "sgc-mean", "--shots", "900"], "ask for fewer shots"),
+        ([*SMALL, "--method", "sgc-mean", "--arrival", "late"], "'with-class' or 'present'"),
+        ([*SMALL, "--method", "sgc-mean", "--protocol", "lax"], "'strict' or 'published'"),
+    ],
+)
+def test_errors_say_what_to_do(arguments: list[str], sentence: str, tmp_path: Path) -> None:
+    done = invoke("run", *arguments, "--out", str(tmp_path))
+    assert done.exit_code == 2
+    assert sentence in done.stderr
+
+
+def test_an_error_of_the_real_command_has_no_traceback(tmp_path: Path) -> None:
+    done = call("data", "info", "gentoo", "--data", str(tmp_path))
+    assert done.returncode == 2
+    assert "md5-cache.xz" in done.stderr
+    assert str(tmp_path / "gentoo-packages") in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_lists_and_info(tmp_path: Path) -> None:
+    assert "sgc-mean" in invoke("list", "methods").stdout
+    datasets = invoke("list", "datasets", "--data", str(tmp_path)).stdout
+    assert "missing: md5-cache.xz" in datasets
+    described = invoke("data", "info", "synthetic").stdout
+    assert "2,000" in described
+    assert "default setting: 6/4/2/8" in described

@@ -1,0 +1,224 @@
+import gc
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from scipy.sparse import coo_array, csr_array
+from torch_geometric.data import Data
+
+from nodegraft.base.errors import DataError, UnknownNodeError
+from nodegraft.graph.adjacency import Adjacency
+from nodegraft.graph.graph import Graph
+from nodegraft.graph.keys import NodeKeys
+from nodegraft.graph.labels import Labelled
+from nodegraft.graph.matrix import Matrix
+from nodegraft.graph.view import GraphView
+from tests.graph.reference import dense, everyone, joined_in, random_graph
+
+X = np.arange(6, dtype=np.float32).reshape(3, 2)
+PATH = [("a", "b"), ("b", "c")]
+
+
+def small(features: Matrix = X) -> Graph:
+    return Graph(["a", "b", "c"], features, PATH)
+
+
+def test_a_graph_answers_in_rows_and_keys() -> None:
+    graph = small()
+    assert (graph.num_nodes, graph.num_edges, graph.num_features) == (3, 2, 2)
+    counts, neighbours = graph.neighbours([1, 0])
+    assert counts.tolist() == graph.degrees([1, 0]).tolist() == [2, 1]
+    assert graph.keys_of(neighbours) == ["a", "c", "b"]
+    assert graph.rows_of(["c", "a"]).tolist() == [2, 0]
+
+
+def test_integers_are_keys_as_well() -> None:
+    graph = Graph([10, 30, 20], X, [(30, 10)])
+    assert graph.keys_of(graph.neighbours(graph.rows_of([30]))[1]) == [10]
+
+
+@pytest.mark.parametrize(
+    ("keys", "features", "edges", "message"),
+    [
+        (["a", "a"], np.eye(2), [], "more than once: 'a'"),
+        (["a", "b"], np.eye(3), [], "2 keys, 3 feature rows and 2 nodes"),
+        (["a"], np.array([[np.nan]]), [], "NaN or infinite"),
+        (["a"], np.array([[-np.inf]], dtype=np.float16), [], "NaN or infinite"),
+        (["a"], csr_array(np.array([[np.nan]])), [], "NaN or infinite"),
+        (["a"], np.array([[1e39]]), [], "NaN or infinite"),
+        (["a"], np.ones(1), [], r"one row per node and columns: shape \(1,\)"),
+        (["a"], np.eye(1), [("a", "b")], "1 of 2 nodes are not in this graph: 'b'"),
+    ],
+)
+def test_what_makes_no_graph_is_refused(
+    keys: list[str], features: Matrix, edges: list[tuple[str, str]], message: str
+) -> None:
+    with pytest.raises((DataError, UnknownNodeError), match=message):
+        Graph(keys, features, edges)
+
+
+def test_rows_that_do_not_exist_are_refused() -> None:
+    for rows in ([3], [-1]):
+        for ask in (small().features, small().neighbours, small().degrees):
+            with pytest.raises(UnknownNodeError):
+                ask(rows)
+
+
+@pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64, np.int64])
+def test_half_precision_is_stored_as_such_and_served_in_single(kind: type[np.number[Any]]) -> None:
+    graph = small(X.astype(kind))
+    assert graph._features.dtype == (np.float16 if kind is np.float16 else np.float32)
+    assert graph.features([2, 0]).dtype == np.float32
+    assert dense(graph.features([2, 0])).tolist() == X[[2, 0]].tolist()
+
+
+def test_sparse_features_stay_sparse_and_are_put_in_order() -> None:
+    # Row 0 lists column 1 twice and before column 0.
+    parts = (np.array([1.0, 2.0, 5.0], dtype=np.float32), [1, 1, 0], [0, 3, 3, 3])
+    given = csr_array(parts, shape=(3, 2))
+    graph = small(given)
+    rows = graph.features([0, 1])
+    assert isinstance(rows, csr_array)
+    assert rows.indices.tolist() == [0, 1]
+    assert dense(rows).tolist() == [[5.0, 3.0], [0.0, 0.0]]
+    assert graph.num_stored_features == 2
+    assert given.indices.tolist() == [1, 1, 0]
+    assert given.data.tolist() == [1.0, 2.0, 5.0]
+
+
+@pytest.mark.parametrize("directed", [True, False])
+@pytest.mark.parametrize("layout", ["dense", "coo", "csr"])
+def test_pyg_in_and_out(directed: bool, layout: str) -> None:
+    edge_index = torch.tensor([[0, 1], [1, 2]] if directed else [[0, 1, 1, 2], [1, 0, 2, 1]])
+    dense_x = torch.from_numpy(X)
+    x = {"dense": dense_x, "coo": dense_x.to_sparse(), "csr": dense_x.to_sparse_csr()}[layout]
+    graph = Graph.from_pyg(Data(x=x, edge_index=edge_index, y=torch.tensor([7, 8, 9])))
+    assert isinstance(graph.features([0]), csr_array) == (layout != "dense")
+    assert graph.keys_of([2, 0]) == [2, 0]
+    data = graph.to_pyg()
+    assert data.y is None
+    assert torch.equal(data.x, dense_x)
+    assert data.edge_index.tolist() == [[0, 1, 1, 2], [1, 0, 2, 1]]
+    assert Graph.from_pyg(data).content_hash == Graph(range(3), X, [(0, 1), (1, 2)]).content_hash
+
+
+def test_pyg_with_keys_and_without_edges() -> None:
+    none = torch.zeros(2, 0, dtype=torch.int64)
+    graph = Graph.from_pyg(Data(x=torch.eye(2, requires_grad=True), edge_index=none), ["a", "b"])
+    assert (graph.num_edges, graph.keys_of([1])) == (0, ["b"])
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (Data(x=torch.eye(2)), "both x and edge_index"),
+        (Data(edge_index=torch.tensor([[0], [1]]), num_nodes=2), "both x and edge_index"),
+        (Data(x=torch.eye(2), edge_index=torch.tensor([[0], [2]])), "not among the 2 rows"),
+        (Data(x=torch.eye(2), edge_index=torch.tensor([[0], [-1]])), "not among the 2 rows"),
+    ],
+)
+def test_pyg_that_is_no_graph_is_refused(data: Data, message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        Graph.from_pyg(data)
+
+
+@pytest.mark.parametrize(
+    "features", [X, X.astype(np.float16), csr_array(X)], ids=["dense", "half", "sparse"]
+)
+@pytest.mark.parametrize("new", [np.full((2, 2), 9.0), csr_array(np.full((2, 2), 9.0))])
+def test_growing_keeps_every_row(features: Matrix, new: Matrix) -> None:
+    graph = small(features)
+    grown = graph.grow(["e", "d"], new, [("d", "a"), ("b", "a")])
+    assert grown.keys_of(range(5)) == ["a", "b", "c", "e", "d"]
+    assert dense(grown.features(range(5))).tolist() == [*X.tolist(), [9.0, 9.0], [9.0, 9.0]]
+    assert np.stack(grown.edges(), axis=1).tolist() == [[0, 1], [0, 4], [1, 2]]
+    assert grown._features.dtype == graph._features.dtype
+    assert graph.num_nodes == 3
+
+
+def test_edges_alone_can_grow() -> None:
+    assert small().grow(edges=[("a", "c")]).num_edges == 3
+
+
+@pytest.mark.parametrize(
+    ("keys", "features", "edges", "message"),
+    [
+        (["a"], np.ones((1, 2)), [], "more than once: 'a'"),
+        ([1], np.ones((1, 2)), [], "same type"),
+        (["d"], None, [], "1 new nodes need feature rows too"),
+        (["d"], np.ones((1, 3)), [], "3 columns, the graph 2"),
+        (["d"], np.ones((2, 2)), [], "4 keys, 5 feature rows"),
+        (["d"], np.array([[np.nan, 0]]), [], "NaN"),
+        ([], None, [("a", "z")], "'z'"),
+    ],
+)
+def test_growth_that_does_not_fit_is_refused(
+    keys: list[Any], features: Matrix | None, edges: list[tuple[str, str]], message: str
+) -> None:
+    with pytest.raises((DataError, UnknownNodeError), match=message):
+        small().grow(keys, features, edges)
+
+
+def test_the_hash_ignores_how_the_same_graph_is_told() -> None:
+    graph = small()
+    told = [("c", "b"), ("b", "a"), ("a", "b"), ("b", "b")]
+    assert Graph(["a", "b", "c"], X.astype(np.float64), told).content_hash == graph.content_hash
+    joined = graph._adjacency
+    wide = Adjacency(joined.indptr.astype(np.int64), joined.indices.astype(np.int64))
+    keys = NodeKeys(["a", "b", "c"])
+    assert Graph.from_parts(keys, X, wide).content_hash == graph.content_hash
+    rows, columns = np.nonzero(X)
+    shuffled = coo_array((X[rows, columns][::-1], (rows[::-1], columns[::-1])), shape=X.shape)
+    assert small(shuffled).content_hash == small(csr_array(X)).content_hash
+
+
+def test_the_hash_depends_on_every_part() -> None:
+    more = X.copy()
+    more[2, 1] += 1
+    others = [
+        small(),
+        small(more),
+        small(csr_array(X)),
+        small(X.astype(np.float16)),
+        Graph(["a", "b", "d"], X, [("a", "b"), ("b", "d")]),
+        Graph(["b", "a", "c"], X, [("a", "b"), ("a", "c")]),
+        Graph(["a", "b", "c"], X, [("a", "b"), ("a", "c")]),
+        Graph(range(3), X, [(0, 1), (1, 2)]),
+    ]
+    assert len({graph.content_hash for graph in others}) == len(others)
+
+
+def reachable(start: object) -> list[Any]:
+    """Everything an object holds, directly or not, short of modules and classes."""
+    found: dict[int, Any] = {}
+    waiting = [start]
+    while waiting:
+        one = waiting.pop()
+        if id(one) not in found and not isinstance(one, type) and not hasattr(one, "__spec__"):
+            found[id(one)] = one
+            waiting += [*gc.get_referents(one), *getattr(one, "__dict__", {}).values()]
+    return list(found.values())
+
+
+def test_neither_graph_nor_view_carries_labels() -> None:
+    secret = torch.tensor([71, 82, 93])
+    data = Data(x=torch.from_numpy(X), edge_index=torch.tensor([[0, 1], [1, 2]]), y=secret)
+    graph = Graph.from_pyg(data)
+    view = GraphView(graph, np.array([0, 1]))
+    view.propagated(np.array([0]), 2)
+    graph.whole.whole(2)
+    for owner in (graph, view):
+        assert not [name for name in dir(owner) if name == "y" or "label" in name]
+        held = reachable(owner)
+        assert not any(isinstance(one, Labelled | Data) for one in held)
+        arrays = [np.asarray(one) for one in held if isinstance(one, np.ndarray | torch.Tensor)]
+        assert not any(np.isin(secret.numpy(), array).all() for array in arrays)
+        assert arrays
+
+
+def test_the_whole_view_is_made_once() -> None:
+    graph = random_graph()
+    assert graph.whole is graph.whole
+    assert graph.whole.num_edges == graph.num_edges == joined_in(graph).sum() // 2
+    assert graph.whole.rows.tolist() == everyone(graph).tolist()

@@ -1,0 +1,59 @@
+"""CONTRIBUTING.md promises a method in one file of under 40 lines: take it at its word."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def plugged_in(tmp_path: Path) -> dict[str, str]:
+    """An environment in which the method of CONTRIBUTING.md is installed as a plug-in."""
+    recipes = re.findall(r"```python\n(.*?)```", (REPOSITORY / "CONTRIBUTING.md").read_text(), re.S)
+    (source,) = (recipe for recipe in recipes if "(Method)" in recipe)
+    assert len(source.splitlines()) < 40
+    (tmp_path / "text_mean.py").write_text(source)
+    metadata = tmp_path / "text_mean-1.0.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: text-mean\nVersion: 1.0\n")
+    (metadata / "entry_points.txt").write_text("[nodegraft.methods]\ntext-mean = text_mean\n")
+    return {**os.environ, "PYTHONPATH": str(tmp_path), "COLUMNS": "120"}
+
+
+def test_is_found_and_run_by_the_command(plugged_in: dict[str, str], tmp_path: Path) -> None:
+    command = [sys.executable, "-c", "from nodegraft.cli.entry import main; main()"]
+    run = ["run", "--dataset", "synthetic", "--method", "text-mean", "--json"]
+    done = subprocess.run(
+        [*command, *run, "--out", str(tmp_path / "runs")],
+        env=plugged_in,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+    document = json.loads(done.stdout)
+    assert document["method"] == "text-mean"
+    assert document["summary"]["last_accuracy"] > 0.5
+
+
+def test_gets_the_contract_and_leak_tests_for_free(plugged_in: dict[str, str]) -> None:
+    command = [sys.executable, "-m", "pytest", "-q", "tests/contract", "-k", "text-mean"]
+    done = subprocess.run(
+        command,
+        env=plugged_in,
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout
+    passed = re.search(r"(\d+) passed", done.stdout)
+    assert passed is not None
+    assert int(passed.group(1)) >= 15

@@ -1,0 +1,46 @@
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nodegraft.graph.adjacency import Adjacency
+from tests.graph.reference import dense, joined, normalised, within
+from tests.property.strategies import Edges, edges, some_of, thorough
+
+
+@thorough
+@given(edges(), st.data())
+def test_neighbours_and_degrees(drawn: Edges, data: st.DataObject) -> None:
+    adjacency, truth = Adjacency.from_edges(*drawn), joined(*drawn)
+    nodes = data.draw(some_of(drawn[2]))
+    counts, neighbours = adjacency.neighbours(nodes)
+    assert counts.tolist() == truth[nodes].sum(axis=1).tolist()
+    assert neighbours.tolist() == np.nonzero(truth[nodes])[1].tolist()
+    assert adjacency.degrees(nodes).tolist() == counts.tolist()
+
+
+@thorough
+@given(edges(), st.data())
+def test_induced(drawn: Edges, data: st.DataObject) -> None:
+    nodes = data.draw(some_of(drawn[2]))
+    part = Adjacency.from_edges(*drawn).induced(nodes)
+    assert np.array_equal(joined(*part.edges(), nodes.size), joined(*drawn)[np.ix_(nodes, nodes)])
+
+
+@thorough
+@given(edges(), st.data())
+def test_hop(drawn: Edges, data: st.DataObject) -> None:
+    adjacency, truth = Adjacency.from_edges(*drawn), joined(*drawn)
+    targets = data.draw(some_of(drawn[2]))
+    matrix, sources = adjacency.hop(targets)
+    assert sources.tolist() == within(truth, targets, 1).tolist()
+    expected = normalised(truth)[np.ix_(targets, sources)]
+    np.testing.assert_allclose(dense(matrix), expected, atol=1e-6)
+
+
+@thorough
+@given(edges())
+def test_edges_give_the_same_adjacency_again(drawn: Edges) -> None:
+    adjacency = Adjacency.from_edges(*drawn)
+    again = Adjacency.from_edges(*adjacency.edges(), drawn[2])
+    assert np.array_equal(again.indptr, adjacency.indptr)
+    assert np.array_equal(again.indices, adjacency.indices)

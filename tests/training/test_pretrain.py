@@ -1,0 +1,163 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from nodegraft.base.events import Listener
+from nodegraft.base.seeds import Seeds
+from nodegraft.datasets.synthetic import Synthetic
+from nodegraft.graph.graph import Graph
+from nodegraft.graph.labels import Labelled
+from nodegraft.graph.split import ClassSplit, Setting
+from nodegraft.graph.stream import ClassStream, Curriculum
+from nodegraft.nn.encoders import GCN
+from nodegraft.nn.prototypes import class_means, squared_distances
+from nodegraft.training.pretrain import FullBatchTrainer, Pretraining
+
+SETTING = Setting(base=5, pseudo_novel=3, validation=1, novel=1, ways=1, shots=3)
+
+
+def lesson(sparse: bool = False, signal: float = 6.0) -> tuple[Graph, Curriculum]:
+    loaded = Synthetic(nodes=600, classes=10, features=48, signal=signal, sparse=sparse).load()
+    split = ClassSplit.draw(loaded.labels, SETTING, seed=0)
+    return loaded.graph, ClassStream(loaded.graph, split).curriculum
+
+
+class Notebook(Listener):
+    """Keeps what it is told."""
+
+    def __init__(self) -> None:
+        self.losses: list[float] = []
+        self.accuracies: list[float] = []
+        self.counts: list[tuple[str, int, int]] = []
+
+    def step(self, stage: str, done: int, total: int, **numbers: float) -> None:
+        self.counts.append((stage, done, total))
+        self.losses.append(numbers["loss"])
+        self.accuracies.append(numbers["held_out"])
+
+
+def same(one: dict[str, Tensor], other: dict[str, Tensor]) -> bool:
+    return list(one) == list(other) and all(torch.equal(one[name], other[name]) for name in one)
+
+
+def nearest_mean_accuracy(graph: Graph, state: dict[str, Tensor], curriculum: Curriculum) -> float:
+    """On held-out nodes of the base classes, with class means of their training nodes."""
+    encoder = GCN.from_state(state)
+    with torch.no_grad():
+        embeddings = encoder(graph.whole.whole(encoder.hops))
+    train, held_out = (
+        part.only(curriculum.base) for part in (curriculum.train, curriculum.held_out)
+    )
+    targets = [torch.from_numpy(part.targets(curriculum.base)) for part in (train, held_out)]
+    means = class_means(embeddings[torch.from_numpy(train.rows())], targets[0], len(train))
+    distances = squared_distances(embeddings[torch.from_numpy(held_out.rows())], means)
+    return (distances.argmin(dim=1) == targets[1]).float().mean().item()
+
+
+@pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
+def test_learns_classes_that_can_be_told_apart(sparse: bool) -> None:
+    graph, curriculum = lesson(sparse)
+    heard = Notebook()
+    state = Pretraining(max_epochs=100)(graph.whole, curriculum, Seeds(0), heard)
+    assert max(heard.accuracies) > 0.9
+    assert heard.losses[-1] < heard.losses[0] / 2
+    assert nearest_mean_accuracy(graph, state, curriculum) > 0.9
+    untrained = Pretraining(max_epochs=0)(graph.whole, curriculum, Seeds(0))
+    assert not same(untrained, state)
+
+
+def test_the_seed_decides_every_weight() -> None:
+    graph, curriculum = lesson()
+    pretrain = Pretraining(max_epochs=8)
+    first, second, other = (pretrain(graph.whole, curriculum, Seeds(seed)) for seed in (0, 0, 1))
+    assert same(first, second)
+    assert not same(first, other)
+
+
+def test_the_listener_is_told_of_every_epoch() -> None:
+    graph, curriculum = lesson()
+    heard = Notebook()
+    Pretraining(max_epochs=5)(graph.whole, curriculum, Seeds(0), heard)
+    assert heard.counts == [("pretrain", epoch, 5) for epoch in range(1, 6)]
+    assert all(0 <= accuracy <= 1 for accuracy in heard.accuracies)
+
+
+def scrambled(labels: Labelled, classes: tuple[str, ...]) -> Labelled:
+    """The same nodes of these classes, dealt among them anew."""
+    rows = np.random.default_rng(0).permutation(labels.only(classes).rows())
+    ends = np.cumsum([labels[name].size for name in classes])[:-1]
+    dealt = dict(zip(classes, np.split(rows, ends), strict=True))
+    return Labelled({name: dealt.get(name, labels[name]) for name in labels})
+
+
+def test_pseudo_novel_labels_take_no_part() -> None:
+    graph, curriculum = lesson(signal=1.0)
+    pretrain = Pretraining(max_epochs=8)
+
+    def weights_with(classes: tuple[str, ...]) -> dict[str, Tensor]:
+        damaged = replace(
+            curriculum,
+            train=scrambled(curriculum.train, classes),
+            held_out=scrambled(curriculum.held_out, classes),
+        )
+        return pretrain(graph.whole, damaged, Seeds(0))
+
+    honest = pretrain(graph.whole, curriculum, Seeds(0))
+    assert same(weights_with(curriculum.pseudo_novel), honest)
+    assert not same(weights_with(curriculum.base), honest)
+
+
+class Script:
+    """Stands in for the judge: says what it is told to, and keeps the weights it was shown."""
+
+    def __init__(self, *says: tuple[float, float]) -> None:
+        self.says = list(says)
+        self.shown: list[dict[str, Tensor]] = []
+
+    def __call__(self, trainer: FullBatchTrainer, judged: Labelled) -> tuple[float, float]:
+        state = trainer.encoder.state_dict()
+        self.shown.append({name: value.clone() for name, value in state.items()})
+        return self.says[min(len(self.shown), len(self.says)) - 1]
+
+
+@pytest.mark.parametrize(
+    ("says", "best", "epochs"),
+    [
+        ([(0.5, 1.0)], 1, 4),
+        ([(0.5, 1.0), (0.7, 2.0), (0.6, 3.0)], 2, 5),
+        # Accuracy stands still while the loss falls: that is still progress, and breaks the tie.
+        ([(0.5, 1.0), (0.5, 0.9), (0.5, 0.8), (0.5, 0.8)], 3, 6),
+        # A lower loss keeps it going, but does not make a better epoch of a less accurate one.
+        ([(0.6, 1.0), (0.5, 0.9), (0.5, 0.9)], 1, 5),
+        ([(0.6, 1.0), (0.5, 2.0), (0.5, 2.0), (0.7, 2.0), (0.1, 2.0)], 4, 7),
+        ([(0.01 * epoch, 1.0) for epoch in range(50)], 10, 10),
+    ],
+)
+def test_the_best_epoch_is_kept_and_patience_ends(
+    says: list[tuple[float, float]], best: int, epochs: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judge = Script(*says)
+    monkeypatch.setattr(FullBatchTrainer, "judge", lambda *given: judge(*given))
+    graph, curriculum = lesson()
+    state = Pretraining(patience=2, max_epochs=10)(graph.whole, curriculum, Seeds(0))
+    assert len(judge.shown) == epochs
+    assert same(state, judge.shown[best - 1])
+    assert not same(state, judge.shown[best % len(judge.shown)])
+
+
+def test_training_ends_by_itself() -> None:
+    graph, curriculum = lesson()
+    heard = Notebook()
+    Pretraining(learning_rate=0.05)(graph.whole, curriculum, Seeds(0), heard)
+    assert len(heard.losses) < 500
+
+
+def test_plain_labels_of_a_few_nodes_are_enough() -> None:
+    graph, curriculum = lesson()
+    few = Labelled({name: rows[:2] for name, rows in curriculum.train.items()})
+    heard = Notebook()
+    Pretraining(max_epochs=3)(graph.whole, Curriculum.from_labels(few), Seeds(0), heard)
+    assert len(heard.losses) == 3
