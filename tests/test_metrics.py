@@ -51,7 +51,7 @@ def test_the_drop_is_from_first_to_last(
     ("recall", "forgotten"),
     [
         # Best earlier minus final: 0.9 - 0.4 and 0.6 - 0.7; the last class is new.
-        ([[0.8, NAN, NAN], [0.9, 0.6, NAN], [0.4, 0.7, 0.2]], (0.5 - 0.1) / 2),
+        ([[0.9, NAN, NAN], [0.8, 0.6, NAN], [0.4, 0.7, 0.2]], (0.5 - 0.1) / 2),
         ([[0.8, 0.6]], 0.0),
         ([[NAN], [0.5]], 0.0),
         ([[0.5], [0.5]], 0.0),

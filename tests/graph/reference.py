@@ -37,6 +37,16 @@ def joined(source: IntArray, target: IntArray, nodes: int) -> NDArray[np.bool_]:
     return matrix
 
 
+def stored(adjacency: Adjacency) -> NDArray[np.bool_]:
+    """The dense form of every entry that is stored, in both directions or not."""
+    matrix = np.zeros((adjacency.num_nodes,) * 2, dtype=bool)
+    for row in range(adjacency.num_nodes):
+        columns = adjacency.indices[adjacency.indptr[row] : adjacency.indptr[row + 1]]
+        assert (np.diff(columns) > 0).all()
+        matrix[row, columns] = True
+    return matrix
+
+
 def joined_in(graph: Graph) -> NDArray[np.bool_]:
     return joined(*graph.edges(), graph.num_nodes)
 

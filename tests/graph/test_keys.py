@@ -8,7 +8,7 @@ from nodegraft.base.errors import DataError, UnknownNodeError
 from nodegraft.graph.keys import NodeKeys
 
 TEXT = NodeKeys(["b", "é", "", "a"])
-NUMBERS = NodeKeys([30, -1, 2**62])
+NUMBERS = NodeKeys([30, 0, -1, 2**62])
 
 
 @pytest.mark.parametrize("keys", [TEXT, NUMBERS, NodeKeys(np.array([5, 3], dtype=np.uint8))])

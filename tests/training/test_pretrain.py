@@ -161,3 +161,4 @@ def test_plain_labels_of_a_few_nodes_are_enough() -> None:
     heard = Notebook()
     Pretraining(max_epochs=3)(graph.whole, Curriculum.from_labels(few), Seeds(0), heard)
     assert len(heard.losses) == 3
+    assert all(0 < accuracy <= 1 for accuracy in heard.accuracies)
