@@ -38,7 +38,7 @@ def with_future_scrambled(stream: ClassStream, met: int) -> ClassStream:
     split, noise = stream.split, np.random.default_rng(1)
     later = split.novel[met * split.setting.ways :]
     rows = split.members.only(later).rows()
-    graph = _scrambled_graph(stream.graph, rows, noise)
+    graph = _scrambled_graph(stream._graph, rows, noise)
     sizes = np.cumsum([split.members[name].size for name in later])[:-1]
     dealt = np.split(noise.permutation(rows), sizes)
     shuffled = dict(zip(later, dealt, strict=True))
@@ -72,7 +72,7 @@ def with_query_labels_scrambled(stream: ClassStream) -> ClassStream:
         query |= _dealt_anew(split.query.only(stream.arriving(index)), noise)
     query |= {name: split.query[name] for name in split.validation}
     scrambled = replace(split, test=Labelled(_dealt_anew(split.test, noise)), query=Labelled(query))
-    return ClassStream(stream.graph, scrambled)
+    return ClassStream(stream._graph, scrambled)
 
 
 def _dealt_anew(labels: Labelled, noise: np.random.Generator) -> dict[str, NDArray[np.int64]]:

@@ -29,8 +29,8 @@ pytestmark = pytest.mark.parametrize("name", REGISTRY.names())
 def fitted(name: str) -> tuple[Method, Graph, Labelled]:
     """A model that knows five classes of a graph in which every node is visible."""
     stream = small_stream()
-    model = quick(name).fit(stream.graph, stream.split.train)
-    return model, stream.graph, stream.split.members
+    model = quick(name).fit(stream._graph, stream.split.train)
+    return model, stream._graph, stream.split.members
 
 
 def taught(name: str) -> tuple[Method, Graph, Labelled]:
@@ -125,7 +125,7 @@ def test_refuses_bad_input_and_stays_as_it_was(name: str) -> None:
 
 
 def test_asks_to_be_fitted_first(name: str, tmp_path: Path) -> None:
-    graph = small_stream().graph
+    graph = small_stream()._graph
     for call in (
         lambda: quick(name).predict(graph, [0]),
         lambda: quick(name).add_classes(graph, {"new": [0]}),

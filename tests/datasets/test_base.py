@@ -73,6 +73,14 @@ def test_a_cache_that_cannot_be_written_costs_time_only(root: Path, tmp_path: Pa
     assert len(Digits.parsed) == 2
 
 
+def test_a_damaged_cache_is_parsed_anew(root: Path, tmp_path: Path) -> None:
+    first = Digits().load(root, tmp_path / "cache")
+    (arrays,) = (tmp_path / "cache").glob("*/arrays.safetensors")
+    arrays.write_bytes(arrays.read_bytes()[:-1])
+    assert Digits().load(root, tmp_path / "cache").content_hash == first.content_hash
+    assert len(Digits.parsed) == 2
+
+
 def test_root_comes_from_the_environment(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(DATA_VARIABLE, str(root))
     assert Digits().locate() == {"digits.txt": root / "two" / "digits.txt"}

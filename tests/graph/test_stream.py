@@ -76,8 +76,7 @@ def test_another_arrival_is_refused() -> None:
 @pytest.mark.parametrize("arrival", ["with-class", "present"])
 def test_a_rehearsal_never_meets_a_test_or_novel_node(arrival: Arrival) -> None:
     split = stream().split
-    rehearsal = stream(arrival).curriculum.rehearsal
-    assert rehearsal is not None
+    rehearsal = stream(arrival).rehearsal()
     assert rehearsal.arrival == arrival
     assert [rehearsal.arriving(i) for i in range(3)] == [
         split.known,
@@ -109,10 +108,16 @@ def test_the_curriculum_is_what_may_be_learned_from() -> None:
     curriculum, split = stream().curriculum, stream().split
     assert (curriculum.train, curriculum.held_out) == (split.train, split.held_out)
     assert (curriculum.base, curriculum.pseudo_novel) == (split.base, split.pseudo_novel)
-    inner = curriculum.rehearsal
-    assert inner is not None
-    assert inner.curriculum.rehearsal is None
+    assert stream().rehearsal().curriculum.rehearsal is None
     assert stream(validation=0).curriculum.rehearsal is None
+
+
+def test_the_curriculum_rehearses_in_sessions() -> None:
+    rehearse = stream().curriculum.rehearsal
+    assert rehearse is not None
+    told, wanted = list(rehearse()), list(stream().rehearsal())
+    assert [one.support for one in told] == [one.support for one in wanted]
+    assert [one.query for one in told] == [one.query for one in wanted]
 
 
 def test_early_stopping_takes_the_base_classes_of_what_is_held_out() -> None:

@@ -109,12 +109,21 @@ def test_fitting_again_forgets() -> None:
     assert model.add_classes(GRAPH, {"middle": ["n9"]}).session == 1
 
 
-def test_a_fit_that_fails_leaves_nothing_half_learned(tmp_path: Path) -> None:
+def test_a_fit_that_fails_keeps_what_was_known() -> None:
     model = fitted()
+    before = model.state()
     model.wrong = "learn"
     with pytest.raises(RuntimeError):
+        model.fit(GRAPH, {"other": ["n3"]})
+    assert model.classes_ == ("low", "high")
+    assert model.state().document == before.document
+    assert np.array_equal(model.state().arrays["means_"], before.arrays["means_"])
+
+
+def test_a_first_fit_that_fails_leaves_nothing_half_learned(tmp_path: Path) -> None:
+    model = Nearest(wrong="learn")
+    with pytest.raises(RuntimeError):
         model.fit(GRAPH, BASE)
-    assert model.classes_ == ()
     assert not hasattr(model, "means_")
     with pytest.raises(NotFittedError, match="nearest model knows no class yet"):
         model.save(tmp_path / "model")

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -28,3 +29,9 @@ def content_hash(*parts: Part) -> str:
             text = json.dumps(part, sort_keys=True)
             digest.update(f"json {len(text)}\n{text}".encode())
     return digest.hexdigest()
+
+
+def file_hash(path: Path) -> str:
+    """The hash of a file's bytes, read in pieces."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()

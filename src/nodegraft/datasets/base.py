@@ -1,9 +1,11 @@
 """What a dataset is: raw files in, a graph with labels and a default setting out."""
 
+import inspect
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, fields
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -11,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nodegraft.base.errors import CheckpointError, MissingFileError
-from nodegraft.base.hashing import content_hash
+from nodegraft.base.hashing import content_hash, file_hash
 from nodegraft.base.parameters import build
 from nodegraft.base.registry import Registry
 from nodegraft.graph.graph import Graph
@@ -59,7 +61,6 @@ class Dataset(ABC):
     folders: ClassVar[tuple[str, ...]] = ()
     wanted: ClassVar[tuple[str, ...]] = ()
     optional: ClassVar[tuple[str, ...]] = ()
-    version: ClassVar[int] = 1
 
     @abstractmethod
     def parse(self, files: dict[str, Path]) -> LoadedDataset:
@@ -75,15 +76,14 @@ class Dataset(ABC):
         user's cache folder).
         """
         files = self.locate(root)
-        place = _cache_folder(cache) / f"{self.name}-{self._raw_hash(files)}"
+        place = _cache_folder(cache) / f"{self.name}-{self._inputs_hash(files)}"
+        # A damaged, read-only or racing cache costs time, never the result.
         if place.exists():
-            return _read(place)
+            with suppress(CheckpointError):
+                return _read(place)
         loaded = self.parse(files)
-        try:
+        with suppress(CheckpointError):
             _write(loaded, place)
-        except CheckpointError:
-            # A read-only or racing cache costs time, never the result.
-            return loaded
         return loaded
 
     def locate(self, root: str | Path | None = None) -> dict[str, Path]:
@@ -96,14 +96,12 @@ class Dataset(ABC):
                 return {name: folder / name for name in names if (folder / name).is_file()}
         raise MissingFileError(self.name, self.wanted, looked)
 
-    def _raw_hash(self, files: dict[str, Path]) -> str:
-        raw = {name: np.fromfile(path, dtype=np.uint8) for name, path in sorted(files.items())}
-        return content_hash(self.version, asdict(self), list(raw), *raw.values())
-
-    @classmethod
-    def options(cls) -> dict[str, Any]:
-        """Names and defaults of the fields."""
-        return {option.name: option.default for option in fields(cls)}
+    def _inputs_hash(self, files: dict[str, Path]) -> str:
+        # The code is an input like the raw files: a parser that changed must not be overheard.
+        code = {*Path(__file__).parents[1].glob("graph/*.py"), *Path(__file__).parent.glob("*.py")}
+        code.add(Path(inspect.getfile(type(self))))
+        raw = {name: file_hash(path) for name, path in sorted(files.items())}
+        return content_hash(asdict(self), raw, [file_hash(path) for path in sorted(code)])
 
 
 REGISTRY: Registry[Dataset] = Registry("dataset", "nodegraft.datasets", Dataset)  # type: ignore[type-abstract]

@@ -1,7 +1,7 @@
 """Which classes are known, practised on, held out and new, and which of their nodes teach."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -135,6 +135,22 @@ class ClassSplit:
     def known(self) -> tuple[str, ...]:
         """The classes of session 0: base and pseudo-novel."""
         return self.base + self.pseudo_novel
+
+    def rehearsal(self) -> "ClassSplit":
+        """The same known classes with the validation classes as the new ones.
+
+        Held-out nodes take the place of test nodes, so that settings can be chosen by it.
+        """
+        return replace(
+            self,
+            setting=replace(self.setting, validation=0, novel=len(self.validation)),
+            validation=(),
+            novel=self.validation,
+            members=self.members.only(self.known + self.validation),
+            test=self.held_out,
+            support=self.support.only(self.validation),
+            query=self.query.only(self.validation),
+        )
 
     @cached_property
     def content_hash(self) -> str:

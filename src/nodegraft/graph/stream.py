@@ -1,6 +1,6 @@
 """Sessions in order: what is visible, what teaches, what is asked."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -23,14 +23,15 @@ class Curriculum:
 
     ``train`` labels every known class; ``held_out`` are other nodes of the same classes, for
     early stopping. ``pseudo_novel`` names the known classes kept for practising increments.
-    ``rehearsal`` teaches the validation classes: every choice of a hyper-parameter rests on it.
-    A user's plain labels are a curriculum with ``train`` only.
+    ``rehearsal()`` gives sessions in which the validation classes arrive: every choice of a
+    hyper-parameter rests on those. They are sessions rather than a stream, because a stream knows
+    the class of every node. A user's plain labels are a curriculum with ``train`` only.
     """
 
     train: Labelled
     held_out: Labelled
     pseudo_novel: tuple[str, ...] = ()
-    rehearsal: "ClassStream | None" = None
+    rehearsal: "Callable[[], Iterator[Session]] | None" = None
 
     @classmethod
     def from_labels(cls, labels: Labelled) -> "Curriculum":
@@ -69,60 +70,45 @@ class Session:
 class ClassStream:
     """Session 0 knows base and pseudo-novel classes; each later one brings ``ways`` new ones."""
 
-    def __init__(
-        self,
-        graph: Graph,
-        split: ClassSplit,
-        *,
-        arrival: Arrival = "with-class",
-        role: Literal["novel", "validation"] = "novel",
-    ) -> None:
+    def __init__(self, graph: Graph, split: ClassSplit, *, arrival: Arrival = "with-class") -> None:
         if arrival not in ("with-class", "present"):
             raise ParameterError(f"arrival is 'with-class' or 'present', not {arrival!r}.")
-        self.graph = graph
+        self._graph = graph
         self.split = split
         self.arrival = arrival
-        self._role = role
-        self._coming = split.novel if role == "novel" else split.validation
 
     @property
     def curriculum(self) -> Curriculum:
-        """What may be learned before session 1; a rehearsal has none of its own inside."""
-        split = self.split
-        rehearse = self._role == "novel" and split.validation
-        return Curriculum(
-            train=split.train,
-            held_out=split.held_out,
-            pseudo_novel=split.pseudo_novel,
-            rehearsal=self.rehearsal() if rehearse else None,
-        )
+        """What may be learned before session 1."""
+        split, rehearsal = self.split, self.rehearsal()
+        sessions = rehearsal.__iter__ if split.validation else None
+        return Curriculum(split.train, split.held_out, split.pseudo_novel, sessions)
 
     def rehearsal(self) -> "ClassStream":
-        """The same known classes, the validation classes arriving; no test node takes part."""
-        return ClassStream(self.graph, self.split, arrival=self.arrival, role="validation")
+        """The same stream with the validation classes as the new ones; no test node is asked."""
+        return ClassStream(self._graph, self.split.rehearsal(), arrival=self.arrival)
 
     def __len__(self) -> int:
         ways = self.split.setting.ways
-        return 1 + (len(self._coming) + ways - 1) // ways
+        return 1 + (len(self.split.novel) + ways - 1) // ways
 
     def arriving(self, index: int) -> tuple[str, ...]:
         """The classes of one session."""
-        ways = self.split.setting.ways
-        return self.split.known if index == 0 else self._coming[(index - 1) * ways : index * ways]
+        ways, split = self.split.setting.ways, self.split
+        return split.novel[(index - 1) * ways : index * ways] if index else split.known
 
     def session(self, index: int) -> Session:
         """One session, by itself."""
-        split, seen = self.split, self._coming[: index * self.split.setting.ways]
-        held_back = split.test if self._role == "novel" else split.held_out
+        split, seen = self.split, self.split.novel[: index * self.split.setting.ways]
         support = split.train if index == 0 else split.support.only(self.arriving(index))
         view = self._view(split.known + seen)
-        return Session(index, view, support, held_back | split.query.only(seen))
+        return Session(index, view, support, split.test | split.query.only(seen))
 
     def _view(self, seen: tuple[str, ...]) -> GraphView:
         if self.arrival == "present":
-            return self.graph.whole
+            return self._graph.whole
         visible: NDArray[np.int64] = self.split.members.only(seen).rows()
-        return GraphView(self.graph, visible)
+        return GraphView(self._graph, visible)
 
     def __iter__(self) -> Iterator[Session]:
         return (self.session(index) for index in range(len(self)))

@@ -1,6 +1,6 @@
 """What may be seen of a graph: the only thing a method is ever given."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +10,7 @@ from scipy.sparse import csr_array
 
 from nodegraft.base.errors import HiddenNodeError, ParameterError, UnknownNodeError
 from nodegraft.graph.graph import Graph
+from nodegraft.graph.keys import Key
 from nodegraft.graph.matrix import IntArray, Matrix
 from nodegraft.graph.operator import Operator
 from nodegraft.graph.propagate import Propagated
@@ -69,7 +70,7 @@ class GraphView:
         """The visible rows, ascending."""
         return np.arange(self.num_nodes) if self._rows is None else self._rows
 
-    def rows_of(self, keys: Sequence[Any]) -> NDArray[np.int64]:
+    def rows_of(self, keys: Iterable[Key]) -> NDArray[np.int64]:
         """Row numbers of keys; a hidden node is refused."""
         rows = self._graph.rows_of(keys)
         self.positions(rows)

@@ -59,13 +59,13 @@ class Method(Hooks):
         *,
         listener: Listener = SILENT,
     ) -> Self:
-        """Learn the first classes; anything learned before is dropped."""
+        """Learn the first classes; anything learned before is dropped, unless this fails."""
         view = _view(graph)
         if not isinstance(labels, Curriculum):
             labels = Curriculum.from_labels(_labelled(view, labels))
         table = ClassTable().add(_shots(labels.train), session=0)
-        self._forget()
         with _AllOrNothing(self, listener):
+            self._forget()
             self._features = view.num_features
             self.learn_base(view, labels)
             self._known, self._session = table, 0
