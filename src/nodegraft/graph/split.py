@@ -127,8 +127,9 @@ class ClassSplit:
             empty = [name for name, rows in labelled.items() if rows.size == 0]
             if empty:
                 raise DataError(
-                    f"Class {empty[0]!r} has no {part} nodes left: drop classes this small "
-                    f"({self.members[empty[0]].size} nodes) or ask for fewer shots."
+                    f"Class {empty[0]!r} has no {part} nodes left of its "
+                    f"{self.members[empty[0]].size} (nodes of one group stay on one side): drop "
+                    "classes this small or ask for fewer shots."
                 )
 
     @property

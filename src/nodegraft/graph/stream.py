@@ -99,6 +99,8 @@ class ClassStream:
 
     def session(self, index: int) -> Session:
         """One session, by itself."""
+        if not 0 <= index < len(self):
+            raise ParameterError(f"The sessions are 0 to {len(self) - 1}; there is no {index}.")
         split, seen = self.split, self.split.novel[: index * self.split.setting.ways]
         support = split.train if index == 0 else split.support.only(self.arriving(index))
         view = self._view(split.known + seen)

@@ -1,0 +1,80 @@
+"""Task-level attention: how much each task counts in the loss of the current one."""
+
+from itertools import pairwise
+from typing import Literal
+
+import torch
+from torch import Tensor, nn
+
+Scale = Literal["literal", "classes"]
+
+
+class MLP(nn.Module):
+    """Three linear layers with ReLU between them."""
+
+    def __init__(self, inside: int, hidden: int, outside: int, generator: torch.Generator) -> None:
+        super().__init__()
+        self.weights, self.biases = nn.ParameterList(), nn.ParameterList()
+        for before, after in pairwise((inside, hidden, hidden, outside)):
+            weight = nn.init.xavier_uniform_(torch.empty(after, before), generator=generator)
+            self.weights.append(nn.Parameter(weight))
+            self.biases.append(nn.Parameter(torch.zeros(after)))
+
+    def forward(self, rows: Tensor) -> Tensor:
+        """Row by row."""
+        hidden: Tensor = rows @ self.weights[0].T + self.biases[0]
+        for weight, bias in zip(list(self.weights)[1:], list(self.biases)[1:], strict=True):
+            hidden = hidden.relu() @ weight.T + bias
+        return hidden
+
+
+class SetTaskAttention(nn.Module):
+    r"""Tasks of any size, in any order: :math:`u^j = \frac{1}{|C^j|} \sum_{k \in C^j} MLP(p_k)`."""
+
+    def __init__(self, size: int, hidden: int, generator: torch.Generator) -> None:
+        super().__init__()
+        self.mlp = MLP(size, hidden, size, generator)
+
+    def forward(self, tasks: list[Tensor]) -> Tensor:
+        """One vector per task from its prototypes."""
+        projected = self.mlp(torch.cat(tasks)).split([len(task) for task in tasks])
+        return torch.stack([rows.mean(dim=0) for rows in projected])
+
+
+class ClassAxisTaskAttention(nn.Module):
+    """The appendix, literally: an MLP along the class axis takes base prototypes to size N.
+
+    It is bound to one number of base classes and one N, and to the order of the classes.
+    """
+
+    def __init__(self, base: int, ways: int, hidden: int, generator: torch.Generator) -> None:
+        super().__init__()
+        self.mlp = MLP(base, hidden, ways, generator)
+
+    def forward(self, tasks: list[Tensor]) -> Tensor:
+        """One flat vector of N prototypes per task; the first task is the base."""
+        first = self.mlp(tasks[0].T).T
+        return torch.stack([task.reshape(-1) for task in (first, *tasks[1:])])
+
+
+def task_weights(vectors: Tensor) -> Tensor:
+    r""":math:`w^{i,j} = \mathrm{softmax}_j(u^i \cdot u^j)` for the current (last) task ``i``.
+
+    >>> task_weights(torch.tensor([[0.0], [0.0]])).tolist()
+    [0.5, 0.5]
+    """
+    return torch.softmax(vectors @ vectors[-1], dim=0)
+
+
+def class_weights(weights: Tensor, sizes: list[int], scale: Scale = "literal") -> Tensor:
+    r""":math:`W_C = \tilde W / |C^j|`: each class gets its task's weight divided by its size.
+
+    They sum to 1 over all classes, so that 1 + w is barely above 1; ``scale="classes"`` multiplies
+    by the number of classes seen.
+
+    >>> class_weights(torch.tensor([0.6, 0.4]), [3, 1]).tolist()
+    [0.20000000298023224, 0.20000000298023224, 0.20000000298023224, 0.4000000059604645]
+    """
+    counts = torch.tensor(sizes)
+    spread = (weights / counts).repeat_interleave(counts)
+    return spread * counts.sum() if scale == "classes" else spread
