@@ -1,0 +1,93 @@
+"""Meta-training on episodes, with early stopping on rehearsals of the validation classes."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+import numpy as np
+import torch
+
+from nodegraft.base.events import SILENT, Listener
+from nodegraft.episodes.episode import Episode
+from nodegraft.graph.labels import Labelled
+from nodegraft.graph.stream import Session
+from nodegraft.graph.view import GraphView
+from nodegraft.metrics import recalls
+from nodegraft.nn.prototypes import squared_distances
+from nodegraft.training.session import HAGNetwork
+
+
+@dataclass(frozen=True, kw_only=True)
+class MetaTraining:
+    """One gradient step an episode; every ``check_every`` the validation classes are rehearsed.
+
+    It stops after ``patience`` checks without a better accuracy and keeps the best weights;
+    without validation classes it runs all episodes.
+    """
+
+    episodes: int = 1000
+    learning_rate: float = 0.005
+    weight_decay: float = 0.0005
+    patience: int = 10
+    check_every: int = 20
+
+    def __call__(
+        self,
+        network: HAGNetwork,
+        view: GraphView,
+        episodes: Iterator[Episode],
+        rehearsal: Callable[[], Iterator[Session]] | None = None,
+        listener: Listener = SILENT,
+    ) -> None:
+        """Train the network in place."""
+        optimiser = torch.optim.Adam(
+            network.parameters(), lr=self.learning_rate, weight_decay=self.weight_decay
+        )
+        sessions = [] if rehearsal is None else list(rehearsal())
+        best, best_state, waited, accuracy = -1.0, network.state_dict(), 0, 0.0
+        for number, episode in enumerate(islice(episodes, self.episodes), start=1):
+            optimiser.zero_grad()
+            loss = network.loss(view, episode)
+            loss.backward()  # type: ignore[no-untyped-call]
+            optimiser.step()
+            if sessions and number % self.check_every == 0:
+                accuracy = rehearsed_accuracy(network, sessions)
+                waited = 0 if accuracy > best else waited + 1
+                if accuracy > best:
+                    best = accuracy
+                    best_state = {
+                        name: value.clone() for name, value in network.state_dict().items()
+                    }
+            listener.step(
+                "meta-train", number, self.episodes, loss=loss.item(), validation=accuracy
+            )
+            if waited > self.patience:
+                break
+        if sessions:
+            network.load_state_dict(best_state)
+
+
+@torch.no_grad()
+def rehearsed_accuracy(network: HAGNetwork, sessions: list[Session]) -> float:
+    """Macro accuracy over all classes seen, averaged over the sessions of a rehearsal."""
+    names: list[str] = []
+    prototypes = torch.zeros(0)
+    accuracies = []
+    for session in sessions:
+        new = network.prototypes(session.view, session.support, few_shot=session.index > 0)
+        prototypes = torch.cat((prototypes, new)) if names else new
+        names += session.support.classes
+        accuracies.append(_macro_accuracy(network, session.view, session.query, names, prototypes))
+    return float(np.mean(accuracies))
+
+
+def _macro_accuracy(
+    network: HAGNetwork,
+    view: GraphView,
+    query: Labelled,
+    names: list[str],
+    prototypes: torch.Tensor,
+) -> float:
+    scores = -squared_distances(network.embed(view, query.rows()), prototypes)
+    predicted = scores.argmax(dim=1).numpy()
+    return float(np.mean(recalls(query.targets(names), predicted, len(names))))
