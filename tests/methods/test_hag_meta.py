@@ -6,7 +6,10 @@ from numpy.typing import NDArray
 
 from nodegraft.benchmark.protocol import evaluate
 from nodegraft.graph.labels import Labelled
+from nodegraft.methods.base import Method
 from nodegraft.methods.hag_meta import HAGMeta
+from nodegraft.training.meta import leave_one_out
+from tests.contract.checks import check_blind_to_query_labels, check_blind_to_the_future
 from tests.contract.streams import quick, small_stream
 
 
@@ -43,3 +46,56 @@ def test_two_hundred_sessions_of_changing_size_stay_finite() -> None:
         )
     scores = model.score_rows(stream._graph.whole, np.arange(stream._graph.num_nodes))
     assert np.isfinite(scores).all()
+
+
+def test_adapting_moves_the_encoder_and_stays_honest() -> None:
+    def make() -> Method:
+        return quick("hag-meta", adapt="support", adapt_steps=2)
+
+    stream = small_stream()
+    assert not np.allclose(last_scores(), last_scores(adapt="support", adapt_steps=2))
+    check_blind_to_query_labels(make, stream)
+    check_blind_to_the_future(make, stream, met=1)
+
+
+def test_adapting_on_single_supports_is_skipped_not_broken() -> None:
+    stream = small_stream()
+    model = quick("hag-meta", adapt="support", base_shots=1)
+    model.fit(stream._graph, stream.split.train).add_classes(stream._graph, {"new": [1]})
+    assert np.isfinite(model.score_rows(stream._graph.whole, np.arange(9))).all()
+
+
+def test_leave_one_out_asks_one_node_of_each_class_that_has_two() -> None:
+    task = Labelled({"many": [1, 2, 3], "one": [7]})
+    episode = leave_one_out([task], np.random.default_rng(0))
+    assert episode.query.classes == ("many",)
+    assert {name: rows.size for name, rows in episode.tasks[0].items()} == {"many": 2, "one": 1}
+    assert not np.isin(episode.query.rows(), episode.tasks[0].rows()).any()
+
+
+def test_attention_tells_the_weight_of_supports_and_tasks() -> None:
+    stream = small_stream()
+    graph, split = stream._graph, stream.split
+    model = quick("hag-meta").fit(graph, split.train)
+    assert isinstance(model, HAGMeta)
+    for index in (1, 2):
+        model.add_classes(graph, split.support.only(stream.arriving(index)))
+    told = model.attention(graph)
+    assert set(told.nodes) == {*stream.arriving(1), *stream.arriving(2)}
+    for name, weights in told.nodes.items():
+        assert list(weights) == graph.keys_of(split.support[name])
+        assert sum(weights.values()) == pytest.approx(1.0)
+    assert [names for names, _ in told.tasks] == [
+        split.known,
+        stream.arriving(1),
+        stream.arriving(2),
+    ]
+    assert sum(weight for _, weight in told.tasks) == pytest.approx(1.0)
+
+
+def test_a_last_relu_leaves_no_negative_embedding() -> None:
+    stream = small_stream()
+    for last_relu in (True, False):
+        model = quick("hag-meta", last_relu=last_relu).fit(stream._graph, stream.split.train)
+        vectors = model.embed(stream._graph, list(range(50)))
+        assert (vectors.min() >= 0) == last_relu

@@ -11,16 +11,7 @@ from rich.text import Text
 from nodegraft.base.events import Listener
 from nodegraft.benchmark.protocol import SessionResult
 
-COLUMNS = (
-    "session",
-    "classes",
-    "macro %",
-    "micro %",
-    "known %",
-    "novel %",
-    "harmonic %",
-    "seconds",
-)
+COLUMNS = ("session", "classes", "macro", "micro", "known", "novel", "harmonic", "seconds")
 
 
 class RunDisplay(Listener):
@@ -122,7 +113,7 @@ def _hundredths(share: float | None) -> str:
 
 def _session_table(title: str) -> Table:
     table = Table(title=title, title_justify="left", caption_justify="left")
-    table.caption = "known, novel and harmonic are macro averages over classes, as macro is"
+    table.caption = "accuracies in percent; all but micro are averages over classes"
     for name in COLUMNS:
         table.add_column(name, justify="right")
     return table

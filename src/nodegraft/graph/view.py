@@ -76,6 +76,11 @@ class GraphView:
         self.positions(rows)
         return rows
 
+    def keys_of(self, rows: IntArray) -> list[Key]:
+        """The user's keys of visible rows."""
+        self.positions(rows)
+        return self._graph.keys_of(rows)
+
     def positions(self, rows: IntArray) -> NDArray[np.int64]:
         """Where rows stand among the visible ones; hidden and unknown rows are refused."""
         asked = np.asarray(rows, dtype=np.int64)

@@ -8,16 +8,27 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from nodegraft.episodes.episode import Episode
 from nodegraft.episodes.gpil import GPIL
+from nodegraft.graph.graph import Graph
+from nodegraft.graph.keys import Key
 from nodegraft.graph.labels import Labelled
 from nodegraft.graph.stream import Curriculum
 from nodegraft.graph.view import GraphView
 from nodegraft.methods.base import Method
 from nodegraft.nn.encoders import GCN
 from nodegraft.nn.prototypes import squared_distances
-from nodegraft.training.meta import MetaTraining
+from nodegraft.training.meta import MetaTraining, leave_one_out
 from nodegraft.training.pretrain import Pretraining
 from nodegraft.training.session import HAGNetwork, Reading
+
+
+@dataclass(frozen=True)
+class Attention:
+    """What both attentions say: class -> node key -> weight, and the tasks with theirs."""
+
+    nodes: dict[str, dict[Key, float]]
+    tasks: tuple[tuple[tuple[str, ...], float], ...]
 
 
 @dataclass(kw_only=True)
@@ -27,7 +38,8 @@ class HAGMeta(Method):
     The encoder is pre-trained on the base classes, then encoder and both attentions practise
     increments on the pseudo-novel ones (GPIL). A new class's prototype is
     :math:`p_k = \sum_j \lambda_j z_j` with node-level attention :math:`\lambda`; task-level
-    attention weighs the loss while practising. Tan et al. 2022, https://arxiv.org/abs/2112.12819.
+    attention weighs the loss while practising. With ``adapt="support"`` a session first takes some
+    gradient steps on leave-one-out episodes over the supports kept so far. Tan et al. 2022, https://arxiv.org/abs/2112.12819.
     """
 
     gpil: bool = True
@@ -37,10 +49,13 @@ class HAGMeta(Method):
     shots: int = 5
     queries: int | None = None
     base_shots: int = 20
+    adapt: Literal["none", "support"] = "none"
+    adapt_steps: int = 10
     tla_scale: Literal["literal", "classes"] = "literal"
     nla_normalise: Literal["class", "session"] = "class"
     nla_for: Literal["few-shot", "all"] = "few-shot"
     centrality: Literal["log1p", "paper"] = "log1p"
+    last_relu: bool = False
     hidden: int = 32
     out: int = 16
     learning_rate: float = 0.005
@@ -62,10 +77,12 @@ class HAGMeta(Method):
             sizes=(self.hidden, self.out),
             learning_rate=self.learning_rate,
             weight_decay=self.weight_decay,
+            last_relu=self.last_relu,
             patience=self.patience,
             max_epochs=self.max_epochs,
         )
-        encoder = GCN.from_state(pretrain(view, curriculum, self.seeds, self.listener))
+        pretrained = pretrain(view, curriculum, self.seeds, self.listener)
+        encoder = GCN.from_state(pretrained, self.last_relu)
         ways = min(self.ways, len(curriculum.pseudo_novel))
         self.shape_ = [len(curriculum.base), ways]
         network = self._network(encoder, self.seeds.torch_generator("attention"))
@@ -73,6 +90,7 @@ class HAGMeta(Method):
             self._practise(network, view, curriculum, ways)
         self.network_ = network.state_dict()
         self.prototypes_ = self._prototypes(view, curriculum.train, few_shot=False)
+        self.kept_ = [self._sampled(curriculum.train)]
 
     def _with_practice(self, curriculum: Curriculum) -> Curriculum:
         if curriculum.pseudo_novel or curriculum.rehearsal is not None:
@@ -101,14 +119,76 @@ class HAGMeta(Method):
         episodes = sampler.episodes(self.seeds.generator("gpil"))
         train(network, view, episodes, curriculum.rehearsal, self.listener)
 
+    def _sampled(self, train: Labelled) -> dict[str, list[int]]:
+        # Base labels are many: adapting keeps a few of them, not adapting keeps none.
+        count = self.base_shots if self.adapt == "support" else 0
+        draws = self.seeds.generator("kept")
+        return {name: draws.permutation(rows)[:count].tolist() for name, rows in train.items()}
+
     def learn_classes(self, view: GraphView, support: Labelled) -> None:
-        """Prototypes of the new classes, weighted by node-level attention."""
-        new = self._prototypes(view, support, few_shot=True)
-        self.prototypes_ = torch.cat((self.prototypes_, new))
+        """Prototypes of the new classes; adapting, some steps on kept supports come first."""
+        self.kept_ = [*self.kept_, {name: rows.tolist() for name, rows in support.items()}]
+        if self.adapt == "support":
+            self._adapt(view)
+        else:
+            new = self._prototypes(view, support, few_shot=True)
+            self.prototypes_ = torch.cat((self.prototypes_, new))
+
+    def _adapt(self, view: GraphView) -> None:
+        network = self._loaded()
+        tasks = [Labelled(task) for task in self.kept_ if task]
+        draws = self.seeds.generator("adapt", str(len(tasks)))
+        train = MetaTraining(
+            episodes=self.adapt_steps,
+            learning_rate=self.learning_rate,
+            weight_decay=self.weight_decay,
+        )
+        episodes = (leave_one_out(tasks, draws) for _ in range(self.adapt_steps))
+        # Where every class has a single support there is nothing to leave out.
+        train(network, view, (episode for episode in episodes if len(episode.query)))
+        self._take(network, view, tasks)
+
+    def _take(self, network: HAGNetwork, view: GraphView, tasks: list[Labelled]) -> None:
+        self.network_ = network.state_dict()
+        prototypes = [
+            self._prototypes(view, task, few_shot=place > 0) for place, task in enumerate(tasks)
+        ]
+        self.prototypes_ = torch.cat(prototypes)
 
     def unlearn_classes(self, kept: NDArray[np.int64]) -> None:
-        """Drop the other prototypes."""
+        """Drop the other prototypes and supports."""
         self.prototypes_ = self.prototypes_[torch.from_numpy(kept)]
+        names = {self.classes_[column] for column in kept}
+        self.kept_ = [
+            {name: rows for name, rows in task.items() if name in names} for task in self.kept_
+        ]
+
+    def learn_as_published(self, view: GraphView, everything: Labelled, queries: Labelled) -> None:
+        """One step on the loss of the queries; prototypes over all nodes."""
+        network = self._loaded()
+        tasks = [everything.only(task) for task in self.kept_ if task]
+        step = MetaTraining(
+            episodes=1, learning_rate=self.learning_rate, weight_decay=self.weight_decay
+        )
+        step(network, view, iter([Episode(tuple(tasks), queries)]))
+        self._take(network, view, tasks)
+
+    @torch.no_grad()
+    def attention(self, graph: Graph | GraphView) -> Attention:
+        """The weight of every few-shot support in its class, and of every task for the last one."""
+        view = self._checked(graph)
+        network = self._loaded()
+        nodes: dict[str, dict[Key, float]] = {}
+        for task in (Labelled(task) for task in self.kept_[1:] if task):
+            weights = network.support_weights(view, task).tolist()
+            keys = view.keys_of(task.rows())
+            owners = [name for name, rows in task.items() for _ in rows]
+            for name, key, weight in zip(owners, keys, weights, strict=True):
+                nodes.setdefault(name, {})[key] = weight
+        sizes = [len(task) for task in self.kept_ if task]
+        shares = network.weigh_tasks(torch.split(self.prototypes_, sizes)).tolist()
+        names = [tuple(task) for task in self.kept_ if task]
+        return Attention(nodes, tuple(zip(names, shares, strict=True)))
 
     def score(self, view: GraphView, rows: NDArray[np.int64]) -> Tensor:
         """Minus the squared distance to each prototype."""
@@ -131,7 +211,7 @@ class HAGMeta(Method):
             for name, value in state.items()
             if name.startswith(start)
         }
-        network = self._network(GCN.from_state(encoder), torch.Generator())
+        network = self._network(GCN.from_state(encoder, self.last_relu), torch.Generator())
         network.load_state_dict(state)
         return network
 

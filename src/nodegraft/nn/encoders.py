@@ -12,13 +12,18 @@ from nodegraft.graph.view import Neighbourhood
 class GCN(nn.Module):
     r"""Graph convolutions :math:`H' = S (H W^\top) + b` with ReLU between them.
 
+    ``last_relu`` puts one behind the last layer too, as the paper's appendix says.
+
     The same function as PyG's ``GCNConv`` layers (and the same parameter shapes), on the CSR
     kernel of :mod:`nodegraft.graph.operator`, which is many times faster here. Kipf & Welling
     2017, https://arxiv.org/abs/1609.02907.
     """
 
-    def __init__(self, sizes: list[int], generator: torch.Generator) -> None:
+    def __init__(
+        self, sizes: list[int], generator: torch.Generator, last_relu: bool = False
+    ) -> None:
         super().__init__()
+        self.last_relu = last_relu
         self.weights = nn.ParameterList()
         self.biases = nn.ParameterList()
         for inside, outside in pairwise(sizes):
@@ -28,11 +33,11 @@ class GCN(nn.Module):
             self.biases.append(nn.Parameter(torch.zeros(outside)))
 
     @classmethod
-    def from_state(cls, state: dict[str, Tensor]) -> "GCN":
+    def from_state(cls, state: dict[str, Tensor], last_relu: bool = False) -> "GCN":
         """The encoder whose ``state_dict`` this is; sizes are read off the weights."""
         shapes = [tensor.shape for name, tensor in state.items() if name.startswith("weights.")]
         sizes = [shapes[0][1], *(shape[0] for shape in shapes)]
-        encoder = cls(sizes, torch.Generator())
+        encoder = cls(sizes, torch.Generator(), last_relu)
         encoder.load_state_dict(state)
         return encoder
 
@@ -54,7 +59,7 @@ class GCN(nn.Module):
             hidden = _drop(hidden.relu(), dropout, generator)
             hidden = neighbourhood.hops[layer] @ (hidden @ self.weights[layer].T)
             hidden = hidden + self.biases[layer]
-        return hidden
+        return hidden.relu() if self.last_relu else hidden
 
 
 def _drop(hidden: Tensor, rate: float, generator: np.random.Generator | None) -> Tensor:

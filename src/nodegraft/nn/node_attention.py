@@ -22,14 +22,14 @@ class NodeAttention(nn.Module):
 
     def __init__(self, features: int, sizes: tuple[int, int], generator: torch.Generator) -> None:
         super().__init__()
-        self.layers = GCN([features, *sizes], generator)
+        self.layers = GCN([features, *sizes], generator, last_relu=True)
         self.weight = nn.Parameter(torch.empty(1, sizes[-1]))
         self.bias = nn.Parameter(torch.zeros(1))
         nn.init.xavier_uniform_(self.weight, generator=generator)
 
     def forward(self, neighbourhood: Neighbourhood) -> Tensor:
         """One raw score per node at the centre."""
-        hidden: Tensor = self.layers(neighbourhood).relu()
+        hidden: Tensor = self.layers(neighbourhood)
         return (hidden @ self.weight.T + self.bias).squeeze(1)
 
 

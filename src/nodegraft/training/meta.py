@@ -1,11 +1,12 @@
 """Meta-training on episodes, with early stopping on rehearsals of the validation classes."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from nodegraft.base.events import SILENT, Listener
 from nodegraft.episodes.episode import Episode
@@ -65,6 +66,20 @@ class MetaTraining:
                 break
         if sessions:
             network.load_state_dict(best_state)
+
+
+def leave_one_out(tasks: Sequence[Labelled], generator: np.random.Generator) -> Episode:
+    """An episode out of supports alone: one node of each class is asked, the others teach.
+
+    A class of one node only teaches.
+    """
+    taught: list[Labelled] = []
+    asked: dict[str, NDArray[np.int64]] = {}
+    for task in tasks:
+        drawn = {name: generator.permutation(rows) for name, rows in task.items()}
+        asked |= {name: rows[:1] for name, rows in drawn.items() if rows.size > 1}
+        taught.append(Labelled({name: rows[rows.size > 1 :] for name, rows in drawn.items()}))
+    return Episode(tuple(taught), Labelled(asked))
 
 
 @torch.no_grad()

@@ -28,6 +28,7 @@ class Pretraining:
     learning_rate: float = 0.005
     weight_decay: float = 0.0005
     dropout: float = 0.5
+    last_relu: bool = False
     patience: int = 10
     max_epochs: int = 1000
 
@@ -36,7 +37,8 @@ class Pretraining:
     ) -> dict[str, Tensor]:
         """Weights of the best encoder on the held-out nodes of the base classes."""
         train, held_out = curriculum.for_early_stopping(seeds)
-        encoder = GCN([view.num_features, *self.sizes], seeds.torch_generator("encoder"))
+        sizes = [view.num_features, *self.sizes]
+        encoder = GCN(sizes, seeds.torch_generator("encoder"), self.last_relu)
         trainer = FullBatchTrainer(self, encoder, view, train, seeds)
         judged = held_out if held_out.num_nodes else train
         best, best_state = (-1.0, 0.0), encoder.state_dict()
