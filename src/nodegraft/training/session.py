@@ -74,12 +74,8 @@ class HAGNetwork(nn.Module):
 
     def prototypes(self, view: GraphView, support: Labelled, few_shot: bool) -> Tensor:
         """One row per class: attention-weighted where labels are few, else the plain mean."""
-        targets = torch.from_numpy(support.targets(support.classes))
-        embeddings = self.embed(view, support.rows())
-        if not self.attends(few_shot):
-            return class_means(embeddings, targets, len(support))
-        weights = self.support_weights(view, support)
-        return weighted_means(embeddings, weights, targets, len(support))
+        weights = self.support_weights(view, support) if self.attends(few_shot) else None
+        return _prototypes(support, self.embed(view, support.rows()), weights)
 
     def attends(self, few_shot: bool) -> bool:
         """Whether node-level attention weighs the supports of such a task."""
@@ -87,10 +83,19 @@ class HAGNetwork(nn.Module):
 
     def support_weights(self, view: GraphView, support: Labelled) -> Tensor:
         """The weight of every support node, in the order of ``support.rows()``."""
-        rows, place = np.unique(support.rows(), return_inverse=True)
-        raw: Tensor = self.node_attention(view.neighbourhood(rows, 2))[torch.from_numpy(place)]
-        degrees = torch.from_numpy(view.degrees(support.rows()).astype(np.float32))
+        return self._all_support_weights(view, [support])[0]
+
+    def _all_support_weights(self, view: GraphView, tasks: Sequence[Labelled]) -> list[Tensor]:
+        # One pass for all tasks: their neighbourhoods overlap.
+        rows = np.concatenate([task.rows() for task in tasks])
+        unique, place = np.unique(rows, return_inverse=True)
+        raw: Tensor = self.node_attention(view.neighbourhood(unique, 2))[torch.from_numpy(place)]
+        degrees = torch.from_numpy(view.degrees(rows).astype(np.float32))
         adjusted = adjust_for_centrality(raw, degrees, self.reading.centrality)
+        parts = torch.split(adjusted, [task.num_nodes for task in tasks])
+        return [self._normalised(task, part) for task, part in zip(tasks, parts, strict=True)]
+
+    def _normalised(self, support: Labelled, adjusted: Tensor) -> Tensor:
         targets = torch.from_numpy(support.targets(support.classes))
         if self.reading.nla_normalise == "session":
             return softmax_within(adjusted, torch.zeros_like(targets), 1)
@@ -102,11 +107,8 @@ class HAGNetwork(nn.Module):
 
     def loss(self, view: GraphView, episode: Episode) -> Tensor:
         """The loss of one episode; the first task has many labels, the others few."""
-        tasks = [
-            self.prototypes(view, task, few_shot=place > 0)
-            for place, task in enumerate(episode.tasks)
-        ]
-        asked = self.embed(view, episode.query.rows())
+        tasks = self._episode_prototypes(view, episode)
+        asked = tasks.pop()
         targets = torch.from_numpy(episode.query.targets(episode.classes))
         scores = -squared_distances(asked, torch.cat(tasks))
         weights = torch.zeros(len(episode.classes))
@@ -114,3 +116,25 @@ class HAGNetwork(nn.Module):
             sizes = [len(task) for task in episode.tasks]
             weights = class_weights(self.weigh_tasks(tasks), sizes, self.reading.tla_scale)
         return task_weighted_cross_entropy(scores, targets, weights)
+
+    def _episode_prototypes(self, view: GraphView, episode: Episode) -> list[Tensor]:
+        """Prototypes task by task, then the embeddings of the queries: one pass for all nodes."""
+        parts = (*episode.tasks, episode.query)
+        rows = np.concatenate([part.rows() for part in parts])
+        *supports, asked = torch.split(self.embed(view, rows), [part.num_nodes for part in parts])
+        attended = [
+            task for place, task in enumerate(episode.tasks) if self.attends(few_shot=place > 0)
+        ]
+        weighted = iter(self._all_support_weights(view, attended) if attended else ())
+        prototypes = [
+            _prototypes(task, vectors, next(weighted) if self.attends(place > 0) else None)
+            for place, (task, vectors) in enumerate(zip(episode.tasks, supports, strict=True))
+        ]
+        return [*prototypes, asked]
+
+
+def _prototypes(support: Labelled, embeddings: Tensor, weights: Tensor | None) -> Tensor:
+    targets = torch.from_numpy(support.targets(support.classes))
+    if weights is None:
+        return class_means(embeddings, targets, len(support))
+    return weighted_means(embeddings, weights, targets, len(support))

@@ -1,0 +1,78 @@
+"""One HAG-Meta episode against the bare forward and backward of the same layers, in one run.
+
+    python benchmarks/episode.py --data DIR --dataset amazon-clothing
+
+The bare side has its neighbourhoods ready and runs encoder and node attention on them, forward and
+backward. The episode also draws, cuts out neighbourhoods, forms prototypes, weighs and steps.
+"""
+
+import argparse
+import statistics
+import time
+
+import numpy as np
+import torch
+
+import nodegraft as ng
+from nodegraft.base.seeds import Seeds
+from nodegraft.episodes.gpil import GPIL
+from nodegraft.nn.encoders import GCN
+from nodegraft.training.session import HAGNetwork, Reading
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--data", required=True)
+    parser.add_argument("--dataset", default="amazon-clothing")
+    parser.add_argument("--rounds", type=int, default=60)
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+
+    data = ng.load_dataset(options.dataset, options.data)
+    split = ng.ClassSplit.draw(data.labels, data.setting, seed=0)
+    view = ng.ClassStream(data.graph, split).session(0).view
+    ways, shots = data.setting.ways, data.setting.shots
+    encoder = GCN([view.num_features, 32, 16], Seeds(0).torch_generator("encoder"))
+    network = HAGNetwork(
+        encoder,
+        Reading(),
+        base=len(split.base),
+        ways=ways,
+        generator=Seeds(0).torch_generator("attention"),
+    )
+    sampler = GPIL(
+        train=split.train, pseudo_novel=split.pseudo_novel, ways=ways, shots=shots, queries=shots
+    )
+    episodes = sampler.episodes(Seeds(0).generator("gpil"))
+    optimiser = torch.optim.Adam(network.parameters(), lr=0.005, weight_decay=0.0005)
+    ours, bare = [], []
+    for _ in range(options.rounds + 5):
+        start = time.perf_counter()
+        episode = next(episodes)
+        optimiser.zero_grad()
+        network.loss(view, episode).backward()  # type: ignore[no-untyped-call]
+        optimiser.step()
+        ours.append(time.perf_counter() - start)
+
+        parts = (*episode.tasks, episode.query)
+        rows = np.unique(np.concatenate([part.rows() for part in parts]))
+        few = np.unique(np.concatenate([task.rows() for task in episode.tasks[1:]]))
+        everyone, supports = view.neighbourhood(rows, 2), view.neighbourhood(few, 2)
+        for part in (everyone, supports):
+            # Transposes are part of what is ready.
+            for operator in (part.features, *part.hops):
+                _ = operator.forward_matrix, operator.backward_matrix
+        start = time.perf_counter()
+        total = encoder(everyone).sum() + network.node_attention(supports).sum()
+        total.backward()
+        bare.append(time.perf_counter() - start)
+    kept = slice(5, None)
+    print(f"{options.dataset}: {statistics.median(ours[kept]) * 1000:.1f} ms an episode, "
+          f"bare layers {statistics.median(bare[kept]) * 1000:.1f} ms")  # fmt: skip
+    ratios = [a / b for a, b in zip(ours[kept], bare[kept], strict=True)]
+    print(f"ratio: median {statistics.median(ratios):.2f} of {len(ratios)} rounds")
+
+
+if __name__ == "__main__":
+    main()
