@@ -15,11 +15,10 @@ from nodegraft.graph.keys import Key
 from nodegraft.graph.labels import Labelled
 from nodegraft.graph.stream import Curriculum
 from nodegraft.graph.view import GraphView
-from nodegraft.methods.base import Method
+from nodegraft.methods.pretrained import Pretrained
 from nodegraft.nn.encoders import GCN
 from nodegraft.nn.prototypes import squared_distances
 from nodegraft.training.meta import MetaTraining, leave_one_out
-from nodegraft.training.pretrain import Pretraining
 from nodegraft.training.session import HAGNetwork, Reading
 
 
@@ -32,7 +31,7 @@ class Attention:
 
 
 @dataclass(kw_only=True)
-class HAGMeta(Method):
+class HAGMeta(Pretrained):
     r"""The paper's system, as read by ``algorithm.md``.
 
     The encoder is pre-trained on the base classes, then encoder and both attentions practise
@@ -56,12 +55,6 @@ class HAGMeta(Method):
     nla_for: Literal["few-shot", "all"] = "few-shot"
     centrality: Literal["log1p", "paper"] = "log1p"
     last_relu: bool = False
-    hidden: int = 32
-    out: int = 16
-    learning_rate: float = 0.005
-    weight_decay: float = 0.0005
-    patience: int = 10
-    max_epochs: int = 1000
     episodes: int = 1000
 
     name: ClassVar[str] = "hag-meta"
@@ -73,15 +66,7 @@ class HAGMeta(Method):
     def learn_base(self, view: GraphView, curriculum: Curriculum) -> None:
         """Pre-train, practise, then one prototype for each known class."""
         curriculum = self._with_practice(curriculum)
-        pretrain = Pretraining(
-            sizes=(self.hidden, self.out),
-            learning_rate=self.learning_rate,
-            weight_decay=self.weight_decay,
-            last_relu=self.last_relu,
-            patience=self.patience,
-            max_epochs=self.max_epochs,
-        )
-        pretrained = pretrain(view, curriculum, self.seeds, self.listener)
+        pretrained = self.pretrain(view, curriculum, self.last_relu)
         encoder = GCN.from_state(pretrained, self.last_relu)
         ways = min(self.ways, len(curriculum.pseudo_novel))
         self.shape_ = [len(curriculum.base), ways]
@@ -110,12 +95,7 @@ class HAGMeta(Method):
             queries=self.queries or self.shots,
             base_shots=self.base_shots,
         )
-        train = MetaTraining(
-            episodes=self.episodes,
-            learning_rate=self.learning_rate,
-            weight_decay=self.weight_decay,
-            patience=self.patience,
-        )
+        train = self._training(self.episodes)
         episodes = sampler.episodes(self.seeds.generator("gpil"))
         train(network, view, episodes, curriculum.rehearsal, self.listener)
 
@@ -124,6 +104,14 @@ class HAGMeta(Method):
         count = self.base_shots if self.adapt == "support" else 0
         draws = self.seeds.generator("kept")
         return {name: draws.permutation(rows)[:count].tolist() for name, rows in train.items()}
+
+    def _training(self, episodes: int) -> MetaTraining:
+        return MetaTraining(
+            episodes=episodes,
+            learning_rate=self.learning_rate,
+            weight_decay=self.weight_decay,
+            patience=self.patience,
+        )
 
     def learn_classes(self, view: GraphView, support: Labelled) -> None:
         """Prototypes of the new classes; adapting, some steps on kept supports come first."""
@@ -138,11 +126,7 @@ class HAGMeta(Method):
         network = self._loaded()
         tasks = [Labelled(task) for task in self.kept_ if task]
         draws = self.seeds.generator("adapt", str(len(tasks)))
-        train = MetaTraining(
-            episodes=self.adapt_steps,
-            learning_rate=self.learning_rate,
-            weight_decay=self.weight_decay,
-        )
+        train = self._training(self.adapt_steps)
         episodes = (leave_one_out(tasks, draws) for _ in range(self.adapt_steps))
         # Where every class has a single support there is nothing to leave out.
         train(network, view, (episode for episode in episodes if len(episode.query)))
@@ -167,10 +151,7 @@ class HAGMeta(Method):
         """One step on the loss of the queries; prototypes over all nodes."""
         network = self._loaded()
         tasks = [everything.only(task) for task in self.kept_ if task]
-        step = MetaTraining(
-            episodes=1, learning_rate=self.learning_rate, weight_decay=self.weight_decay
-        )
-        step(network, view, iter([Episode(tuple(tasks), queries)]))
+        self._training(1)(network, view, iter([Episode(tuple(tasks), queries)]))
         self._take(network, view, tasks)
 
     @torch.no_grad()

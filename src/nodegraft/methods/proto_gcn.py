@@ -13,14 +13,13 @@ from torch import Tensor
 from nodegraft.graph.labels import Labelled
 from nodegraft.graph.stream import Curriculum
 from nodegraft.graph.view import GraphView
-from nodegraft.methods.base import Method
+from nodegraft.methods.pretrained import Pretrained
 from nodegraft.nn.encoders import GCN
 from nodegraft.nn.prototypes import class_means, squared_distances
-from nodegraft.training.pretrain import Pretraining
 
 
 @dataclass(kw_only=True)
-class ProtoGCN(Method):
+class ProtoGCN(Pretrained):
     r"""The paper's Proto-GNN baseline with a GCN encoder.
 
     :math:`Z = g_\theta(A, X)`, :math:`p_k = \frac{1}{|S_k|}\sum_{j \in S_k} z_j`,
@@ -31,13 +30,6 @@ class ProtoGCN(Method):
     """
 
     pretrain_on: Literal["base", "known"] = "base"
-    hidden: int = 32
-    out: int = 16
-    learning_rate: float = 0.005
-    weight_decay: float = 0.0005
-    dropout: float = 0.5
-    patience: int = 10
-    max_epochs: int = 1000
 
     name: ClassVar[str] = "proto-gcn"
     summary: ClassVar[str] = "pre-trained GCN, class means, squared Euclidean distance"
@@ -45,17 +37,9 @@ class ProtoGCN(Method):
 
     def learn_base(self, view: GraphView, curriculum: Curriculum) -> None:
         """Pre-train the encoder; means for all known classes."""
-        pretrain = Pretraining(
-            sizes=(self.hidden, self.out),
-            learning_rate=self.learning_rate,
-            weight_decay=self.weight_decay,
-            dropout=self.dropout,
-            patience=self.patience,
-            max_epochs=self.max_epochs,
-        )
         everything = replace(curriculum, pseudo_novel=())
         lesson = everything if self.pretrain_on == "known" else curriculum
-        self.encoder_ = pretrain(view, lesson, self.seeds, self.listener)
+        self.encoder_ = self.pretrain(view, lesson)
         self.prototypes_ = self._means(view, curriculum.train)
 
     def learn_classes(self, view: GraphView, support: Labelled) -> None:
