@@ -58,6 +58,14 @@ def test_the_leaky_protocol_says_so_everywhere(tmp_path: Path) -> None:
     assert "leaky" in done.stderr
 
 
+def test_a_rehearsal_teaches_validation_classes_and_says_so(tmp_path: Path) -> None:
+    more = ("--method", "sgc-mean", "--out", str(tmp_path), "--rehearse", "--json")
+    document = json.loads(invoke("run", "--dataset", "synthetic", *more).stdout)
+    assert document["protocol"] == "strict, rehearsal"
+    assert document["setting"]["novel"] == 2
+    assert document["sessions"][-1]["classes"] == 12
+
+
 def test_progress_is_live_in_a_terminal(tmp_path: Path) -> None:
     leader, follower = pty.openpty()
     arguments = ["run", *SMALL, "--method", "proto-gcn", "--out", str(tmp_path)]

@@ -13,7 +13,7 @@ from nodegraft.graph.graph import Graph
 from nodegraft.graph.keys import NodeKeys
 from nodegraft.graph.labels import Labelled
 from nodegraft.graph.split import ClassSplit, Setting
-from nodegraft.graph.stream import ClassStream
+from nodegraft.graph.stream import Arrival, ClassStream
 from nodegraft.methods.base import REGISTRY, Method
 
 SETTING = Setting(base=3, pseudo_novel=2, validation=2, novel=6, ways=2, shots=3)
@@ -27,10 +27,13 @@ def quick(name: str, **parameters: Any) -> Method:
     return cls(**{name: limits[name] for name in limits if name in known} | parameters)
 
 
-def small_stream(sparse: bool = True, seed: int = 0) -> ClassStream:
+def small_stream(
+    sparse: bool = True, seed: int = 0, arrival: Arrival = "with-class"
+) -> ClassStream:
     """13 classes, 400 nodes, four sessions."""
     loaded = Synthetic(nodes=400, classes=13, sparse=sparse, features=40).load()
-    return ClassStream(loaded.graph, ClassSplit.draw(loaded.labels, SETTING, seed))
+    split = ClassSplit.draw(loaded.labels, SETTING, seed)
+    return ClassStream(loaded.graph, split, arrival=arrival)
 
 
 def with_future_scrambled(stream: ClassStream, met: int) -> ClassStream:
@@ -72,7 +75,7 @@ def with_query_labels_scrambled(stream: ClassStream) -> ClassStream:
         query |= _dealt_anew(split.query.only(stream.arriving(index)), noise)
     query |= {name: split.query[name] for name in split.validation}
     scrambled = replace(split, test=Labelled(_dealt_anew(split.test, noise)), query=Labelled(query))
-    return ClassStream(stream._graph, scrambled)
+    return ClassStream(stream._graph, scrambled, arrival=stream.arrival)
 
 
 def _dealt_anew(labels: Labelled, noise: np.random.Generator) -> dict[str, NDArray[np.int64]]:

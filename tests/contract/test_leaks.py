@@ -27,6 +27,11 @@ def test_scrambling_query_labels_changes_nothing(name: str, sparse: bool) -> Non
 
 
 @every_method
+def test_scrambling_query_labels_changes_nothing_where_all_nodes_are_present(name: str) -> None:
+    check_blind_to_query_labels(lambda: quick(name), small_stream(arrival="present"))
+
+
+@every_method
 @both_kinds
 def test_scores_do_not_depend_on_company(name: str, sparse: bool) -> None:
     check_blind_to_company(lambda: quick(name), small_stream(sparse))

@@ -83,6 +83,12 @@ def run(
     protocol: Annotated[
         str, typer.Option(help="'strict', or 'published' (leaky, for comparison with old papers).")
     ] = "strict",
+    rehearse: Annotated[
+        bool,
+        typer.Option(
+            "--rehearse", help="Teach the validation classes instead: to choose settings."
+        ),
+    ] = False,
     threads: Annotated[int, typer.Option(help="Threads for torch; one is usually fastest.")] = 1,
     as_json: Annotated[
         bool, typer.Option("--json", help="The record on standard output, the rest on error.")
@@ -101,6 +107,8 @@ def run(
     for note in loaded.notes:
         console.print(f"[yellow]note:[/] {note}", highlight=False)
     protocol, judge = _protocol(protocol)
+    if rehearse:
+        stream, protocol = stream.rehearsal(), f"{protocol}, rehearsal"
     title = f"{method} on {dataset}, seed {seed}\n{setting}\n{arrival}, {protocol} protocol"
     with RunDisplay(console, title, len(stream)) as display:
         trace = judge(model, stream, listener=display)
