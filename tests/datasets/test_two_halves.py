@@ -63,11 +63,12 @@ def test_the_test_half_alone_says_so(folder: Path) -> None:
     assert loaded.notes[1].startswith("3 nodes with neither attributes nor label")
 
 
-def test_counts_stay_with_their_node_as_they_are(folder: Path) -> None:
+def test_counts_stay_with_their_node_as_rows_of_length_one(folder: Path) -> None:
     graph = load(folder).graph
     rows = graph.features(graph.rows_of([4, 2]))
     assert is_sparse(rows)
-    assert rows.toarray().tolist() == [[4, 0, 8], [2, 0, 4]]
+    # (4, 0, 8) and (2, 0, 4) both point along (1, 0, 2), of length the root of 5
+    assert rows.toarray() == pytest.approx(np.array([[1, 0, 2], [1, 0, 2]]) / np.sqrt(5))
 
 
 def test_a_node_in_both_halves_is_refused(folder: Path) -> None:

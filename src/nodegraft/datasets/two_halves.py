@@ -15,6 +15,7 @@ from nodegraft.datasets.numbered import numbered_classes
 from nodegraft.graph.adjacency import Adjacency
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.keys import NodeKeys
+from nodegraft.graph.matrix import normalise_rows
 from nodegraft.graph.split import Setting
 
 
@@ -78,7 +79,9 @@ class TwoHalves(Dataset):
         order = np.argsort(nodes.ids, kind="stable")
         keys = NodeKeys(nodes.ids[order])
         ends = np.loadtxt(files[network], dtype=np.int64, ndmin=2)
-        graph = Graph.from_parts(keys, nodes.counts[order], _adjacency(keys, ends))
+        # Rows of length 1, as in the other text graphs: long texts would drown short ones.
+        words = normalise_rows(nodes.counts[order])
+        graph = Graph.from_parts(keys, words, _adjacency(keys, ends))
         return LoadedDataset(
             name=self.name,
             graph=graph,
