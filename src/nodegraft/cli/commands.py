@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import torch
 import typer
@@ -103,7 +103,7 @@ def run(
         loaded = source.load(data)
     setting = _adjusted(loaded.setting, ways, shots)
     split = ClassSplit.draw(loaded.labels, setting, seed, loaded.groups)
-    stream = ClassStream(loaded.graph, split, arrival=_arrival(arrival))
+    stream = ClassStream(loaded.graph, split, arrival=cast(Arrival, arrival))
     for note in loaded.notes:
         console.print(f"[yellow]note:[/] {note}", highlight=False)
     protocol, judge = _protocol(protocol)
@@ -213,9 +213,3 @@ def _protocol(text: str) -> tuple[str, Callable[..., Trace]]:
     if text not in protocols:
         raise ParameterError(f"protocol is 'strict' or 'published', not {text!r}.")
     return protocols[text]
-
-
-def _arrival(text: str) -> Arrival:
-    if text not in ("with-class", "present"):
-        raise ParameterError(f"arrival is 'with-class' or 'present', not {text!r}.")
-    return text  # type: ignore[return-value]

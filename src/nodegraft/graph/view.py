@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from nodegraft.base.errors import HiddenNodeError, ParameterError, UnknownNodeError
+from nodegraft.base.errors import HiddenNodeError, ParameterError
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.keys import Key
 from nodegraft.graph.matrix import IntArray, Matrix
@@ -83,12 +83,9 @@ class GraphView:
 
     def positions(self, rows: IntArray) -> NDArray[np.int64]:
         """Where rows stand among the visible ones; hidden and unknown rows are refused."""
-        asked = np.asarray(rows, dtype=np.int64)
         if self._rows is None:
-            outside = asked[(asked < 0) | (asked >= self.num_nodes)]
-            if outside.size:
-                raise UnknownNodeError(outside.tolist(), asked.size)
-            return asked
+            return self._graph._checked(rows)
+        asked = np.asarray(rows, dtype=np.int64)
         place = np.searchsorted(self._rows, asked)
         inside = place < self._rows.size
         hidden = ~inside

@@ -132,10 +132,11 @@ class HAGMeta(Pretrained):
         train(network, view, (episode for episode in episodes if len(episode.query)))
         self._take(network, view, tasks)
 
+    @torch.no_grad()
     def _take(self, network: HAGNetwork, view: GraphView, tasks: list[Labelled]) -> None:
         self.network_ = network.state_dict()
         prototypes = [
-            self._prototypes(view, task, few_shot=place > 0) for place, task in enumerate(tasks)
+            network.prototypes(view, task, few_shot=place > 0) for place, task in enumerate(tasks)
         ]
         self.prototypes_ = torch.cat(prototypes)
 
@@ -161,14 +162,14 @@ class HAGMeta(Pretrained):
         network = self._loaded()
         nodes: dict[str, dict[Key, float]] = {}
         for task in (Labelled(task) for task in self.kept_[1:] if task):
-            weights = network.support_weights(view, task).tolist()
-            keys = view.keys_of(task.rows())
-            owners = [name for name, rows in task.items() for _ in rows]
-            for name, key, weight in zip(owners, keys, weights, strict=True):
-                nodes.setdefault(name, {})[key] = weight
-        sizes = [len(task) for task in self.kept_ if task]
-        shares = network.weigh_tasks(torch.split(self.prototypes_, sizes)).tolist()
+            weights = torch.split(
+                network.support_weights(view, task), [rows.size for rows in task.values()]
+            )
+            for (name, rows), part in zip(task.items(), weights, strict=True):
+                nodes[name] = dict(zip(view.keys_of(rows), part.tolist(), strict=True))
         names = [tuple(task) for task in self.kept_ if task]
+        tasks = torch.split(self.prototypes_, [len(task) for task in names])
+        shares = network.weigh_tasks(tasks).tolist()
         return Attention(nodes, tuple(zip(names, shares, strict=True)))
 
     def score(self, view: GraphView, rows: NDArray[np.int64]) -> Tensor:

@@ -14,7 +14,7 @@ from nodegraft.graph.labels import Labelled
 from nodegraft.graph.stream import Curriculum
 from nodegraft.graph.view import GraphView
 from nodegraft.methods.pretrained import Pretrained
-from nodegraft.nn.encoders import GCN
+from nodegraft.nn.encoders import GCN, embed_rows
 from nodegraft.nn.prototypes import class_means, squared_distances
 
 
@@ -84,7 +84,5 @@ class ProtoGCN(Pretrained):
     def _embedded(
         encoder: GCN, view: GraphView, labelled: Labelled, columns: Sequence[str] | None = None
     ) -> tuple[Tensor, Tensor]:
-        rows, place = np.unique(labelled.rows(), return_inverse=True)
-        embeddings = encoder(view.neighbourhood(rows, encoder.hops))
-        targets = labelled.targets(columns or labelled.classes)
-        return embeddings[torch.from_numpy(place)], torch.from_numpy(targets)
+        embeddings = embed_rows(encoder, view, labelled.rows(), encoder.hops)
+        return embeddings, torch.from_numpy(labelled.targets(columns or labelled.classes))

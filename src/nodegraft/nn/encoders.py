@@ -1,12 +1,14 @@
 """Graph encoders: a neighbourhood in, one embedding per node out."""
 
+from collections.abc import Callable
 from itertools import pairwise
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from nodegraft.graph.view import Neighbourhood
+from nodegraft.graph.view import GraphView, Neighbourhood
 
 
 class GCN(nn.Module):
@@ -60,6 +62,14 @@ class GCN(nn.Module):
             hidden = neighbourhood.hops[layer] @ (hidden @ self.weights[layer].T)
             hidden = hidden + self.biases[layer]
         return hidden.relu() if self.last_relu else hidden
+
+
+def embed_rows(
+    network: Callable[[Neighbourhood], Tensor], view: GraphView, rows: NDArray[np.int64], hops: int
+) -> Tensor:
+    """What a network says of rows in any order, repeats included, from their neighbourhood."""
+    unique, place = np.unique(rows, return_inverse=True)
+    return network(view.neighbourhood(unique, hops))[torch.from_numpy(place)]
 
 
 def _drop(hidden: Tensor, rate: float, generator: np.random.Generator | None) -> Tensor:

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from nodegraft.episodes.episode import Episode
 from nodegraft.graph.labels import Labelled
 from nodegraft.graph.view import GraphView
-from nodegraft.nn.encoders import GCN
+from nodegraft.nn.encoders import GCN, embed_rows
 from nodegraft.nn.losses import task_weighted_cross_entropy
 from nodegraft.nn.node_attention import (
     Centrality,
@@ -68,9 +68,7 @@ class HAGNetwork(nn.Module):
 
     def embed(self, view: GraphView, rows: NDArray[np.int64]) -> Tensor:
         """Embeddings of rows, in their order, from their neighbourhood alone."""
-        unique, place = np.unique(rows, return_inverse=True)
-        embeddings: Tensor = self.encoder(view.neighbourhood(unique, self.encoder.hops))
-        return embeddings[torch.from_numpy(place)]
+        return embed_rows(self.encoder, view, rows, self.encoder.hops)
 
     def prototypes(self, view: GraphView, support: Labelled, few_shot: bool) -> Tensor:
         """One row per class: attention-weighted where labels are few, else the plain mean."""
@@ -88,8 +86,7 @@ class HAGNetwork(nn.Module):
     def _all_support_weights(self, view: GraphView, tasks: Sequence[Labelled]) -> list[Tensor]:
         # One pass for all tasks: their neighbourhoods overlap.
         rows = np.concatenate([task.rows() for task in tasks])
-        unique, place = np.unique(rows, return_inverse=True)
-        raw: Tensor = self.node_attention(view.neighbourhood(unique, 2))[torch.from_numpy(place)]
+        raw = embed_rows(self.node_attention, view, rows, self.node_attention.layers.hops)
         degrees = torch.from_numpy(view.degrees(rows).astype(np.float32))
         adjusted = adjust_for_centrality(raw, degrees, self.reading.centrality)
         parts = torch.split(adjusted, [task.num_nodes for task in tasks])
@@ -107,8 +104,7 @@ class HAGNetwork(nn.Module):
 
     def loss(self, view: GraphView, episode: Episode) -> Tensor:
         """The loss of one episode; the first task has many labels, the others few."""
-        tasks = self._episode_prototypes(view, episode)
-        asked = tasks.pop()
+        tasks, asked = self._episode_vectors(view, episode)
         targets = torch.from_numpy(episode.query.targets(episode.classes))
         scores = -squared_distances(asked, torch.cat(tasks))
         weights = torch.zeros(len(episode.classes))
@@ -117,20 +113,19 @@ class HAGNetwork(nn.Module):
             weights = class_weights(self.weigh_tasks(tasks), sizes, self.reading.tla_scale)
         return task_weighted_cross_entropy(scores, targets, weights)
 
-    def _episode_prototypes(self, view: GraphView, episode: Episode) -> list[Tensor]:
-        """Prototypes task by task, then the embeddings of the queries: one pass for all nodes."""
+    def _episode_vectors(self, view: GraphView, episode: Episode) -> tuple[list[Tensor], Tensor]:
+        """Prototypes task by task and the embeddings of the queries: one pass for all nodes."""
         parts = (*episode.tasks, episode.query)
         rows = np.concatenate([part.rows() for part in parts])
         *supports, asked = torch.split(self.embed(view, rows), [part.num_nodes for part in parts])
-        attended = [
-            task for place, task in enumerate(episode.tasks) if self.attends(few_shot=place > 0)
-        ]
-        weighted = iter(self._all_support_weights(view, attended) if attended else ())
-        prototypes = [
-            _prototypes(task, vectors, next(weighted) if self.attends(place > 0) else None)
-            for place, (task, vectors) in enumerate(zip(episode.tasks, supports, strict=True))
-        ]
-        return [*prototypes, asked]
+        weights: list[Tensor | None] = [None] * len(episode.tasks)
+        attended = [place for place in range(len(weights)) if self.attends(few_shot=place > 0)]
+        if attended:
+            chosen = [episode.tasks[place] for place in attended]
+            found = self._all_support_weights(view, chosen)
+            for place, weight in zip(attended, found, strict=True):
+                weights[place] = weight
+        return list(map(_prototypes, episode.tasks, supports, weights)), asked
 
 
 def _prototypes(support: Labelled, embeddings: Tensor, weights: Tensor | None) -> Tensor:
