@@ -65,7 +65,7 @@ def main() -> None:
     trainer = FullBatchTrainer(plan, encoder, view, split.train.only(split.base), seeds)
     adjacency = trainer.neighbourhood.hops[0].forward_matrix
     features = trainer.neighbourhood.features.forward_matrix
-    first, second = (weight.detach().T.contiguous() for weight in encoder.weights)
+    first, second = (weight.detach().clone() for weight in encoder.weights)
 
     def bare() -> None:
         bare_step(adjacency, features, first, second)

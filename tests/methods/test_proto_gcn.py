@@ -50,5 +50,5 @@ def test_pretraining_on_all_known_classes_is_another_encoder() -> None:
 
 def test_sizes_and_epochs_are_those_asked_for() -> None:
     model = fitted(small_stream(), hidden=5, out=3)
-    assert model.encoder_["weights.0"].shape == (5, 40)
+    assert model.encoder_["weights.0"].shape == (40, 5)
     assert model.prototypes_.shape == (5, 3)

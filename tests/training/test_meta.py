@@ -28,7 +28,7 @@ def sampler(stream: ClassStream) -> GPIL:
 def loss_of(reading: Reading) -> float:
     stream = small_stream()
     episode = next(sampler(stream).episodes(np.random.default_rng(0)))
-    return float(network(stream, reading).loss(stream.session(0).view, episode).item())
+    return float(network(stream, reading).loss(stream.session(0).view, episode).loss.item())
 
 
 @pytest.mark.parametrize(
@@ -76,28 +76,33 @@ def test_one_step_reaches_all_three_parts() -> None:
     stream = small_stream()
     learner = network(stream, Reading(tla_scale="classes"))
     episode = next(sampler(stream).episodes(np.random.default_rng(0)))
-    learner.loss(stream.session(0).view, episode).backward()  # type: ignore[no-untyped-call]
+    learner.loss(stream.session(0).view, episode).loss.backward()  # type: ignore[no-untyped-call]
     for part in (learner.encoder, learner.node_attention, learner.task_attention):
         gradients = [weight.grad for weight in part.parameters() if weight.grad is not None]
         assert any(bool(gradient.abs().sum() > 0) for gradient in gradients)
 
 
 def test_practice_helps_on_validation_classes_and_the_best_is_kept() -> None:
-    stream = small_stream()
+    stream = small_stream(sparse=False)
     learner = network(stream)
     rehearse = stream.curriculum.rehearsal
     assert rehearse is not None
     before = rehearsed_accuracy(learner, list(rehearse()))
     heard: list[float] = []
+    shown: dict[str, float] = {}
 
     class Ear(Listener):
         def step(self, stage: str, done: int, total: int, **numbers: float) -> None:
             assert stage == "meta-train"
-            heard.append(numbers["validation"])
+            heard.append(numbers.get("validation", 0.0))
+            shown.update(numbers)
 
     episodes = sampler(stream).episodes(np.random.default_rng(0))
-    train = MetaTraining(episodes=60, check_every=5, patience=3, learning_rate=0.02)
+    train = MetaTraining(episodes=100, check_every=5, patience=10, learning_rate=0.02)
     train(learner, stream.session(0).view, episodes, rehearse, Ear())
     after = rehearsed_accuracy(learner, list(rehearse()))
     assert after == pytest.approx(max(heard))
     assert after > before
+    assert set(shown) == {"loss", "validation", "node_spread", "task_spread"}
+    assert shown["node_spread"] > 0
+    assert shown["task_spread"] > 0

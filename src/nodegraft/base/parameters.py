@@ -25,20 +25,23 @@ def build(cls: type[T], values: Mapping[str, Any]) -> T:
 
 
 def parse(cls: type[T], texts: Mapping[str, str]) -> T:
-    """The same from texts, each read by the type of its field.
+    """The same from texts."""
+    return build(cls, read(cls, texts))
+
+
+def read(cls: type[T], texts: Mapping[str, str]) -> dict[str, Any]:
+    """Values from texts, each read by the type of its field.
 
     >>> from dataclasses import dataclass
     >>> @dataclass(kw_only=True)
     ... class Plan:
     ...     epochs: int = 10
     ...     rate: float = 0.1
-    >>> parse(Plan, {"epochs": "3"})
-    Plan(epochs=3, rate=0.1)
+    >>> read(Plan, {"epochs": "3"})
+    {'epochs': 3}
     """
     hints = get_type_hints(cls)
-    return build(
-        cls, {name: _read(name, text, hints.get(name, str)) for name, text in texts.items()}
-    )
+    return {name: _read(name, text, hints.get(name, str)) for name, text in texts.items()}
 
 
 def _read(name: str, text: str, kind: Any) -> Any:

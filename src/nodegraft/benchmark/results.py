@@ -20,7 +20,7 @@ from nodegraft.datasets.base import LoadedDataset
 from nodegraft.graph.stream import ClassStream
 from nodegraft.methods.base import Method
 
-SCHEMA = 1
+SCHEMA = 2
 PACKAGES = (
     "nodegraft",
     "torch",
@@ -74,6 +74,11 @@ class RunRecord:
             )
 
 
+def read_records(folder: str | Path) -> list[dict[str, Any]]:
+    """The documents of all records in a folder, in the order of their names."""
+    return [json.loads(place.read_text()) for place in sorted(Path(folder).glob("*.json"))]
+
+
 def make_record(
     method: Method,
     dataset: LoadedDataset,
@@ -99,6 +104,8 @@ def make_record(
         "run": run,
         "schema": SCHEMA,
         **{name: value for name, value in inputs.items() if name != "nodegraft"},
+        "dataset_options": dict(dataset.options),
+        "default_setting": asdict(dataset.setting),
         "versions": {"python": platform.python_version(), **versions},
         "notes": list(dataset.notes),
         "sessions": [_session(result) for result in trace.sessions],

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
 from functools import wraps
 from pathlib import Path
 from typing import Annotated, Any, cast
@@ -14,16 +13,17 @@ from rich.console import Console
 from rich.table import Table
 
 from nodegraft.base.errors import MissingFileError, NodegraftError, ParameterError
-from nodegraft.base.parameters import parse
-from nodegraft.benchmark.protocol import STRICT, Trace, evaluate
-from nodegraft.benchmark.published import PUBLISHED, evaluate_published
-from nodegraft.benchmark.results import make_record
+from nodegraft.base.parameters import parse, read
+from nodegraft.benchmark.job import Job
+from nodegraft.benchmark.results import read_records
+from nodegraft.benchmark.suite import Suite
 from nodegraft.cli.display import RunDisplay, percent, summary_table
 from nodegraft.datasets.base import REGISTRY as DATASETS
-from nodegraft.graph.split import ClassSplit, Setting
 from nodegraft.graph.statistics import QUANTILES, Statistics, describe
-from nodegraft.graph.stream import Arrival, ClassStream
+from nodegraft.graph.stream import Arrival
 from nodegraft.methods.base import REGISTRY as METHODS
+from nodegraft.report.tables import suite_tables
+from nodegraft.runners.local import run_jobs
 
 app = typer.Typer(
     help="Teach a graph model new classes from a handful of labelled nodes.",
@@ -97,27 +97,69 @@ def run(
     """Teach one dataset to one method, session by session, and measure it honestly."""
     torch.set_num_threads(threads)
     console = Console(stderr=as_json)
-    model = parse(METHODS.get(method), {"seed": str(seed), **_pairs(settings)})
-    source = parse(DATASETS.get(dataset), _pairs(dataset_settings))
+    job = Job(
+        dataset=dataset,
+        method=method,
+        seed=seed,
+        parameters=read(METHODS.get(method), _pairs(settings)),
+        dataset_options=read(DATASETS.get(dataset), _pairs(dataset_settings)),
+        ways=ways,
+        shots=shots,
+        arrival=cast(Arrival, arrival),
+        protocol=protocol,
+        rehearse=rehearse,
+    )
+    job.model()  # a wrong setting should not wait for the data
     with console.status(f"reading {dataset}"):
-        loaded = source.load(data)
-    setting = _adjusted(loaded.setting, ways, shots)
-    split = ClassSplit.draw(loaded.labels, setting, seed, loaded.groups)
-    stream = ClassStream(loaded.graph, split, arrival=cast(Arrival, arrival))
+        loaded = job.load(data)
+    stream = job.stream(loaded)
     for note in loaded.notes:
         console.print(f"[yellow]note:[/] {note}", highlight=False)
-    protocol, judge = _protocol(protocol)
-    if rehearse:
-        stream, protocol = stream.rehearsal(), f"{protocol}, rehearsal"
-    title = f"{method} on {dataset}, seed {seed}\n{setting}\n{arrival}, {protocol} protocol"
+    title = f"{job.title}\n{stream.split.setting}\n{arrival}, {job.protocol_name} protocol"
     with RunDisplay(console, title, len(stream)) as display:
-        trace = judge(model, stream, listener=display)
-    record = make_record(model, loaded, stream, trace, protocol)
+        record = job.run(loaded, stream, display)
     place = record.write(out)
-    console.print(summary_table(trace.summary))
+    console.print(summary_table(record.document["summary"]))
     console.print(f"record: {place}", highlight=False, soft_wrap=True)
     if as_json:
         typer.echo(json.dumps(record.document, indent=2))
+
+
+@app.command()
+@says_what_is_wrong
+def bench(
+    suite: Annotated[Path, typer.Argument(help="A TOML file; see experiments/.")],
+    data: DataRoot = None,
+    out: Annotated[Path, typer.Option(help="Folder for the run records.")] = Path("runs"),
+    workers: Annotated[int, typer.Option(help="How many processes run jobs.")] = 1,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what is left.")] = False,
+) -> None:
+    """Run every job of a suite that has no record yet; stop and start it at will."""
+    wanted = Suite.read(suite)
+    left = [entry.job for entry in wanted.missing(read_records(out))]
+    console = Console()
+    done = len(wanted.entries) - len(left)
+    console.print(f"{wanted.title}: {len(left)} jobs to do, {done} of {len(wanted.entries)} done")
+    if dry_run:
+        return
+    failed = 0
+    for number, outcome in enumerate(run_jobs(left, data, out, workers), start=1):
+        failed += bool(outcome.error)
+        ending = outcome.error or str(outcome.record)
+        line = f"{number}/{len(left)} {outcome.job.title}, {outcome.job.protocol_name}: {ending}"
+        console.print(line, highlight=False, markup=False, soft_wrap=True)
+    if failed:
+        raise ParameterError(f"{failed} jobs failed; the same command tries them again.")
+
+
+@app.command()
+@says_what_is_wrong
+def table(
+    suite: Annotated[Path, typer.Argument(help="A TOML file; see experiments/.")],
+    runs: Annotated[Path, typer.Option(help="Folder of run records.")] = Path("runs"),
+) -> None:
+    """The tables of a suite, in Markdown, from its run records."""
+    typer.echo(suite_tables(Suite.read(suite), read_records(runs)))
 
 
 @listing.command("methods")
@@ -202,14 +244,3 @@ def _pairs(settings: list[str] | None) -> dict[str, str]:
             raise ParameterError(f"{setting!r} must look like name=value.")
         pairs[name.strip().replace("-", "_")] = value.strip()
     return pairs
-
-
-def _adjusted(setting: Setting, ways: int | None, shots: int | None) -> Setting:
-    return replace(setting, ways=ways or setting.ways, shots=shots or setting.shots)
-
-
-def _protocol(text: str) -> tuple[str, Callable[..., Trace]]:
-    protocols = {"strict": (STRICT, evaluate), "published": (PUBLISHED, evaluate_published)}
-    if text not in protocols:
-        raise ParameterError(f"protocol is 'strict' or 'published', not {text!r}.")
-    return protocols[text]

@@ -3,9 +3,9 @@
 import inspect
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -30,7 +30,7 @@ class LoadedDataset:
     """A graph, who belongs to which class, and how it is meant to be split.
 
     ``groups`` numbers near-duplicates that must stay on one side of a split. ``notes`` are what
-    a reader of a table must know ("20 of 77 classes").
+    a reader of a table must know ("20 of 77 classes"), ``options`` what the dataset was asked for.
     """
 
     name: str
@@ -39,6 +39,7 @@ class LoadedDataset:
     setting: Setting
     groups: Groups | None = None
     notes: tuple[str, ...] = field(default=())
+    options: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def content_hash(self) -> str:
@@ -80,8 +81,8 @@ class Dataset(ABC):
         # A damaged, read-only or racing cache costs time, never the result.
         if place.exists():
             with suppress(CheckpointError):
-                return _read(place)
-        loaded = self.parse(files)
+                return replace(_read(place), options=asdict(self))
+        loaded = replace(self.parse(files), options=asdict(self))
         with suppress(CheckpointError):
             _write(loaded, place)
         return loaded

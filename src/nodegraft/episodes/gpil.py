@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nodegraft.base.errors import ParameterError
 from nodegraft.episodes.episode import Episode, draw_apart
@@ -48,22 +49,27 @@ class GPIL:
     def _round(self, generator: np.random.Generator) -> Iterator[Episode]:
         order = generator.permutation(self.pseudo_novel).tolist()
         cached: list[Labelled] = []
+        # What a class has besides its cached supports can be asked.
+        others: dict[str, NDArray[np.int64]] = {}
         for start in range(0, len(order) - self.ways + 1, self.ways):
-            supports = {
-                name: draw_apart(self.train[name], self.shots, 0, generator)[0]
-                for name in order[start : start + self.ways]
-            }
+            supports = {}
+            for name in order[start : start + self.ways]:
+                rows = self.train[name]
+                supports[name], others[name] = draw_apart(rows, self.shots, rows.size, generator)
             cached.append(Labelled(supports))
-            yield self._episode(tuple(cached), generator)
+            yield self._episode(tuple(cached), others, generator)
 
-    def _episode(self, cached: tuple[Labelled, ...], generator: np.random.Generator) -> Episode:
+    def _episode(
+        self,
+        cached: tuple[Labelled, ...],
+        others: dict[str, NDArray[np.int64]],
+        generator: np.random.Generator,
+    ) -> Episode:
         support, query = {}, {}
         for name in self.base:
             support[name], query[name] = draw_apart(
                 self.train[name], self.base_shots, self.queries, generator
             )
-        for task in cached:
-            for name, kept in task.items():
-                rest = np.setdiff1d(self.train[name], kept)
-                query[name] = generator.permutation(rest)[: self.queries]
+        for name, rows in others.items():
+            query[name] = generator.permutation(rows)[: self.queries]
         return Episode((Labelled(support), *cached), Labelled(query))

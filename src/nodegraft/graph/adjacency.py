@@ -97,24 +97,32 @@ class Adjacency:
         row sums in the same order whichever other rows it is asked with.
         """
         counts, neighbours = self.neighbours(targets)
-        sources = self._union(targets, neighbours)
         order = np.arange(targets.size)
-        owner = np.concatenate((np.repeat(order, counts), order))
-        ends = np.concatenate((neighbours, targets))
-        values = _inverse_roots(self.degrees(targets))[owner] * _inverse_roots(self.degrees(ends))
+        owner = np.repeat(order, counts)
+        # Each row makes room for its self loop where the order of columns wants it.
+        behind = neighbours > targets[owner]
+        indptr = np.concatenate(([0], np.cumsum(counts + 1)))
+        loops = indptr[1:] - 1 - np.bincount(owner[behind], minlength=targets.size)
+        ends = np.empty(indptr[-1], dtype=self.indices.dtype)
+        ends[np.arange(neighbours.size) + owner + behind] = neighbours
+        ends[loops] = targets
+        sources, columns = self._renumbered(ends)
+        roots = _inverse_roots(self.degrees(sources))
+        values = np.repeat(roots[columns[loops]], counts + 1) * roots[columns]
         kind = index_type(max(ends.size, sources.size))
-        places = owner.astype(kind), np.searchsorted(sources, ends).astype(kind)
-        matrix = csr_array((values, places), shape=(targets.size, sources.size))
-        matrix.sort_indices()
-        return matrix, sources
+        places = columns.astype(kind, copy=False), indptr.astype(kind)
+        return csr_array((values, *places), shape=(targets.size, sources.size)), sources
 
-    def _union(self, targets: IntArray, neighbours: IntArray) -> IntArray:
-        if neighbours.size + targets.size < self.num_nodes:
-            return np.unique(np.concatenate((targets, neighbours)))
+    def _renumbered(self, nodes: IntArray) -> tuple[IntArray, IntArray]:
+        """The nodes met, ascending, and for each given one its place among them."""
+        if nodes.size < self.num_nodes // 8:
+            return np.unique(nodes, return_inverse=True)
         met = np.zeros(self.num_nodes, dtype=bool)
-        met[targets] = True
-        met[neighbours] = True
-        return np.flatnonzero(met)
+        met[nodes] = True
+        sources = np.flatnonzero(met).astype(nodes.dtype)
+        place = np.empty(self.num_nodes, dtype=nodes.dtype)
+        place[sources] = np.arange(sources.size)
+        return sources, place[nodes]
 
 
 def _inverse_roots(degrees: IntArray) -> NDArray[np.float32]:

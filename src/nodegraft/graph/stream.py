@@ -25,13 +25,16 @@ class Curriculum:
     early stopping. ``pseudo_novel`` names the known classes kept for practising increments.
     ``rehearsal()`` gives sessions in which the validation classes arrive: every choice of a
     hyper-parameter rests on those. They are sessions rather than a stream, because a stream knows
-    the class of every node. A user's plain labels are a curriculum with ``train`` only.
+    the class of every node. ``ways`` and ``shots`` say what an increment is expected to bring, for
+    practice to look like it. A user's plain labels are a curriculum with ``train`` only.
     """
 
     train: Labelled
     held_out: Labelled
     pseudo_novel: tuple[str, ...] = ()
     rehearsal: "Callable[[], Iterator[Session]] | None" = None
+    ways: int = 5
+    shots: int = 5
 
     @classmethod
     def from_labels(cls, labels: Labelled) -> "Curriculum":
@@ -82,7 +85,10 @@ class ClassStream:
         """What may be learned before session 1."""
         split, rehearsal = self.split, self.rehearsal()
         sessions = rehearsal.__iter__ if split.validation else None
-        return Curriculum(split.train, split.held_out, split.pseudo_novel, sessions)
+        ways, shots = split.setting.ways, split.setting.shots
+        return Curriculum(
+            split.train, split.held_out, split.pseudo_novel, sessions, ways=ways, shots=shots
+        )
 
     def rehearsal(self) -> "ClassStream":
         """The same stream with the validation classes as the new ones; no test node is asked."""

@@ -1,6 +1,6 @@
 """HAG-Meta: pseudo-incremental meta-training with attention over nodes and over tasks."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -37,15 +37,16 @@ class HAGMeta(Pretrained):
     The encoder is pre-trained on the base classes, then encoder and both attentions practise
     increments on the pseudo-novel ones (GPIL). A new class's prototype is
     :math:`p_k = \sum_j \lambda_j z_j` with node-level attention :math:`\lambda`; task-level
-    attention weighs the loss while practising. With ``adapt="support"`` a session first takes some
+    attention weighs the loss while practising. Practice has the N and K of the stream unless
+    ``ways`` and ``shots`` are set. With ``adapt="support"`` a session first takes some
     gradient steps on leave-one-out episodes over the supports kept so far. Tan et al. 2022, https://arxiv.org/abs/2112.12819.
     """
 
     gpil: bool = True
     nla: bool = True
     tla: Literal["off", "set", "class-axis"] = "set"
-    ways: int = 5
-    shots: int = 5
+    ways: int | None = None
+    shots: int | None = None
     queries: int | None = None
     base_shots: int = 20
     adapt: Literal["none", "support"] = "none"
@@ -68,7 +69,7 @@ class HAGMeta(Pretrained):
         curriculum = self._with_practice(curriculum)
         pretrained = self.pretrain(view, curriculum, self.last_relu)
         encoder = GCN.from_state(pretrained, self.last_relu)
-        ways = min(self.ways, len(curriculum.pseudo_novel))
+        ways = min(self.ways or curriculum.ways, len(curriculum.pseudo_novel))
         self.shape_ = [len(curriculum.base), ways]
         network = self._network(encoder, self.seeds.torch_generator("attention"))
         if self.gpil and ways:
@@ -82,17 +83,18 @@ class HAGMeta(Pretrained):
             return curriculum
         # Plain labels of a user's: half of the classes are kept for practice.
         names = self.seeds.generator("practice").permutation(curriculum.train.classes).tolist()
-        return Curriculum(curriculum.train, curriculum.held_out, tuple(names[: len(names) // 2]))
+        return replace(curriculum, pseudo_novel=tuple(names[: len(names) // 2]))
 
     def _practise(
         self, network: HAGNetwork, view: GraphView, curriculum: Curriculum, ways: int
     ) -> None:
+        shots = self.shots or curriculum.shots
         sampler = GPIL(
             train=curriculum.train,
             pseudo_novel=curriculum.pseudo_novel,
             ways=ways,
-            shots=self.shots,
-            queries=self.queries or self.shots,
+            shots=shots,
+            queries=self.queries or shots,
             base_shots=self.base_shots,
         )
         train = self._training(self.episodes)

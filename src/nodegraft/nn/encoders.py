@@ -12,13 +12,14 @@ from nodegraft.graph.view import GraphView, Neighbourhood
 
 
 class GCN(nn.Module):
-    r"""Graph convolutions :math:`H' = S (H W^\top) + b` with ReLU between them.
+    r"""Graph convolutions :math:`H' = S H W + b` with ReLU between them.
 
     ``last_relu`` puts one behind the last layer too, as the paper's appendix says.
 
-    The same function as PyG's ``GCNConv`` layers (and the same parameter shapes), on the CSR
-    kernel of :mod:`nodegraft.graph.operator`, which is many times faster here. Kipf & Welling
-    2017, https://arxiv.org/abs/1609.02907.
+    The same function as PyG's ``GCNConv`` layers, on the CSR kernel of
+    :mod:`nodegraft.graph.operator`, which is many times faster here. Weights lie as inputs by
+    outputs: the kernel wants its rows together, and so does the optimiser their gradient. Kipf &
+    Welling 2017, https://arxiv.org/abs/1609.02907.
     """
 
     def __init__(
@@ -29,7 +30,7 @@ class GCN(nn.Module):
         self.weights = nn.ParameterList()
         self.biases = nn.ParameterList()
         for inside, outside in pairwise(sizes):
-            weight = torch.empty(outside, inside)
+            weight = torch.empty(inside, outside)
             nn.init.xavier_uniform_(weight, generator=generator)
             self.weights.append(nn.Parameter(weight))
             self.biases.append(nn.Parameter(torch.zeros(outside)))
@@ -38,7 +39,7 @@ class GCN(nn.Module):
     def from_state(cls, state: dict[str, Tensor], last_relu: bool = False) -> "GCN":
         """The encoder whose ``state_dict`` this is; sizes are read off the weights."""
         shapes = [tensor.shape for name, tensor in state.items() if name.startswith("weights.")]
-        sizes = [shapes[0][1], *(shape[0] for shape in shapes)]
+        sizes = [shapes[0][0], *(shape[1] for shape in shapes)]
         encoder = cls(sizes, torch.Generator(), last_relu)
         encoder.load_state_dict(state)
         return encoder
@@ -55,11 +56,11 @@ class GCN(nn.Module):
         generator: np.random.Generator | None = None,
     ) -> Tensor:
         """Embeddings of the nodes at the centre; without a generator nothing is dropped."""
-        hidden: Tensor = neighbourhood.hops[0] @ (neighbourhood.features @ self.weights[0].T)
+        hidden: Tensor = neighbourhood.hops[0] @ (neighbourhood.features @ self.weights[0])
         hidden = hidden + self.biases[0]
         for layer in range(1, self.hops):
             hidden = _drop(hidden.relu(), dropout, generator)
-            hidden = neighbourhood.hops[layer] @ (hidden @ self.weights[layer].T)
+            hidden = neighbourhood.hops[layer] @ (hidden @ self.weights[layer])
             hidden = hidden + self.biases[layer]
         return hidden.relu() if self.last_relu else hidden
 

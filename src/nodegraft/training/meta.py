@@ -15,6 +15,7 @@ from nodegraft.graph.stream import Session
 from nodegraft.graph.view import GraphView
 from nodegraft.metrics import recalls
 from nodegraft.nn.prototypes import squared_distances
+from nodegraft.training.optimiser import adam
 from nodegraft.training.session import HAGNetwork
 
 
@@ -41,27 +42,26 @@ class MetaTraining:
         listener: Listener = SILENT,
     ) -> None:
         """Train the network in place."""
-        optimiser = torch.optim.Adam(
-            network.parameters(), lr=self.learning_rate, weight_decay=self.weight_decay
-        )
+        optimiser = adam(network.parameters(), self.learning_rate, self.weight_decay)
         sessions = [] if rehearsal is None else list(rehearsal())
-        best, best_state, waited, accuracy = -1.0, network.state_dict(), 0, 0.0
+        best, best_state, waited = -1.0, network.state_dict(), 0
+        shown: dict[str, float] = {}
         for number, episode in enumerate(islice(episodes, self.episodes), start=1):
             optimiser.zero_grad()
-            loss = network.loss(view, episode)
-            loss.backward()  # type: ignore[no-untyped-call]
+            outcome = network.loss(view, episode)
+            outcome.loss.backward()  # type: ignore[no-untyped-call]
             optimiser.step()
+            if number % self.check_every == 0:
+                shown = outcome.spreads()
             if sessions and number % self.check_every == 0:
-                accuracy = rehearsed_accuracy(network, sessions)
+                accuracy = shown["validation"] = rehearsed_accuracy(network, sessions)
                 waited = 0 if accuracy > best else waited + 1
                 if accuracy > best:
                     best = accuracy
                     best_state = {
                         name: value.clone() for name, value in network.state_dict().items()
                     }
-            listener.step(
-                "meta-train", number, self.episodes, loss=loss.item(), validation=accuracy
-            )
+            listener.step("meta-train", number, self.episodes, loss=outcome.loss.item(), **shown)
             if waited > self.patience:
                 break
         if sessions:

@@ -12,6 +12,7 @@ from nodegraft.graph.labels import Labelled
 from nodegraft.graph.stream import Curriculum
 from nodegraft.graph.view import GraphView
 from nodegraft.nn.encoders import GCN
+from nodegraft.training.optimiser import adam
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,10 +71,8 @@ class FullBatchTrainer:
         self.noise = seeds.generator("dropout")
         self.neighbourhood = view.whole(encoder.hops)
         self.train = self._examples(train)
-        self.optimiser = torch.optim.Adam(
-            [*encoder.parameters(), self.head],
-            lr=plan.learning_rate,
-            weight_decay=plan.weight_decay,
+        self.optimiser = adam(
+            [*encoder.parameters(), self.head], plan.learning_rate, plan.weight_decay
         )
 
     def _examples(self, labelled: Labelled) -> tuple[Tensor, Tensor]:

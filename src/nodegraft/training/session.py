@@ -43,6 +43,21 @@ class Reading:
     centrality: Centrality = "log1p"
 
 
+@dataclass(frozen=True)
+class Outcome:
+    """The loss of an episode, and how far both attentions are from weighing all alike."""
+
+    loss: Tensor
+    node_weights: tuple[Tensor, ...]
+    task_weights: Tensor
+
+    @torch.no_grad()
+    def spreads(self) -> dict[str, float]:
+        """Standard deviation of the weights over their mean: 0 is plain averaging."""
+        nodes = torch.cat(self.node_weights) if self.node_weights else torch.zeros(0)
+        return {"node_spread": _spread(nodes), "task_spread": _spread(self.task_weights)}
+
+
 class HAGNetwork(nn.Module):
     """The three learned parts: encoder, node-level attention, task-level attention."""
 
@@ -56,7 +71,7 @@ class HAGNetwork(nn.Module):
         generator: torch.Generator,
     ) -> None:
         super().__init__()
-        features, (hidden, out) = encoder.weights[0].shape[1], [len(b) for b in encoder.biases]
+        features, (hidden, out) = encoder.weights[0].shape[0], [len(b) for b in encoder.biases]
         self.reading = reading
         self.encoder = encoder
         self.node_attention = NodeAttention(features, (hidden, out), generator)
@@ -72,8 +87,7 @@ class HAGNetwork(nn.Module):
 
     def prototypes(self, view: GraphView, support: Labelled, few_shot: bool) -> Tensor:
         """One row per class: attention-weighted where labels are few, else the plain mean."""
-        weights = self.support_weights(view, support) if self.attends(few_shot) else None
-        return _prototypes(support, self.embed(view, support.rows()), weights)
+        return self._one_pass(view, [support], [few_shot]).prototypes[0]
 
     def attends(self, few_shot: bool) -> bool:
         """Whether node-level attention weighs the supports of such a task."""
@@ -81,18 +95,13 @@ class HAGNetwork(nn.Module):
 
     def support_weights(self, view: GraphView, support: Labelled) -> Tensor:
         """The weight of every support node, in the order of ``support.rows()``."""
-        return self._all_support_weights(view, [support])[0]
+        hops = self.node_attention.layers.hops
+        raw = embed_rows(self.node_attention, view, support.rows(), hops)
+        return self._normalised(view, support, raw)
 
-    def _all_support_weights(self, view: GraphView, tasks: Sequence[Labelled]) -> list[Tensor]:
-        # One pass for all tasks: their neighbourhoods overlap.
-        rows = np.concatenate([task.rows() for task in tasks])
-        raw = embed_rows(self.node_attention, view, rows, self.node_attention.layers.hops)
-        degrees = torch.from_numpy(view.degrees(rows).astype(np.float32))
+    def _normalised(self, view: GraphView, support: Labelled, raw: Tensor) -> Tensor:
+        degrees = torch.from_numpy(view.degrees(support.rows()).astype(np.float32))
         adjusted = adjust_for_centrality(raw, degrees, self.reading.centrality)
-        parts = torch.split(adjusted, [task.num_nodes for task in tasks])
-        return [self._normalised(task, part) for task, part in zip(tasks, parts, strict=True)]
-
-    def _normalised(self, support: Labelled, adjusted: Tensor) -> Tensor:
         targets = torch.from_numpy(support.targets(support.classes))
         if self.reading.nla_normalise == "session":
             return softmax_within(adjusted, torch.zeros_like(targets), 1)
@@ -102,34 +111,60 @@ class HAGNetwork(nn.Module):
         """The weight of every task for the current (last) one."""
         return task_weights(self.task_attention(list(tasks)))
 
-    def loss(self, view: GraphView, episode: Episode) -> Tensor:
+    def loss(self, view: GraphView, episode: Episode) -> Outcome:
         """The loss of one episode; the first task has many labels, the others few."""
-        tasks, asked = self._episode_vectors(view, episode)
+        few_shot = [place > 0 for place in range(len(episode.tasks))]
+        seen = self._one_pass(view, episode.tasks, few_shot, episode.query.rows())
         targets = torch.from_numpy(episode.query.targets(episode.classes))
-        scores = -squared_distances(asked, torch.cat(tasks))
-        weights = torch.zeros(len(episode.classes))
+        scores = -squared_distances(seen.asked, torch.cat(seen.prototypes))
+        shares = torch.zeros(len(episode.tasks))
         if self.reading.tla != "off":
-            sizes = [len(task) for task in episode.tasks]
-            weights = class_weights(self.weigh_tasks(tasks), sizes, self.reading.tla_scale)
-        return task_weighted_cross_entropy(scores, targets, weights)
+            shares = self.weigh_tasks(seen.prototypes)
+        sizes = [len(task) for task in episode.tasks]
+        weights = class_weights(shares, sizes, self.reading.tla_scale)
+        loss = task_weighted_cross_entropy(scores, targets, weights)
+        return Outcome(loss, tuple(seen.node_weights), shares)
 
-    def _episode_vectors(self, view: GraphView, episode: Episode) -> tuple[list[Tensor], Tensor]:
-        """Prototypes task by task and the embeddings of the queries: one pass for all nodes."""
-        parts = (*episode.tasks, episode.query)
-        rows = np.concatenate([part.rows() for part in parts])
-        *supports, asked = torch.split(self.embed(view, rows), [part.num_nodes for part in parts])
-        weights: list[Tensor | None] = [None] * len(episode.tasks)
-        attended = [place for place in range(len(weights)) if self.attends(few_shot=place > 0)]
-        if attended:
-            chosen = [episode.tasks[place] for place in attended]
-            found = self._all_support_weights(view, chosen)
-            for place, weight in zip(attended, found, strict=True):
-                weights[place] = weight
-        return list(map(_prototypes, episode.tasks, supports, weights)), asked
+    def _one_pass(
+        self,
+        view: GraphView,
+        tasks: Sequence[Labelled],
+        few_shot: Sequence[bool],
+        asked: NDArray[np.int64] | None = None,
+    ) -> "_Seen":
+        # Encoder and node-level attention look at one neighbourhood: cutting out a second one
+        # would cost more than the attention saves by looking at fewer nodes.
+        parts = [task.rows() for task in tasks]
+        parts.append(np.zeros(0, dtype=np.int64) if asked is None else asked)
+        unique, inverse = np.unique(np.concatenate(parts), return_inverse=True)
+        *supported, queried = torch.split(torch.from_numpy(inverse), [part.size for part in parts])
+        neighbourhood = view.neighbourhood(unique, self.encoder.hops)
+        embeddings = self.encoder(neighbourhood)
+        attended = [self.attends(few) for few in few_shot]
+        raw = self.node_attention(neighbourhood) if any(attended) else embeddings.new_zeros(0)
+        seen = _Seen([], [], embeddings[queried])
+        for task, places, attends in zip(tasks, supported, attended, strict=True):
+            targets = torch.from_numpy(task.targets(task.classes))
+            if attends:
+                weights = self._normalised(view, task, raw[places])
+                found = weighted_means(embeddings[places], weights, targets, len(task))
+                seen.node_weights.append(weights)
+            else:
+                found = class_means(embeddings[places], targets, len(task))
+            seen.prototypes.append(found)
+        return seen
 
 
-def _prototypes(support: Labelled, embeddings: Tensor, weights: Tensor | None) -> Tensor:
-    targets = torch.from_numpy(support.targets(support.classes))
-    if weights is None:
-        return class_means(embeddings, targets, len(support))
-    return weighted_means(embeddings, weights, targets, len(support))
+@dataclass(frozen=True)
+class _Seen:
+    """Prototypes task by task, weights of the attended supports, embeddings of what is asked."""
+
+    prototypes: list[Tensor]
+    node_weights: list[Tensor]
+    asked: Tensor
+
+
+def _spread(weights: Tensor) -> float:
+    if weights.numel() < 2 or not weights.any():
+        return 0.0
+    return (weights.std() / weights.mean()).item()

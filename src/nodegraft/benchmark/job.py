@@ -1,0 +1,102 @@
+"""One run as data: what is taught to which method, and how it is judged."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from nodegraft.base.errors import ParameterError
+from nodegraft.base.events import SILENT, Listener
+from nodegraft.base.parameters import build
+from nodegraft.benchmark.protocol import STRICT, evaluate
+from nodegraft.benchmark.published import PUBLISHED, evaluate_published
+from nodegraft.benchmark.results import RunRecord, make_record
+from nodegraft.datasets.base import REGISTRY as DATASETS
+from nodegraft.datasets.base import LoadedDataset, load_dataset
+from nodegraft.graph.split import ClassSplit
+from nodegraft.graph.stream import Arrival, ClassStream
+from nodegraft.methods.base import REGISTRY as METHODS
+from nodegraft.methods.base import Method
+
+PROTOCOLS = {"strict": (STRICT, evaluate), "published": (PUBLISHED, evaluate_published)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """What ``nodegraft run`` is asked; what is not given follows method and dataset.
+
+    >>> Job(dataset="synthetic", method="sgc-mean", seed=3).title
+    'sgc-mean on synthetic, seed 3'
+    """
+
+    dataset: str
+    method: str
+    seed: int = 0
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    dataset_options: Mapping[str, Any] = field(default_factory=dict)
+    ways: int | None = None
+    shots: int | None = None
+    arrival: Arrival = "with-class"
+    protocol: str = "strict"
+    rehearse: bool = False
+
+    def __post_init__(self) -> None:
+        if self.protocol not in PROTOCOLS:
+            raise ParameterError(f"protocol is 'strict' or 'published', not {self.protocol!r}.")
+
+    @property
+    def title(self) -> str:
+        """For people."""
+        return f"{self.method} on {self.dataset}, seed {self.seed}"
+
+    @property
+    def protocol_name(self) -> str:
+        """As records and tables name it."""
+        return PROTOCOLS[self.protocol][0] + (", rehearsal" if self.rehearse else "")
+
+    def model(self) -> Method:
+        """The method, not yet taught."""
+        return build(METHODS.get(self.method), {"seed": self.seed, **self.parameters})
+
+    def load(self, data: str | Path | None = None) -> LoadedDataset:
+        """The dataset it is about."""
+        return load_dataset(self.dataset, data, **self.dataset_options)
+
+    def stream(self, loaded: LoadedDataset) -> ClassStream:
+        """The sessions."""
+        ways, shots = self.ways or loaded.setting.ways, self.shots or loaded.setting.shots
+        setting = replace(loaded.setting, ways=ways, shots=shots)
+        split = ClassSplit.draw(loaded.labels, setting, self.seed, loaded.groups)
+        stream = ClassStream(loaded.graph, split, arrival=self.arrival)
+        return stream.rehearsal() if self.rehearse else stream
+
+    def run(
+        self, loaded: LoadedDataset, stream: ClassStream, listener: Listener = SILENT
+    ) -> RunRecord:
+        """Teach, measure, and put it on record."""
+        model = self.model()
+        trace = PROTOCOLS[self.protocol][1](model, stream, listener=listener)
+        return make_record(model, loaded, stream, trace, self.protocol_name)
+
+    def is_recorded_by(self, document: Mapping[str, Any]) -> bool:
+        """Whether a record tells the result of this job."""
+        setting, default = document["setting"], document["default_setting"]
+        size = (self.ways or default["ways"], self.shots or default["shots"])
+        return self._asked() == _asked(document) and size == (setting["ways"], setting["shots"])
+
+    def _asked(self) -> dict[str, Any]:
+        source = build(DATASETS.get(self.dataset), self.dataset_options)
+        return {
+            "method": self.method,
+            "dataset": self.dataset,
+            "seed": self.seed,
+            "arrival": self.arrival,
+            "protocol": self.protocol_name,
+            "parameters": self.model().parameters(),
+            "dataset_options": asdict(source),
+        }
+
+
+def _asked(document: Mapping[str, Any]) -> dict[str, Any]:
+    names = "method", "dataset", "seed", "arrival", "protocol", "parameters", "dataset_options"
+    return {name: document[name] for name in names}
