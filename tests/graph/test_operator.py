@@ -88,3 +88,18 @@ def test_constants_multiply_as_dense_ones(left: csr_array, sparse: bool) -> None
     np.testing.assert_allclose(dense(product), rectangle().toarray() @ right, rtol=1e-5, atol=1e-6)
     assert isinstance(product, csr_array) == sparse
     assert product.dtype == np.float32
+
+
+def test_gradients_of_gradients_are_those_of_dense_autograd() -> None:
+    found: list[torch.Tensor] = []
+    for matrix in (Operator(rectangle()), torch.from_numpy(rectangle().toarray())):
+        weight = torch.full((12, 5), 0.5, requires_grad=True)
+        (first,) = torch.autograd.grad(((matrix @ weight) ** 3).sum(), weight, create_graph=True)
+        found += torch.autograd.grad((first**2).sum(), weight)
+    torch.testing.assert_close(found[0], found[1])
+
+
+def test_coordinates_name_every_stored_entry() -> None:
+    rows, columns = Operator(rectangle()).coordinates
+    assert (rectangle().toarray() != 0).sum() == rows.size
+    assert (rectangle().toarray()[rows, columns] != 0).all()

@@ -153,3 +153,18 @@ def test_too_few_classes_are_counted() -> None:
 def test_a_setting_that_makes_no_sense_is_refused(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(ParameterError, match=message):
         replace(SETTING, **changes)
+
+
+@pytest.mark.parametrize("groups", [None, PAIRS], ids=["alone", "in pairs"])
+def test_many_shots_are_most_of_a_class_and_no_query(groups: NDArray[np.int64] | None) -> None:
+    few = draw_grouped(groups)
+    many = ClassSplit.draw(MANY, SETTING, 0, groups, many_shot=True)
+    assert many.train == few.train
+    assert many.test == few.test
+    assert many.content_hash != few.content_hash
+    taught, measured = taught_and_measured(many)
+    assert not np.isin(measured, taught).any()
+    for name in many.novel:
+        assert 80 <= many.support[name].size <= 150
+    if groups is not None:
+        assert not np.isin(groups[measured], groups[taught]).any()

@@ -5,7 +5,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from nodegraft.base.events import Listener
+from nodegraft.base.events import SILENT, Listener
 from nodegraft.base.seeds import Seeds
 from nodegraft.datasets.synthetic import Synthetic
 from nodegraft.graph.graph import Graph
@@ -23,6 +23,19 @@ def lesson(sparse: bool = False, signal: float = 6.0) -> tuple[Graph, Curriculum
     loaded = Synthetic(nodes=600, classes=10, features=48, signal=signal, sparse=sparse).load()
     split = ClassSplit.draw(loaded.labels, SETTING, seed=0)
     return loaded.graph, ClassStream(loaded.graph, split).curriculum
+
+
+def pretrained(
+    plan: Pretraining,
+    graph: Graph,
+    curriculum: Curriculum,
+    seed: int = 0,
+    listener: Listener = SILENT,
+) -> dict[str, Tensor]:
+    encoder = GCN([graph.num_features, 32, 16], Seeds(seed).torch_generator("encoder"))
+    head = plan(encoder, graph.whole, curriculum, Seeds(seed), listener)
+    assert head.shape == (len(curriculum.base), encoder.size)
+    return encoder.state_dict()
 
 
 class Notebook(Listener):
@@ -61,18 +74,18 @@ def nearest_mean_accuracy(graph: Graph, state: dict[str, Tensor], curriculum: Cu
 def test_learns_classes_that_can_be_told_apart(sparse: bool) -> None:
     graph, curriculum = lesson(sparse)
     heard = Notebook()
-    state = Pretraining(max_epochs=100)(graph.whole, curriculum, Seeds(0), heard)
+    state = pretrained(Pretraining(max_epochs=100), graph, curriculum, listener=heard)
     assert max(heard.accuracies) > 0.9
     assert heard.losses[-1] < heard.losses[0] / 2
     assert nearest_mean_accuracy(graph, state, curriculum) > 0.9
-    untrained = Pretraining(max_epochs=0)(graph.whole, curriculum, Seeds(0))
+    untrained = pretrained(Pretraining(max_epochs=0), graph, curriculum)
     assert not same(untrained, state)
 
 
 def test_the_seed_decides_every_weight() -> None:
     graph, curriculum = lesson()
-    pretrain = Pretraining(max_epochs=8)
-    first, second, other = (pretrain(graph.whole, curriculum, Seeds(seed)) for seed in (0, 0, 1))
+    plan = Pretraining(max_epochs=8)
+    first, second, other = (pretrained(plan, graph, curriculum, seed) for seed in (0, 0, 1))
     assert same(first, second)
     assert not same(first, other)
 
@@ -80,7 +93,7 @@ def test_the_seed_decides_every_weight() -> None:
 def test_the_listener_is_told_of_every_epoch() -> None:
     graph, curriculum = lesson()
     heard = Notebook()
-    Pretraining(max_epochs=5)(graph.whole, curriculum, Seeds(0), heard)
+    pretrained(Pretraining(max_epochs=5), graph, curriculum, listener=heard)
     assert heard.counts == [("pretrain", epoch, 5) for epoch in range(1, 6)]
     assert all(0 <= accuracy <= 1 for accuracy in heard.accuracies)
 
@@ -95,7 +108,7 @@ def scrambled(labels: Labelled, classes: tuple[str, ...]) -> Labelled:
 
 def test_pseudo_novel_labels_take_no_part() -> None:
     graph, curriculum = lesson(signal=1.0)
-    pretrain = Pretraining(max_epochs=8)
+    plan = Pretraining(max_epochs=8)
 
     def weights_with(classes: tuple[str, ...]) -> dict[str, Tensor]:
         damaged = replace(
@@ -103,9 +116,9 @@ def test_pseudo_novel_labels_take_no_part() -> None:
             train=scrambled(curriculum.train, classes),
             held_out=scrambled(curriculum.held_out, classes),
         )
-        return pretrain(graph.whole, damaged, Seeds(0))
+        return pretrained(plan, graph, damaged)
 
-    honest = pretrain(graph.whole, curriculum, Seeds(0))
+    honest = pretrained(plan, graph, curriculum)
     assert same(weights_with(curriculum.pseudo_novel), honest)
     assert not same(weights_with(curriculum.base), honest)
 
@@ -142,7 +155,7 @@ def test_the_best_epoch_is_kept_and_patience_ends(
     judge = Script(*says)
     monkeypatch.setattr(FullBatchTrainer, "judge", lambda *given: judge(*given))
     graph, curriculum = lesson()
-    state = Pretraining(patience=2, max_epochs=10)(graph.whole, curriculum, Seeds(0))
+    state = pretrained(Pretraining(patience=2, max_epochs=10), graph, curriculum)
     assert len(judge.shown) == epochs
     assert same(state, judge.shown[best - 1])
     assert not same(state, judge.shown[best % len(judge.shown)])
@@ -151,7 +164,7 @@ def test_the_best_epoch_is_kept_and_patience_ends(
 def test_training_ends_by_itself() -> None:
     graph, curriculum = lesson()
     heard = Notebook()
-    Pretraining(learning_rate=0.05)(graph.whole, curriculum, Seeds(0), heard)
+    pretrained(Pretraining(learning_rate=0.05), graph, curriculum, listener=heard)
     assert len(heard.losses) < 500
 
 
@@ -159,6 +172,6 @@ def test_plain_labels_of_a_few_nodes_are_enough() -> None:
     graph, curriculum = lesson()
     few = Labelled({name: rows[:2] for name, rows in curriculum.train.items()})
     heard = Notebook()
-    Pretraining(max_epochs=3)(graph.whole, Curriculum.from_labels(few), Seeds(0), heard)
+    pretrained(Pretraining(max_epochs=3), graph, Curriculum.from_labels(few), listener=heard)
     assert len(heard.losses) == 3
     assert all(0 < accuracy <= 1 for accuracy in heard.accuracies)

@@ -52,7 +52,9 @@ class Job:
     @property
     def protocol_name(self) -> str:
         """As records and tables name it."""
-        return PROTOCOLS[self.protocol][0] + (", rehearsal" if self.rehearse else "")
+        ceiling = ", many-shot (ceiling)" if METHODS.get(self.method).many_shot else ""
+        rehearsal = ", rehearsal" if self.rehearse else ""
+        return PROTOCOLS[self.protocol][0] + ceiling + rehearsal
 
     def model(self) -> Method:
         """The method, not yet taught."""
@@ -66,7 +68,8 @@ class Job:
         """The sessions."""
         ways, shots = self.ways or loaded.setting.ways, self.shots or loaded.setting.shots
         setting = replace(loaded.setting, ways=ways, shots=shots)
-        split = ClassSplit.draw(loaded.labels, setting, self.seed, loaded.groups)
+        many = METHODS.get(self.method).many_shot
+        split = ClassSplit.draw(loaded.labels, setting, self.seed, loaded.groups, many_shot=many)
         stream = ClassStream(loaded.graph, split, arrival=self.arrival)
         return stream.rehearsal() if self.rehearse else stream
 

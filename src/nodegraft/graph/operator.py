@@ -7,10 +7,12 @@ is symmetric), on 32-bit indices wherever they fit.
 """
 
 import warnings
+from copy import copy
 from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from torch import Tensor
 
@@ -25,7 +27,10 @@ with warnings.catch_warnings():
 
 
 class _ConstantTimes(torch.autograd.Function):
-    """``matrix @ dense`` where only ``dense`` has a gradient."""
+    """``matrix @ dense`` where only ``dense`` has a gradient.
+
+    The gradient is a product of the same kind, so gradients of gradients come for free.
+    """
 
     @staticmethod
     def forward(ctx: Any, operator: "Operator", dense: Tensor) -> Tensor:
@@ -34,7 +39,7 @@ class _ConstantTimes(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[None, Tensor]:
-        return None, ctx.operator.backward_matrix @ gradients[0].contiguous()
+        return None, ctx.operator.transposed @ gradients[0].contiguous()
 
 
 class Operator:
@@ -69,6 +74,21 @@ class Operator:
             else:
                 self._backward = _as_tensor(csr_array(self._matrix.T))
         return self._backward
+
+    @property
+    def transposed(self) -> "Operator":
+        """The transpose as an operator, on the same stored matrices."""
+        other = copy(self)
+        other.shape = self.shape[::-1]
+        other._forward, other._backward = self.backward_matrix, self.forward_matrix
+        return other
+
+    @property
+    def coordinates(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Row and column of every stored entry, row by row."""
+        matrix = csr_array(self._matrix)
+        rows = np.repeat(np.arange(self.shape[0]), np.diff(matrix.indptr))
+        return rows, matrix.indices.astype(np.int64)
 
     def __matmul__(self, dense: Tensor) -> Tensor:
         product: Tensor = _ConstantTimes.apply(self, dense)  # type: ignore[no-untyped-call]

@@ -71,14 +71,20 @@ class ClassSplit:
 
     @classmethod
     def draw(
-        cls, labels: Labelled, setting: Setting, seed: int, groups: Groups | None = None
+        cls,
+        labels: Labelled,
+        setting: Setting,
+        seed: int,
+        groups: Groups | None = None,
+        many_shot: bool = False,
     ) -> "ClassSplit":
         """Draw a split by seed.
 
         Each class is shuffled by a generator of its own name, so what one class holds never
         moves the nodes of another. ``groups`` gives a group number to every row of the graph
         (near-duplicates, say): nodes of one group never stand on both sides, the teaching one
-        (train, support) and the measuring one; what that leaves over is set aside.
+        (train, support) and the measuring one; what that leaves over is set aside. ``many_shot``
+        teaches new classes by 60 % of their nodes instead of a few: a ceiling to compare with.
         """
         if len(labels) < setting.classes:
             raise DataError(f"{setting} needs {setting.classes} classes, there are {len(labels)}.")
@@ -90,11 +96,16 @@ class ClassSplit:
             name: seeds.generator("nodes", name).permutation(np.sort(labels[name]))
             for name in (*known, *few)
         }
-        if groups is None:
-            thirds = {name: _fractions(shuffled[name]) for name in known}
-        else:
-            thirds = {name: _by_group(shuffled[name], groups, seeds) for name in known}
-        support = {name: _first_shots(shuffled[name], setting.shots, groups) for name in few}
+        parts = {
+            name: _fractions(rows) if groups is None else _by_group(rows, groups, seeds)
+            for name, rows in shuffled.items()
+        }
+        thirds = {name: parts[name] for name in known}
+        support = {
+            name: parts[name][0] if many_shot else _first_shots(rows, setting.shots, groups)
+            for name, rows in shuffled.items()
+            if name in few
+        }
         taught = np.concatenate([*(part[0] for part in thirds.values()), *support.values()])
         free = _not_with(taught, groups)
         split = cls(

@@ -2,11 +2,9 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from nodegraft.base.errors import HiddenNodeError, ParameterError
 from nodegraft.graph.graph import Graph
@@ -27,10 +25,14 @@ class Neighbourhood:
 
         hidden = neighbourhood.features @ first_weight
         hidden = neighbourhood.hops[0] @ hidden
+
+    ``rings`` are the nodes themselves, outermost first: ``hops[i]`` leads from ``rings[i]`` to
+    ``rings[i + 1]``, which is part of it.
     """
 
     features: Operator
     hops: tuple[Operator, ...]
+    rings: tuple[IntArray, ...]
 
 
 class GraphView:
@@ -114,18 +116,22 @@ class GraphView:
         """The neighbourhood of every visible node, in the order of :attr:`rows`."""
         if self._whole is None:
             symmetric = Operator(self._adjacency.normalised, symmetric=True)
-            self._whole = Neighbourhood(Operator(self._all_features()), (symmetric,))
-        return Neighbourhood(self._whole.features, self._whole.hops * hops)
+            everyone = np.arange(self.num_nodes)
+            self._whole = Neighbourhood(Operator(self._all_features()), (symmetric,), (everyone,))
+        whole = self._whole
+        return Neighbourhood(whole.features, whole.hops * hops, whole.rings * (hops + 1))
 
     def neighbourhood(self, rows: IntArray, hops: int) -> Neighbourhood:
         """What these rows (each once, ascending) need of the graph, and nothing beyond it."""
         nodes: IntArray = self.positions(rows)
-        slices: list[csr_array[Any]] = []
+        slices: list[Operator] = []
+        rings = [nodes]
         for _ in range(hops):
             matrix, nodes = self._adjacency.hop(nodes)
-            slices.append(matrix)
+            slices.append(Operator(matrix))
+            rings.append(nodes)
         features = Operator(self._graph.features(self._at(nodes)))
-        return Neighbourhood(features, tuple(Operator(matrix) for matrix in reversed(slices)))
+        return Neighbourhood(features, tuple(reversed(slices)), tuple(reversed(rings)))
 
     def propagated(self, rows: IntArray, hops: int) -> list[Matrix]:
         """The rows of X, SX, S²X … up to ``hops``; the products are computed once per view."""

@@ -67,8 +67,8 @@ class HAGMeta(Pretrained):
     def learn_base(self, view: GraphView, curriculum: Curriculum) -> None:
         """Pre-train, practise, then one prototype for each known class."""
         curriculum = self._with_practice(curriculum)
-        pretrained = self.pretrain(view, curriculum, self.last_relu)
-        encoder = GCN.from_state(pretrained, self.last_relu)
+        encoder = self.new_encoder(view.num_features)
+        self.pretrain(encoder, view, curriculum)
         ways = min(self.ways or curriculum.ways, len(curriculum.pseudo_novel))
         self.shape_ = [len(curriculum.base), ways]
         network = self._network(encoder, self.seeds.torch_generator("attention"))
@@ -77,6 +77,11 @@ class HAGMeta(Pretrained):
         self.network_ = network.state_dict()
         self.prototypes_ = self._prototypes(view, curriculum.train, few_shot=False)
         self.kept_ = [self._sampled(curriculum.train)]
+
+    def new_encoder(self, features: int) -> GCN:
+        """The paper's, with ReLU behind the last layer where asked for."""
+        generator = self.seeds.torch_generator("encoder")
+        return GCN([features, self.hidden, self.out], generator, self.last_relu)
 
     def _with_practice(self, curriculum: Curriculum) -> Curriculum:
         if curriculum.pseudo_novel or curriculum.rehearsal is not None:

@@ -46,6 +46,8 @@ class Hooks(ABC):
     name: ClassVar[str]
     summary: ClassVar[str]
     citation: ClassVar[str] = ""
+    many_shot: ClassVar[bool] = False
+    """Whether it is a ceiling: taught new classes by most of their nodes instead of a few."""
     block_rows: ClassVar[int] = 65_536
 
     # The three hooks.

@@ -7,6 +7,7 @@ from torch import Tensor
 from nodegraft.graph.stream import Curriculum
 from nodegraft.graph.view import GraphView
 from nodegraft.methods.base import Method
+from nodegraft.nn.encoders import GCN, Encoder
 from nodegraft.training.pretrain import Pretraining
 
 
@@ -22,17 +23,17 @@ class Pretrained(Method):
     patience: int = 10
     max_epochs: int = 1000
 
-    def pretrain(
-        self, view: GraphView, curriculum: Curriculum, last_relu: bool = False
-    ) -> dict[str, Tensor]:
-        """Weights of the encoder."""
+    def new_encoder(self, features: int) -> Encoder:
+        """An encoder with fresh weights; a method with another one overrides this."""
+        return GCN([features, self.hidden, self.out], self.seeds.torch_generator("encoder"))
+
+    def pretrain(self, encoder: Encoder, view: GraphView, curriculum: Curriculum) -> Tensor:
+        """Train the encoder in place on the base classes; returns the classifier beside it."""
         pretrain = Pretraining(
-            sizes=(self.hidden, self.out),
             learning_rate=self.learning_rate,
             weight_decay=self.weight_decay,
             dropout=self.dropout,
-            last_relu=last_relu,
             patience=self.patience,
             max_epochs=self.max_epochs,
         )
-        return pretrain(view, curriculum, self.seeds, self.listener)
+        return pretrain(encoder, view, curriculum, self.seeds, self.listener)

@@ -1,8 +1,7 @@
 """Proto-GCN: a pre-trained graph encoder, then the nearest class mean."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import ClassVar, Literal
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import torch
@@ -13,23 +12,20 @@ from torch import Tensor
 from nodegraft.graph.labels import Labelled
 from nodegraft.graph.stream import Curriculum
 from nodegraft.graph.view import GraphView
-from nodegraft.methods.pretrained import Pretrained
-from nodegraft.nn.encoders import GCN, embed_rows
+from nodegraft.methods.frozen import Frozen
+from nodegraft.nn.encoders import embed_rows
 from nodegraft.nn.prototypes import class_means, squared_distances
+from nodegraft.training.optimiser import adam
 
 
 @dataclass(kw_only=True)
-class ProtoGCN(Pretrained):
+class ProtoGCN(Frozen):
     r"""The paper's Proto-GNN baseline with a GCN encoder.
 
     :math:`Z = g_\theta(A, X)`, :math:`p_k = \frac{1}{|S_k|}\sum_{j \in S_k} z_j`,
     :math:`p(y = k \mid q) \propto \exp(-\lVert z_q - p_k \rVert^2)`. The encoder is trained once
-    and stays as it is; prototypes stay as they were when their class arrived. The paper trains it
-    on the base classes; ``pretrain_on="known"`` adds the pseudo-novel ones, which this method does
-    not need for practice.
+    and stays as it is; prototypes stay as they were when their class arrived.
     """
-
-    pretrain_on: Literal["base", "known"] = "base"
 
     name: ClassVar[str] = "proto-gcn"
     summary: ClassVar[str] = "pre-trained GCN, class means, squared Euclidean distance"
@@ -37,9 +33,7 @@ class ProtoGCN(Pretrained):
 
     def learn_base(self, view: GraphView, curriculum: Curriculum) -> None:
         """Pre-train the encoder; means for all known classes."""
-        everything = replace(curriculum, pseudo_novel=())
-        lesson = everything if self.pretrain_on == "known" else curriculum
-        self.encoder_ = self.pretrain(view, lesson)
+        self.learn_encoder(view, curriculum)
         self.prototypes_ = self._means(view, curriculum.train)
 
     def learn_classes(self, view: GraphView, support: Labelled) -> None:
@@ -52,15 +46,14 @@ class ProtoGCN(Pretrained):
 
     def learn_as_published(self, view: GraphView, everything: Labelled, queries: Labelled) -> None:
         """One step of the encoder on the loss of the queries; means over all nodes."""
-        encoder = GCN.from_state(self.encoder_)
-        optimiser = torch.optim.Adam(
-            encoder.parameters(), lr=self.learning_rate, weight_decay=self.weight_decay
-        )
-        asked, targets = self._embedded(encoder, view, queries, everything.classes)
-        means = class_means(*self._embedded(encoder, view, everything), len(everything))
-        loss = F.cross_entropy(-squared_distances(asked, means), targets)
+        encoder = self.encoder()
+        parts = [queries.rows(), everything.rows()]
+        together = embed_rows(encoder, view, np.concatenate(parts), encoder.hops)
+        asked, taught = torch.split(together, [part.size for part in parts])
+        means = class_means(taught, _targets(everything, everything), len(everything))
+        loss = F.cross_entropy(-squared_distances(asked, means), _targets(queries, everything))
         loss.backward()  # type: ignore[no-untyped-call]
-        optimiser.step()
+        adam(encoder.parameters(), self.learning_rate, self.weight_decay).step()
         self.encoder_ = encoder.state_dict()
         self.prototypes_ = self._means(view, everything)
 
@@ -68,21 +61,9 @@ class ProtoGCN(Pretrained):
         """Minus the squared distance to each mean."""
         return -squared_distances(self.embedding(view, rows), self.prototypes_)
 
-    @torch.no_grad()
-    def embedding(self, view: GraphView, rows: NDArray[np.int64]) -> Tensor:
-        """The encoder's output, from the neighbourhood of these rows alone."""
-        encoder = GCN.from_state(self.encoder_)
-        embeddings: Tensor = encoder(view.neighbourhood(rows, encoder.hops))
-        return embeddings
-
-    @torch.no_grad()
     def _means(self, view: GraphView, labelled: Labelled) -> Tensor:
-        encoder = GCN.from_state(self.encoder_)
-        return class_means(*self._embedded(encoder, view, labelled), len(labelled))
+        return class_means(*self.embedded(view, labelled), len(labelled))
 
-    @staticmethod
-    def _embedded(
-        encoder: GCN, view: GraphView, labelled: Labelled, columns: Sequence[str] | None = None
-    ) -> tuple[Tensor, Tensor]:
-        embeddings = embed_rows(encoder, view, labelled.rows(), encoder.hops)
-        return embeddings, torch.from_numpy(labelled.targets(columns or labelled.classes))
+
+def _targets(labelled: Labelled, columns: Labelled) -> Tensor:
+    return torch.from_numpy(labelled.targets(columns.classes))

@@ -11,7 +11,30 @@ from torch import Tensor, nn
 from nodegraft.graph.view import GraphView, Neighbourhood
 
 
-class GCN(nn.Module):
+class Encoder(nn.Module):
+    """What trainers and methods need to know of a network that embeds nodes."""
+
+    @property
+    def hops(self) -> int:
+        """How far it looks: one hop a layer."""
+        raise NotImplementedError
+
+    @property
+    def size(self) -> int:
+        """How many numbers an embedding has."""
+        raise NotImplementedError
+
+    def forward(
+        self,
+        neighbourhood: Neighbourhood,
+        dropout: float = 0.0,
+        generator: np.random.Generator | None = None,
+    ) -> Tensor:
+        """Embeddings of the nodes at the centre; without a generator nothing is dropped."""
+        raise NotImplementedError
+
+
+class GCN(Encoder):
     r"""Graph convolutions :math:`H' = S H W + b` with ReLU between them.
 
     ``last_relu`` puts one behind the last layer too, as the paper's appendix says.
@@ -46,8 +69,13 @@ class GCN(nn.Module):
 
     @property
     def hops(self) -> int:
-        """How far it looks: one hop a layer."""
+        """One a layer."""
         return len(self.weights)
+
+    @property
+    def size(self) -> int:
+        """The width of the last layer."""
+        return len(self.biases[-1])
 
     def forward(
         self,
@@ -55,11 +83,11 @@ class GCN(nn.Module):
         dropout: float = 0.0,
         generator: np.random.Generator | None = None,
     ) -> Tensor:
-        """Embeddings of the nodes at the centre; without a generator nothing is dropped."""
+        """Layer by layer, from the outermost nodes inwards."""
         hidden: Tensor = neighbourhood.hops[0] @ (neighbourhood.features @ self.weights[0])
         hidden = hidden + self.biases[0]
         for layer in range(1, self.hops):
-            hidden = _drop(hidden.relu(), dropout, generator)
+            hidden = drop(hidden.relu(), dropout, generator)
             hidden = neighbourhood.hops[layer] @ (hidden @ self.weights[layer])
             hidden = hidden + self.biases[layer]
         return hidden.relu() if self.last_relu else hidden
@@ -73,9 +101,12 @@ def embed_rows(
     return network(view.neighbourhood(unique, hops))[torch.from_numpy(place)]
 
 
-def _drop(hidden: Tensor, rate: float, generator: np.random.Generator | None) -> Tensor:
-    # torch's own dropout draws from the global generator, which belongs to the user, and its
-    # Bernoulli draws cost as much here as a sparse product: 16 random bits are enough.
+def drop(hidden: Tensor, rate: float, generator: np.random.Generator | None) -> Tensor:
+    """Dropout that draws from a generator of ours.
+
+    torch's own draws from the global generator, which belongs to the user, and its Bernoulli draws
+    cost as much here as a sparse product: 16 random bits are enough.
+    """
     if rate == 0.0 or generator is None:
         return hidden
     draws = generator.integers(1 << 16, size=tuple(hidden.shape), dtype=np.uint16)

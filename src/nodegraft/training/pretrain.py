@@ -11,13 +11,15 @@ from nodegraft.base.seeds import Seeds
 from nodegraft.graph.labels import Labelled
 from nodegraft.graph.stream import Curriculum
 from nodegraft.graph.view import GraphView
-from nodegraft.nn.encoders import GCN
+from nodegraft.nn.encoders import Encoder
 from nodegraft.training.optimiser import adam
+
+HEAD = "head"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Pretraining:
-    """The paper's sizes and optimiser.
+    """The paper's optimiser, on all visible nodes at once.
 
     The best epoch is the one with the highest held-out accuracy (at a tie, the lowest loss). It
     stops when more than ``patience`` epochs in a row brought neither a new best accuracy nor a new
@@ -25,24 +27,28 @@ class Pretraining:
     loss falls, and would end the training before it began.
     """
 
-    sizes: tuple[int, ...] = (32, 16)
     learning_rate: float = 0.005
     weight_decay: float = 0.0005
     dropout: float = 0.5
-    last_relu: bool = False
     patience: int = 10
     max_epochs: int = 1000
 
     def __call__(
-        self, view: GraphView, curriculum: Curriculum, seeds: Seeds, listener: Listener = SILENT
-    ) -> dict[str, Tensor]:
-        """Weights of the best encoder on the held-out nodes of the base classes."""
+        self,
+        encoder: Encoder,
+        view: GraphView,
+        curriculum: Curriculum,
+        seeds: Seeds,
+        listener: Listener = SILENT,
+    ) -> Tensor:
+        """Train the encoder in place to its best on held-out nodes of the base classes.
+
+        Returns the classifier that goes with it, one row per base class.
+        """
         train, held_out = curriculum.for_early_stopping(seeds)
-        sizes = [view.num_features, *self.sizes]
-        encoder = GCN(sizes, seeds.torch_generator("encoder"), self.last_relu)
         trainer = FullBatchTrainer(self, encoder, view, train, seeds)
         judged = held_out if held_out.num_nodes else train
-        best, best_state = (-1.0, 0.0), encoder.state_dict()
+        best, best_state = (-1.0, 0.0), trainer.state()
         lowest_loss, waited = float("inf"), 0
         for epoch in range(1, self.max_epochs + 1):
             loss = trainer.step()
@@ -52,21 +58,23 @@ class Pretraining:
             lowest_loss = min(lowest_loss, held_out_loss)
             if (accuracy, -held_out_loss) > best:
                 best = (accuracy, -held_out_loss)
-                best_state = {name: value.clone() for name, value in encoder.state_dict().items()}
+                best_state = trainer.state()
             if waited > self.patience:
                 break
-        return best_state
+        head = best_state.pop(HEAD)
+        encoder.load_state_dict(best_state)
+        return head
 
 
 class FullBatchTrainer:
     """Gradient steps on all visible nodes at once, and a look at other labels between them."""
 
     def __init__(
-        self, plan: Pretraining, encoder: GCN, view: GraphView, train: Labelled, seeds: Seeds
+        self, plan: Pretraining, encoder: Encoder, view: GraphView, train: Labelled, seeds: Seeds
     ) -> None:
         self.encoder, self.view, self.dropout = encoder, view, plan.dropout
         self.classes = train.classes
-        self.head = nn.Parameter(torch.empty(len(train), plan.sizes[-1]))
+        self.head = nn.Parameter(torch.empty(len(train), encoder.size))
         nn.init.xavier_uniform_(self.head, generator=seeds.torch_generator("head"))
         self.noise = seeds.generator("dropout")
         self.neighbourhood = view.whole(encoder.hops)
@@ -78,6 +86,11 @@ class FullBatchTrainer:
     def _examples(self, labelled: Labelled) -> tuple[Tensor, Tensor]:
         positions = torch.from_numpy(self.view.positions(labelled.rows()))
         return positions, torch.from_numpy(labelled.targets(self.classes))
+
+    def state(self) -> dict[str, Tensor]:
+        """A copy of all weights, the classifier's under a name of its own."""
+        weights = {**self.encoder.state_dict(), HEAD: self.head.detach()}
+        return {name: value.clone() for name, value in weights.items()}
 
     def step(self) -> float:
         """One gradient step; the loss before it."""
