@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from nodegraft.base.errors import ClassNameError
 from nodegraft.benchmark.protocol import evaluate
 from nodegraft.graph.labels import Labelled
 from nodegraft.methods.base import Method
@@ -35,32 +36,43 @@ def test_a_users_plain_labels_are_enough() -> None:
     assert model.classes_ == stream.split.train.classes
 
 
-def test_two_hundred_sessions_of_changing_size_stay_finite() -> None:
+@pytest.mark.parametrize(("adapt", "sessions"), [("none", 200), ("support", 20)])
+def test_many_sessions_of_changing_size_stay_finite(adapt: str, sessions: int) -> None:
     stream, random = small_stream(), np.random.default_rng(0)
-    model = quick("hag-meta").fit(stream._graph, stream.split.train)
-    for session in range(200):
-        ways, shots = random.integers(1, 4), random.integers(1, 8)
-        rows = random.choice(stream._graph.num_nodes, size=(ways, shots), replace=False)
-        model.add_classes(
-            stream._graph, Labelled({f"{session}-{way}": rows[way] for way in range(ways)})
-        )
-    scores = model.score_rows(stream._graph.whole, np.arange(stream._graph.num_nodes))
-    assert np.isfinite(scores).all()
+    graph, train = stream._graph, stream.split.train
+    model = quick("hag-meta", adapt=adapt, adapt_steps=1, base_shots=3).fit(graph, train)
+    free = np.setdiff1d(np.arange(graph.num_nodes), train.rows())
+    for session in range(sessions):
+        ways, shots = int(random.integers(1, 4)), int(random.integers(1, 8))
+        rows = random.choice(free, size=(ways, shots), replace=False)
+        if adapt == "support":
+            # A node has one class, and adapting looks at all of them together.
+            free = np.setdiff1d(free, rows)
+        model.add_classes(graph, Labelled({f"{session}-{way}": rows[way] for way in range(ways)}))
+    assert np.isfinite(model.score_rows(graph.whole, np.arange(graph.num_nodes))).all()
+
+
+def test_a_node_cannot_support_two_classes_when_adapting() -> None:
+    stream = small_stream()
+    model = quick("hag-meta", adapt_steps=1).fit(stream._graph, stream.split.train)
+    model.add_classes(stream._graph, {"first": [1, 2]})
+    with pytest.raises(ClassNameError, match="one class"):
+        model.add_classes(stream._graph, {"second": [2, 3]})
 
 
 def test_adapting_moves_the_encoder_and_stays_honest() -> None:
     def make() -> Method:
-        return quick("hag-meta", adapt="support", adapt_steps=2)
+        return quick("hag-meta", adapt_steps=2)
 
     stream = small_stream()
-    assert not np.allclose(last_scores(), last_scores(adapt="support", adapt_steps=2))
+    assert not np.allclose(last_scores(adapt="none"), last_scores(adapt_steps=2))
     check_blind_to_query_labels(make, stream)
     check_blind_to_the_future(make, stream, met=1)
 
 
 def test_adapting_on_single_supports_is_skipped_not_broken() -> None:
     stream = small_stream()
-    model = quick("hag-meta", adapt="support", base_shots=1)
+    model = quick("hag-meta", base_shots=1)
     model.fit(stream._graph, stream.split.train).add_classes(stream._graph, {"new": [1]})
     assert np.isfinite(model.score_rows(stream._graph.whole, np.arange(9))).all()
 

@@ -38,8 +38,9 @@ class HAGMeta(Pretrained):
     increments on the pseudo-novel ones (GPIL). A new class's prototype is
     :math:`p_k = \sum_j \lambda_j z_j` with node-level attention :math:`\lambda`; task-level
     attention weighs the loss while practising. Practice has the N and K of the stream unless
-    ``ways`` and ``shots`` are set. With ``adapt="support"`` a session first takes some
-    gradient steps on leave-one-out episodes over the supports kept so far. Tan et al. 2022, https://arxiv.org/abs/2112.12819.
+    ``ways`` and ``shots`` are set. A session first takes some gradient steps on leave-one-out
+    episodes over the supports kept so far: better on validation classes than not to
+    (``adapt="none"``). Tan et al. 2022, https://arxiv.org/abs/2112.12819.
     """
 
     gpil: bool = True
@@ -49,7 +50,7 @@ class HAGMeta(Pretrained):
     shots: int | None = None
     queries: int | None = None
     base_shots: int = 20
-    adapt: Literal["none", "support"] = "none"
+    adapt: Literal["none", "support"] = "support"
     adapt_steps: int = 10
     tla_scale: Literal["literal", "classes"] = "literal"
     nla_normalise: Literal["class", "session"] = "class"
@@ -132,6 +133,8 @@ class HAGMeta(Pretrained):
     def _adapt(self, view: GraphView) -> None:
         network = self._loaded()
         tasks = [Labelled(task) for task in self.kept_ if task]
+        # Refuses a node that supports two classes now, not when an episode happens to draw it.
+        Labelled({name: rows for task in tasks for name, rows in task.items()})
         draws = self.seeds.generator("adapt", str(len(tasks)))
         train = self._training(self.adapt_steps)
         episodes = (leave_one_out(tasks, draws) for _ in range(self.adapt_steps))
@@ -164,20 +167,26 @@ class HAGMeta(Pretrained):
 
     @torch.no_grad()
     def attention(self, graph: Graph | GraphView) -> Attention:
-        """The weight of every few-shot support in its class, and of every task for the last one."""
+        """The weight of every few-shot support in its class, and of every task for the last one.
+
+        An attention that is switched off weighs all alike.
+        """
         view = self._checked(graph)
         network = self._loaded()
         nodes: dict[str, dict[Key, float]] = {}
         for task in (Labelled(task) for task in self.kept_[1:] if task):
-            weights = torch.split(
-                network.support_weights(view, task), [rows.size for rows in task.values()]
-            )
-            for (name, rows), part in zip(task.items(), weights, strict=True):
+            sizes = [rows.size for rows in task.values()]
+            weights = network.support_weights(view, task)
+            if not self.nla:
+                weights = 1 / torch.tensor(sizes).repeat_interleave(torch.tensor(sizes))
+            for (name, rows), part in zip(task.items(), torch.split(weights, sizes), strict=True):
                 nodes[name] = dict(zip(view.keys_of(rows), part.tolist(), strict=True))
         names = [tuple(task) for task in self.kept_ if task]
         tasks = torch.split(self.prototypes_, [len(task) for task in names])
-        shares = network.weigh_tasks(tasks).tolist()
-        return Attention(nodes, tuple(zip(names, shares, strict=True)))
+        shares = torch.full((len(tasks),), 1 / len(tasks))
+        if self.tla != "off":
+            shares = network.weigh_tasks(tasks)
+        return Attention(nodes, tuple(zip(names, shares.tolist(), strict=True)))
 
     def score(self, view: GraphView, rows: NDArray[np.int64]) -> Tensor:
         """Minus the squared distance to each prototype."""
