@@ -1,12 +1,11 @@
-from pathlib import Path
+import pytest
+from benchmarks.refresh_tables import BLOCK, ROOT, refreshed
 
-from benchmarks.results_table import table
-
-REPOSITORY = Path(__file__).parents[1]
+PAGES = ["README.md", "results/README.md"]
 
 
-def test_the_table_of_results_is_what_the_records_say() -> None:
-    readme = (REPOSITORY / "README.md").read_text()
-    _, _, rest = readme.partition("<!-- results: python benchmarks/results_table.py results -->\n")
-    shown, _, _ = rest.partition("\n<!-- end of results -->")
-    assert shown.strip() == table(REPOSITORY / "results")
+@pytest.mark.parametrize("page", PAGES)
+def test_every_table_is_what_the_records_say(page: str) -> None:
+    text = (ROOT / page).read_text()
+    assert BLOCK.search(text)
+    assert refreshed(text) == text

@@ -1,6 +1,6 @@
 """Synthetic: a contextual stochastic block model of any size."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -52,7 +52,7 @@ class Synthetic(Dataset):
         self, root: str | Path | None = None, cache: str | Path | None = None
     ) -> LoadedDataset:
         """Drawn anew each time: that is faster than a cache would be."""
-        return self.parse({})
+        return replace(self.parse({}), options=asdict(self))
 
     def parse(self, files: dict[str, Path]) -> LoadedDataset:
         """Node ``order[slot]`` has class ``slot % classes``, so that a class is a stride."""

@@ -1,0 +1,95 @@
+from typing import Any
+
+import pytest
+
+from nodegraft.base.errors import ParameterError
+from nodegraft.benchmark.suite import Suite
+from nodegraft.report.tables import Groups, leak, matrix, overview, sessions, suite_tables
+
+
+def run(first: float, last: float, novel: float = 0.1) -> dict[str, Any]:
+    """A record of two sessions, as far as tables look at it."""
+    return {
+        "sessions": [
+            {"macro_accuracy": first, "seconds": 2.0},
+            {"macro_accuracy": last, "seconds": 0.25},
+        ],
+        "summary": {
+            "first_accuracy": first,
+            "last_accuracy": last,
+            "last_known_accuracy": 0.6,
+            "last_novel_accuracy": novel,
+            "performance_drop": first - last,
+            "relative_performance_drop": (first - last) / first,
+        },
+    }
+
+
+STRICT = [run(0.8, 0.4), run(0.8, 0.6)]
+GROUPS: Groups = {
+    ("gentoo", "one", "strict"): [*STRICT],
+    ("gentoo", "one", "published (leaky)"): [run(0.9, 0.7), run(0.9, 0.7)],
+    ("gentoo", "other", "strict"): [run(0.5, 0.5)],
+}
+
+
+def cells(table: str, row: int) -> list[str]:
+    """The cells of a row below the head."""
+    lines = [line for line in table.splitlines() if line.startswith("|")]
+    return [cell.strip() for cell in lines[2 + row].strip("|").split("|")]
+
+
+def test_overview_has_a_row_for_each_method_and_both_protocols() -> None:
+    table = overview(GROUPS)
+    # 0.4 and 0.6: a standard error of 0.1, times 12.706 for one degree of freedom.
+    assert cells(table, 0) == [
+        "gentoo",
+        "one",
+        "80.0 ± 0.0",
+        "50.0 ± 127.1",
+        "60.0 ± 0.0",
+        "10.0 ± 0.0",
+        "90.0 ± 0.0",
+        "70.0 ± 0.0",
+    ]
+    assert cells(table, 1)[2:] == ["50.0", "50.0", "60.0", "10.0", "–", "–"]
+
+
+def test_sessions_have_drops_and_seconds() -> None:
+    table = sessions({("gentoo", "one", "strict"): [*STRICT]})
+    assert "**gentoo**, strict protocol" in table
+    assert cells(table, 0) == [
+        "one",
+        "80.0 ± 0.0",
+        "50.0 ± 127.1",
+        "30.0 ± 127.1",
+        "37.5 ± 158.8",
+        "2.0",
+        "0.250",
+    ]
+
+
+def test_the_leak_is_a_paired_difference() -> None:
+    table = leak(GROUPS)
+    found = cells(table, 0)
+    assert found[4] == "**+10.0 ± 0.0**"
+    assert found[7] == "**+20.0 ± 127.1**"
+    assert "other" not in table
+
+
+def test_a_matrix_puts_datasets_side_by_side() -> None:
+    table = matrix({**GROUPS, ("debian", "other", "strict"): [run(0.2, 0.1)]})
+    assert "debian A0" in table.splitlines()[0]
+    assert cells(table, 0)[5:] == ["–"] * 4
+
+
+def test_a_suite_without_all_records_says_what_is_missing() -> None:
+    document = {"tables": ["overview"], "datasets": ["synthetic"], "methods": [{"method": "lost"}]}
+    document["methods"] = [{"method": "sgc-mean"}]
+    with pytest.raises(ParameterError, match="1 of 1 jobs have no record, such as sgc-mean"):
+        suite_tables(Suite.from_document(document), [])
+
+
+def test_an_unknown_table_is_named() -> None:
+    with pytest.raises(ParameterError, match="no table 'sesions'"):
+        suite_tables(Suite("", ("sesions",), ()), [])
