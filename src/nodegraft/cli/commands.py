@@ -162,6 +162,30 @@ def table(
     typer.echo(suite_tables(Suite.read(suite), read_records(runs)))
 
 
+@app.command()
+@says_what_is_wrong
+def tune(
+    plan: Annotated[Path, typer.Argument(help="A TOML file; see experiments/search/.")],
+    data: DataRoot = None,
+) -> None:
+    """Choose a method's fields on validation classes; trials and the best are kept beside PLAN."""
+    # Optuna is an extra of its own.
+    from nodegraft.runners.search import Search, search
+
+    torch.set_num_threads(1)
+    wanted, console = Search.read(plan), Console()
+
+    def judge(job: Job) -> float:
+        loaded = job.load(data)
+        summary = job.run(loaded, job.stream(loaded)).document["summary"]
+        return float(summary["harmonic_mean"])
+
+    for trial in search(wanted, plan.with_suffix(".json"), judge):
+        values = ", ".join(f"{name}={value}" for name, value in trial.parameters.items())
+        console.print(f"{percent(trial.score)}  {values}", highlight=False)
+    console.print(f"trials: {plan.with_suffix('.json')}", highlight=False, soft_wrap=True)
+
+
 @listing.command("methods")
 @says_what_is_wrong
 def list_methods() -> None:

@@ -1,0 +1,73 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from nodegraft.base.errors import ParameterError
+from nodegraft.benchmark.job import Job
+from nodegraft.runners.search import Search, Trial, best, search
+
+PLAN = Search(
+    method="sgc-mean",
+    datasets=("synthetic", "gentoo"),
+    seeds=(0, 1),
+    trials=6,
+    space={"hops": [0, 1, 2, 3]},
+)
+
+
+def wants_three(job: Job) -> float:
+    """A judge that likes more hops, and hopes to see validation classes only."""
+    assert job.rehearse
+    hops: int = job.parameters["hops"]
+    return hops / 3
+
+
+def test_the_best_value_is_found_and_kept(tmp_path: Path) -> None:
+    trials = list(search(PLAN, tmp_path / "plan.json", wants_three))
+    assert len(trials) == 6
+    kept = json.loads((tmp_path / "plan.json").read_text())
+    assert kept["best"]["score"] == best(trials).score == max(trial.score for trial in trials)
+    assert len(kept["trials"]) == 6
+
+
+def test_every_trial_is_judged_on_all_rehearsals(tmp_path: Path) -> None:
+    seen: list[tuple[str, int]] = []
+
+    def judge(job: Job) -> float:
+        seen.append((job.dataset, job.seed))
+        return 0.0
+
+    next(search(PLAN, tmp_path / "plan.json", judge))
+    assert seen == [("synthetic", 0), ("synthetic", 1), ("gentoo", 0), ("gentoo", 1)]
+
+
+def test_a_search_goes_on_where_it_was_cut(tmp_path: Path) -> None:
+    place = tmp_path / "plan.json"
+    first = search(PLAN, place, wants_three)
+    begun = [next(first), next(first)]
+    rest = list(search(PLAN, place, wants_three))
+    assert len(rest) == 4
+    kept = [Trial(**trial) for trial in json.loads(place.read_text())["trials"]]
+    assert kept == [*begun, *rest]
+    assert list(search(PLAN, place, wants_three)) == []
+
+
+def test_numbers_are_drawn_between_their_ends(tmp_path: Path) -> None:
+    space = {"hops": {"low": 1, "high": 2}}
+    plan = Search(method="sgc-mean", datasets=("gentoo",), seeds=(0,), trials=4, space=space)
+    for trial in search(plan, tmp_path / "plan.json", wants_three):
+        assert trial.parameters["hops"] in (1, 2)
+
+
+@pytest.mark.parametrize("text", ["method = ", 'method = "x"', "seeds = [0]\ndatasets = []\n"])
+def test_a_wrong_file_says_so(tmp_path: Path, text: str) -> None:
+    (tmp_path / "plan.toml").write_text(text)
+    with pytest.raises(ParameterError, match="can't be read as a search"):
+        Search.read(tmp_path / "plan.toml")
+
+
+def test_a_wrong_range_says_so(tmp_path: Path) -> None:
+    plan = Search(method="x", datasets=(), seeds=(), trials=1, space={"hops": 3})
+    with pytest.raises(ParameterError, match="hops in a search is a list"):
+        next(search(plan, tmp_path / "plan.json", wants_three))
