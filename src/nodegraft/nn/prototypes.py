@@ -1,6 +1,7 @@
-"""Class means and the distance to them: tensors in, tensors out."""
+"""Class means and how near they are: tensors in, tensors out."""
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 
@@ -26,3 +27,12 @@ def squared_distances(embeddings: Tensor, prototypes: Tensor) -> Tensor:
     """
     mode = "donot_use_mm_for_euclid_dist"
     return torch.cdist(embeddings, prototypes, compute_mode=mode).square()
+
+
+def cosines(embeddings: Tensor, prototypes: Tensor) -> Tensor:
+    r""":math:`\cos(z_i, p_k)` for every pair; a vector of zeros is similar to nothing.
+
+    >>> cosines(torch.tensor([[3.0, 0.0], [0.0, 0.0]]), torch.tensor([[2.0, 0.0]])).tolist()
+    [[1.0], [0.0]]
+    """
+    return F.normalize(embeddings) @ F.normalize(prototypes).T

@@ -1,0 +1,78 @@
+"""Streaming LDA: a mean for every class, one covariance for all of them."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from nodegraft.graph.labels import Labelled
+from nodegraft.graph.stream import Curriculum
+from nodegraft.graph.view import GraphView
+from nodegraft.methods.frozen import Frozen
+from nodegraft.nn.covariance import shrunk, within_scatter
+from nodegraft.nn.prototypes import class_means
+
+
+@dataclass(kw_only=True)
+class LDA(Frozen):
+    r"""Classes are Gaussians of one shape on the frozen embeddings:
+
+    .. math:: s_k = w_k^\top z - \tfrac{1}{2} w_k^\top \mu_k, \quad
+        w_k = [(1 - \epsilon) \Sigma + \epsilon s I]^{-1} \mu_k, \quad
+        \Sigma = \frac{1}{n} \sum_i (z_i - \mu_{y_i})(z_i - \mu_{y_i})^\top
+
+    What is kept is the class means, the scatter and the number of nodes in it: sums, so the order
+    in which classes arrive changes nothing but rounding. Hayes & Kanan 2020,
+    https://arxiv.org/abs/1909.01520.
+
+    Adapted: the paper's shrinkage :math:`\epsilon = 10^{-4}` is of the identity, for embeddings of
+    one scale; here it is relative to :math:`s`, the mean variance (1 where nothing varies). A
+    class arrives whole, so its mean is final and every node is taken off its own mean rather than
+    off a running one. All classes are equally likely beforehand: the share of a class in the
+    labels says how it was collected. Nodes count alike in :math:`\Sigma`, so that it is the many
+    labels of session 0 that shape it.
+    """
+
+    shrinkage: float = 1e-4
+
+    name: ClassVar[str] = "lda"
+    summary: ClassVar[str] = "pre-trained GCN, linear discriminants with one running covariance"
+    citation: ClassVar[str] = "Hayes & Kanan 2020 (SLDA)"
+
+    def learn_base(self, view: GraphView, curriculum: Curriculum) -> None:
+        """Pre-train the encoder; then known classes are learned like any others."""
+        self.learn_encoder(view, curriculum)
+        size = self.encoder().size
+        self.means_ = torch.zeros(0, size, dtype=torch.float64)
+        self.scatter_ = torch.zeros(size, size, dtype=torch.float64)
+        self.nodes_ = 0
+        self.learn_classes(view, curriculum.train)
+
+    def learn_classes(self, view: GraphView, support: Labelled) -> None:
+        """More means, more scatter, and all discriminants anew."""
+        embedded, targets = self.embedded(view, support)
+        vectors = embedded.double()
+        means = class_means(vectors, targets, len(support))
+        self.means_ = torch.cat((self.means_, means))
+        self.scatter_ = self.scatter_ + within_scatter(vectors, targets, means)
+        self.nodes_ = self.nodes_ + len(vectors)
+        covariance = shrunk(self.scatter_ / self.nodes_, self.shrinkage)
+        self.weights_ = torch.linalg.solve(covariance, self.means_.T).T.contiguous()
+        self.biases_ = -0.5 * (self.weights_ * self.means_).sum(dim=1)
+
+    def unlearn_classes(self, kept: NDArray[np.int64]) -> None:
+        """Drop the other means; the scatter stays, so nobody else's score moves.
+
+        What the dropped nodes said about the common shape is still in it.
+        """
+        columns = torch.from_numpy(kept)
+        self.means_, self.weights_ = self.means_[columns], self.weights_[columns]
+        self.biases_ = self.biases_[columns]
+
+    def score(self, view: GraphView, rows: NDArray[np.int64]) -> Tensor:
+        """The log-likelihood of each class, but for what they have in common."""
+        vectors = self.embedding(view, rows).double()
+        return torch.addmm(self.biases_, vectors, self.weights_.T)

@@ -1,0 +1,83 @@
+"""TEEN: class means by cosine, those of new classes drawn towards similar base classes."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from numpy.typing import NDArray
+from torch import Tensor
+
+from nodegraft.graph.labels import Labelled
+from nodegraft.graph.stream import Curriculum
+from nodegraft.graph.view import GraphView
+from nodegraft.methods.frozen import Frozen
+from nodegraft.nn.prototypes import class_means, cosines
+
+
+@dataclass(kw_only=True)
+class TEEN(Frozen):
+    r"""A mean of few nodes is noisy, and similar base classes tell where it should lie:
+
+    .. math:: p_n \leftarrow \alpha p_n + (1 - \alpha) \sum_b
+        \frac{\exp(\tau \cos(p_b, p_n))}{\sum_{b'} \exp(\tau \cos(p_{b'}, p_n))} p_b
+
+    over the classes :math:`b` of session 0; then :math:`s_k = \cos(z - \mu, p_k)`.
+    :math:`\alpha = 0.5` and :math:`\tau = 16` are the paper's. Wang et al. 2023,
+    https://arxiv.org/abs/2312.05229.
+
+    Adapted: all :math:`p` are class means minus :math:`\mu`, the mean of those of session 0, and
+    then of length 1. Without the first, embeddings of a small GCN all point the same way and the
+    softmax is flat; with the second, :math:`\alpha` does not depend on how long a mean is.
+    The encoder is the GCN of the other methods here, not a cosine classifier's.
+    """
+
+    alpha: float = 0.5
+    tau: float = 16.0
+
+    name: ClassVar[str] = "teen"
+    summary: ClassVar[str] = "pre-trained GCN, centred cosine, new means drawn to similar base ones"
+    citation: ClassVar[str] = "Wang et al. 2023 (TEEN)"
+
+    def learn_base(self, view: GraphView, curriculum: Curriculum) -> None:
+        """Pre-train the encoder; the means of the known classes, and their centre."""
+        self.learn_encoder(view, curriculum)
+        means = self._means(view, curriculum.train)
+        self.centre_ = means.mean(dim=0)
+        self.prototypes_ = F.normalize(means - self.centre_)
+        self.base_ = len(means)
+
+    def learn_classes(self, view: GraphView, support: Labelled) -> None:
+        """One more mean for each class, calibrated by those of session 0."""
+        fresh = F.normalize(self._means(view, support) - self.centre_)
+        base = self.prototypes_[: self.base_]
+        calibrated = calibrate(fresh, base, self.alpha, self.tau)
+        self.prototypes_ = torch.cat((self.prototypes_, calibrated))
+
+    def unlearn_classes(self, kept: NDArray[np.int64]) -> None:
+        """Drop the other means; centre and calibrated means stay, so nobody else's score moves.
+
+        A dropped class of session 0 calibrates no later one.
+        """
+        self.prototypes_ = self.prototypes_[torch.from_numpy(kept)]
+        self.base_ = int((kept < self.base_).sum())
+
+    def score(self, view: GraphView, rows: NDArray[np.int64]) -> Tensor:
+        """Centred cosine to each prototype."""
+        return cosines(self.embedding(view, rows).double() - self.centre_, self.prototypes_)
+
+    def _means(self, view: GraphView, labelled: Labelled) -> Tensor:
+        vectors, targets = self.embedded(view, labelled)
+        return class_means(vectors.double(), targets, len(labelled))
+
+
+def calibrate(fresh: Tensor, base: Tensor, alpha: float, tau: float) -> Tensor:
+    r""":math:`\alpha p_n + (1 - \alpha) \sum_b \mathrm{softmax}_b(\tau \cos(p_b, p_n)) p_b`.
+
+    >>> base = torch.tensor([[1.0, 0.0], [-1.0, 0.0]])
+    >>> calibrate(torch.tensor([[0.0, 1.0]]), base, alpha=0.5, tau=16.0).tolist()
+    [[0.0, 0.5]]
+    """
+    similarity = torch.softmax(tau * cosines(fresh, base), dim=1)
+    return alpha * fresh + (1.0 - alpha) * similarity @ base
