@@ -4,7 +4,15 @@ import pytest
 
 from nodegraft.base.errors import ParameterError
 from nodegraft.benchmark.suite import Suite
-from nodegraft.report.tables import Groups, leak, matrix, overview, sessions, suite_tables
+from nodegraft.report.tables import (
+    Groups,
+    comparison,
+    leak,
+    matrix,
+    overview,
+    sessions,
+    suite_tables,
+)
 
 
 def run(first: float, last: float, novel: float = 0.1) -> dict[str, Any]:
@@ -81,6 +89,17 @@ def test_a_matrix_puts_datasets_side_by_side() -> None:
     table = matrix({**GROUPS, ("debian", "other", "strict"): [run(0.2, 0.1)]})
     assert "debian A0" in table.splitlines()[0]
     assert cells(table, 0)[5:] == ["–"] * 4
+
+
+def test_a_comparison_puts_the_best_first_and_says_what_it_costs() -> None:
+    best = run(0.9, 0.8)
+    for record in (best, *STRICT):
+        record["summary"]["kept_bytes"] = 2_500_000
+    ceiling = "strict, many-shot (ceiling)"
+    table = comparison({("gentoo", "one", "strict"): [*STRICT], ("gentoo", "all", ceiling): [best]})
+    assert cells(table, 0)[0] == "all — many-shot (ceiling)"
+    assert cells(table, 1)[0] == "one"
+    assert cells(table, 1)[5:] == ["2.0", "0.250", "2.50"]
 
 
 def test_a_suite_without_all_records_says_what_is_missing() -> None:

@@ -98,6 +98,24 @@ def matrix(groups: Groups) -> str:
     return markdown(head, rows)
 
 
+def comparison(groups: Groups) -> str:
+    """For each dataset a row for each method, best last session first, with what it costs."""
+    parts = []
+    for dataset in _unique(dataset for dataset, _, _ in groups):
+        chosen = [(name, p, runs) for (d, name, p), runs in groups.items() if d == dataset]
+        chosen.sort(key=lambda item: -np.mean(_summaries(item[2], SUMMARY["last"])))
+        rows = []
+        for name, protocol, runs in chosen:
+            cells = [percent(_summaries(runs, field)) for field in SUMMARY.values()]
+            kept = np.mean(_summaries(runs, "kept_bytes")) / 1e6
+            note = protocol.removeprefix("strict").removeprefix(", ")
+            label = f"{name} — {note}" if note else name
+            rows.append([label, *cells, *_seconds(runs), f"{kept:.2f}"])
+        head = ["method", *SUMMARY, "training s", "session s", "kept MB"]
+        parts.append(f"**{dataset}**\n\n{markdown(head, rows)}")
+    return "\n\n".join(parts)
+
+
 def leak(groups: Groups) -> str:
     """What the published protocol's leak is worth: paired differences over seeds, in points."""
     rows = []
@@ -123,6 +141,7 @@ TABLES: dict[str, Callable[[Groups], str]] = {
     "sessions": sessions,
     "known-and-novel": known_and_novel,
     "matrix": matrix,
+    "comparison": comparison,
     "leak": leak,
 }
 
@@ -157,9 +176,14 @@ def _session_cells(runs: list[Record]) -> list[str]:
         percent([run["sessions"][i]["macro_accuracy"] for run in runs]) for i in _indices(runs)
     ]
     cells += [percent(_summaries(runs, name)) for name in ("performance_drop", _RELATIVE)]
+    return [*cells, *_seconds(runs)]
+
+
+def _seconds(runs: list[Record]) -> list[str]:
+    """Of learning: session 0, and the mean over later sessions."""
     training = [run["sessions"][0]["seconds"] for run in runs]
     later = [session["seconds"] for run in runs for session in run["sessions"][1:]]
-    return [*cells, f"{np.mean(training):.1f}", f"{np.mean(later):.3f}"]
+    return [f"{np.mean(training):.1f}", f"{np.mean(later):.3f}"]
 
 
 _RELATIVE = "relative_performance_drop"
