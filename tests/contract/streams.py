@@ -22,7 +22,14 @@ SETTING = Setting(base=3, pseudo_novel=2, validation=2, novel=6, ways=2, shots=3
 def quick(name: str, **parameters: Any) -> Method:
     """A method with its training cut short: the contract is about rules, not accuracy."""
     cls = REGISTRY.get(name)
-    limits = {"max_epochs": 4, "episodes": 3, "ways": 2, "adapt_steps": 2, "features": 64}
+    limits = {
+        "max_epochs": 10,
+        "steps": 20,
+        "episodes": 3,
+        "ways": 2,
+        "adapt_steps": 2,
+        "features": 64,
+    }
     known = {field.name for field in fields(cls)}
     return cls(**{name: limits[name] for name in limits if name in known} | parameters)
 

@@ -1,8 +1,10 @@
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from nodegraft.base.events import SILENT, Listener
@@ -175,3 +177,17 @@ def test_plain_labels_of_a_few_nodes_are_enough() -> None:
     pretrained(Pretraining(max_epochs=3), graph, Curriculum.from_labels(few), listener=heard)
     assert len(heard.losses) == 3
     assert all(0 < accuracy <= 1 for accuracy in heard.accuracies)
+
+
+def test_a_balanced_loss_is_the_mean_over_classes() -> None:
+    graph, curriculum = lesson()
+    train = Labelled({name: rows[: 2 + 3 * n] for n, (name, rows) in enumerate(_base(curriculum))})
+    encoder = GCN([graph.num_features, 32, 16], Seeds(0).torch_generator("encoder"))
+    plan = Pretraining(balanced=True, dropout=0.0)
+    trainer = FullBatchTrainer(plan, encoder, graph.whole, train, Seeds(0))
+    expected = np.mean([trainer.judge(train.only([name]))[1] for name in train])
+    assert trainer.step() == pytest.approx(expected, abs=1e-5)
+
+
+def _base(curriculum: Curriculum) -> Iterator[tuple[str, NDArray[np.int64]]]:
+    return ((name, curriculum.train[name]) for name in curriculum.base)

@@ -27,13 +27,17 @@ class Pretrained(Method):
         """An encoder with fresh weights; a method with another one overrides this."""
         return GCN([features, self.hidden, self.out], self.seeds.torch_generator("encoder"))
 
-    def pretrain(self, encoder: Encoder, view: GraphView, curriculum: Curriculum) -> Tensor:
-        """Train the encoder in place on the base classes; returns the classifier beside it."""
-        pretrain = Pretraining(
+    @property
+    def pretraining(self) -> Pretraining:
+        """How it is trained."""
+        return Pretraining(
             learning_rate=self.learning_rate,
             weight_decay=self.weight_decay,
             dropout=self.dropout,
             patience=self.patience,
             max_epochs=self.max_epochs,
         )
-        return pretrain(encoder, view, curriculum, self.seeds, self.listener)
+
+    def pretrain(self, encoder: Encoder, view: GraphView, curriculum: Curriculum) -> Tensor:
+        """Train the encoder in place on the base classes; returns the classifier beside it."""
+        return self.pretraining(encoder, view, curriculum, self.seeds, self.listener)

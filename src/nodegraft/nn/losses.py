@@ -16,3 +16,22 @@ def task_weighted_cross_entropy(scores: Tensor, targets: Tensor, class_weights: 
     """
     losses = F.cross_entropy(scores, targets, reduction="none")
     return ((1.0 + class_weights[targets]) * losses).mean()
+
+
+def distillation(scores: Tensor, taught: Tensor, temperature: float) -> Tensor:
+    r"""How far a network's softened answers are from those of its teacher.
+
+    .. math:: T^2 \cdot \frac{1}{|Q|} \sum_q KL\bigl(\sigma(t_q / T) \,\Vert\, \sigma(s_q / T)\bigr)
+
+    It is zero where both agree. The factor keeps its gradient as large as that of a
+    cross-entropy, whatever the temperature. Hinton et al. 2015, https://arxiv.org/abs/1503.02531.
+
+    >>> import torch
+    >>> scores, taught = torch.zeros(1, 2), torch.tensor([[2.0, 0.0]])
+    >>> round(distillation(scores, taught, temperature=2.0).item(), 4)
+    0.4438
+    """
+    softened = F.log_softmax(scores / temperature, dim=1)
+    wanted = F.log_softmax(taught / temperature, dim=1)
+    divergence = F.kl_div(softened, wanted, reduction="batchmean", log_target=True)
+    return temperature**2 * divergence

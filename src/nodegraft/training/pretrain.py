@@ -24,7 +24,8 @@ class Pretraining:
     The best epoch is the one with the highest held-out accuracy (at a tie, the lowest loss). It
     stops when more than ``patience`` epochs in a row brought neither a new best accuracy nor a new
     best loss: with many classes accuracy alone stands still for the first dozen epochs while the
-    loss falls, and would end the training before it began.
+    loss falls, and would end the training before it began. ``balanced`` weighs the loss, so that
+    every class counts alike, however many labels it has.
     """
 
     learning_rate: float = 0.005
@@ -32,6 +33,7 @@ class Pretraining:
     dropout: float = 0.5
     patience: int = 10
     max_epochs: int = 1000
+    balanced: bool = False
 
     def __call__(
         self,
@@ -79,6 +81,8 @@ class FullBatchTrainer:
         self.noise = seeds.generator("dropout")
         self.neighbourhood = view.whole(encoder.hops)
         self.train = self._examples(train)
+        counts = torch.bincount(self.train[1], minlength=len(train)).clamp(min=1)
+        self.weights = 1.0 / counts if plan.balanced else None
         self.optimiser = adam(
             [*encoder.parameters(), self.head], plan.learning_rate, plan.weight_decay
         )
@@ -97,7 +101,8 @@ class FullBatchTrainer:
         positions, targets = self.train
         self.optimiser.zero_grad()
         hidden = self.encoder(self.neighbourhood, self.dropout, self.noise)
-        loss = F.cross_entropy(hidden.index_select(0, positions) @ self.head.T, targets)
+        scores = hidden.index_select(0, positions) @ self.head.T
+        loss = F.cross_entropy(scores, targets, weight=self.weights)
         loss.backward()  # type: ignore[no-untyped-call]
         self.optimiser.step()
         return loss.item()

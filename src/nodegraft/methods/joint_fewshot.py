@@ -1,0 +1,65 @@
+"""Joint training on all labels received so far, from scratch in every session."""
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nodegraft.graph.labels import Labelled
+from nodegraft.graph.stream import Curriculum
+from nodegraft.graph.view import GraphView
+from nodegraft.memory.replay import Rows, plain, without
+from nodegraft.methods.classifying import Classifying
+from nodegraft.training.pretrain import Pretraining
+
+
+@dataclass(kw_only=True)
+class JointFewShot(Classifying):
+    r"""What is there to learn if nothing need be forgotten: every label is kept.
+
+    Session t trains a fresh encoder and a fresh head on :math:`S^0 \cup \dots \cup S^t`, by the
+    recipe of session 0,
+
+    .. math:: L = \frac{1}{|C|} \sum_{c \in C} \frac{1}{|S_c|} \sum_{i \in S_c}
+        CE(g_\theta(A, X)_i W^\top, c)
+
+    Every class counts alike (``balanced``): a base class has many times the labels of a new
+    one and would drown it. Early stopping uses the held-out nodes of the curriculum and, of new
+    classes, a share of their supports carved by seed. Joint training as a mark to compare with:
+    Li & Hoiem 2017, https://arxiv.org/abs/1606.09282.
+    """
+
+    balanced: bool = True
+
+    name: ClassVar[str] = "joint-fewshot"
+    summary: ClassVar[str] = "retrained from scratch on all labels received so far"
+    citation: ClassVar[str] = "joint training, as in Li & Hoiem 2017"
+
+    @property
+    def pretraining(self) -> Pretraining:
+        """With every class counting alike."""
+        return replace(super().pretraining, balanced=self.balanced)
+
+    def learn_base(self, view: GraphView, curriculum: Curriculum) -> None:
+        """Train on all known classes."""
+        everything = replace(curriculum, pseudo_novel=())
+        self._train(view, *everything.for_early_stopping(self.seeds))
+
+    def learn_classes(self, view: GraphView, support: Labelled) -> None:
+        """Train anew on all labels so far."""
+        old = (without(Labelled(rows), support) for rows in (self.train_, self.held_out_))
+        new = Curriculum.from_labels(support).for_early_stopping(self.seeds)
+        self._train(view, *(before | more for before, more in zip(old, new, strict=True)))
+
+    def _train(self, view: GraphView, train: Labelled, held_out: Labelled) -> None:
+        super().learn_base(view, Curriculum(train, held_out))
+        self.train_: Rows = plain(train)
+        self.held_out_: Rows = plain(held_out)
+
+    def unlearn_classes(self, kept: NDArray[np.int64]) -> None:
+        """Drop the other classes from head and labels."""
+        super().unlearn_classes(kept)
+        names = [self.classes_[column] for column in kept]
+        self.train_ = plain(Labelled(self.train_).only(names))
+        self.held_out_ = plain(Labelled(self.held_out_).only(names))

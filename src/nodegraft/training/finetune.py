@@ -1,0 +1,49 @@
+"""Gradient steps on the few labelled nodes of a session."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from nodegraft.base.events import SILENT, Listener
+from nodegraft.graph.view import GraphView
+from nodegraft.nn.classifier import Classifier
+from nodegraft.training.optimiser import adam
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finetuning:
+    """A fixed number of full-batch steps: a session has no held-out nodes to stop by.
+
+    The neighbourhood of the nodes is cut out once; a step costs what these nodes need, whatever
+    the size of the graph.
+    """
+
+    steps: int
+    learning_rate: float = 0.005
+    weight_decay: float = 0.0005
+    dropout: float = 0.5
+
+    def __call__(
+        self,
+        classifier: Classifier,
+        view: GraphView,
+        rows: NDArray[np.int64],
+        loss: Callable[[Tensor], Tensor],
+        noise: np.random.Generator,
+        listener: Listener = SILENT,
+    ) -> None:
+        """Train encoder and head in place on ``loss(scores of the rows, in their order)``."""
+        unique, place = np.unique(rows, return_inverse=True)
+        neighbourhood = view.neighbourhood(unique, classifier.hops)
+        order = torch.from_numpy(place)
+        optimiser = adam(classifier.parameters(), self.learning_rate, self.weight_decay)
+        for number in range(1, self.steps + 1):
+            optimiser.zero_grad()
+            value = loss(classifier(neighbourhood, self.dropout, noise).index_select(0, order))
+            value.backward()  # type: ignore[no-untyped-call]
+            optimiser.step()
+            listener.step("finetune", number, self.steps, loss=value.item())
