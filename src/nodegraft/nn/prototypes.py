@@ -1,6 +1,7 @@
 """Class means and the distance to them: tensors in, tensors out."""
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 
@@ -26,3 +27,15 @@ def squared_distances(embeddings: Tensor, prototypes: Tensor) -> Tensor:
     """
     mode = "donot_use_mm_for_euclid_dist"
     return torch.cdist(embeddings, prototypes, compute_mode=mode).square()
+
+
+def cosines(embeddings: Tensor, prototypes: Tensor) -> Tensor:
+    r""":math:`\cos(z_i, p_k)` for every pair, as :math:`1 - \frac{1}{2} d^2` of unit vectors.
+
+    A product of matrices would round differently for one row than for many.
+
+    >>> cosines(torch.tensor([[3.0, 0.0]]), torch.tensor([[5.0, 0.0], [-1.0, 0.0]])).tolist()
+    [[1.0, -1.0]]
+    """
+    directions = F.normalize(embeddings, dim=1), F.normalize(prototypes, dim=1)
+    return 1.0 - squared_distances(*directions) / 2.0
