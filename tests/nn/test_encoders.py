@@ -61,13 +61,6 @@ def test_the_same_function_and_gradients_as_pyg(sparse: bool, sizes: tuple[int, 
     check_equal(ours, graph.whole.neighbourhood(ROWS, ours.hops), graph, ROWS)
 
 
-def test_an_encoder_comes_back_from_its_state() -> None:
-    ours, view = encoder((7, 6, 5, 4)), random_graph().whole
-    again = GCN.from_state(ours.state_dict())
-    assert again.hops == 3
-    assert torch.equal(again(view.whole(3)), ours(view.whole(3)))
-
-
 def test_the_generator_decides_the_weights() -> None:
     states = [
         GCN([7, 6], torch.Generator().manual_seed(seed)).state_dict()["weights.0"]

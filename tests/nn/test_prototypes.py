@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from nodegraft.nn.prototypes import class_means, squared_distances
+from nodegraft.nn.prototypes import class_means, cosines, squared_distances
 
 POINTS = torch.tensor([[0.0, 0.0], [3.0, 4.0], [1.0, 1.0]])
 
@@ -35,3 +35,9 @@ def test_a_row_is_the_same_alone_and_among_many() -> None:
     together = squared_distances(rows, means)
     for row in (0, 123, 499):
         assert torch.equal(squared_distances(rows[row : row + 1], means)[0], together[row])
+
+
+def test_cosines_by_hand() -> None:
+    found = cosines(POINTS[1:], torch.tensor([[6.0, 8.0], [-4.0, 3.0], [-1.0, -1.0]]))
+    expected = torch.tensor([[1.0, 0.0, -0.98994949], [0.98994949, -0.14142136, -1.0]])
+    torch.testing.assert_close(found, expected)

@@ -60,7 +60,8 @@ def same(one: dict[str, Tensor], other: dict[str, Tensor]) -> bool:
 
 def nearest_mean_accuracy(graph: Graph, state: dict[str, Tensor], curriculum: Curriculum) -> float:
     """On held-out nodes of the base classes, with class means of their training nodes."""
-    encoder = GCN.from_state(state)
+    encoder = GCN([graph.num_features, 32, 16], torch.Generator())
+    encoder.load_state_dict(state)
     with torch.no_grad():
         embeddings = encoder(graph.whole.whole(encoder.hops))
     train, held_out = (

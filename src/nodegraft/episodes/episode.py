@@ -20,6 +20,16 @@ class Episode:
         """All classes met, task by task: the columns of the scores."""
         return tuple(name for task in self.tasks for name in task)
 
+    @property
+    def support(self) -> Labelled:
+        """The supports of all tasks together, classes as in :attr:`classes`."""
+        return Labelled({name: rows for task in self.tasks for name, rows in task.items()})
+
+    @property
+    def targets(self) -> NDArray[np.int64]:
+        """The column of every query's class."""
+        return self.query.targets(self.classes)
+
 
 def draw_apart(
     rows: NDArray[np.int64], support: int, query: int, generator: np.random.Generator
@@ -33,3 +43,13 @@ def draw_apart(
     shuffled = generator.permutation(rows)
     cut = max(1, min(support, rows.size - 1))
     return shuffled[:cut], shuffled[cut : cut + query]
+
+
+def draw_some(labelled: Labelled, count: int, generator: np.random.Generator) -> Labelled:
+    """At most ``count`` nodes of every class.
+
+    >>> labelled = Labelled({"many": range(9), "one": [10]})
+    >>> draw_some(labelled, 3, np.random.default_rng(0)).num_nodes
+    4
+    """
+    return Labelled({name: generator.permutation(rows)[:count] for name, rows in labelled.items()})

@@ -84,6 +84,10 @@ class Labelled(Mapping[str, NDArray[np.int64]]):
         sizes = [members.size for members in self.values()]
         return np.repeat(np.array([position[name] for name in self], dtype=np.int64), sizes)
 
+    def lists(self) -> dict[str, list[int]]:
+        """Plain JSON, from which the constructor makes it again."""
+        return {name: members.tolist() for name, members in self.items()}
+
     def only(self, classes: Iterable[str]) -> "Labelled":
         """These classes, in this order."""
         return Labelled({name: self._rows[name] for name in classes})

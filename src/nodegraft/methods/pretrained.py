@@ -25,7 +25,12 @@ class Pretrained(Method):
 
     def new_encoder(self, features: int) -> Encoder:
         """An encoder with fresh weights; a method with another one overrides this."""
-        return GCN([features, self.hidden, self.out], self.seeds.torch_generator("encoder"))
+        return self.gcn(features)
+
+    def gcn(self, features: int, last_relu: bool = False) -> GCN:
+        """The paper's encoder with fresh weights."""
+        generator = self.seeds.torch_generator("encoder")
+        return GCN([features, self.hidden, self.out], generator, last_relu)
 
     @property
     def pretraining(self) -> Pretraining:

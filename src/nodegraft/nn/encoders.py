@@ -58,15 +58,6 @@ class GCN(Encoder):
             self.weights.append(nn.Parameter(weight))
             self.biases.append(nn.Parameter(torch.zeros(outside)))
 
-    @classmethod
-    def from_state(cls, state: dict[str, Tensor], last_relu: bool = False) -> "GCN":
-        """The encoder whose ``state_dict`` this is; sizes are read off the weights."""
-        shapes = [tensor.shape for name, tensor in state.items() if name.startswith("weights.")]
-        sizes = [shapes[0][0], *(shape[1] for shape in shapes)]
-        encoder = cls(sizes, torch.Generator(), last_relu)
-        encoder.load_state_dict(state)
-        return encoder
-
     @property
     def hops(self) -> int:
         """One a layer."""

@@ -35,3 +35,17 @@ def distillation(scores: Tensor, taught: Tensor, temperature: float) -> Tensor:
     wanted = F.log_softmax(taught / temperature, dim=1)
     divergence = F.kl_div(softened, wanted, reduction="batchmean", log_target=True)
     return temperature**2 * divergence
+
+
+def balanced_cross_entropy(scores: Tensor, targets: Tensor) -> Tensor:
+    r""":math:`\frac{1}{|C|} \sum_{k \in C} \frac{1}{|S_k|} \sum_{j \in S_k} CE(s_j, k)`.
+
+    Every class that is asked for counts alike, however many nodes it has.
+
+    >>> import torch
+    >>> scores = torch.tensor([[9.0, 0.0], [9.0, 0.0], [0.0, 0.0]])
+    >>> round(balanced_cross_entropy(scores, torch.tensor([0, 0, 1])).item(), 4)
+    0.3466
+    """
+    counts = targets.bincount(minlength=scores.shape[1]).clamp(min=1)
+    return F.cross_entropy(scores, targets, weight=1.0 / counts.to(scores.dtype))

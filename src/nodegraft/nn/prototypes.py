@@ -32,7 +32,12 @@ def squared_distances(embeddings: Tensor, prototypes: Tensor) -> Tensor:
 def cosines(embeddings: Tensor, prototypes: Tensor) -> Tensor:
     r""":math:`\cos(z_i, p_k)` for every pair; a vector of zeros is similar to nothing.
 
+    By the distance of unit vectors, :math:`(\lVert a \rVert^2 + \lVert b \rVert^2 - d^2) / 2`: a
+    product of matrices would round differently for one row than for many.
+
     >>> cosines(torch.tensor([[3.0, 0.0], [0.0, 0.0]]), torch.tensor([[2.0, 0.0]])).tolist()
     [[1.0], [0.0]]
     """
-    return F.normalize(embeddings) @ F.normalize(prototypes).T
+    rows, others = F.normalize(embeddings), F.normalize(prototypes)
+    lengths = rows.square().sum(dim=1)[:, None] + others.square().sum(dim=1)
+    return (lengths - squared_distances(rows, others)) / 2.0

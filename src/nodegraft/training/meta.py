@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from typing import Any
 
 import numpy as np
 import torch
@@ -14,9 +15,8 @@ from nodegraft.graph.labels import Labelled
 from nodegraft.graph.stream import Session
 from nodegraft.graph.view import GraphView
 from nodegraft.metrics import recalls
-from nodegraft.nn.prototypes import squared_distances
+from nodegraft.training.learner import Learner
 from nodegraft.training.optimiser import adam
-from nodegraft.training.session import HAGNetwork
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +35,7 @@ class MetaTraining:
 
     def __call__(
         self,
-        network: HAGNetwork,
+        network: Learner[Any],
         view: GraphView,
         episodes: Iterator[Episode],
         rehearsal: Callable[[], Iterator[Session]] | None = None,
@@ -47,12 +47,15 @@ class MetaTraining:
         best, best_state, waited = -1.0, network.state_dict(), 0
         shown: dict[str, float] = {}
         for number, episode in enumerate(islice(episodes, self.episodes), start=1):
+            if not episode.query.num_nodes:
+                # Where every class has a single node nothing is left to ask.
+                continue
             optimiser.zero_grad()
             outcome = network.loss(view, episode)
             outcome.loss.backward()  # type: ignore[no-untyped-call]
             optimiser.step()
             if number % self.check_every == 0:
-                shown = outcome.spreads()
+                shown = outcome.numbers()
             if sessions and number % self.check_every == 0:
                 accuracy = shown["validation"] = rehearsed_accuracy(network, sessions)
                 waited = 0 if accuracy > best else waited + 1
@@ -83,26 +86,16 @@ def leave_one_out(tasks: Sequence[Labelled], generator: np.random.Generator) -> 
 
 
 @torch.no_grad()
-def rehearsed_accuracy(network: HAGNetwork, sessions: list[Session]) -> float:
+def rehearsed_accuracy(network: Learner[Any], sessions: list[Session]) -> float:
     """Macro accuracy over all classes seen, averaged over the sessions of a rehearsal."""
     names: list[str] = []
-    prototypes = torch.zeros(0)
+    kept: Any = None
     accuracies = []
     for session in sessions:
-        new = network.prototypes(session.view, session.support, few_shot=session.index > 0)
-        prototypes = torch.cat((prototypes, new)) if names else new
+        kept = network.learn(session.view, session.support, kept)
         names += session.support.classes
-        accuracies.append(_macro_accuracy(network, session.view, session.query, names, prototypes))
+        scores = network.score(session.view, session.query.rows(), kept)
+        predicted = scores.argmax(dim=1).numpy()
+        found = recalls(session.query.targets(names), predicted, len(names))
+        accuracies.append(float(np.mean(found)))
     return float(np.mean(accuracies))
-
-
-def _macro_accuracy(
-    network: HAGNetwork,
-    view: GraphView,
-    query: Labelled,
-    names: list[str],
-    prototypes: torch.Tensor,
-) -> float:
-    scores = -squared_distances(network.embed(view, query.rows()), prototypes)
-    predicted = scores.argmax(dim=1).numpy()
-    return float(np.mean(recalls(query.targets(names), predicted, len(names))))

@@ -12,6 +12,7 @@ from nodegraft.graph.labels import Labelled
 from nodegraft.graph.stream import Curriculum
 from nodegraft.graph.view import GraphView
 from nodegraft.nn.encoders import Encoder
+from nodegraft.nn.losses import balanced_cross_entropy
 from nodegraft.training.optimiser import adam
 
 HEAD = "head"
@@ -81,8 +82,7 @@ class FullBatchTrainer:
         self.noise = seeds.generator("dropout")
         self.neighbourhood = view.whole(encoder.hops)
         self.train = self._examples(train)
-        counts = torch.bincount(self.train[1], minlength=len(train)).clamp(min=1)
-        self.weights = 1.0 / counts if plan.balanced else None
+        self.loss = balanced_cross_entropy if plan.balanced else F.cross_entropy
         self.optimiser = adam(
             [*encoder.parameters(), self.head], plan.learning_rate, plan.weight_decay
         )
@@ -102,7 +102,7 @@ class FullBatchTrainer:
         self.optimiser.zero_grad()
         hidden = self.encoder(self.neighbourhood, self.dropout, self.noise)
         scores = hidden.index_select(0, positions) @ self.head.T
-        loss = F.cross_entropy(scores, targets, weight=self.weights)
+        loss = self.loss(scores, targets)
         loss.backward()  # type: ignore[no-untyped-call]
         self.optimiser.step()
         return loss.item()

@@ -1,0 +1,97 @@
+"""Meta-GNN: weights of a graph encoder from which a few gradient steps learn a task."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from nodegraft.episodes.episode import Episode
+from nodegraft.graph.labels import Labelled
+from nodegraft.graph.stream import Curriculum
+from nodegraft.graph.view import GraphView
+from nodegraft.methods.episodic import Episodic
+from nodegraft.nn.encoders import GCN
+from nodegraft.training.maml import MAML, Adaptation, Adapted
+from nodegraft.training.meta import MetaTraining
+
+
+@dataclass(kw_only=True)
+class MetaGNN(Episodic[MAML]):
+    r"""MAML on node tasks.
+
+    .. math::
+        \theta_T = \theta - \alpha \nabla_\theta L_{S_T}(\theta) \text{ (inner\_steps times)},
+        \quad \theta \leftarrow \theta - \beta \nabla_\theta L_{Q_T}(\theta_T)
+
+    Practice is on N-way K-shot tasks from the known classes, with the gradient taken through the
+    inner steps; ``first_order`` leaves that out. Zhou et al. 2019,
+    https://arxiv.org/abs/1905.09718.
+
+    Adapted: tasks of the source have one fixed N, a stream has not. So the head has no weights of
+    its own to start from: all its rows start alike (see :class:`~nodegraft.training.maml.MAML`),
+    and the encoder's weights alone are meta-learned, from the shared pre-trained ones on. One task
+    a meta-step instead of five. A session starts from the meta-learned weights and takes
+    ``test_steps`` on supports of all classes seen: ``base_shots`` nodes kept of each class known
+    from the start and all supports of the others, every class with equal weight in the loss. They
+    are more than ``inner_steps`` (the source takes as many), because the more classes there are
+    the less a step does for each.
+    """
+
+    inner_rate: float = 0.5
+    inner_steps: int = 10
+    test_steps: int = 100
+    first_order: bool = False
+    meta_rate: float = 0.003
+    base_shots: int = 20
+
+    name: ClassVar[str] = "meta-gnn"
+    summary: ClassVar[str] = "GCN meta-learned by MAML, adapted by gradient steps on kept supports"
+    citation: ClassVar[str] = "Zhou et al. 2019"
+
+    def learn_base(self, view: GraphView, curriculum: Curriculum) -> None:
+        """Pre-train, meta-learn, then adapt to the known classes."""
+        network = self.practised(view, curriculum)
+        self._take(network.learn(view, curriculum.train, None))
+
+    def learn_classes(self, view: GraphView, support: Labelled) -> None:
+        """Adapt anew, from the meta-learned weights, to all classes."""
+        self._take(self.network().learn(view, support, self._adapted()))
+
+    @torch.no_grad()
+    def score(self, view: GraphView, rows: NDArray[np.int64]) -> Tensor:
+        """The adapted encoder and head."""
+        return self.network().score(view, rows, self._adapted())
+
+    @torch.no_grad()
+    def embedding(self, view: GraphView, rows: NDArray[np.int64]) -> Tensor:
+        """The adapted encoder's output."""
+        return self.network().embed_adapted(view, rows, self.adapted_)
+
+    def new_network(self, encoder: GCN) -> MAML:
+        """The encoder inside its inner loop."""
+        plan = Adaptation(
+            rate=self.inner_rate,
+            steps=self.inner_steps,
+            test_steps=self.test_steps,
+            first_order=self.first_order,
+            base_shots=self.base_shots,
+        )
+        return MAML(encoder, plan, self.seeds)
+
+    def practice(self, curriculum: Curriculum) -> Iterator[Episode]:
+        """Plain tasks."""
+        return self.tasks(curriculum)
+
+    def training(self, episodes: int) -> MetaTraining:
+        """With the outer rate."""
+        return replace(super().training(episodes), learning_rate=self.meta_rate)
+
+    def _adapted(self) -> Adapted:
+        return Adapted(Labelled(self.supports_), self.adapted_)
+
+    def _take(self, adapted: Adapted) -> None:
+        self.supports_, self.adapted_ = adapted.supports.lists(), adapted.weights
