@@ -17,7 +17,8 @@ def fitted(**parameters: object) -> CEC:
 
 def test_practice_moves_the_attention_and_not_the_encoder() -> None:
     stream, model = small_stream(), fitted()
-    plain = ProtoGCN(max_epochs=4).fit(stream.session(0).view, stream.curriculum)
+    plain = quick("proto-gcn").fit(stream.session(0).view, stream.curriculum)
+    assert isinstance(plain, ProtoGCN)
     for name, value in plain.encoder_.items():
         assert torch.equal(model.network_[f"encoder.{name}"], value)
     assert torch.equal(model.prototypes_, plain.prototypes_)

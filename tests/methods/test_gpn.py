@@ -33,7 +33,8 @@ def test_prototypes_of_all_classes_are_weighed_by_the_valuator() -> None:
 
 def test_practice_moves_encoder_and_valuator() -> None:
     stream, idle, model = small_stream(), fitted(episodes=0), fitted()
-    plain = ProtoGCN(max_epochs=4).fit(stream.session(0).view, stream.curriculum)
+    plain = quick("proto-gcn").fit(stream.session(0).view, stream.curriculum)
+    assert isinstance(plain, ProtoGCN)
     assert torch.equal(idle.network_["encoder.weights.0"], plain.encoder_["weights.0"])
     for name in ("encoder.weights.0", "node_attention.weight"):
         assert not torch.equal(model.network_[name], idle.network_[name])
