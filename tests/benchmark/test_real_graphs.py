@@ -16,6 +16,7 @@ RESULTS = Path(__file__).parents[2] / "results"
 FLOORS = [
     ("amazon-clothing", "sgc-mean", 0.75),
     ("amazon-clothing", "proto-gcn", 0.40),
+    ("amazon-clothing", "hag-meta", 0.60),
     ("gentoo", "sgc-mean", 0.45),
     ("gentoo", "proto-gcn", 0.18),
     ("debian", "sgc-mean", 0.54),

@@ -150,3 +150,16 @@ def test_a_failed_job_fails_the_command_with_its_reason(tmp_path: Path) -> None:
     assert done.exit_code == 2
     assert "hops must not be negative" in done.stdout
     assert "2 jobs failed" in done.stderr
+
+
+def test_tune_keeps_its_trials_beside_the_plan(tmp_path: Path) -> None:
+    plan = tmp_path / "sgc-mean.toml"
+    plan.write_text(
+        'method = "sgc-mean"\ndatasets = ["synthetic"]\nseeds = [0]\ntrials = 2\n'
+        "[space]\nhops = [0, 1]\n"
+    )
+    done = invoke("tune", str(plan))
+    assert done.exit_code == 0, done.stderr
+    kept = json.loads(plan.with_suffix(".json").read_text())
+    assert len(kept["trials"]) == 2
+    assert f"hops={kept['best']['parameters']['hops']}" in done.stdout

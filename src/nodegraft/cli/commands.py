@@ -1,10 +1,8 @@
 """The commands: parse, call, draw."""
 
 import json
-from collections.abc import Callable
-from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any, cast
+from typing import Annotated, cast
 
 import torch
 import typer
@@ -12,18 +10,17 @@ from rich.box import SIMPLE
 from rich.console import Console
 from rich.table import Table
 
-from nodegraft.base.errors import MissingFileError, NodegraftError, ParameterError
+from nodegraft.base.errors import MissingFileError, ParameterError
 from nodegraft.base.parameters import parse, read
 from nodegraft.benchmark.job import Job
-from nodegraft.benchmark.results import read_records
-from nodegraft.benchmark.suite import Suite
 from nodegraft.cli.display import RunDisplay, percent, summary_table
+from nodegraft.cli.guard import says_what_is_wrong
+from nodegraft.cli.options import DataRoot, DatasetOptions
+from nodegraft.cli.suites import bench, table, tune
 from nodegraft.datasets.base import REGISTRY as DATASETS
 from nodegraft.graph.statistics import QUANTILES, Statistics, describe
 from nodegraft.graph.stream import Arrival
 from nodegraft.methods.base import REGISTRY as METHODS
-from nodegraft.report.tables import suite_tables
-from nodegraft.runners.local import run_jobs
 
 app = typer.Typer(
     help="Teach a graph model new classes from a handful of labelled nodes.",
@@ -35,31 +32,6 @@ listing = typer.Typer(help="What is there to choose from.", no_args_is_help=True
 data = typer.Typer(help="Look at datasets.", no_args_is_help=True)
 app.add_typer(listing, name="list")
 app.add_typer(data, name="data")
-
-DataRoot = Annotated[
-    Path | None,
-    typer.Option("--data", help="Folder that holds the data folders [env: NODEGRAFT_DATA]."),
-]
-DatasetOptions = Annotated[
-    list[str] | None,
-    typer.Option("--dataset-set", metavar="NAME=VALUE", help="Set an option of the dataset."),
-]
-
-
-def says_what_is_wrong(command: Callable[..., None]) -> Callable[..., None]:
-    """Errors meant for the user are one message and exit code 2, not a traceback."""
-
-    @wraps(command)
-    def guarded(*args: Any, **kwargs: Any) -> None:
-        try:
-            command(*args, **kwargs)
-        except NodegraftError as error:
-            Console(stderr=True).print(
-                f"[bold red]Error:[/] {error}", highlight=False, soft_wrap=True
-            )
-            raise typer.Exit(2) from error
-
-    return guarded
 
 
 @app.command()
@@ -125,65 +97,8 @@ def run(
         typer.echo(json.dumps(record.document, indent=2))
 
 
-@app.command()
-@says_what_is_wrong
-def bench(
-    suite: Annotated[Path, typer.Argument(help="A TOML file; see experiments/.")],
-    data: DataRoot = None,
-    out: Annotated[Path, typer.Option(help="Folder for the run records.")] = Path("runs"),
-    workers: Annotated[int, typer.Option(help="How many processes run jobs.")] = 1,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what is left.")] = False,
-) -> None:
-    """Run every job of a suite that has no record yet; stop and start it at will."""
-    wanted = Suite.read(suite)
-    left = [entry.job for entry in wanted.missing(read_records(out))]
-    console = Console()
-    done = len(wanted.entries) - len(left)
-    console.print(f"{wanted.title}: {len(left)} jobs to do, {done} of {len(wanted.entries)} done")
-    if dry_run:
-        return
-    failed = 0
-    for number, outcome in enumerate(run_jobs(left, data, out, workers), start=1):
-        failed += bool(outcome.error)
-        ending = outcome.error or str(outcome.record)
-        line = f"{number}/{len(left)} {outcome.job.title}, {outcome.job.protocol_name}: {ending}"
-        console.print(line, highlight=False, markup=False, soft_wrap=True)
-    if failed:
-        raise ParameterError(f"{failed} jobs failed; the same command tries them again.")
-
-
-@app.command()
-@says_what_is_wrong
-def table(
-    suite: Annotated[Path, typer.Argument(help="A TOML file; see experiments/.")],
-    runs: Annotated[Path, typer.Option(help="Folder of run records.")] = Path("runs"),
-) -> None:
-    """The tables of a suite, in Markdown, from its run records."""
-    typer.echo(suite_tables(Suite.read(suite), read_records(runs)))
-
-
-@app.command()
-@says_what_is_wrong
-def tune(
-    plan: Annotated[Path, typer.Argument(help="A TOML file; see experiments/search/.")],
-    data: DataRoot = None,
-) -> None:
-    """Choose a method's fields on validation classes; trials and the best are kept beside PLAN."""
-    # Optuna is an extra of its own.
-    from nodegraft.runners.search import Search, search
-
-    torch.set_num_threads(1)
-    wanted, console = Search.read(plan), Console()
-
-    def judge(job: Job) -> float:
-        loaded = job.load(data)
-        summary = job.run(loaded, job.stream(loaded)).document["summary"]
-        return float(summary["harmonic_mean"])
-
-    for trial in search(wanted, plan.with_suffix(".json"), judge):
-        values = ", ".join(f"{name}={value}" for name, value in trial.parameters.items())
-        console.print(f"{percent(trial.score)}  {values}", highlight=False)
-    console.print(f"trials: {plan.with_suffix('.json')}", highlight=False, soft_wrap=True)
+for command in (bench, table, tune):
+    app.command()(command)
 
 
 @listing.command("methods")
