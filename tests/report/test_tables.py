@@ -92,14 +92,21 @@ def test_a_matrix_puts_datasets_side_by_side() -> None:
 
 
 def test_a_comparison_puts_the_best_first_and_says_what_it_costs() -> None:
-    best = run(0.9, 0.8)
-    for record in (best, *STRICT):
+    best, low = run(0.9, 0.8), [run(0.7, 0.2), run(0.7, 0.4)]
+    for record in (best, *STRICT, *low):
         record["summary"]["kept_bytes"] = 2_500_000
-    ceiling = "strict, many-shot (ceiling)"
-    table = comparison({("gentoo", "one", "strict"): [*STRICT], ("gentoo", "all", ceiling): [best]})
+    table = comparison(
+        {
+            ("gentoo", "low", "strict"): [*low],
+            ("gentoo", "one", "strict"): [*STRICT],
+            ("gentoo", "all", "strict, many-shot (ceiling)"): [best],
+        }
+    )
     assert cells(table, 0)[0] == "all — many-shot (ceiling)"
     assert cells(table, 1)[0] == "one"
-    assert cells(table, 1)[5:] == ["2.0", "0.250", "2.50"]
+    assert cells(table, 1)[5:] == ["–", "2.0", "0.250", "2.50"]
+    # Low is 20 points behind on each of the two seeds.
+    assert cells(table, 2)[:1] + cells(table, 2)[5:6] == ["low", "-20.0 ± 0.0"]
 
 
 def test_a_suite_without_all_records_says_what_is_missing() -> None:

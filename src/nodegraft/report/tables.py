@@ -99,19 +99,25 @@ def matrix(groups: Groups) -> str:
 
 
 def comparison(groups: Groups) -> str:
-    """For each dataset a row for each method, best last session first, with what it costs."""
+    """For each dataset a row for each method, best last session first, with what it costs.
+
+    ``behind`` is the paired difference over seeds to the best method that is no ceiling.
+    """
     parts = []
     for dataset in _unique(dataset for dataset, _, _ in groups):
         chosen = [(name, p, runs) for (d, name, p), runs in groups.items() if d == dataset]
         chosen.sort(key=lambda item: -np.mean(_summaries(item[2], SUMMARY["last"])))
+        best = next((runs for _, protocol, runs in chosen if protocol == "strict"), [])
         rows = []
         for name, protocol, runs in chosen:
             cells = [percent(_summaries(runs, field)) for field in SUMMARY.values()]
+            compared = protocol == "strict" and runs is not best
+            cells.append(percent(_gains(best, runs), signed=True) if compared else "–")
             kept = np.mean(_summaries(runs, "kept_bytes")) / 1e6
             note = protocol.removeprefix("strict").removeprefix(", ")
             label = f"{name} — {note}" if note else name
             rows.append([label, *cells, *_seconds(runs), f"{kept:.2f}"])
-        head = ["method", *SUMMARY, "training s", "session s", "kept MB"]
+        head = ["method", *SUMMARY, "behind", "training s", "session s", "kept MB"]
         parts.append(f"**{dataset}**\n\n{markdown(head, rows)}")
     return "\n\n".join(parts)
 
@@ -126,9 +132,9 @@ def leak(groups: Groups) -> str:
             continue
         row = [dataset, name]
         for field in (SUMMARY["A0"], SUMMARY["last"]):
-            honest, inflated = _summaries(strict, field), _summaries(leaky, field)
-            gains = [b - a for a, b in zip(honest, inflated, strict=True)]
-            row += [percent(honest), percent(inflated), f"**{percent(gains, signed=True)}**"]
+            gains = percent(_gains(strict, leaky, field), signed=True)
+            row += [percent(_summaries(runs, field)) for runs in (strict, leaky)]
+            row.append(f"**{gains}**")
         rows.append(row)
     columns = [
         f"{place} {kind}" for place in ("A0", "last") for kind in ("strict", "leaky", "leak")
@@ -195,6 +201,13 @@ def _indices(runs: list[Record]) -> range:
 
 def _summaries(runs: Sequence[Record], field: str) -> list[float]:
     return [run["summary"][field] for run in runs]
+
+
+def _gains(
+    before: Sequence[Record], after: Sequence[Record], field: str = SUMMARY["last"]
+) -> list[float]:
+    pairs = zip(_summaries(before, field), _summaries(after, field), strict=True)
+    return [second - first for first, second in pairs]
 
 
 def _unique(items: Iterable[Any]) -> list[Any]:
