@@ -1,10 +1,12 @@
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from nodegraft.base.errors import ParameterError
 from nodegraft.benchmark.job import Job
+from nodegraft.methods.sgc_mean import SGCMean
 from nodegraft.runners.search import Search, Trial, best, search
 
 PLAN = Search(
@@ -26,6 +28,7 @@ def wants_three(job: Job) -> float:
 def test_the_best_value_is_found_and_kept(tmp_path: Path) -> None:
     trials = list(search(PLAN, tmp_path / "plan.json", wants_three))
     assert len(trials) == 6
+    assert trials[0].parameters == {"hops": SGCMean().hops}
     kept = json.loads((tmp_path / "plan.json").read_text())
     assert kept["best"]["score"] == best(trials).score == max(trial.score for trial in trials)
     assert len(kept["trials"]) == 6
@@ -68,6 +71,11 @@ def test_a_wrong_file_says_so(tmp_path: Path, text: str) -> None:
 
 
 def test_a_wrong_range_says_so(tmp_path: Path) -> None:
-    plan = Search(method="x", datasets=(), seeds=(), trials=1, space={"hops": 3})
+    plan = replace(PLAN, space={"hops": 3})
     with pytest.raises(ParameterError, match="hops in a search is a list"):
         next(search(plan, tmp_path / "plan.json", wants_three))
+
+
+def test_a_search_on_nothing_says_so() -> None:
+    with pytest.raises(ParameterError, match="at least one dataset"):
+        replace(PLAN, seeds=())

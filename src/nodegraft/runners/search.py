@@ -43,6 +43,10 @@ class Search:
     trials: int
     space: Mapping[str, Any]
 
+    def __post_init__(self) -> None:
+        if not self.datasets or not self.seeds:
+            raise ParameterError("A search needs at least one dataset and one seed.")
+
     @classmethod
     def read(cls, path: str | Path) -> "Search":
         """From a TOML file; see ``experiments/search/``."""
@@ -78,6 +82,12 @@ def search(plan: Search, place: Path, judge: Judge) -> Iterator[Trial]:
                 params=trial.parameters, distributions=space, value=trial.score
             )
         )
+    if not done:
+        # What stands today is tried first: a search should say whether it found anything better.
+        model = plan.jobs({})[0].model()
+        today = {name: getattr(model, name) for name in space}
+        if all(_allows(plan.space[name], value) for name, value in today.items()):
+            study.enqueue_trial(today)
     while len(done) < plan.trials:
         proposed = study.ask(space)
         scores = [judge(job) for job in plan.jobs(proposed.params)]
@@ -91,6 +101,12 @@ def search(plan: Search, place: Path, judge: Judge) -> Iterator[Trial]:
 def best(trials: list[Trial]) -> Trial:
     """The first of those with the highest score."""
     return max(trials, key=lambda trial: trial.score)
+
+
+def _allows(choice: Any, value: Any) -> bool:
+    if isinstance(choice, list):
+        return value in choice
+    return bool(choice["low"] <= value <= choice["high"])
 
 
 def _distribution(name: str, choice: Any) -> optuna.distributions.BaseDistribution:
