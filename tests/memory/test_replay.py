@@ -12,7 +12,6 @@ from nodegraft.memory.replay import (
     influence_maximisation,
     lowest,
     mean_of_feature,
-    plain,
     without,
 )
 
@@ -46,8 +45,8 @@ def test_mean_of_feature_picks_the_closest_to_the_mean_of_their_own_class() -> N
     targets, means = torch.tensor([0, 0, 0, 1, 1]), torch.tensor([[3.0], [11.0]])
     costs = mean_of_feature(vectors, targets, means)
     assert costs.tolist() == [0.0, 2.0, 2.5, 1.0, 1.5]
-    assert plain(lowest(labelled, costs, 2)) == {"a": [20, 21], "b": [30, 31]}
-    assert plain(lowest(labelled, costs, 1)) == {"a": [20], "b": [30]}
+    assert lowest(labelled, costs, 2).lists() == {"a": [20, 21], "b": [30, 31]}
+    assert lowest(labelled, costs, 1).lists() == {"a": [20], "b": [30]}
 
 
 def test_coverage_picks_nodes_with_the_fewest_strangers_near() -> None:
@@ -57,7 +56,7 @@ def test_coverage_picks_nodes_with_the_fewest_strangers_near() -> None:
     assert coverage_maximisation(vectors, targets, 1.0).tolist() == [0, 0, 1, 1, 0]
     assert coverage_maximisation(vectors, targets, 1.5).tolist() == [0, 1, 1, 2, 0]
     picked = lowest(Labelled({"a": [5, 6, 7], "b": [8, 9]}), torch.tensor([0, 1, 1, 2, 0]), 1)
-    assert plain(picked) == {"a": [5], "b": [9]}
+    assert picked.lists() == {"a": [5], "b": [9]}
 
 
 def test_coverage_in_blocks_is_coverage(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -105,16 +104,16 @@ def test_influence_prefers_the_node_the_head_gets_wrong() -> None:
 
 def test_equal_costs_keep_the_order_given() -> None:
     labelled = Labelled({"a": [9, 3, 7, 1]})
-    assert plain(lowest(labelled, torch.zeros(4), 3)) == {"a": [9, 3, 7]}
+    assert lowest(labelled, torch.zeros(4), 3).lists() == {"a": [9, 3, 7]}
 
 
 def test_the_latest_label_of_a_node_counts() -> None:
     kept = Labelled({"a": [5, 2, 8], "b": [4]})
     left = without(kept, Labelled({"c": [4, 2]}))
-    assert plain(left) == {"a": [5, 8], "b": []}
-    assert plain(kept) == {"a": [5, 2, 8], "b": [4]}
+    assert left.lists() == {"a": [5, 8], "b": []}
+    assert kept.lists() == {"a": [5, 2, 8], "b": [4]}
 
 
 def test_what_is_kept_is_plain_numbers() -> None:
-    rows = plain(Labelled({"a": np.array([5, 2])}))["a"]
+    rows = Labelled({"a": np.array([5, 2])}).lists()["a"]
     assert [type(row) for row in rows] == [int, int]

@@ -111,3 +111,15 @@ def test_a_last_relu_leaves_no_negative_embedding() -> None:
         model = quick("hag-meta", last_relu=last_relu).fit(stream._graph, stream.split.train)
         vectors = model.embed(stream._graph, list(range(50)))
         assert (vectors.min() >= 0) == last_relu
+
+
+def test_an_attention_switched_off_weighs_all_alike() -> None:
+    stream = small_stream()
+    model = quick("hag-meta", nla=False, tla="off").fit(stream._graph, stream.split.train)
+    assert isinstance(model, HAGMeta)
+    rows = stream.split.members[stream.split.novel[0]]
+    model.add_classes(stream._graph, Labelled({"four": rows[:4], "two": rows[4:6]}))
+    told = model.attention(stream._graph)
+    assert set(told.nodes["four"].values()) == {0.25}
+    assert set(told.nodes["two"].values()) == {0.5}
+    assert [weight for _, weight in told.tasks] == [0.5, 0.5]

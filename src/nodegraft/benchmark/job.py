@@ -85,7 +85,8 @@ class Job:
         """Whether a record tells the result of this job."""
         setting, default = document["setting"], document["default_setting"]
         size = (self.ways or default["ways"], self.shots or default["shots"])
-        return self._asked() == _asked(document) and size == (setting["ways"], setting["shots"])
+        asked = all(document[name] == value for name, value in self._asked().items())
+        return asked and size == (setting["ways"], setting["shots"])
 
     def _asked(self) -> dict[str, Any]:
         source = build(DATASETS.get(self.dataset), self.dataset_options)
@@ -98,8 +99,3 @@ class Job:
             "parameters": self.model().parameters(),
             "dataset_options": asdict(source),
         }
-
-
-def _asked(document: Mapping[str, Any]) -> dict[str, Any]:
-    names = "method", "dataset", "seed", "arrival", "protocol", "parameters", "dataset_options"
-    return {name: document[name] for name in names}

@@ -1,5 +1,6 @@
 """Commands about many runs: run a suite, make its tables, search for settings."""
 
+from functools import cache
 from pathlib import Path
 from typing import Annotated
 
@@ -14,6 +15,7 @@ from nodegraft.benchmark.suite import Suite
 from nodegraft.cli.display import percent
 from nodegraft.cli.guard import says_what_is_wrong
 from nodegraft.cli.options import DataRoot
+from nodegraft.datasets.base import load_dataset
 from nodegraft.report.tables import suite_tables
 from nodegraft.runners.local import run_jobs
 
@@ -67,8 +69,10 @@ def tune(
     torch.set_num_threads(1)
     wanted, console = Search.read(plan), Console()
 
+    load = cache(lambda name: load_dataset(name, data))  # once, not for every trial
+
     def judge(job: Job) -> float:
-        loaded = job.load(data)
+        loaded = load(job.dataset)
         summary = job.run(loaded, job.stream(loaded)).document["summary"]
         return float(summary["harmonic_mean"])
 

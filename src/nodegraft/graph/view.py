@@ -133,6 +133,11 @@ class GraphView:
         features = Operator(self._graph.features(self._at(nodes)))
         return Neighbourhood(features, tuple(reversed(slices)), tuple(reversed(rings)))
 
+    def around(self, rows: IntArray, hops: int) -> tuple[Neighbourhood, NDArray[np.int64]]:
+        """The neighbourhood of rows in any order, repeats included, and each one's place in it."""
+        unique, places = np.unique(rows, return_inverse=True)
+        return self.neighbourhood(unique, hops), places
+
     def propagated(self, rows: IntArray, hops: int) -> list[Matrix]:
         """The rows of X, SX, S²X … up to ``hops``; the products are computed once per view."""
         if hops < 0:

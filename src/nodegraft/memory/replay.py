@@ -11,26 +11,14 @@ from torch import Tensor
 
 from nodegraft.graph.labels import Labelled
 
-Rows = dict[str, list[int]]
-"""Class name -> rows, as plain numbers a model can keep."""
-
 PAIRS = 2**24
 """How many distances are held at once; all of them would be the labelled nodes squared."""
-
-
-def plain(labelled: Labelled) -> Rows:
-    """Labelled nodes as a model keeps them.
-
-    >>> plain(Labelled({"hats": [3, 1]}))
-    {'hats': [3, 1]}
-    """
-    return {name: rows.tolist() for name, rows in labelled.items()}
 
 
 def without(kept: Labelled, taught: Labelled) -> Labelled:
     """What was kept, less the nodes that are taught anew: a node's latest label counts.
 
-    >>> plain(without(Labelled({"hats": [3, 1]}), Labelled({"caps": [1]})))
+    >>> without(Labelled({"hats": [3, 1]}), Labelled({"caps": [1]})).lists()
     {'hats': [3]}
     """
     again = taught.rows()
@@ -42,7 +30,8 @@ def lowest(labelled: Labelled, costs: Tensor, count: int) -> Labelled:
 
     ``costs`` are in the order of ``labelled.rows()``.
 
-    >>> plain(lowest(Labelled({"hats": [7, 8, 9], "caps": [4]}), torch.tensor([2.0, 0, 1, 5]), 2))
+    >>> labelled = Labelled({"hats": [7, 8, 9], "caps": [4]})
+    >>> lowest(labelled, torch.tensor([2.0, 0, 1, 5]), 2).lists()
     {'hats': [8, 9], 'caps': [4]}
     """
     parts = torch.split(costs, [rows.size for rows in labelled.values()])

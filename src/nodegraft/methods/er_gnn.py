@@ -18,7 +18,6 @@ from nodegraft.memory.replay import (
     influence_maximisation,
     lowest,
     mean_of_feature,
-    plain,
     without,
 )
 from nodegraft.methods.tuned import Tuned
@@ -65,7 +64,7 @@ class ERGNN(Tuned):
         if self.kept < 1:
             raise ParameterError("kept must be positive; replaying nothing is finetune.")
         super().learn_base(view, curriculum)
-        self.kept_ = plain(self._chosen(view, curriculum.train))
+        self.kept_ = self._chosen(view, curriculum.train).lists()
 
     def learn_classes(self, view: GraphView, support: Labelled) -> None:
         """Learn new supports and the buffer together, then choose among the new ones."""
@@ -80,13 +79,13 @@ class ERGNN(Tuned):
             return mix(new / parts[1], old / max(1, parts[0]), *parts)
 
         self.tune(self.grown(support), view, together.rows(), loss)
-        self.kept_ = plain(buffer | self._chosen(view, support))
+        self.kept_ = (buffer | self._chosen(view, support)).lists()
 
     def unlearn_classes(self, kept: NDArray[np.int64]) -> None:
         """Drop the other classes from head and buffer."""
         super().unlearn_classes(kept)
         names = [self.classes_[column] for column in kept]
-        self.kept_ = plain(Labelled(self.kept_).only(names))
+        self.kept_ = Labelled(self.kept_).only(names).lists()
 
     def _chosen(self, view: GraphView, labelled: Labelled) -> Labelled:
         return lowest(labelled, self._costs(view, labelled), self.kept)

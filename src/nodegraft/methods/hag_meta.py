@@ -142,10 +142,8 @@ class HAGMeta(Prototypical[HAGNetwork]):
         nodes: dict[str, dict[Key, float]] = {}
         for task in (Labelled(task) for task in self.kept_[1:] if task):
             sizes = [rows.size for rows in task.values()]
-            weights = network.support_weights(view, task)
-            if not self.nla:
-                weights = 1 / torch.tensor(sizes).repeat_interleave(torch.tensor(sizes))
-            for (name, rows), part in zip(task.items(), torch.split(weights, sizes), strict=True):
+            weights = torch.split(network.support_weights(view, task), sizes)
+            for (name, rows), part in zip(task.items(), weights, strict=True):
                 nodes[name] = dict(zip(view.keys_of(rows), part.tolist(), strict=True))
         names = [tuple(task) for task in self.kept_ if task]
         tasks = torch.split(self.prototypes_, [len(task) for task in names])

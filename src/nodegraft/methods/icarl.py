@@ -12,7 +12,7 @@ from torch import Tensor
 from nodegraft.graph.labels import Labelled
 from nodegraft.graph.stream import Curriculum
 from nodegraft.graph.view import GraphView
-from nodegraft.memory.replay import Rows, herding, plain, without
+from nodegraft.memory.replay import herding, without
 from nodegraft.methods.tuned import Tuned
 from nodegraft.nn.encoders import embed_rows
 from nodegraft.nn.losses import distillation
@@ -77,7 +77,7 @@ class ICaRL(Tuned):
         )
         targets = torch.from_numpy(kept.targets(kept.classes))
         means = class_means(self._directions(view, kept.rows()), targets, len(kept))
-        self.kept_: Rows = plain(kept)
+        self.kept_ = kept.lists()
         self.means_: Tensor = F.normalize(means, dim=1)
 
     def unlearn_classes(self, kept: NDArray[np.int64]) -> None:
@@ -85,7 +85,7 @@ class ICaRL(Tuned):
         super().unlearn_classes(kept)
         self.means_ = self.means_[torch.from_numpy(kept)]
         names = [self.classes_[column] for column in kept]
-        self.kept_ = plain(Labelled(self.kept_).only(names))
+        self.kept_ = Labelled(self.kept_).only(names).lists()
 
     def score(self, view: GraphView, rows: NDArray[np.int64]) -> Tensor:
         """Minus the squared distance to each mean, all of length 1."""

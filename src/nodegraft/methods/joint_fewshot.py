@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from nodegraft.graph.labels import Labelled
 from nodegraft.graph.stream import Curriculum
 from nodegraft.graph.view import GraphView
-from nodegraft.memory.replay import Rows, plain, without
+from nodegraft.memory.replay import without
 from nodegraft.methods.classifying import Classifying
 from nodegraft.training.pretrain import Pretraining
 
@@ -54,12 +54,12 @@ class JointFewShot(Classifying):
 
     def _train(self, view: GraphView, train: Labelled, held_out: Labelled) -> None:
         super().learn_base(view, Curriculum(train, held_out))
-        self.train_: Rows = plain(train)
-        self.held_out_: Rows = plain(held_out)
+        self.train_ = train.lists()
+        self.held_out_ = held_out.lists()
 
     def unlearn_classes(self, kept: NDArray[np.int64]) -> None:
         """Drop the other classes from head and labels."""
         super().unlearn_classes(kept)
         names = [self.classes_[column] for column in kept]
-        self.train_ = plain(Labelled(self.train_).only(names))
-        self.held_out_ = plain(Labelled(self.held_out_).only(names))
+        self.train_ = Labelled(self.train_).only(names).lists()
+        self.held_out_ = Labelled(self.held_out_).only(names).lists()

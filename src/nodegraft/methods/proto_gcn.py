@@ -54,7 +54,7 @@ class ProtoGCN(Frozen):
         loss = F.cross_entropy(-squared_distances(asked, means), _targets(queries, everything))
         loss.backward()  # type: ignore[no-untyped-call]
         adam(encoder.parameters(), self.learning_rate, self.weight_decay).step()
-        self.encoder_ = encoder.state_dict()
+        self.keep_encoder(encoder)
         self.prototypes_ = self._means(view, everything)
 
     def score(self, view: GraphView, rows: NDArray[np.int64]) -> Tensor:

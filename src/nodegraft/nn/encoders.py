@@ -88,8 +88,8 @@ def embed_rows(
     network: Callable[[Neighbourhood], Tensor], view: GraphView, rows: NDArray[np.int64], hops: int
 ) -> Tensor:
     """What a network says of rows in any order, repeats included, from their neighbourhood."""
-    unique, place = np.unique(rows, return_inverse=True)
-    return network(view.neighbourhood(unique, hops))[torch.from_numpy(place)]
+    neighbourhood, places = view.around(rows, hops)
+    return network(neighbourhood)[torch.from_numpy(places)]
 
 
 def drop(hidden: Tensor, rate: float, generator: np.random.Generator | None) -> Tensor:

@@ -6,6 +6,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from nodegraft.base.errors import ParameterError
+from nodegraft.benchmark.protocol import STRICT
+from nodegraft.benchmark.published import PUBLISHED
 from nodegraft.benchmark.suite import Suite
 from nodegraft.metrics import interval
 
@@ -45,8 +47,8 @@ def overview(groups: Groups) -> str:
     """A row for each dataset and method: strict and, where measured, leaky."""
     rows = []
     for dataset, name in _unique((dataset, name) for dataset, name, _ in groups):
-        strict = groups.get((dataset, name, "strict"), [])
-        leaky = groups.get((dataset, name, "published (leaky)"), [])
+        strict = groups.get((dataset, name, STRICT), [])
+        leaky = groups.get((dataset, name, PUBLISHED), [])
         cells = [percent(_summaries(strict, field)) for field in SUMMARY.values()]
         cells += [percent(_summaries(leaky, SUMMARY[column])) for column in ("A0", "last")]
         rows.append([dataset, name, *cells])
@@ -107,14 +109,14 @@ def comparison(groups: Groups) -> str:
     for dataset in _unique(dataset for dataset, _, _ in groups):
         chosen = [(name, p, runs) for (d, name, p), runs in groups.items() if d == dataset]
         chosen.sort(key=lambda item: -np.mean(_summaries(item[2], SUMMARY["last"])))
-        best = next((runs for _, protocol, runs in chosen if protocol == "strict"), [])
+        best = next((runs for _, protocol, runs in chosen if protocol == STRICT), [])
         rows = []
         for name, protocol, runs in chosen:
             cells = [percent(_summaries(runs, field)) for field in SUMMARY.values()]
-            compared = protocol == "strict" and runs is not best
+            compared = protocol == STRICT and runs is not best
             cells.append(percent(_gains(best, runs), signed=True) if compared else "–")
             kept = np.mean(_summaries(runs, "kept_bytes")) / 1e6
-            note = protocol.removeprefix("strict").removeprefix(", ")
+            note = protocol.removeprefix(STRICT).removeprefix(", ")
             label = f"{name} — {note}" if note else name
             rows.append([label, *cells, *_seconds(runs), f"{kept:.2f}"])
         head = ["method", *SUMMARY, "behind", "training s", "session s", "kept MB"]
@@ -126,8 +128,8 @@ def leak(groups: Groups) -> str:
     """What the published protocol's leak is worth: paired differences over seeds, in points."""
     rows = []
     for dataset, name in _unique((dataset, name) for dataset, name, _ in groups):
-        strict = groups.get((dataset, name, "strict"))
-        leaky = groups.get((dataset, name, "published (leaky)"))
+        strict = groups.get((dataset, name, STRICT))
+        leaky = groups.get((dataset, name, PUBLISHED))
         if not strict or not leaky:
             continue
         row = [dataset, name]
@@ -181,7 +183,10 @@ def _session_cells(runs: list[Record]) -> list[str]:
     cells = [
         percent([run["sessions"][i]["macro_accuracy"] for run in runs]) for i in _indices(runs)
     ]
-    cells += [percent(_summaries(runs, name)) for name in ("performance_drop", _RELATIVE)]
+    cells += [
+        percent(_summaries(runs, name))
+        for name in ("performance_drop", "relative_performance_drop")
+    ]
     return [*cells, *_seconds(runs)]
 
 
@@ -190,9 +195,6 @@ def _seconds(runs: list[Record]) -> list[str]:
     training = [run["sessions"][0]["seconds"] for run in runs]
     later = [session["seconds"] for run in runs for session in run["sessions"][1:]]
     return [f"{np.mean(training):.1f}", f"{np.mean(later):.3f}"]
-
-
-_RELATIVE = "relative_performance_drop"
 
 
 def _indices(runs: list[Record]) -> range:

@@ -37,9 +37,8 @@ class Finetuning:
         listener: Listener = SILENT,
     ) -> None:
         """Train encoder and head in place on ``loss(scores of the rows, in their order)``."""
-        unique, place = np.unique(rows, return_inverse=True)
-        neighbourhood = view.neighbourhood(unique, classifier.hops)
-        order = torch.from_numpy(place)
+        neighbourhood, places = view.around(rows, classifier.hops)
+        order = torch.from_numpy(places)
         optimiser = adam(classifier.parameters(), self.learning_rate, self.weight_decay)
         for number in range(1, self.steps + 1):
             optimiser.zero_grad()

@@ -46,9 +46,9 @@ class Lesson:
         cls, view: GraphView, labelled: Labelled, columns: tuple[str, ...], hops: int
     ) -> "Lesson":
         """Cut out once, however many steps are taken on it."""
-        unique, places = np.unique(labelled.rows(), return_inverse=True)
+        neighbourhood, places = view.around(labelled.rows(), hops)
         targets = torch.from_numpy(labelled.targets(columns))
-        return cls(view.neighbourhood(unique, hops), torch.from_numpy(places), targets)
+        return cls(neighbourhood, torch.from_numpy(places), targets)
 
 
 @dataclass(frozen=True)

@@ -86,7 +86,10 @@ class ValuedPrototypes(PrototypeLearner):
         return self.valuation.nla and (few_shot or self.valuation.nla_for == "all")
 
     def support_weights(self, view: GraphView, support: Labelled) -> Tensor:
-        """The weight of every support node, in the order of ``support.rows()``."""
+        """The weight of every few-shot support, in the order of ``support.rows()``."""
+        if not self.attends(few_shot=True):
+            counts = torch.tensor([rows.size for rows in support.values()])
+            return (1 / counts).repeat_interleave(counts)
         hops = self.node_attention.layers.hops
         raw = embed_rows(self.node_attention, view, support.rows(), hops)
         return self._normalised(view, support, raw)
@@ -121,9 +124,8 @@ class ValuedPrototypes(PrototypeLearner):
         # would cost more than the attention saves by looking at fewer nodes.
         parts = [task.rows() for task in tasks]
         parts.append(np.zeros(0, dtype=np.int64) if asked is None else asked)
-        unique, inverse = np.unique(np.concatenate(parts), return_inverse=True)
-        *supported, queried = torch.split(torch.from_numpy(inverse), [part.size for part in parts])
-        neighbourhood = view.neighbourhood(unique, self.encoder.hops)
+        neighbourhood, inside = view.around(np.concatenate(parts), self.encoder.hops)
+        *supported, queried = torch.split(torch.from_numpy(inside), [part.size for part in parts])
         embeddings = self.encoder(neighbourhood)
         attended = [self.attends(few) for few in few_shot]
         raw = self.node_attention(neighbourhood) if any(attended) else embeddings.new_zeros(0)
