@@ -59,6 +59,18 @@ def normalise_rows(matrix: Matrix) -> Matrix:
     return (matrix * factors[:, None]).astype(np.float32)
 
 
+def weigh_columns(matrix: Matrix, weights: NDArray[np.float32]) -> Matrix:
+    """Every column times its weight.
+
+    >>> weigh_columns(np.array([[3.0, 4.0]]), np.array([2.0, 0.5], dtype=np.float32)).tolist()
+    [[6.0, 2.0]]
+    """
+    if is_sparse(matrix):
+        entries = matrix.data * weights[matrix.indices], matrix.indices, matrix.indptr
+        return csr_array(entries, shape=matrix.shape)
+    return np.asarray(matrix * weights)
+
+
 def nbytes(matrix: Matrix) -> int:
     """Bytes of the arrays behind a matrix."""
     if is_sparse(matrix):

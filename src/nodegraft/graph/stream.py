@@ -1,7 +1,7 @@
 """Sessions in order: what is visible, what teaches, what is asked."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -45,6 +45,11 @@ class Curriculum:
     def base(self) -> tuple[str, ...]:
         """The known classes an encoder may be pre-trained on."""
         return tuple(name for name in self.train if name not in self.pseudo_novel)
+
+    @property
+    def undivided(self) -> "Curriculum":
+        """The same for a method that keeps no classes back to practise on: all known are base."""
+        return replace(self, pseudo_novel=())
 
     def for_early_stopping(self, seeds: Seeds) -> tuple[Labelled, Labelled]:
         """Training and held-out nodes of the base classes, carved by seed if none are given."""

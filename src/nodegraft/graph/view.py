@@ -1,12 +1,13 @@
 """What may be seen of a graph: the only thing a method is ever given."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nodegraft.base.errors import HiddenNodeError, ParameterError
+from nodegraft.graph.diffusion import Diffusion
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.keys import Key
 from nodegraft.graph.matrix import IntArray, Matrix
@@ -49,6 +50,7 @@ class GraphView:
             graph._adjacency if self._rows is None else graph._adjacency.induced(self._rows)
         )
         self._propagated: dict[int, Propagated] = {}
+        self._diffusion: dict[float, Diffusion] = {}
         self._whole_features: Matrix | None = None
         self._whole: Neighbourhood | None = None
 
@@ -145,6 +147,20 @@ class GraphView:
         if hops not in self._propagated:
             self._propagated[hops] = Propagated(self._adjacency, self._all_features(), hops)
         return self._propagated[hops].rows(self.positions(rows))
+
+    def diffused(
+        self, starts: Sequence[IntArray], rows: IntArray, restart: float
+    ) -> NDArray[np.float64]:
+        r"""How much of the walks from each set of starts is at each row, against an even spread.
+
+        One column per set: 1 where the row has its share of the set's mass, were that the same
+        everywhere; 0 where no walk comes.
+        """
+        if restart not in self._diffusion:
+            self._diffusion[restart] = Diffusion(self._adjacency, restart)
+        places = [self.positions(start) for start in starts]
+        mass, total = self._diffusion[restart].mass(places, self.positions(rows))
+        return mass / (total / self.num_nodes)
 
     def _all_features(self) -> Matrix:
         if self._whole_features is None:

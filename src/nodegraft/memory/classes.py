@@ -1,7 +1,7 @@
 """The classes a model knows: names, columns, when each was born and from how many labels."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -51,15 +51,30 @@ class ClassTable:
         new = (KnownClass(name, session, count) for name, count in shots.items())
         return ClassTable((*self.classes, *new))
 
+    def extend(self, shots: dict[str, int]) -> tuple["ClassTable", NDArray[np.int64]]:
+        """With more labels for known classes, and the columns of those."""
+        columns = self._columns(shots)
+        more = dict(zip(columns, shots.values(), strict=True))
+        classes = tuple(
+            replace(known, shots=known.shots + more.get(column, 0))
+            for column, known in enumerate(self.classes)
+        )
+        return ClassTable(classes), np.array(columns, dtype=np.int64)
+
     def remove(self, names: Iterable[str]) -> tuple["ClassTable", NDArray[np.int64]]:
         """Without some classes, and the columns that stay."""
-        gone = list(names)
-        unknown = [name for name in gone if name not in self.names]
-        if unknown:
-            raise ClassNameError(f"The model knows no class {unknown[0]!r}.")
-        columns = [column for column, name in enumerate(self.names) if name not in gone]
+        gone = self._columns(names)
+        columns = [column for column in range(len(self)) if column not in gone]
         kept = ClassTable(tuple(self.classes[column] for column in columns))
         return kept, np.array(columns, dtype=np.int64)
+
+    def _columns(self, names: Iterable[str]) -> list[int]:
+        column = {name: place for place, name in enumerate(self.names)}
+        asked = list(names)
+        unknown = [name for name in asked if name not in column]
+        if unknown:
+            raise ClassNameError(f"The model knows no class {unknown[0]!r}.")
+        return [column[name] for name in asked]
 
     def to_json(self) -> list[dict[str, Any]]:
         """A list of plain objects."""

@@ -10,7 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
-from nodegraft.base.errors import CheckpointError, DataError, NotFittedError
+from nodegraft.base.errors import (
+    CheckpointError,
+    DataError,
+    NotFittedError,
+    NotSupportedError,
+    ParameterError,
+)
 from nodegraft.base.events import SILENT, Listener
 from nodegraft.base.measure import Measurement
 from nodegraft.base.parameters import build
@@ -23,7 +29,7 @@ from nodegraft.graph.matrix import IntArray, Matrix
 from nodegraft.graph.stream import Curriculum
 from nodegraft.graph.view import GraphView
 from nodegraft.memory.classes import ClassTable
-from nodegraft.methods.hooks import Hooks
+from nodegraft.methods.hooks import Capability, Hooks
 
 Labels = Labelled | Mapping[str, Iterable[Key]]
 
@@ -86,6 +92,17 @@ class Method(Hooks):
             kept = self.state().nbytes
         return Added(support.classes, session, work.seconds, work.peak_bytes, kept)
 
+    def add_labels(
+        self, graph: Graph | GraphView, labels: Labels, *, listener: Listener = SILENT
+    ) -> None:
+        """Learn from more nodes of classes that are known already, if the method can."""
+        view = self._checked(graph)
+        support = _labelled(view, labels)
+        table, columns = self._table.extend(_shots(support))
+        with _AllOrNothing(self, listener):
+            self.learn_more(view, support, columns)
+            self._known = table
+
     def remove_classes(self, names: Iterable[str]) -> None:
         """Forget classes by name, if the method can."""
         table, kept = self._table.remove(names)
@@ -97,6 +114,23 @@ class Method(Hooks):
         """The most likely class name of each node."""
         names = np.array(self.classes_, dtype=object)
         predicted: list[str] = names[self._scores(graph, nodes).argmax(axis=1)].tolist()
+        return predicted
+
+    def predict_or_refuse(
+        self, graph: Graph | GraphView, nodes: Sequence[Key], at_least: float = 0.9
+    ) -> list[str | None]:
+        """The class of each node, or None where it is less likely than ``at_least``.
+
+        Only for methods whose probabilities mean something: an uncalibrated 0.9 is no promise.
+        """
+        if Capability.CALIBRATED not in self.capabilities():
+            raise NotSupportedError(self.name, Capability.CALIBRATED)
+        if not 0.0 <= at_least <= 1.0:
+            raise ParameterError(f"at_least is a probability between 0 and 1, not {at_least}.")
+        shares = self.predict_proba(graph, nodes)
+        names = np.array([*self.classes_, None], dtype=object)
+        answers = np.where(shares.max(axis=1) >= at_least, shares.argmax(axis=1), -1)
+        predicted: list[str | None] = names[answers].tolist()
         return predicted
 
     def predict_proba(self, graph: Graph | GraphView, nodes: Sequence[Key]) -> NDArray[np.float64]:

@@ -1,6 +1,6 @@
 """What methods with a linear classifier on the encoder share: training it once, asking it."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -24,7 +24,7 @@ class Classifying(Encoding):
     def learn_base(self, view: GraphView, curriculum: Curriculum) -> None:
         """Train encoder and head on all known classes."""
         encoder = self.new_encoder(view.num_features)
-        head = self.pretrain(encoder, view, replace(curriculum, pseudo_novel=()))
+        head = self.pretrain(encoder, view, curriculum.undivided)
         self.keep_classifier(Classifier(encoder, head))
 
     def keep_classifier(self, classifier: Classifier) -> None:

@@ -1,6 +1,6 @@
 """What methods on a frozen encoder share: it is trained once, then only asked."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 from nodegraft.graph.stream import Curriculum
@@ -18,7 +18,7 @@ class Frozen(Encoding):
 
     def learn_encoder(self, view: GraphView, curriculum: Curriculum) -> None:
         """Pre-train it and keep its weights."""
-        everything = replace(curriculum, pseudo_novel=())
+        taught = curriculum.undivided if self.pretrain_on == "known" else curriculum
         encoder = self.new_encoder(view.num_features)
-        self.pretrain(encoder, view, everything if self.pretrain_on == "known" else curriculum)
+        self.pretrain(encoder, view, taught)
         self.keep_encoder(encoder)

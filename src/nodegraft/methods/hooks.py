@@ -22,6 +22,7 @@ from nodegraft.graph.view import GraphView
 class Capability(StrEnum):
     """What a method may offer beyond learning and scoring."""
 
+    MORE = "learn more of a known class"
     REMOVE = "remove a class"
     EXPLAIN = "explain a prediction"
     CALIBRATED = "give calibrated confidence"
@@ -66,6 +67,13 @@ class Hooks(ABC):
 
     # Optional hooks; each one overridden is a capability declared.
 
+    def learn_more(self, view: GraphView, support: Labelled, columns: NDArray[np.int64]) -> None:
+        """Learn from more nodes of known classes; ``columns`` are those of ``support``'s classes.
+
+        What comes out is as if the nodes had been there when their class was first learned.
+        """
+        raise NotSupportedError(self.name, Capability.MORE)
+
     def unlearn_classes(self, kept: NDArray[np.int64]) -> None:
         """Keep only these columns."""
         raise NotSupportedError(self.name, Capability.REMOVE)
@@ -95,6 +103,7 @@ class Hooks(ABC):
     def capabilities(cls) -> frozenset[Capability]:
         """What this method can do beyond the minimum."""
         hooks = {
+            Capability.MORE: "learn_more",
             Capability.REMOVE: "unlearn_classes",
             Capability.EXPLAIN: "explain_node",
             Capability.CALIBRATED: "probabilities",

@@ -43,7 +43,7 @@ class JointFewShot(Classifying):
 
     def learn_base(self, view: GraphView, curriculum: Curriculum) -> None:
         """Train on all known classes."""
-        everything = replace(curriculum, pseudo_novel=())
+        everything = curriculum.undivided
         self._train(view, *everything.for_early_stopping(self.seeds))
 
     def learn_classes(self, view: GraphView, support: Labelled) -> None:

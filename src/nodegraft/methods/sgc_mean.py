@@ -9,10 +9,11 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, hstack
 
 from nodegraft.graph.labels import Labelled
-from nodegraft.graph.matrix import Matrix, is_sparse, normalise_rows, row_norms
+from nodegraft.graph.matrix import Matrix, is_sparse, normalise_rows
 from nodegraft.graph.stream import Curriculum
 from nodegraft.graph.view import GraphView
 from nodegraft.methods.base import Method
+from nodegraft.nn.centred_cosine import centred_cosines
 
 
 @dataclass(kw_only=True)
@@ -22,8 +23,7 @@ class SGCMean(Method):
     .. math:: s_k = \cos(z - \mu, p_k - \mu), \quad \mu = \frac{1}{|C_0|}\sum_{c \in C_0} p_c
 
     with class means :math:`p_k` and :math:`\mu` the mean of the base prototypes, fixed once the
-    base is learned. Sparse features stay sparse: the centring is expanded into products, so
-    :math:`z - \mu` is never formed. Wu et al. 2019, https://arxiv.org/abs/1902.07153.
+    base is learned. Sparse features stay sparse. Wu et al. 2019, https://arxiv.org/abs/1902.07153.
     """
 
     hops: int = 2
@@ -52,15 +52,7 @@ class SGCMean(Method):
 
     def score(self, view: GraphView, rows: NDArray[np.int64]) -> NDArray[np.float64]:
         """Centred cosine to each mean."""
-        vectors = self.embedding(view, rows)
-        # In double: what is left close to the centre would be noise of single precision.
-        centre = self.centre_.astype(np.float64)
-        spokes = self.prototypes_ - centre
-        along = vectors @ np.vstack((spokes, centre)).T
-        products = along[:, :-1] - (spokes * centre).sum(axis=1)
-        squares = row_norms(vectors) ** 2 - 2 * along[:, -1] + centre @ centre
-        lengths = np.sqrt(np.maximum(squares, 1e-12))[:, None] * (row_norms(spokes) + 1e-12)
-        return np.asarray(products / lengths, dtype=np.float64)
+        return centred_cosines(self.embedding(view, rows), self.prototypes_, self.centre_)
 
     def embedding(self, view: GraphView, rows: NDArray[np.int64]) -> Matrix:
         """The propagated rows side by side, of length 1 together."""

@@ -1,0 +1,63 @@
+"""Practice without training: some known classes are taught by few of their nodes, some by all."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nodegraft.base.seeds import Seeds
+from nodegraft.episodes.episode import Episode, draw_some
+from nodegraft.graph.labels import Labelled
+
+MOST_CLASSES = 200
+MOST_QUERIES = 8000
+"""More would sharpen a handful of numbers no further, and hold more scores in memory."""
+
+FEWEST_CLASSES = 4
+"""Fewer cannot be halved twice."""
+
+
+def mixed_episodes(
+    train: Labelled, held_out: Labelled, shots: Sequence[int], seeds: Seeds
+) -> Iterator[Episode]:
+    """Increments of all sizes, made of known classes; none where there are too few to make any.
+
+    A class taught by all its labels is asked about held-out nodes; one taught by ``shots`` has all
+    its other nodes to ask about, as a new class has. All of it from one sample of nodes, as they
+    come: large classes are asked more often.
+    """
+    generator = seeds.generator("mixed episodes")
+    classes = [name for name in train if held_out.get(name, train[name][:0]).size]
+    if len(classes) < FEWEST_CLASSES:
+        return
+    classes = generator.permutation(classes)[:MOST_CLASSES].tolist()
+    labelled = train.only(classes) | held_out.only(classes)
+    sample = generator.permutation(labelled.rows())[:MOST_QUERIES]
+    for present, few, count in _mixes(classes, shots, generator):
+        taught = draw_some(train.only(few), count, generator)
+        known = train.only([name for name in present if name not in few])
+        free = np.setdiff1d(sample, np.concatenate((known.rows(), taught.rows())))
+        query = {name: np.intersect1d(labelled[name], free) for name in present}
+        yield Episode((known, taught), Labelled(query))
+
+
+def _mixes(
+    classes: list[str], shots: Sequence[int], generator: np.random.Generator
+) -> Iterator[tuple[list[str], list[str], int]]:
+    """Which classes are there, which of them are new, and by how many nodes those are taught.
+
+    All classes and each half of them, to see what their number does; in each, none is new, or one
+    half after the other.
+    """
+    half = len(classes) // 2
+    for present in (classes, classes[:half], classes[half:]):
+        yield present, [], 0
+        for count in shots:
+            order = generator.permutation(present).tolist()
+            yield present, order[: len(order) // 2], count
+            yield present, order[len(order) // 2 :], count
+
+
+def asked(episodes: Sequence[Episode]) -> NDArray[np.int64]:
+    """All nodes that any of the episodes asks about, ascending."""
+    return np.unique(np.concatenate([episode.query.rows() for episode in episodes]))

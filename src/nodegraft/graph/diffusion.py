@@ -1,0 +1,107 @@
+"""Where walks that start at labelled nodes are likely to be: structure, without any feature."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nodegraft.graph.adjacency import Adjacency
+from nodegraft.graph.matrix import IntArray
+from nodegraft.graph.operator import multiply
+
+Reached = tuple[IntArray, NDArray[np.float32]]
+
+STEPS = 10
+"""Beyond it less than 3 % of the mass is still on its way, with a restart of 0.3."""
+
+TOLERANCE = 1e-3
+"""A start's walk is no longer followed through a node that it crosses with less than this for each
+of the node's edges. So a start touches at most (root of its degree) / TOLERANCE edges a step,
+whatever the size of the graph."""
+
+SMALL = 2**21
+"""Up to so many entries one pass over the whole adjacency is no dearer than local walks."""
+
+
+class Diffusion:
+    r"""Personalised PageRank mass of sets of nodes, in symmetric form.
+
+    .. math:: m = r \sum_{k < K} (1 - r)^k S^k s
+
+    with restart :math:`r` and :math:`s` the even distribution over a set's nodes. Large graphs are
+    not passed over: :math:`D^{1/2} S D^{-1/2}` moves walkers, and those too few to matter are not
+    followed (Andersen, Chung & Lang 2006, https://doi.org/10.1109/FOCS.2006.44). Sets met before
+    are looked up.
+
+    >>> path = Adjacency.from_edges(np.array([0, 1]), np.array([1, 2]), 3)
+    >>> mass, total = Diffusion(path, 0.5).mass([np.array([0])], np.array([0, 2]))
+    >>> mass.round(2).tolist(), total.round(2).tolist()
+    ([[0.72], [0.05]], [0.96])
+    """
+
+    def __init__(self, adjacency: Adjacency, restart: float, small: int = SMALL) -> None:
+        self._adjacency = adjacency
+        self._restart = restart
+        self._local = adjacency.indices.size > small
+        self._found: dict[bytes, Reached] = {}
+
+    def mass(
+        self, starts: Sequence[IntArray], nodes: IntArray
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """For every set a column with its mass at some nodes, and its mass in all."""
+        unknown = {start.tobytes(): start for start in starts if start.tobytes() not in self._found}
+        if self._local:
+            self._found |= {name: self._walk(start) for name, start in unknown.items()}
+        else:
+            self._found |= dict(zip(unknown, self._pass(list(unknown.values())), strict=True))
+        found = [self._found[start.tobytes()] for start in starts]
+        mass = np.stack([_look_up(reached, nodes) for reached in found], axis=1)
+        return mass, np.array([values.sum(dtype=np.float64) for _, values in found])
+
+    def _pass(self, starts: Sequence[IntArray]) -> list[Reached]:
+        """All sets at once over the whole graph."""
+        if not starts:
+            return []
+        everyone = np.arange(self._adjacency.num_nodes)
+        walking = np.zeros((everyone.size, len(starts)), dtype=np.float32)
+        for column, start in enumerate(starts):
+            walking[start, column] = 1.0 / start.size
+        total = self._restart * walking
+        for step in range(1, STEPS):
+            walking = np.asarray(multiply(self._adjacency.normalised, walking))
+            total += np.float32(self._restart * (1.0 - self._restart) ** step) * walking
+        return [(everyone, column) for column in np.ascontiguousarray(total.T)]
+
+    def _walk(self, start: IntArray) -> Reached:
+        """One set, looking at no more of the graph than its walkers reach."""
+        nodes, walkers = start, self._roots(start) / start.size
+        met, ended = [], []
+        for _ in range(STEPS):
+            met.append(nodes)
+            ended.append(self._restart * walkers)
+            sizes = self._adjacency.degrees(nodes) + 1
+            followed = walkers * start.size >= TOLERANCE * sizes
+            nodes, shares = nodes[followed], (walkers / sizes)[followed] * (1.0 - self._restart)
+            counts, neighbours = self._adjacency.neighbours(nodes)
+            nodes, walkers = _summed(
+                np.concatenate((nodes, neighbours)),
+                np.concatenate((shares, np.repeat(shares, counts))),
+            )
+        nodes, mass = _summed(np.concatenate(met), np.concatenate(ended))
+        return nodes, (mass / self._roots(nodes)).astype(np.float32)
+
+    def _roots(self, nodes: IntArray) -> NDArray[np.float64]:
+        roots: NDArray[np.float64] = np.sqrt(self._adjacency.degrees(nodes) + 1.0)
+        return roots
+
+
+def _summed(nodes: IntArray, values: NDArray[np.float64]) -> tuple[IntArray, NDArray[np.float64]]:
+    met, place = np.unique(nodes, return_inverse=True)
+    sums: NDArray[np.float64] = np.bincount(place, values, met.size).astype(np.float64)
+    return met, sums
+
+
+def _look_up(reached: Reached, nodes: IntArray) -> NDArray[np.float64]:
+    met, mass = reached
+    place = np.minimum(np.searchsorted(met, nodes), met.size - 1)
+    return np.where(met[place] == nodes, mass[place].astype(np.float64), 0.0)
