@@ -1,6 +1,7 @@
 """What every registered method must do; a new method gets these tests for free."""
 
 import dataclasses
+import json
 from pathlib import Path
 
 import numpy as np
@@ -163,11 +164,22 @@ def test_capabilities_are_what_it_says(name: str) -> None:
     else:
         with pytest.raises(NotSupportedError):
             model.remove_classes([model.classes_[0]])
+    if Capability.MORE not in model.capabilities():
+        with pytest.raises(NotSupportedError):
+            model.add_labels(graph, {model.classes_[0]: [399]})
+    if Capability.CALIBRATED in model.capabilities():
+        answered = model.predict_or_refuse(graph, [3, 1], at_least=0.0)
+        assert answered == model.predict(graph, [3, 1])
+    else:
+        with pytest.raises(NotSupportedError):
+            model.predict_or_refuse(graph, [3, 1])
     if Capability.EMBED in model.capabilities():
         assert model.embed(graph, [3, 1]).shape[0] == 2
     else:
         with pytest.raises(NotSupportedError):
             model.embed(graph, [0])
-    if Capability.EXPLAIN not in model.capabilities():
+    if Capability.EXPLAIN in model.capabilities():
+        assert json.loads(json.dumps(model.explain(graph, 0)))
+    else:
         with pytest.raises(NotSupportedError):
             model.explain(graph, 0)

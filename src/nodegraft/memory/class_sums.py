@@ -88,7 +88,7 @@ class ClassSums:
             "ends": self.sums.indptr.astype(np.int64),
             "width": np.array(self.sums.shape[1]),
             "counts": self.counts,
-            "rows": np.concatenate(self.rows),
+            "rows": np.concatenate((np.zeros(0, dtype=np.int64), *self.rows)),
             "sizes": np.array(sizes, dtype=np.int64),
             "limit": np.array(self.limit),
         }
@@ -100,7 +100,7 @@ class ClassSums:
         arrays = {name: tensor.numpy() for name, tensor in tensors.items()}
         shape = arrays["counts"].size, int(arrays["width"])
         entries = arrays["values"], arrays["columns"], arrays["ends"]
-        rows = np.split(arrays["rows"], np.cumsum(arrays["sizes"])[:-1])
+        rows = np.split(arrays["rows"], np.cumsum(arrays["sizes"]))[:-1]
         sums = csr_array(entries, shape=shape)
         return cls(sums, arrays["counts"], tuple(rows), int(arrays["limit"]))
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from operator import or_
+from operator import add, or_
 from typing import Any, ClassVar
 
 import numpy as np
@@ -177,15 +177,13 @@ class Graft(Method):
         return [normalise_rows(weigh_columns(layer, self.rarity_)) for layer in layers]
 
     def _remember(self, view: GraphView, labelled: Labelled) -> ClassSums:
-        return reduce(or_, (self._class(view, name, rows) for name, rows in labelled.items()))
-
-    def _class(self, view: GraphView, name: str, rows: NDArray[np.int64]) -> ClassSums:
-        blocks = (rows[at : at + self.block_rows] for at in range(0, rows.size, self.block_rows))
-        parts = (
-            ClassSums.of(self.embedding(view, block), Labelled({name: block}), self.kept_labels)
-            for block in map(np.sort, blocks)
-        )
-        return sum(parts, start=next(parts))
+        if labelled.num_nodes <= self.block_rows:
+            return ClassSums.of(self.embedding(view, labelled.rows()), labelled, self.kept_labels)
+        if len(labelled) > 1:
+            return reduce(or_, (self._remember(view, labelled.only([name])) for name in labelled))
+        [(name, rows)] = labelled.items()
+        blocks = np.split(rows, range(self.block_rows, rows.size, self.block_rows))
+        return reduce(add, (self._remember(view, Labelled({name: block})) for block in blocks))
 
     def _signals(
         self,

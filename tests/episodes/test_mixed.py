@@ -1,0 +1,47 @@
+import numpy as np
+import pytest
+
+from nodegraft.base.seeds import Seeds
+from nodegraft.episodes import mixed
+from nodegraft.episodes.mixed import asked, mixed_episodes
+from nodegraft.graph.labels import Labelled
+
+TRAIN = Labelled({f"c{place}": range(10 * place, 10 * place + 6) for place in range(8)})
+HELD_OUT = Labelled({f"c{place}": range(10 * place + 6, 10 * place + 9) for place in range(8)})
+
+
+def test_increments_of_all_sizes() -> None:
+    episodes = list(mixed_episodes(TRAIN, HELD_OUT, (1, 3), Seeds(0)))
+    sizes = [(len(many), len(few)) for many, few in (one.tasks for one in episodes)]
+    assert sizes == [(8, 0), *[(4, 4)] * 4, *[(4, 0), *[(2, 2)] * 4] * 2]
+    shots = [{rows.size for rows in one.tasks[1].values()} for one in episodes[1:5]]
+    assert shots == [{1}, {1}, {3}, {3}]
+
+
+def test_every_class_is_new_as_often_as_known() -> None:
+    first, second = list(mixed_episodes(TRAIN, HELD_OUT, (1,), Seeds(0)))[1:3]
+    assert set(first.tasks[0]) == set(second.tasks[1])
+    assert set(first.tasks[1]) == set(second.tasks[0])
+
+
+def test_what_teaches_is_never_asked() -> None:
+    for episode in mixed_episodes(TRAIN, HELD_OUT, (1, 3), Seeds(0)):
+        assert not np.isin(episode.query.rows(), episode.support.rows()).any()
+        many, few = episode.tasks
+        for name in many:
+            assert set(episode.query[name]) == set(HELD_OUT[name].tolist())
+        for name in few:
+            assert episode.query[name].size == 9 - few[name].size
+
+
+def test_too_few_classes_make_no_practice() -> None:
+    held_out = HELD_OUT.only(["c0", "c1", "c2"])
+    assert list(mixed_episodes(TRAIN, held_out, (1,), Seeds(0))) == []
+
+
+def test_asks_about_a_bounded_sample(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mixed, "MOST_QUERIES", 20)
+    monkeypatch.setattr(mixed, "MOST_CLASSES", 5)
+    episodes = list(mixed_episodes(TRAIN, HELD_OUT, (2,), Seeds(0)))
+    assert asked(episodes).size <= 20
+    assert len(episodes[0].classes) == 5

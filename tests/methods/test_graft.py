@@ -1,0 +1,190 @@
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from nodegraft.base.errors import ClassNameError, DataError, NotSupportedError, ParameterError
+from nodegraft.benchmark.protocol import evaluate
+from nodegraft.datasets.synthetic import Synthetic
+from nodegraft.graph.graph import Graph
+from nodegraft.graph.labels import Labelled
+from nodegraft.graph.split import ClassSplit, Setting
+from nodegraft.graph.stream import ClassStream
+from nodegraft.methods.graft import Graft
+from nodegraft.methods.sgc_mean import SGCMean
+from tests.graph.reference import Dense, dense, everyone, joined_in, normalised, random_graph
+
+BASE = Labelled({"a": [0, 1, 2, 38], "b": [3, 4], "c": [5]})
+NEW = Labelled({"d": [6, 7, 39]})
+ALL = BASE | NEW
+
+
+def unit(rows: Dense) -> Dense:
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    return rows / np.where(lengths > 0, lengths, 1.0)
+
+
+def literal_signals(graph: Graph, sparse: bool) -> list[Dense]:
+    """The formula of the docstring, word for word, in double precision."""
+    layer = dense(graph.features(everyone(graph)))
+    spread = normalised(joined_in(graph))
+    if sparse:
+        layer = layer * (np.log((1 + len(layer)) / (1 + (layer != 0).sum(axis=0))) + 1)
+    signals = []
+    for _ in range(3):
+        z = unit(layer)
+        means = np.stack([z[rows].mean(axis=0) for rows in ALL.values()])
+        centre = means[: len(BASE)].mean(axis=0)
+        signals.append(unit(z - centre) @ unit(means - centre).T)
+        layer = spread @ layer
+    mass = []
+    for rows in ALL.values():
+        start = np.isin(np.arange(len(layer)), rows) / rows.size
+        steps = [np.linalg.matrix_power(spread, step) @ start for step in range(10)]
+        mass.append(sum(0.3 * 0.7**step * walked for step, walked in enumerate(steps)))
+    walked = np.stack(mass, axis=1)
+    signals.append(np.log(walked / walked.mean(axis=0) + 0.1))
+    few = np.log1p(100 / np.array([rows.size for rows in ALL.values()]))
+    return [*signals, np.tile(few, (len(layer), 1))]
+
+
+def taught(graph: Graph, **parameters: Any) -> Graft:
+    model = Graft(**parameters).fit(graph, BASE)
+    model.add_classes(graph, NEW)
+    return model
+
+
+@pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_scores_are_the_formula(sparse: bool, seed: int) -> None:
+    graph = random_graph(sparse, seed=seed)
+    model = taught(graph)
+    weighted = zip(model.weights_, literal_signals(graph, sparse), strict=True)
+    expected = sum(weight * signal for weight, signal in weighted)
+    # Walks and rows are in single precision; weights are up to 7.
+    np.testing.assert_allclose(model.score_rows(graph.whole, everyone(graph)), expected, atol=2e-5)
+
+
+def stream(homophily: float = 0.8, signal: float = 2.5, seed: int = 0) -> ClassStream:
+    loaded = Synthetic(nodes=1200, classes=14, homophily=homophily, signal=signal).load()
+    setting = Setting(base=4, pseudo_novel=4, validation=2, novel=4, ways=2, shots=5)
+    return ClassStream(loaded.graph, ClassSplit.draw(loaded.labels, setting, seed))
+
+
+def last(method: Any, given: ClassStream) -> float:
+    accuracy: float = evaluate(method, given).summary["last_accuracy"]
+    return accuracy
+
+
+def test_is_ahead_of_plain_means() -> None:
+    given = stream(homophily=0.6, signal=1.5)
+    assert last(Graft(), given) > last(SGCMean(), given) + 0.05
+
+
+def test_edges_that_tell_nothing_are_given_no_weight() -> None:
+    """Neighbours drawn regardless of class: no worse than a model that never looks at them."""
+    given = stream(homophily=0.0, signal=4.0)
+    model = Graft()
+    assert last(model, given) > last(Graft(hops=0, walks=False), given) - 0.01
+    own, _, far, walks, _ = model.weights_
+    assert far < own / 10
+    assert walks < 0.1
+
+
+def test_practice_needs_classes_and_labels_to_spare() -> None:
+    graph = random_graph()
+    model = Graft().fit(graph, BASE)
+    np.testing.assert_allclose(model.weights_, [20 / 3, 20 / 3, 20 / 3, 0.6, 0.4])
+
+
+def test_labels_set_aside_for_practice_teach_in_the_end() -> None:
+    given = stream()
+    model = Graft().fit(given._graph, given.split.train)
+    counts = [rows.size for rows in given.split.train.values()]
+    assert model.memory.counts.tolist() == counts
+    assert not np.allclose(model.weights_[:3], 20 / 3)
+
+
+def test_more_labels_are_as_good_as_all_at_once() -> None:
+    graph = random_graph(sparse=True)
+    bit_by_bit = taught(graph)
+    bit_by_bit.add_labels(graph, {"d": [8, 9], "a": [10]})
+    bit_by_bit.add_labels(graph, {"d": [11]})
+    at_once = Graft().fit(graph, BASE)
+    at_once.add_classes(graph, {"d": [6, 7, 39, 8, 9, 11]})
+    at_once.add_labels(graph, {"a": [10]})
+    assert same_state(bit_by_bit, at_once)
+    assert [known.shots for known in bit_by_bit._table.classes] == [5, 2, 1, 6]
+
+
+def same_state(first: Graft, second: Graft) -> bool:
+    one, other = first.state(), second.state()
+    assert one.arrays.keys() == other.arrays.keys()
+    return one.document == other.document and all(
+        array.tobytes() == other.arrays[name].tobytes() for name, array in one.arrays.items()
+    )
+
+
+def test_what_cannot_be_added_to_is_said_and_changes_nothing() -> None:
+    graph = random_graph()
+    model = taught(graph)
+    before = taught(graph)
+    with pytest.raises(ClassNameError, match="knows no class 'e'"):
+        model.add_labels(graph, {"e": [20]})
+    with pytest.raises(DataError, match="2 of the nodes are labels of their class already"):
+        model.add_labels(graph, {"a": [20, 0, 1]})
+    assert same_state(model, before)
+
+
+def test_only_so_many_labels_are_remembered_one_by_one() -> None:
+    graph = random_graph()
+    model = Graft(kept_labels=3).fit(graph, {"a": range(20), "b": range(20, 22)})
+    assert [rows.size for rows in model.memory.rows] == [3, 2]
+    assert model.memory.counts.tolist() == [20, 2]
+
+
+def answers(model: Graft, graph: Graph) -> NDArray[np.float64]:
+    return model.predict_proba(graph, everyone(graph).tolist())
+
+
+def test_refuses_what_is_less_likely_than_asked() -> None:
+    graph = random_graph()
+    model = taught(graph)
+    shares = answers(model, graph).max(axis=1)
+    level = float(np.median(shares))
+    answered = model.predict_or_refuse(graph, everyone(graph).tolist(), at_least=level)
+    assert [answer is None for answer in answered] == (shares < level).tolist()
+    with pytest.raises(ParameterError, match="between 0 and 1"):
+        model.predict_or_refuse(graph, [0], at_least=95)
+    with pytest.raises(NotSupportedError):
+        SGCMean().fit(graph, BASE).predict_or_refuse(graph, [0])
+
+
+def test_confidence_is_about_as_often_right() -> None:
+    given = stream(signal=2.0, homophily=0.6)
+    sessions = evaluate(Graft(), given).sessions
+    assert sessions[0].expected_calibration_error < 0.1
+    assert sessions[0].micro_accuracy < 0.97
+
+
+def test_explains_to_the_last_digit() -> None:
+    graph = random_graph(sparse=True)
+    model = taught(graph)
+    why = model.explain(graph, 6)
+    scores = model.score_rows(graph.whole, np.array([6]))[0]
+    order = np.argsort(-scores)
+    assert (why["answer"], why["runner_up"]) == tuple(model.classes_[one] for one in order[:2])
+    assert sum(part["for"] for part in why["signals"]) == pytest.approx(scores[order[0]])
+    assert sum(part["for_runner_up"] for part in why["signals"]) == pytest.approx(scores[order[1]])
+    similar = sum(part["for"] for part in why["signals"][:3])
+    assert sum(label["similarity"] for label in why["labels"]) == pytest.approx(similar, abs=1e-5)
+    walked = why["signals"][3]["for"] - model.weights_[3] * np.log(0.1)
+    assert sum(label["walks"] for label in why["labels"]) == pytest.approx(walked, abs=1e-4)
+    assert {label["node"] for label in why["labels"]} == set(ALL[why["answer"]].tolist())
+
+
+def test_explains_a_model_of_one_class() -> None:
+    graph = random_graph()
+    why = Graft(walks=False).fit(graph, {"a": [0, 1]}).explain(graph, 5)
+    assert (why["answer"], why["runner_up"], why["probability"]) == ("a", "a", 1.0)

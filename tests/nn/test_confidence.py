@@ -1,0 +1,60 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.special import expit, logit
+
+from nodegraft.nn.confidence import UNCHANGED, confident, fit_confidence
+from tests.property.strategies import thorough
+
+
+def test_finds_how_much_too_sure_the_shares_are() -> None:
+    """Answers right with the odds of their share to the power 0.5, less for young classes."""
+    draws = np.random.default_rng(0)
+    evidence = np.array([0.0, 3.0])
+    rounds = []
+    for _ in range(2):
+        first = draws.uniform(0.02, 0.98, 20_000)
+        shares = np.stack((first, 1 - first), axis=1)
+        own = evidence[shares.argmax(axis=1)]
+        truth = expit(0.5 * logit(shares.max(axis=1)) - 0.3 * own + 0.2)
+        rounds.append((shares, evidence, draws.random(first.size) < truth))
+    slope, trust, *rest = fit_confidence(rounds)
+    assert slope == pytest.approx(0.5, abs=0.05)
+    assert trust == pytest.approx(-0.3, abs=0.03)
+    # The same in every round, these can only shift all answers alike.
+    assert rest[0] * 1.5 + rest[1] * np.log(2) + rest[2] == pytest.approx(0.2, abs=0.05)
+
+
+@pytest.mark.parametrize("right", [True, False])
+def test_practice_that_cannot_tell_changes_nothing(right: bool) -> None:
+    shares = np.array([[0.9, 0.1], [0.6, 0.4]])
+    assert fit_confidence([(shares, np.zeros(2), np.full(2, right))]) is UNCHANGED
+
+
+def test_less_right_where_surer_is_not_believed() -> None:
+    shares = np.array([[0.99, 0.01], [0.6, 0.4]] * 20)
+    assert fit_confidence([(shares, np.zeros(2), np.array([False, True] * 20))]) is UNCHANGED
+
+
+@thorough
+@given(
+    st.lists(st.lists(st.floats(0, 1), min_size=3, max_size=3), min_size=1, max_size=5),
+    st.lists(st.floats(-3, 3), min_size=5, max_size=5),
+)
+def test_stays_a_distribution_with_the_same_answer(
+    rows: list[list[float]], coefficients: list[float]
+) -> None:
+    shares = np.array(rows) + 1e-3
+    shares /= shares.sum(axis=1, keepdims=True)
+    out = confident(shares, np.array([0.0, 1.0, 4.0]), np.array(coefficients))
+    np.testing.assert_allclose(out.sum(axis=1), 1.0)
+    assert (out >= 0).all()
+    top = shares.argmax(axis=1)
+    assert (out[np.arange(len(out)), top] >= out.max(axis=1) - 1e-12).all()
+
+
+def test_unchanged_means_unchanged() -> None:
+    shares = np.array([[0.5, 0.3, 0.2], [0.1, 0.1, 0.8]])
+    np.testing.assert_allclose(confident(shares, np.ones(3), UNCHANGED), shares)
+    assert confident(np.ones((2, 1)), np.ones(1), UNCHANGED).tolist() == [[1.0], [1.0]]
