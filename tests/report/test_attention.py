@@ -1,6 +1,5 @@
 import subprocess
 import sys
-from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -9,13 +8,13 @@ from matplotlib.collections import LineCollection
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
-from matplotlib.text import Text
 
 from nodegraft.base.errors import ParameterError
 from nodegraft.graph.keys import Key
 from nodegraft.methods.hag_meta import Attention, HAGMeta
 from nodegraft.report.attention import LESS, MORE, draw_attention
 from tests.contract.streams import quick, small_stream
+from tests.report.figures import overlaps, visible_texts
 
 SMALL = Attention(
     {"hats": {"p1": 0.2, 7: 0.5, "p3": 0.3}, "shoes": {"p4": 0.25, "p5": 0.75}},
@@ -53,24 +52,6 @@ def many(classes: int, shots: int, ways: int = 5) -> Attention:
     names = list(nodes)
     tasks = [("base",), *(tuple(names[at : at + ways]) for at in range(0, classes, ways))]
     return Attention(nodes, tuple((task, 1 / len(tasks)) for task in tasks))
-
-
-def visible_texts(figure: Figure) -> Iterator[Text]:
-    for text in figure.findobj(Text):
-        assert isinstance(text, Text)
-        if text.get_visible() and text.get_text().strip():
-            yield text
-
-
-def overlaps(figure: Figure) -> list[tuple[str, str]]:
-    """Pairs of texts whose boxes share more than a rounding error."""
-    figure.draw_without_rendering()
-    texts = list(visible_texts(figure))
-    boxes = np.array([text.get_window_extent().extents for text in texts])
-    low, high = boxes[:, None, :2], boxes[:, None, 2:]
-    shared = np.minimum(high, high.swapaxes(0, 1)) - np.maximum(low, low.swapaxes(0, 1))
-    pairs = np.argwhere(np.triu((shared > 0.5).all(axis=2), k=1))
-    return [(texts[one].get_text(), texts[other].get_text()) for one, other in pairs]
 
 
 def test_bars_are_the_weights_heaviest_first() -> None:

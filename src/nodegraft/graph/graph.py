@@ -64,7 +64,7 @@ class Graph:
 
     @classmethod
     def from_tables(cls, nodes: str | Path, edges: str | Path, **options: Any) -> "Graph":
-        """From two Parquet or CSV files; see :func:`nodegraft.graph.tables.read_tables`."""
+        """From two Parquet or CSV files; see :func:`nodegraft.read_tables`."""
         from nodegraft.graph.tables import read_tables
 
         return read_tables(nodes, edges, **options).graph

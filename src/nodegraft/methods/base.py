@@ -36,7 +36,7 @@ Labels = Labelled | Mapping[str, Iterable[Key]]
 
 @dataclass(frozen=True)
 class Added:
-    """What :meth:`Method.add_classes` did."""
+    """What :meth:`nodegraft.Method.add_classes` did."""
 
     classes: tuple[str, ...]
     session: int

@@ -39,7 +39,7 @@ class Graft(Method):
     r"""Nothing is trained but a handful of weights:
 
     .. math:: s_{ic} = \sum_{h=0}^{H} w_h \cos(z_i^h - \mu^h, p_c^h - \mu^h)
-        + v \log\Bigl(\frac{m_{ic}}{\bar m_c} + 0.1\Bigr) + b \log\Bigl(1 + \frac{100}{n_c}\Bigr)
+        + v \log\Bigl(\frac{m_{ic}}{\bar{m}{}_c} + 0.1\Bigr) + b \log\Bigl(1 + \frac{100}{n_c}\Bigr)
 
     :math:`z^h` are rows of :math:`S^h X`, words weighted by how rare they are, of length 1;
     :math:`p_c^h` their means over the :math:`n_c` labels of a class; :math:`\mu^h` the mean of the

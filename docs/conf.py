@@ -1,0 +1,62 @@
+"""How the pages are built: ``sphinx-build -W docs docs/_build``, with nodegraft[docs] installed."""
+
+import re
+from importlib import metadata
+from typing import Any
+
+from docutils import nodes
+from docutils.utils.math.latex2mathml import tex2mathml
+from sphinx.application import Sphinx
+
+project = "nodegraft"
+author = "The nodegraft authors"
+release = metadata.version("nodegraft")
+
+extensions = ["myst_parser", "sphinx.ext.autodoc"]
+myst_enable_extensions = ["dollarmath", "colon_fence"]
+exclude_patterns = ["_build", "explanation/graft-signals.md"]
+
+nitpicky = True
+# Annotations name other libraries, whose pages are not asked for; what is written must be there.
+nitpick_ignore_regex = [("py:class", ".*")]
+
+autodoc_typehints_format = "short"
+autodoc_preserve_defaults = True
+autodoc_member_order = "bysource"
+python_use_unqualified_type_names = True
+python_maximum_signature_line_length = 80
+
+html_theme = "alabaster"
+html_theme_options = {
+    "description": "New classes from a handful of labelled nodes",
+    "page_width": "1000px",
+    "font_family": "sans-serif",
+    "show_powered_by": False,
+}
+html_show_copyright = False
+html_show_sourcelink = False
+html_copy_source = False
+html_math_renderer = "mathml"
+
+
+def write_math(translator: Any, node: nodes.math | nodes.math_block) -> None:
+    """Formulas become MathML when the page is built: readers need neither scripts nor a network."""
+    is_block = isinstance(node, nodes.math_block)
+    formula = tex2mathml(node.astext(), as_block=is_block)
+    translator.body.append(f'<div class="math">{formula}</div>' if is_block else formula)
+    raise nodes.SkipNode
+
+
+ARRAY = re.compile(r"numpy\.ndarray\[tuple\[[^]]*\], ~?numpy\.dtype\[[^][]*(\[[^][]*\])?\]\]")
+
+
+def shorten_arrays(*event: Any) -> tuple[str, str | None] | None:
+    """An array is called one, without the types of its shape and of its numbers."""
+    arguments, returned = (part and ARRAY.sub("numpy.ndarray", part) for part in event[-2:])
+    return (arguments, returned) if arguments else None
+
+
+def setup(app: Sphinx) -> None:
+    """Called by Sphinx."""
+    app.add_html_math_renderer("mathml", (write_math, None), (write_math, None))
+    app.connect("autodoc-process-signature", shorten_arrays)
