@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import nodegraft as ng
-from nodegraft.episodes.episode import Episode
+from nodegraft.episodes.mixed import MixedEpisode
 from nodegraft.graph.stream import Session
 from nodegraft.graph.view import GraphView
 from nodegraft.memory.class_sums import ClassSums
@@ -44,7 +44,7 @@ class Watched(Graft):
         view: GraphView,
         classes: Sequence[str],
         memory: ClassSums,
-        episodes: Sequence[Episode],
+        episodes: Sequence[MixedEpisode],
     ) -> Iterator[Round]:
         self.practised = list(super()._rounds(view, classes, memory, episodes))
         return iter(self.practised)

@@ -18,6 +18,9 @@ WORDS = {
     "shoes": "sneaker sole lace leather heel boot running walking",
     "hats": "brim wool cap straw beanie head winter sun",
     "watches": "dial strap quartz steel hands second date sapphire",
+    "tents": "pole pegs canvas waterproof camping storm fly light",
+    "knives": "blade handle steel kitchen sharp folding chef bread",
+    "lamps": "bulb shade desk light cable dimmer brass floor",
     "e-bikes": "battery motor wheel pedal frame charger brake range",
 }
 
@@ -56,11 +59,21 @@ with TemporaryDirectory() as temporary:
     graph = tables.graph
 
     known = {name: members[:20] for name, members in products.items() if name != "e-bikes"}
-    model = ng.make_method("sgc-mean", seed=7).fit(graph, known)
+    model = ng.Graft(seed=7).fit(graph, known)
     print(f"The model knows {', '.join(model.classes_)}.")
+
+    strange = products["e-bikes"][-1]
+    print(f"Asked about {strange}, it says {model.predict_or_refuse(graph, [strange])[0]}.")
 
     added = model.add_classes(graph, {"e-bikes": products["e-bikes"][:3]})
     print(f"Three examples and {1000 * added.seconds:.1f} ms later it knows e-bikes too.")
+
+    why = model.explain(graph, strange)
+    print(
+        f"Now {strange} is {why['answer']} (probability {why['probability']:.2f}; "
+        f"next {why['runner_up']}, {why['runner_up_probability']:.2f}), "
+        f"most of all because of {why['labels'][0]['node']}."
+    )
 
     for category, members in products.items():
         guessed = model.predict(graph, members[20:])
@@ -72,3 +85,6 @@ with TemporaryDirectory() as temporary:
     nodes = [members[-1] for members in products.values()]
     assert again.predict(graph, nodes) == model.predict(graph, nodes)
     print(f"Saved and loaded; it still answers {again.predict(graph, nodes)}.")
+
+    model.remove_classes(["e-bikes"])
+    print(f"And undone: it knows {', '.join(model.classes_)}.")

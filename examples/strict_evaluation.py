@@ -8,7 +8,7 @@ import nodegraft as ng
 data = ng.load_dataset("synthetic", nodes=3000, classes=20, homophily=0.6, signal=2.5)
 print(f"{data.graph.num_nodes} nodes, {data.graph.num_edges} edges; {data.setting}")
 
-for name in ("sgc-mean", "proto-gcn"):
+for name in ("graft", "sgc-mean", "proto-gcn"):
     stream = ng.ClassStream(data.graph, ng.ClassSplit.draw(data.labels, data.setting, seed=0))
     trace = ng.evaluate(ng.make_method(name, seed=0), stream)
     curve = " ".join(f"{100 * session.macro_accuracy:.1f}" for session in trace.sessions)

@@ -10,6 +10,7 @@ from nodegraft.graph.stream import ClassStream
 from nodegraft.graph.tables import read_labels, read_tables
 from nodegraft.methods.base import REGISTRY as _METHODS
 from nodegraft.methods.base import Method, load_model, make_method
+from nodegraft.methods.graft import Graft
 
 list_methods = _METHODS.names
 list_datasets = _DATASETS.names
@@ -17,6 +18,7 @@ list_datasets = _DATASETS.names
 __all__ = [
     "ClassSplit",
     "ClassStream",
+    "Graft",
     "Graph",
     "Labelled",
     "Method",

@@ -38,7 +38,7 @@ app.add_typer(data, name="data")
 @says_what_is_wrong
 def run(
     dataset: Annotated[str, typer.Option(help="See: nodegraft list datasets.")],
-    method: Annotated[str, typer.Option(help="See: nodegraft list methods.")],
+    method: Annotated[str, typer.Option(help="See: nodegraft list methods.")] = "graft",
     seed: Annotated[int, typer.Option(help="Draws the split and starts the method.")] = 0,
     data: DataRoot = None,
     out: Annotated[Path, typer.Option(help="Folder for the run record.")] = Path("runs"),

@@ -1,6 +1,7 @@
 """Practice without training: some known classes are taught by few of their nodes, some by all."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,14 +18,21 @@ FEWEST_CLASSES = 4
 """Fewer cannot be halved twice."""
 
 
+@dataclass(frozen=True)
+class MixedEpisode(Episode):
+    """``strangers`` are nodes of classes that are not taught in it at all."""
+
+    strangers: NDArray[np.int64]
+
+
 def mixed_episodes(
     train: Labelled, held_out: Labelled, shots: Sequence[int], seeds: Seeds
-) -> Iterator[Episode]:
+) -> Iterator[MixedEpisode]:
     """Increments of all sizes, made of known classes; none where there are too few to make any.
 
     A class taught by all its labels is asked about held-out nodes; one taught by ``shots`` has all
-    its other nodes to ask about, as a new class has. All of it from one sample of nodes, as they
-    come: large classes are asked more often.
+    its other nodes to ask about, as a new class has. Classes left out of an episode have strangers
+    to offer. All of it from one sample of nodes, as they come: large classes are asked more often.
     """
     generator = seeds.generator("mixed episodes")
     classes = [name for name in train if held_out.get(name, train[name][:0]).size]
@@ -38,7 +46,9 @@ def mixed_episodes(
         known = train.only([name for name in present if name not in few])
         free = np.setdiff1d(sample, np.concatenate((known.rows(), taught.rows())))
         query = {name: np.intersect1d(labelled[name], free) for name in present}
-        yield Episode((known, taught), Labelled(query))
+        absent = [name for name in classes if name not in present]
+        strangers = np.intersect1d(sample, labelled.only(absent).rows())
+        yield MixedEpisode((known, taught), Labelled(query), strangers)
 
 
 def _mixes(
@@ -58,6 +68,7 @@ def _mixes(
             yield present, order[len(order) // 2 :], count
 
 
-def asked(episodes: Sequence[Episode]) -> NDArray[np.int64]:
-    """All nodes that any of the episodes asks about, ascending."""
-    return np.unique(np.concatenate([episode.query.rows() for episode in episodes]))
+def asked(episodes: Sequence[MixedEpisode]) -> NDArray[np.int64]:
+    """All nodes that any of the episodes asks about, strangers among them, ascending."""
+    parts = [(episode.query.rows(), episode.strangers) for episode in episodes]
+    return np.unique(np.concatenate([rows for part in parts for rows in part]))

@@ -121,15 +121,17 @@ class Method(Hooks):
     ) -> list[str | None]:
         """The class of each node, or None where it is less likely than ``at_least``.
 
-        Only for methods whose probabilities mean something: an uncalibrated 0.9 is no promise.
+        A node may be of no known class at all. Only for methods whose probabilities mean something:
+        an uncalibrated 0.9 is no promise.
         """
         if Capability.CALIBRATED not in self.capabilities():
             raise NotSupportedError(self.name, Capability.CALIBRATED)
         if not 0.0 <= at_least <= 1.0:
             raise ParameterError(f"at_least is a probability between 0 and 1, not {at_least}.")
-        shares = self.predict_proba(graph, nodes)
+        scores = self._scores(graph, nodes)
+        sure = self.probabilities(scores).max(axis=1) * self.familiarity(scores)
         names = np.array([*self.classes_, None], dtype=object)
-        answers = np.where(shares.max(axis=1) >= at_least, shares.argmax(axis=1), -1)
+        answers = np.where(sure >= at_least, scores.argmax(axis=1), -1)
         predicted: list[str | None] = names[answers].tolist()
         return predicted
 

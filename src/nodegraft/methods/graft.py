@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, hstack
 from scipy.special import softmax
 
-from nodegraft.episodes.episode import Episode
-from nodegraft.episodes.mixed import asked, mixed_episodes
+from nodegraft.episodes.mixed import MixedEpisode, asked, mixed_episodes
 from nodegraft.graph.labels import Labelled
 from nodegraft.graph.matrix import Matrix, is_sparse, normalise_rows, take_rows, weigh_columns
 from nodegraft.graph.stream import Curriculum
@@ -20,7 +19,7 @@ from nodegraft.graph.view import GraphView
 from nodegraft.memory.class_sums import ClassSums
 from nodegraft.methods.base import Method
 from nodegraft.nn.centred_cosine import centred_cosines, cosine_shares
-from nodegraft.nn.confidence import UNCHANGED, confident
+from nodegraft.nn.confidence import EVERYONE, UNCHANGED, confident, familiar
 from nodegraft.nn.loglinear import Signals
 from nodegraft.training.practice import Judgement, Round, practise
 
@@ -73,6 +72,7 @@ class Graft(Method):
         self.centre_ = memory.means.mean(axis=0)
         learned = self._practise(view, curriculum, memory)
         self.weights_, self.confidence_ = learned.weights, learned.confidence
+        self.familiarity_ = learned.familiarity
 
     def learn_classes(self, view: GraphView, support: Labelled) -> None:
         """One more sum for each class."""
@@ -98,6 +98,10 @@ class Graft(Method):
     def probabilities(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """Calibrated on known classes, some of them played with few labels."""
         return confident(softmax(scores, axis=1), _evidence(self.memory), self.confidence_)
+
+    def familiarity(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        """By the best score, against nodes of classes left out of practice."""
+        return familiar(scores, self.familiarity_)
 
     def embedding(self, view: GraphView, rows: NDArray[np.int64]) -> Matrix:
         """The rows of all hops side by side, each of length 1."""
@@ -215,14 +219,14 @@ class Graft(Method):
             return practise(list(self._rounds(view, train.classes, memory, episodes)))
         hops = [SIMILARITY / (self.hops + 1)] * (self.hops + 1)
         weights = [*hops, *([WALKS] if self.walks else []), FEW_LABELS]
-        return Judgement(np.array(weights), UNCHANGED)
+        return Judgement(np.array(weights), UNCHANGED, EVERYONE)
 
     def _rounds(
         self,
         view: GraphView,
         classes: Sequence[str],
         memory: ClassSums,
-        episodes: Sequence[Episode],
+        episodes: Sequence[MixedEpisode],
     ) -> Iterator[Round]:
         rows = asked(episodes)
         layers = self._layers(view, rows)
@@ -231,10 +235,18 @@ class Graft(Method):
             many, few = episode.tasks
             full = memory.take(np.array([column[name] for name in many]))
             known = full | self._remember(view, few) if few else full
-            nodes = episode.query.rows()
-            some = [take_rows(layer, np.searchsorted(rows, nodes)) for layer in layers]
-            signals = self._signals(view, nodes, some, known, full.means.mean(axis=0))
-            yield Round(signals, episode.targets, _evidence(known))
+            centre = full.means.mean(axis=0)
+            signals, strangers = (
+                self._signals(
+                    view,
+                    nodes,
+                    [take_rows(layer, np.searchsorted(rows, nodes)) for layer in layers],
+                    known,
+                    centre,
+                )
+                for nodes in (episode.query.rows(), episode.strangers)
+            )
+            yield Round(signals, episode.targets, _evidence(known), strangers)
 
 
 def _rarity(view: GraphView, wanted: bool) -> NDArray[np.float32]:

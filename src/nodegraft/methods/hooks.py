@@ -99,6 +99,10 @@ class Hooks(ABC):
         shares: NDArray[np.float64] = softmax(scores, axis=1)
         return shares
 
+    def familiarity(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The chance that a node is of a known class at all; 1 where a method cannot tell."""
+        return np.ones(len(scores))
+
     @classmethod
     def capabilities(cls) -> frozenset[Capability]:
         """What this method can do beyond the minimum."""

@@ -10,6 +10,8 @@ from sklearn.linear_model import LogisticRegression
 Floats = NDArray[np.float64]
 
 UNCHANGED = np.array([1.0, 0.0, 0.0, 0.0, 0.0])
+EVERYONE = np.array([0.0, 50.0])
+"""Coefficients of a familiarity that takes nobody for a stranger."""
 
 
 def fit_confidence(answers: Sequence[tuple[Floats, Floats, NDArray[np.bool_]]]) -> Floats:
@@ -60,6 +62,36 @@ def confident(shares: Floats, evidence: Floats, coefficients: Floats) -> Floats:
     out: Floats = rest * ((1.0 - sure) / others)[:, None]
     out[nodes, top] = sure
     return out
+
+
+def fit_familiarity(known: Floats, strange: Floats) -> Floats:
+    r"""Coefficients of :math:`\sigma(a s + d)`, the chance that a node is of a known class.
+
+    :math:`s` is the node's best score. Shares cannot tell: they add up to 1 among the known
+    classes, however little a node is like any. Strangers are taken to be half of all, as nothing
+    is known about how many will come.
+
+    >>> slope, offset = fit_familiarity(np.array([3.0, 4.0, 5.0]), np.array([0.0, 1.0, 2.0]))
+    >>> bool(slope > 0), float(-offset / slope).__round__(1)
+    (True, 2.5)
+    """
+    best = np.concatenate((known, strange))[:, None]
+    fitted = LogisticRegression(C=1e4, class_weight="balanced").fit(
+        best, np.arange(best.size) < known.size
+    )
+    if fitted.coef_[0, 0] <= 0.0:
+        return EVERYONE
+    return np.append(fitted.coef_[0], fitted.intercept_[0])
+
+
+def familiar(scores: Floats, coefficients: Floats) -> Floats:
+    """The chance that each row's node is of a known class.
+
+    >>> familiar(np.array([[1.0, 2.0], [9.0, 0.0]]), np.array([1.0, -2.0])).round(3).tolist()
+    [0.5, 0.999]
+    """
+    chance: Floats = expit(coefficients[0] * scores.max(axis=1) + coefficients[1])
+    return chance
 
 
 def _odds(shares: Floats) -> Floats:

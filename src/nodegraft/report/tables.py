@@ -21,6 +21,7 @@ SUMMARY = {
     "known": "last_known_accuracy",
     "novel": "last_novel_accuracy",
 }
+COMPARED = {**SUMMARY, "average": "average_accuracy"}
 
 
 def suite_tables(suite: Suite, records: Sequence[Record]) -> str:
@@ -112,14 +113,14 @@ def comparison(groups: Groups) -> str:
         best = next((runs for _, protocol, runs in chosen if protocol == STRICT), [])
         rows = []
         for name, protocol, runs in chosen:
-            cells = [percent(_summaries(runs, field)) for field in SUMMARY.values()]
+            cells = [percent(_summaries(runs, field)) for field in COMPARED.values()]
             compared = protocol == STRICT and runs is not best
             cells.append(percent(_gains(best, runs), signed=True) if compared else "–")
             kept = np.mean(_summaries(runs, "kept_bytes")) / 1e6
             note = protocol.removeprefix(STRICT).removeprefix(", ")
             label = f"{name} — {note}" if note else name
             rows.append([label, *cells, *_seconds(runs), f"{kept:.2f}"])
-        head = ["method", *SUMMARY, "behind", "training s", "session s", "kept MB"]
+        head = ["method", *COMPARED, "behind", "training s", "session s", "kept MB"]
         parts.append(f"**{dataset}**\n\n{markdown(head, rows)}")
     return "\n\n".join(parts)
 
