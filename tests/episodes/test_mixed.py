@@ -34,6 +34,13 @@ def test_what_teaches_is_never_asked() -> None:
             assert episode.query[name].size == 9 - few[name].size
 
 
+def test_strangers_are_of_classes_that_are_not_there() -> None:
+    for episode in mixed_episodes(TRAIN, HELD_OUT, (1,), Seeds(0)):
+        absent = [name for name in TRAIN if name not in episode.classes]
+        everyone = (TRAIN | HELD_OUT).only(absent).rows()
+        assert set(episode.strangers.tolist()) == set(everyone.tolist())
+
+
 def test_too_few_classes_make_no_practice() -> None:
     held_out = HELD_OUT.only(["c0", "c1", "c2"])
     assert list(mixed_episodes(TRAIN, held_out, (1,), Seeds(0))) == []

@@ -151,6 +151,7 @@ def answers(model: Graft, graph: Graph) -> NDArray[np.float64]:
 def test_refuses_what_is_less_likely_than_asked() -> None:
     graph = random_graph()
     model = taught(graph)
+    # Three classes are too few to practise on: nobody is taken for a stranger.
     shares = answers(model, graph).max(axis=1)
     level = float(np.median(shares))
     answered = model.predict_or_refuse(graph, everyone(graph).tolist(), at_least=level)
@@ -159,6 +160,21 @@ def test_refuses_what_is_less_likely_than_asked() -> None:
         model.predict_or_refuse(graph, [0], at_least=95)
     with pytest.raises(NotSupportedError):
         SGCMean().fit(graph, BASE).predict_or_refuse(graph, [0])
+
+
+def test_refuses_strangers_more_often_than_nodes_it_knows() -> None:
+    given = stream(homophily=0.9, signal=3.0)
+    model = Graft().fit(given.session(0).view, given.curriculum)
+    last = given.session(len(given) - 1)
+    known, novel = (
+        model.predict_or_refuse(last.view, last.view.keys_of(last.query.only(names).rows()))
+        for names in (given.split.known, given.split.novel)
+    )
+    refused = [
+        sum(answer is None for answer in answers) / len(answers) for answers in (known, novel)
+    ]
+    assert refused[0] < 0.3
+    assert refused[1] > 0.8
 
 
 def test_confidence_is_about_as_often_right() -> None:

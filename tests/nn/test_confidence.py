@@ -4,7 +4,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import expit, logit
 
-from nodegraft.nn.confidence import UNCHANGED, confident, fit_confidence
+from nodegraft.nn.confidence import (
+    EVERYONE,
+    UNCHANGED,
+    confident,
+    familiar,
+    fit_confidence,
+    fit_familiarity,
+)
 from tests.property.strategies import thorough
 
 
@@ -24,6 +31,19 @@ def test_finds_how_much_too_sure_the_shares_are() -> None:
     assert trust == pytest.approx(-0.3, abs=0.03)
     # The same in every round, these can only shift all answers alike.
     assert rest[0] * 1.5 + rest[1] * np.log(2) + rest[2] == pytest.approx(0.2, abs=0.05)
+
+
+def test_strangers_that_score_higher_are_no_use() -> None:
+    assert fit_familiarity(np.array([0.0, 1.0]), np.array([2.0, 3.0])) is EVERYONE
+    assert (familiar(np.array([[-30.0], [30.0]]), EVERYONE) > 1 - 1e-9).all()
+
+
+def test_familiarity_does_not_depend_on_how_many_strangers_practised() -> None:
+    draws = np.random.default_rng(0)
+    known, strange = draws.normal(2.0, 1.0, 4000), draws.normal(0.0, 1.0, 4000)
+    few = fit_familiarity(known, strange[:400])
+    np.testing.assert_allclose(few, fit_familiarity(known, strange), rtol=0.15)
+    assert familiar(np.array([[1.0]]), few)[0] == pytest.approx(0.5, abs=0.05)
 
 
 @pytest.mark.parametrize("right", [True, False])
