@@ -38,13 +38,13 @@ class Graft(Method):
     r"""Nothing is trained but a handful of weights:
 
     .. math:: s_{ic} = \sum_{h=0}^{H} w_h \cos(z_i^h - \mu^h, p_c^h - \mu^h)
-        + v \log\Bigl(\frac{m_{ic}}{\bar{m}{}_c} + 0.1\Bigr) + b \log\Bigl(1 + \frac{100}{n_c}\Bigr)
+        + v \log\Bigl(\frac{m_{ic}}{u_c} + 0.1\Bigr) + b \log\Bigl(1 + \frac{100}{n_c}\Bigr)
 
     :math:`z^h` are rows of :math:`S^h X`, words weighted by how rare they are, of length 1;
     :math:`p_c^h` their means over the :math:`n_c` labels of a class; :math:`\mu^h` the mean of the
     first classes' means. :math:`m_c` is the mass of walks that start at the class's labels and
-    return there (personalised PageRank), against its mean over all nodes. The last term makes up
-    for few labels: the mean of five nodes lies further from everybody than that of five hundred.
+    return there (personalised PageRank), :math:`u_c` its mean over all nodes. The last term makes
+    up for few labels: the mean of five nodes lies further from everybody than that of five hundred.
 
     The weights :math:`w, v \ge 0` and :math:`b` are those under which known classes, some of them
     played with few labels, are most likely (:mod:`nodegraft.episodes.mixed`). They say how much

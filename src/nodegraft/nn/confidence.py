@@ -15,11 +15,13 @@ EVERYONE = np.array([0.0, 50.0])
 
 
 def fit_confidence(answers: Sequence[tuple[Floats, Floats, NDArray[np.bool_]]]) -> Floats:
-    r"""Coefficients of :math:`\sigma(a \operatorname{logit} p + b e + b' \bar e + b'' \log C + d)`.
+    r"""Coefficients of a confidence that comes true in practice.
+
+    .. math:: \sigma(a_1 \operatorname{logit} p + a_2 e + a_3 \varepsilon + a_4 \log C + a_0)
 
     Platt's scaling of the share :math:`p` that the answer's class has, with terms for how few
     labels the class rests on (:math:`e`) and the :math:`C` known classes on average
-    (:math:`\bar e`): among many young classes an answer is less sure, whatever its share. One
+    (:math:`\varepsilon`): among many young classes an answer is less sure, whatever its share. One
     triple a round: shares, every class's evidence, and which answers were right. Where practice
     cannot tell (all right, all wrong), nothing changes.
     """
