@@ -9,7 +9,8 @@ from nodegraft.graph.adjacency import Adjacency
 from nodegraft.graph.matrix import IntArray
 from nodegraft.graph.operator import multiply
 
-Reached = tuple[IntArray, NDArray[np.float32]]
+Reached = tuple[IntArray, NDArray[np.float32], np.float64]
+"""Nodes, ascending, the mass at each, and the mass in all."""
 
 STEPS = 10
 """Beyond it less than 3 % of the mass is still on its way, with a restart of 0.3."""
@@ -56,7 +57,7 @@ class Diffusion:
             self._found |= dict(zip(unknown, self._pass(list(unknown.values())), strict=True))
         found = [self._found[start.tobytes()] for start in starts]
         mass = np.stack([_look_up(reached, nodes) for reached in found], axis=1)
-        return mass, np.array([values.sum(dtype=np.float64) for _, values in found])
+        return mass, np.array([total for _, _, total in found])
 
     def _pass(self, starts: Sequence[IntArray]) -> list[Reached]:
         """All sets at once over the whole graph."""
@@ -70,7 +71,7 @@ class Diffusion:
         for step in range(1, STEPS):
             walking = np.asarray(multiply(self._adjacency.normalised, walking))
             total += np.float32(self._restart * (1.0 - self._restart) ** step) * walking
-        return [(everyone, column) for column in np.ascontiguousarray(total.T)]
+        return [_reached(everyone, column) for column in np.ascontiguousarray(total.T)]
 
     def _walk(self, start: IntArray) -> Reached:
         """One set, looking at no more of the graph than its walkers reach."""
@@ -88,11 +89,16 @@ class Diffusion:
                 np.concatenate((shares, np.repeat(shares, counts))),
             )
         nodes, mass = _summed(np.concatenate(met), np.concatenate(ended))
-        return nodes, (mass / self._roots(nodes)).astype(np.float32)
+        return _reached(nodes, (mass / self._roots(nodes)).astype(np.float32))
 
     def _roots(self, nodes: IntArray) -> NDArray[np.float64]:
         roots: NDArray[np.float64] = np.sqrt(self._adjacency.degrees(nodes) + 1.0)
         return roots
+
+
+def _reached(nodes: IntArray, mass: NDArray[np.float32]) -> Reached:
+    # Summed here once: a set is looked up in every block of every scoring.
+    return nodes, mass, mass.sum(dtype=np.float64)
 
 
 def _summed(nodes: IntArray, values: NDArray[np.float64]) -> tuple[IntArray, NDArray[np.float64]]:
@@ -102,6 +108,6 @@ def _summed(nodes: IntArray, values: NDArray[np.float64]) -> tuple[IntArray, NDA
 
 
 def _look_up(reached: Reached, nodes: IntArray) -> NDArray[np.float64]:
-    met, mass = reached
+    met, mass, _ = reached
     place = np.minimum(np.searchsorted(met, nodes), met.size - 1)
     return np.where(met[place] == nodes, mass[place].astype(np.float64), 0.0)

@@ -145,7 +145,9 @@ class GraphView:
         if hops < 0:
             raise ParameterError(f"hops must not be negative, and is {hops}.")
         if hops not in self._propagated:
-            self._propagated[hops] = Propagated(self._adjacency, self._all_features(), hops)
+            # Layers only ever give copies of rows: those of the whole graph need no copy before.
+            features = self._graph._features if self._rows is None else self._all_features()
+            self._propagated[hops] = Propagated(self._adjacency, features, hops)
         return self._propagated[hops].rows(self.positions(rows))
 
     def diffused(

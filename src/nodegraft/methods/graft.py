@@ -251,9 +251,10 @@ class Graft(Method):
 
 def _rarity(view: GraphView, wanted: bool) -> NDArray[np.float32]:
     """Inverse document frequencies of sparse features; dense columns weigh alike."""
-    features = view.features(view.rows)
-    if not (wanted and is_sparse(features)):
+    nobody = np.zeros(0, dtype=np.int64)
+    if not (wanted and is_sparse(view.features(nobody))):
         return np.ones(view.num_features, dtype=np.float32)
+    features = csr_array(view.features(view.rows))
     counts = np.bincount(features.indices[features.data != 0], minlength=view.num_features)
     rarity: NDArray[np.float64] = np.log((1 + view.num_nodes) / (1 + counts)) + 1
     return rarity.astype(np.float32)
