@@ -1,6 +1,6 @@
 """Where walks that start at labelled nodes are likely to be: structure, without any feature."""
 
-from collections.abc import Sequence
+from collections.abc import Container, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +20,14 @@ TOLERANCE = 1e-3
 of the node's edges. So a start touches at most (root of its degree) / TOLERANCE edges a step,
 whatever the size of the graph."""
 
+FEW = 20
+"""Smaller sets are followed as far as if they had so many starts: they have less to go by."""
+
 SMALL = 2**21
-"""Up to so many entries one pass over the whole adjacency is no dearer than local walks."""
+"""Up to so many entries all is counted: passing over the whole adjacency takes a moment only."""
+
+HELD = 2**26
+"""Numbers held at once, in a pass and for another time: a quarter of a gigabyte."""
 
 
 class Diffusion:
@@ -50,19 +56,31 @@ class Diffusion:
         self, starts: Sequence[IntArray], nodes: IntArray
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """For every set a column with its mass at some nodes, and its mass in all."""
-        unknown = {start.tobytes(): start for start in starts if start.tobytes() not in self._found}
-        if self._local:
-            self._found |= {name: self._walk(start) for name, start in unknown.items()}
-        else:
-            self._found |= dict(zip(unknown, self._pass(list(unknown.values())), strict=True))
+        asked = {start.tobytes(): start for start in starts}
+        unknown = {name: start for name, start in asked.items() if name not in self._found}
+        self._found |= dict(zip(unknown, self._spread(list(unknown.values())), strict=True))
         found = [self._found[start.tobytes()] for start in starts]
+        self._forget(asked)
         mass = np.stack([_look_up(reached, nodes) for reached in found], axis=1)
         return mass, np.array([total for _, _, total in found])
 
+    def _spread(self, starts: Sequence[IntArray]) -> Iterator[Reached]:
+        if self._local:
+            yield from map(self._walk, starts)
+            return
+        some = max(1, HELD // self._adjacency.num_nodes)
+        for first in range(0, len(starts), some):
+            yield from self._pass(starts[first : first + some])
+
+    def _forget(self, needed: Container[bytes]) -> None:
+        """The sets that were met first, where too much is held."""
+        held = sum(mass.size for _, mass, _ in self._found.values())
+        for name in list(self._found):
+            if held > HELD and name not in needed:
+                held -= self._found.pop(name)[1].size
+
     def _pass(self, starts: Sequence[IntArray]) -> list[Reached]:
-        """All sets at once over the whole graph."""
-        if not starts:
-            return []
+        """Sets side by side over the whole graph."""
         everyone = np.arange(self._adjacency.num_nodes)
         walking = np.zeros((everyone.size, len(starts)), dtype=np.float32)
         for column, start in enumerate(starts):
@@ -81,7 +99,7 @@ class Diffusion:
             met.append(nodes)
             ended.append(self._restart * walkers)
             sizes = self._adjacency.degrees(nodes) + 1
-            followed = walkers * start.size >= TOLERANCE * sizes
+            followed = walkers * max(start.size, FEW) >= TOLERANCE * sizes
             nodes, shares = nodes[followed], (walkers / sizes)[followed] * (1.0 - self._restart)
             counts, neighbours = self._adjacency.neighbours(nodes)
             nodes, walkers = _summed(
