@@ -213,11 +213,9 @@ def test_text_embeddings_in_half_precision_do_as_well() -> None:
     rows = (centres[np.arange(120) % 6] + draws.standard_normal((120, 768)) / 10).astype(np.float16)
     labels = {f"c{place}": list(range(place, 90, 6)) for place in range(6)}
     asked = list(range(90, 120))
-    answers = [
-        Graft()
-        .fit(Graph(np.arange(120), features), labels)
-        .predict_proba(Graph(np.arange(120), features), asked)
-        for features in (rows, rows.astype(np.float32))
-    ]
-    np.testing.assert_allclose(*answers, atol=1e-3)
-    assert np.mean(answers[0].argmax(axis=1) == np.arange(90, 120) % 6) > 0.9
+    half, single = (
+        Graft().fit(graph, labels).predict_proba(graph, asked)
+        for graph in (Graph(np.arange(120), rows), Graph(np.arange(120), rows.astype(np.float32)))
+    )
+    np.testing.assert_allclose(half, single, atol=1e-3)
+    assert np.mean(half.argmax(axis=1) == np.arange(90, 120) % 6) > 0.9
