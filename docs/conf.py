@@ -14,7 +14,7 @@ release = metadata.version("nodegraft")
 
 extensions = ["myst_parser", "sphinx.ext.autodoc"]
 myst_enable_extensions = ["dollarmath", "colon_fence"]
-exclude_patterns = ["_build", "explanation/graft-signals.md"]
+exclude_patterns = ["_build", "explanation/graft-signals.md", "explanation/refusal-measured.md"]
 
 nitpicky = True
 # Annotations name other libraries, whose pages are not asked for; what is written must be there.

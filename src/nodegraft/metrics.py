@@ -92,3 +92,51 @@ def accuracy_at_coverage(confidence: Floats, correct: Bools, coverage: float) ->
     count = max(1, round(coverage * confidence.size))
     most = np.argsort(-confidence, kind="stable")[:count]
     return float(correct[most].mean())
+
+
+def balanced_weights(targets: Ints) -> Floats:
+    """One divided by the size of each node's class: every class counts alike, however large.
+
+    >>> balanced_weights(np.array([0, 0, 3])).tolist()
+    [0.5, 0.5, 1.0]
+    """
+    _, place, counts = np.unique(targets, return_inverse=True, return_counts=True)
+    weights: Floats = 1.0 / counts[place]
+    return weights
+
+
+def precision_and_coverage(
+    confidence: Floats, correct: Bools, at_least: float, weights: Floats | None = None
+) -> tuple[float, float]:
+    """How many of the answers this confident are right, and how many answers are this confident.
+
+    Precision is NaN where no answer is.
+
+    >>> precision_and_coverage(np.array([0.9, 0.8, 0.2]), np.array([True, False, True]), 0.9)
+    (1.0, 0.3333333333333333)
+    """
+    weights = np.ones(confidence.size) if weights is None else weights
+    accepted = np.where(confidence >= at_least, weights, 0.0)
+    total = float(accepted.sum())
+    precision = float(accepted @ correct) / total if total else np.nan
+    return precision, total / float(weights.sum())
+
+
+def risk_coverage(
+    confidence: Floats, correct: Bools, coverages: Floats, weights: Floats | None = None
+) -> Floats:
+    """The share of wrong answers among the most confident ones, for each share that is answered.
+
+    Answers of equal confidence are equally wrong on average: their order says nothing.
+
+    >>> confidence, correct = np.array([0.9, 0.5, 0.5, 0.1]), np.array([True, True, False, False])
+    >>> risk_coverage(confidence, correct, np.array([0.25, 0.5, 1.0])).tolist()
+    [0.0, 0.25, 0.5]
+    """
+    weights = np.ones(confidence.size) if weights is None else weights
+    _, place = np.unique(-confidence, return_inverse=True)
+    size = np.bincount(place, weights)
+    wrong = np.bincount(place, weights * ~correct)
+    covered, missed = (np.append(0.0, np.cumsum(part)) for part in (size, wrong))
+    risk: Floats = np.interp(coverages * covered[-1], covered, missed) / (coverages * covered[-1])
+    return risk

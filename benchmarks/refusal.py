@@ -1,0 +1,411 @@
+"""How good the confidence of ``graft`` is on the real graphs, and what refusing by it is worth.
+
+    python benchmarks/refusal.py --data DIR     # measures what is missing, then draws
+    python benchmarks/refusal.py                # draws again what was measured
+
+Novel classes arrive under the strict protocol. Writes ``refusal.json``, stream by stream, and from
+it the figure and the tables of the page beside it. Delete the file to measure everything anew.
+"""
+
+import argparse
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import matplotlib as mpl
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.metrics import roc_auc_score
+
+import nodegraft as ng
+from nodegraft.base.events import SILENT
+from nodegraft.base.seeds import Seeds
+from nodegraft.benchmark.protocol import teach
+from nodegraft.graph.labels import Labelled
+from nodegraft.graph.stream import Session
+from nodegraft.methods.graft import Graft
+from nodegraft.metrics import (
+    Floats,
+    balanced_weights,
+    expected_calibration_error,
+    precision_and_coverage,
+    risk_coverage,
+)
+from nodegraft.report.refusal import Acceptance, Curve, Refusal, describe_refusal, draw_refusal
+
+GRAPHS = ("amazon-clothing", "gentoo", "wordnet", "debian")
+FOLDER = Path(__file__).parents[1] / "docs" / "explanation"
+LEVELS = (0.90, 0.95)
+COVERAGES = np.arange(1, 51) / 50
+WAYS = {"macro": "every class alike", "natural": "every node alike"}
+SESSIONS = {"first": "session 0", "middle": "middle session", "last": "last session"}
+AT_MOST = 2000
+"""Nodes of each side that are asked where some classes were never taught."""
+
+Record: TypeAlias = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What a model said about nodes, and whether it was right."""
+
+    targets: NDArray[np.int64]
+    answers: NDArray[np.int64]
+    confidence: NDArray[np.float64]
+
+    @property
+    def correct(self) -> NDArray[np.bool_]:
+        """Which answers are right."""
+        return np.equal(self.answers, self.targets)
+
+    def take(self, some: NDArray[np.bool_]) -> "Answers":
+        """Some of them."""
+        return Answers(self.targets[some], self.answers[some], self.confidence[some])
+
+
+def main() -> None:
+    """Measure what is missing if there is data to measure on, and draw."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--data")
+    parser.add_argument("--seeds", type=int, nargs="+", default=list(range(5)))
+    parser.add_argument("--datasets", nargs="+", default=GRAPHS, choices=GRAPHS)
+    options = parser.parse_args()
+    path = FOLDER / "refusal.json"
+    if options.data:
+        measure_missing(path, options.data, options.datasets, options.seeds)
+    records = json.loads(path.read_text())
+    # The same bytes for the same numbers: neither a date nor random names.
+    with mpl.rc_context({"svg.hashsalt": "nodegraft"}):
+        figure = draw_refusal(refusals(records))
+        figure.savefig(path.with_suffix(".svg"), metadata={"Date": None})
+    (FOLDER / "refusal-measured.md").write_text(told(records))
+
+
+def measure_missing(path: Path, data: str, graphs: Sequence[str], seeds: Sequence[int]) -> None:
+    """Written after every stream, so that a cut costs one stream at most."""
+    records = json.loads(path.read_text()) if path.exists() else []
+    done = {(one["graph"], one["seed"]) for one in records}
+    for graph in graphs:
+        missing = [seed for seed in seeds if (graph, seed) not in done]
+        dataset = ng.load_dataset(graph, data) if missing else None
+        for seed in missing:
+            records.append(measured(dataset, seed))
+            records.sort(key=lambda one: (GRAPHS.index(one["graph"]), one["seed"]))
+            _write(path, records)
+            print(graph, seed, flush=True)
+
+
+def _write(path: Path, records: Sequence[Record]) -> None:
+    lines = ",\n".join(json.dumps(one) for one in records)
+    part = path.with_suffix(".part")
+    part.write_text(f"[\n{lines}\n]\n")
+    part.replace(path)
+
+
+def measured(data: Any, seed: int) -> Record:
+    """One stream: the first, the middle and the last session, and classes never taught."""
+    split = ng.ClassSplit.draw(data.labels, data.setting, seed, data.groups)
+    stream = ng.ClassStream(data.graph, split)
+    last = len(stream) - 1
+    moments = {0: "first", (last + 1) // 2: "middle", last: "last"}
+    model, sessions = Graft(seed=seed), {}
+    for session in stream:
+        teach(model, session, stream, SILENT)
+        if session.index == 0:
+            never_taught = before_being_taught(model, stream.session(last), split)
+        if session.index in moments:
+            sessions[moments[session.index]] = judged(model, session, split)
+    return {
+        "graph": data.name,
+        "seed": seed,
+        "known_classes": len(split.known),
+        "new_classes": len(split.novel),
+        "shots": data.setting.shots,
+        "sessions": sessions,
+        "never_taught": never_taught,
+    }
+
+
+def judged(model: Graft, session: Session, split: ng.ClassSplit) -> Record:
+    """All that is said of the answers of one session."""
+    said, known = ask(model, session, session.query), len(split.known)
+    is_known = said.targets < known
+    return {
+        "session": session.index,
+        "queries": int(said.targets.size),
+        "calibration": {
+            "all": calibration(said),
+            "known": calibration(said.take(is_known)),
+            "new": calibration(said.take(~is_known)),
+        },
+        "natural": refusal(said, np.ones(said.targets.size)),
+        "macro": refusal(said, balanced_weights(said.targets)),
+        "by_answer": {
+            "known": _accepted(said.take(said.answers < known)),
+            "new": _accepted(said.take(said.answers >= known)),
+        },
+        "as_in_graph": _accepted(said, as_in_graph(said, model.classes_, split)),
+        "largest_class": largest_class(said, model.classes_, known),
+        "mistaken_for_smaller": mistaken_for_smaller(said),
+    }
+
+
+def ask(model: Graft, session: Session, queries: Labelled) -> Answers:
+    """In row order, as the protocol asks."""
+    order = np.argsort(queries.rows())
+    shares = model.probabilities(model.score_rows(session.view, queries.rows()[order]))
+    targets = queries.targets(model.classes_)[order]
+    return Answers(targets, shares.argmax(axis=1), shares.max(axis=1))
+
+
+def calibration(said: Answers) -> dict[str, float | None] | None:
+    """The expected calibration error, and the two means that tell its direction."""
+    if not said.targets.size:
+        return None
+    return {
+        "error": _rounded(expected_calibration_error(said.confidence, said.correct)),
+        "confidence": _rounded(float(said.confidence.mean())),
+        "accuracy": _rounded(float(said.correct.mean())),
+    }
+
+
+def refusal(said: Answers, weights: Floats) -> Record:
+    """What is accepted at each level, and the error at each coverage."""
+    errors = risk_coverage(said.confidence, said.correct, COVERAGES, weights)
+    return {
+        "accuracy": _rounded(float(np.average(said.correct, weights=weights))),
+        "accepted": _accepted(said, weights),
+        "errors": errors.round(4).tolist(),
+    }
+
+
+def _accepted(said: Answers, weights: Floats | None = None) -> Record | None:
+    if not said.targets.size:
+        return None
+    weights = np.ones(said.targets.size) if weights is None else weights
+    return {f"{level:.2f}": _accepted_at(said, level, weights) for level in LEVELS}
+
+
+def _accepted_at(said: Answers, level: float, weights: Floats) -> dict[str, float | None]:
+    """``promised`` is how many should be right if every single probability came true."""
+    precision, coverage = precision_and_coverage(said.confidence, said.correct, level, weights)
+    accepted = np.where(said.confidence >= level, weights, 0.0)
+    promised = float(accepted @ said.confidence / accepted.sum()) if accepted.any() else np.nan
+    return {
+        "precision": _rounded(precision),
+        "promised": _rounded(promised),
+        "coverage": _rounded(coverage),
+    }
+
+
+def _rounded(value: float) -> float | None:
+    """JSON knows no NaN."""
+    return None if np.isnan(value) else round(value, 4)
+
+
+def as_in_graph(said: Answers, names: Sequence[str], split: ng.ClassSplit) -> Floats:
+    """Weights under which classes are as large as they are: of known ones only a fifth is asked."""
+    members = np.array([split.members[name].size for name in names])
+    weights: Floats = members[said.targets] * balanced_weights(said.targets)
+    return weights
+
+
+def largest_class(said: Answers, names: Sequence[str], known: int) -> Record:
+    """The class most queries belong to, and whether it is to blame for confident mistakes."""
+    place = int(np.bincount(said.targets).argmax())
+    own, mistaken = said.targets == place, _confident_mistakes(said)
+    return {
+        "name": names[place],
+        "new": place >= known,
+        "of_queries": _rounded(float(own.mean())),
+        "recall": _rounded(float(said.correct[own].mean())),
+        "of_confident_mistakes": _rounded(_share(own, mistaken)),
+        "without_it": _accepted(said.take(~own)),
+    }
+
+
+def mistaken_for_smaller(said: Answers) -> float | None:
+    """The share of confident mistakes whose answer names a class of fewer queries than the true."""
+    counts = np.bincount(said.targets, minlength=int(said.answers.max()) + 1)
+    return _rounded(_share(counts[said.answers] < counts[said.targets], _confident_mistakes(said)))
+
+
+def _confident_mistakes(said: Answers) -> NDArray[np.bool_]:
+    return ~said.correct & (said.confidence >= LEVELS[0])
+
+
+def _share(which: NDArray[np.bool_], among: NDArray[np.bool_]) -> float:
+    return float(which[among].mean()) if among.any() else np.nan
+
+
+def before_being_taught(
+    model: Graft, session: Session, split: ng.ClassSplit
+) -> dict[str, float | None]:
+    """A model that knows the first classes only, asked about theirs and about later ones."""
+    generator = Seeds(split.seed).generator("refusal")
+    sides = [
+        _some(queries.rows(), generator) for queries in (split.test, split.query.only(split.novel))
+    ]
+    known, new = (
+        model.probabilities(model.score_rows(session.view, rows)).max(axis=1) for rows in sides
+    )
+    truth = np.repeat([1, 0], [known.size, new.size])
+    return {
+        "auroc": _rounded(float(roc_auc_score(truth, np.concatenate((known, new))))),
+        **{f"new_refused_{level:.2f}": _rounded(float((new < level).mean())) for level in LEVELS},
+        **{
+            f"known_refused_{level:.2f}": _rounded(float((known < level).mean()))
+            for level in LEVELS
+        },
+    }
+
+
+def _some(rows: NDArray[np.int64], generator: np.random.Generator) -> NDArray[np.int64]:
+    return np.sort(generator.permutation(np.sort(rows))[:AT_MOST])
+
+
+def by_graph(records: Sequence[Record]) -> dict[str, list[Record]]:
+    """The seeds of each graph that was measured."""
+    seeds = {graph: [one for one in records if one["graph"] == graph] for graph in GRAPHS}
+    return {graph: some for graph, some in seeds.items() if some}
+
+
+def refusals(records: Sequence[Record]) -> list[Refusal]:
+    """The records of each graph together, to be drawn."""
+    return [
+        Refusal(
+            graph,
+            {
+                told_way: {told: _curve(seeds, key, way) for key, told in SESSIONS.items()}
+                for way, told_way in WAYS.items()
+            },
+        )
+        for graph, seeds in by_graph(records).items()
+    ]
+
+
+def _curve(seeds: Sequence[Record], session: str, way: str) -> Curve:
+    parts = [one["sessions"][session][way] for one in seeds]
+    return Curve(
+        [part["errors"] for part in parts], {level: _acceptance(parts, level) for level in LEVELS}
+    )
+
+
+def _acceptance(parts: Sequence[Record], level: float) -> Acceptance:
+    accepted = [part["accepted"][f"{level:.2f}"] for part in parts]
+    precision = [np.nan if one["precision"] is None else one["precision"] for one in accepted]
+    return Acceptance([one["coverage"] for one in accepted], precision)
+
+
+def told(records: Sequence[Record]) -> str:
+    """Tables of the numbers, and the figure with its text alternative."""
+    graphs = by_graph(records)
+    image = f"```{{image}} refusal.svg\n:alt: {describe_refusal(refusals(records))}\n```"
+    parts = [
+        "<!-- Written by benchmarks/refusal.py. -->",
+        "**Precision in %, worst seed in brackets, and after it how many % are answered**",
+        precision_table(graphs),
+        image,
+        "**Expected calibration error, worst seed in brackets; for the last session also mean "
+        "confidence minus accuracy**",
+        calibration_table(graphs),
+        "**Last session, answers at least 0.90 sure, every node alike, in %: precision promised "
+        "and kept, the same counted in other ways, and whose mistakes these are**",
+        shortfall_table(graphs),
+        "**Classes never taught: how well confidence tells them apart, and refusals in %**",
+        never_taught_table(graphs),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def precision_table(graphs: Mapping[str, Sequence[Record]]) -> str:
+    """A row for each graph and session."""
+    columns = [(way, level) for way in WAYS for level in LEVELS]
+    heads = [f"{WAYS[way]}, at least {level:.2f}" for way, level in columns]
+    rows = [
+        [graph, str(len(seeds)), told_session]
+        + [_precision(_curve(seeds, session, way).levels[level]) for way, level in columns]
+        for graph, seeds in graphs.items()
+        for session, told_session in SESSIONS.items()
+    ]
+    return _table(["graph", "seeds", "session", *heads], rows)
+
+
+def _precision(at: Acceptance) -> str:
+    percent = 100 * np.array(at.precision)
+    return f"{np.nanmean(percent):.1f} ({np.nanmin(percent):.1f}), {100 * np.mean(at.coverage):.0f}"
+
+
+def calibration_table(graphs: Mapping[str, Sequence[Record]]) -> str:
+    """A row for each graph."""
+    columns = {
+        "session 0, all": ("first", "all"),
+        "last session, all": ("last", "all"),
+        "last session, known classes": ("last", "known"),
+        "last session, new classes": ("last", "new"),
+    }
+
+    def cell(seeds: Sequence[Record], session: str, part: str) -> str:
+        parts = [one["sessions"][session]["calibration"][part] for one in seeds]
+        errors = [one["error"] for one in parts]
+        gap = np.mean([one["confidence"] - one["accuracy"] for one in parts])
+        told = f"{np.mean(errors):.3f} ({max(errors):.3f})"
+        return told if session == "first" else f"{told}, {gap:+.3f}"
+
+    rows = [
+        [graph, *(cell(seeds, *where) for where in columns.values())]
+        for graph, seeds in graphs.items()
+    ]
+    return _table(["graph", *columns], rows)
+
+
+def shortfall_table(graphs: Mapping[str, Sequence[Record]]) -> str:
+    """A row for each graph: the same answers counted in other ways, and who is mistaken."""
+    columns: dict[str, Callable[[Record], float]] = {
+        "promised": lambda last: last["natural"]["accepted"]["0.90"]["promised"],
+        "kept": lambda last: last["natural"]["accepted"]["0.90"]["precision"],
+        "classes as large as in the graph": lambda last: last["as_in_graph"]["0.90"]["precision"],
+        "answer is a known class": lambda last: last["by_answer"]["known"]["0.90"]["precision"],
+        "answer is a new class": lambda last: last["by_answer"]["new"]["0.90"]["precision"],
+        "without the largest class": lambda last: last["largest_class"]["without_it"]["0.90"][
+            "precision"
+        ],
+        "largest class, of queries": lambda last: last["largest_class"]["of_queries"],
+        "of these mistakes": lambda last: last["largest_class"]["of_confident_mistakes"],
+        "mistakes for a smaller class": lambda last: last["mistaken_for_smaller"],
+    }
+    rows = [
+        [graph]
+        + [
+            f"{100 * np.mean([number(one['sessions']['last']) for one in seeds]):.1f}"
+            for number in columns.values()
+        ]
+        for graph, seeds in graphs.items()
+    ]
+    return _table(["graph", *columns], rows)
+
+
+def never_taught_table(graphs: Mapping[str, Sequence[Record]]) -> str:
+    """A row for each graph."""
+    levels = [f"{level:.2f}" for level in LEVELS]
+    heads = [f"{side} refused at {level}" for level in levels for side in ("never taught", "known")]
+    keys = [f"{side}_refused_{level}" for level in levels for side in ("new", "known")]
+
+    def row(graph: str, seeds: Sequence[Record]) -> list[str]:
+        parts = [one["never_taught"] for one in seeds]
+        areas = [part["auroc"] for part in parts]
+        refused = [f"{100 * np.mean([part[key] for part in parts]):.0f}" for key in keys]
+        return [graph, f"{np.mean(areas):.3f} ({min(areas):.3f})", *refused]
+
+    rows = [row(graph, seeds) for graph, seeds in graphs.items()]
+    return _table(["graph", "AUROC (worst seed)", *heads], rows)
+
+
+def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    return "\n".join(f"| {' | '.join(line)} |" for line in (heads, ["---"] * len(heads), *rows))
+
+
+if __name__ == "__main__":
+    main()
