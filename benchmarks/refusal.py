@@ -49,11 +49,16 @@ Record: TypeAlias = dict[str, Any]
 
 @dataclass(frozen=True)
 class Answers:
-    """What a model said about nodes, and whether it was right."""
+    """What a model said about nodes, and whether it was right.
+
+    ``confidence`` is the probability among the known classes, ``sure`` what is left of it where the
+    node may be of none: the number that decides about refusing.
+    """
 
     targets: NDArray[np.int64]
     answers: NDArray[np.int64]
     confidence: NDArray[np.float64]
+    sure: NDArray[np.float64]
 
     @property
     def correct(self) -> NDArray[np.bool_]:
@@ -62,7 +67,9 @@ class Answers:
 
     def take(self, some: NDArray[np.bool_]) -> "Answers":
         """Some of them."""
-        return Answers(self.targets[some], self.answers[some], self.confidence[some])
+        return Answers(
+            self.targets[some], self.answers[some], self.confidence[some], self.sure[some]
+        )
 
 
 def main() -> None:
@@ -155,9 +162,11 @@ def judged(model: Graft, session: Session, split: ng.ClassSplit) -> Record:
 def ask(model: Graft, session: Session, queries: Labelled) -> Answers:
     """In row order, as the protocol asks."""
     order = np.argsort(queries.rows())
-    shares = model.probabilities(model.score_rows(session.view, queries.rows()[order]))
+    scores = model.score_rows(session.view, queries.rows()[order])
     targets = queries.targets(model.classes_)[order]
-    return Answers(targets, shares.argmax(axis=1), shares.max(axis=1))
+    confidence = model.probabilities(scores).max(axis=1)
+    sure = confidence * model.familiarity(scores)
+    return Answers(targets, scores.argmax(axis=1), confidence, sure)
 
 
 def calibration(said: Answers) -> dict[str, float | None] | None:
@@ -173,7 +182,7 @@ def calibration(said: Answers) -> dict[str, float | None] | None:
 
 def refusal(said: Answers, weights: Floats) -> Record:
     """What is accepted at each level, and the error at each coverage."""
-    errors = risk_coverage(said.confidence, said.correct, COVERAGES, weights)
+    errors = risk_coverage(said.sure, said.correct, COVERAGES, weights)
     return {
         "accuracy": _rounded(float(np.average(said.correct, weights=weights))),
         "accepted": _accepted(said, weights),
@@ -190,9 +199,9 @@ def _accepted(said: Answers, weights: Floats | None = None) -> Record | None:
 
 def _accepted_at(said: Answers, level: float, weights: Floats) -> dict[str, float | None]:
     """``promised`` is how many should be right if every single probability came true."""
-    precision, coverage = precision_and_coverage(said.confidence, said.correct, level, weights)
-    accepted = np.where(said.confidence >= level, weights, 0.0)
-    promised = float(accepted @ said.confidence / accepted.sum()) if accepted.any() else np.nan
+    precision, coverage = precision_and_coverage(said.sure, said.correct, level, weights)
+    accepted = np.where(said.sure >= level, weights, 0.0)
+    promised = float(accepted @ said.sure / accepted.sum()) if accepted.any() else np.nan
     return {
         "precision": _rounded(precision),
         "promised": _rounded(promised),
@@ -233,7 +242,7 @@ def mistaken_for_smaller(said: Answers) -> float | None:
 
 
 def _confident_mistakes(said: Answers) -> NDArray[np.bool_]:
-    return ~said.correct & (said.confidence >= LEVELS[0])
+    return ~said.correct & (said.sure >= LEVELS[0])
 
 
 def _share(which: NDArray[np.bool_], among: NDArray[np.bool_]) -> float:
@@ -248,8 +257,9 @@ def before_being_taught(
     sides = [
         _some(queries.rows(), generator) for queries in (split.test, split.query.only(split.novel))
     ]
+    scores = [model.score_rows(session.view, rows) for rows in sides]
     known, new = (
-        model.probabilities(model.score_rows(session.view, rows)).max(axis=1) for rows in sides
+        model.probabilities(score).max(axis=1) * model.familiarity(score) for score in scores
     )
     truth = np.repeat([1, 0], [known.size, new.size])
     return {
