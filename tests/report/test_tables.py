@@ -27,6 +27,7 @@ def run(first: float, last: float, novel: float = 0.1) -> dict[str, Any]:
             "last_accuracy": last,
             "last_known_accuracy": 0.6,
             "last_novel_accuracy": novel,
+            "average_accuracy": (first + last) / 2,
             "performance_drop": first - last,
             "relative_performance_drop": (first - last) / first,
         },
@@ -104,9 +105,9 @@ def test_a_comparison_puts_the_best_first_and_says_what_it_costs() -> None:
     )
     assert cells(table, 0)[0] == "all — many-shot (ceiling)"
     assert cells(table, 1)[0] == "one"
-    assert cells(table, 1)[5:] == ["–", "2.0", "0.250", "2.50"]
+    assert cells(table, 1)[5:] == ["65.0 ± 63.5", "–", "2.0", "0.250", "2.50"]
     # Low is 20 points behind on each of the two seeds.
-    assert cells(table, 2)[:1] + cells(table, 2)[5:6] == ["low", "-20.0 ± 0.0"]
+    assert cells(table, 2)[:1] + cells(table, 2)[6:7] == ["low", "-20.0 ± 0.0"]
 
 
 def test_a_suite_without_all_records_says_what_is_missing() -> None:
