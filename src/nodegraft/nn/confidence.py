@@ -60,7 +60,8 @@ def confident(shares: Floats, evidence: Floats, coefficients: Floats) -> Floats:
     rest = shares.copy()
     rest[nodes, top] = 0.0
     second, others = rest.max(axis=1), np.maximum(rest.sum(axis=1), 1e-300)
-    sure = np.maximum(sure, second / (second + others))
+    # A hair above the second: at a tie another class would be the answer.
+    sure = np.maximum(sure, (1.0 + 1e-9) * second / (second + others))
     out: Floats = rest * ((1.0 - sure) / others)[:, None]
     out[nodes, top] = sure
     return out
