@@ -10,24 +10,24 @@ numbers, for the page beside them.
 
 import argparse
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import matplotlib as mpl
 import numpy as np
 from numpy.typing import NDArray
 
 import nodegraft as ng
-from nodegraft.episodes.mixed import MixedEpisode
+from nodegraft.base.events import SILENT
+from nodegraft.benchmark.protocol import teach
 from nodegraft.graph.stream import Session
-from nodegraft.graph.view import GraphView
-from nodegraft.memory.class_sums import ClassSums
 from nodegraft.methods.graft import Graft
 from nodegraft.metrics import recalls
 from nodegraft.nn.loglinear import Signals, mixture_weights
+from nodegraft.report.drawing import save_svg
 from nodegraft.report.signals import Accuracies, Worth, describe_signals, draw_signals
+from nodegraft.report.tables import markdown
 from nodegraft.training.practice import Round
 
 GRAPHS = ("amazon-clothing", "gentoo", "wordnet", "debian")
@@ -39,14 +39,8 @@ FEW_LABELS = "few labels"
 class Watched(Graft):
     """Keeps its practice, so that each signal can be weighed by itself on the same rounds."""
 
-    def _rounds(
-        self,
-        view: GraphView,
-        classes: Sequence[str],
-        memory: ClassSums,
-        episodes: Sequence[MixedEpisode],
-    ) -> Iterator[Round]:
-        self.practised = list(super()._rounds(view, classes, memory, episodes))
+    def _rounds(self, *given: Any) -> Iterator[Round]:
+        self.practised = list(super()._rounds(*given))
         return iter(self.practised)
 
     def signals(self, session: Session, rows: NDArray[np.int64]) -> Signals:
@@ -82,9 +76,7 @@ def main() -> None:
                 print(json.dumps(records[-1]), flush=True)
         path.write_text(json.dumps(records, indent=1) + "\n")
     graphs = worths(json.loads(path.read_text()))
-    # The same bytes for the same numbers: neither a date nor random names.
-    with mpl.rc_context({"svg.hashsalt": "nodegraft"}):
-        draw_signals(graphs).savefig(path.with_suffix(".svg"), metadata={"Date": None})
+    save_svg(draw_signals(graphs), path.with_suffix(".svg"))
     path.with_suffix(".md").write_text(told(graphs))
 
 
@@ -94,10 +86,7 @@ def measured(data: Any, seed: int) -> dict[str, Any]:
     stream = ng.ClassStream(data.graph, split).rehearsal()
     model = Watched(seed=seed)
     for session in stream:
-        if session.index == 0:
-            model.fit(session.view, stream.curriculum)
-        else:
-            model.add_classes(session.view, session.support)
+        teach(model, session, stream, SILENT)
     rows = np.sort(session.query.rows())
     signals = model.signals(session, rows)
     targets = session.query.targets(model.classes_)[np.argsort(session.query.rows())]
@@ -168,12 +157,12 @@ def told(graphs: list[Worth]) -> str:
     """The figure with its text alternative, and a table of its numbers."""
     image = f"```{{image}} graft-signals.svg\n:alt: {describe_signals(graphs)}\n```"
     heads = ["graph", "classes", *graphs[0].seen.bars, "lead over the best one"]
-    lines = [heads, ["---"] * len(heads)]
+    rows = []
     for one in graphs:
         for classes, right in {"all seen": one.seen, "new": one.new}.items():
             means = [f"{100 * np.mean(seeds):.1f}" for seeds in right.bars.values()]
-            lines.append([one.graph, classes, *means, _lead(right)])
-    table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
+            rows.append([one.graph, classes, *means, _lead(right)])
+    table = markdown(heads, rows)
     return f"<!-- Written by benchmarks/graft_signals.py. -->\n\n{image}\n\n{table}\n"
 
 

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
-import matplotlib as mpl
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import roc_auc_score
@@ -33,7 +32,9 @@ from nodegraft.metrics import (
     precision_and_coverage,
     risk_coverage,
 )
+from nodegraft.report.drawing import save_svg
 from nodegraft.report.refusal import Acceptance, Curve, Refusal, describe_refusal, draw_refusal
+from nodegraft.report.tables import markdown
 
 GRAPHS = ("amazon-clothing", "gentoo", "wordnet", "debian")
 FOLDER = Path(__file__).parents[1] / "docs" / "explanation"
@@ -83,10 +84,7 @@ def main() -> None:
     if options.data:
         measure_missing(path, options.data, options.datasets, options.seeds)
     records = json.loads(path.read_text())
-    # The same bytes for the same numbers: neither a date nor random names.
-    with mpl.rc_context({"svg.hashsalt": "nodegraft"}):
-        figure = draw_refusal(refusals(records))
-        figure.savefig(path.with_suffix(".svg"), metadata={"Date": None})
+    save_svg(draw_refusal(refusals(records)), path.with_suffix(".svg"))
     (FOLDER / "refusal-measured.md").write_text(told(records))
 
 
@@ -340,7 +338,7 @@ def precision_table(graphs: Mapping[str, Sequence[Record]]) -> str:
         for graph, seeds in graphs.items()
         for session, told_session in SESSIONS.items()
     ]
-    return _table(["graph", "session", *heads], rows)
+    return markdown(["graph", "session", *heads], rows)
 
 
 def _precision(at: Acceptance) -> str:
@@ -368,7 +366,7 @@ def calibration_table(graphs: Mapping[str, Sequence[Record]]) -> str:
         [graph, *(cell(seeds, *where) for where in columns.values())]
         for graph, seeds in graphs.items()
     ]
-    return _table(["graph", *columns], rows)
+    return markdown(["graph", *columns], rows)
 
 
 def shortfall_table(graphs: Mapping[str, Sequence[Record]]) -> str:
@@ -400,7 +398,7 @@ def shortfall_table(graphs: Mapping[str, Sequence[Record]]) -> str:
         ]
         for name, number in numbers.items()
     ]
-    return _table(["", *graphs], rows)
+    return markdown(["", *graphs], rows)
 
 
 def _precision_at_first(accepted: Record, key: str = "precision") -> float:
@@ -420,11 +418,7 @@ def never_taught_table(graphs: Mapping[str, Sequence[Record]]) -> str:
         return [graph, f"{np.mean(areas):.3f} ({min(areas):.3f})", *refused]
 
     rows = [row(graph, seeds) for graph, seeds in graphs.items()]
-    return _table(["graph", "AUROC (worst seed)", *heads], rows)
-
-
-def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    return "\n".join(f"| {' | '.join(line)} |" for line in (heads, ["---"] * len(heads), *rows))
+    return markdown(["graph", "AUROC (worst seed)", *heads], rows)
 
 
 if __name__ == "__main__":

@@ -211,8 +211,8 @@ class Graft(Method):
     def _practise(self, view: GraphView, curriculum: Curriculum, memory: ClassSums) -> Judgement:
         train, held_out = curriculum.undivided.for_early_stopping(self.seeds)
         shots = 1, curriculum.shots
-        episodes = list(mixed_episodes(train, held_out, shots, self.seeds))
-        if self.practise and episodes:
+        episodes = list(mixed_episodes(train, held_out, shots, self.seeds)) if self.practise else []
+        if episodes:
             if not len(curriculum.held_out):
                 # Some labels were set aside to be asked about: they must not teach as well.
                 memory = self._remember(view, train)

@@ -5,16 +5,7 @@ from math import ceil, isclose
 
 from nodegraft.base.errors import ParameterError
 from nodegraft.methods.hag_meta import Attention
-
-try:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
-except ModuleNotFoundError as error:
-    if not (error.name or "").startswith("matplotlib"):
-        raise
-    raise ModuleNotFoundError(
-        "Figures need their extra: pip install 'nodegraft[report]'", name="matplotlib"
-    ) from error
+from nodegraft.report.drawing import Axes, Figure, SubFigure
 
 # From the palette of Okabe and Ito: blue and orange stay apart for colour-blind eyes and in grey.
 MORE, LESS = "#0072B2", "#E69F00"

@@ -8,17 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nodegraft.base.errors import ParameterError
-
-try:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-    from matplotlib.lines import Line2D
-except ModuleNotFoundError as error:
-    if not (error.name or "").startswith("matplotlib"):
-        raise
-    raise ModuleNotFoundError(
-        "Figures need their extra: pip install 'nodegraft[report]'", name="matplotlib"
-    ) from error
+from nodegraft.report.drawing import Axes, Figure, Line2D
 
 # From the palette of Okabe and Ito, apart for colour-blind eyes; dashes tell them apart in grey.
 STYLES: tuple[tuple[str, Literal[":", "--", "-"]], ...] = (

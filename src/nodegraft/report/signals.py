@@ -6,16 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from nodegraft.base.errors import ParameterError
-
-try:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
-except ModuleNotFoundError as error:
-    if not (error.name or "").startswith("matplotlib"):
-        raise
-    raise ModuleNotFoundError(
-        "Figures need their extra: pip install 'nodegraft[report]'", name="matplotlib"
-    ) from error
+from nodegraft.report.drawing import Axes, Figure, SubFigure
 
 # From the palette of Okabe and Ito: blue and orange stay apart for colour-blind eyes and in grey.
 MIXED, BEST, OTHER = "#0072B2", "#E69F00", "#BBBBBB"
