@@ -35,6 +35,18 @@ def test_jobs_are_the_product_of_what_is_listed() -> None:
     assert suite.entries[-1].job.parameters == {"hops": 1}
 
 
+def test_a_method_may_have_lists_of_its_own() -> None:
+    own = {"method": "text-only", "seeds": [7], "datasets": []}
+    methods = [{**own, "datasets": DOCUMENT["datasets"], "protocols": ["strict"]}, own]
+    suite = Suite.from_document({**DOCUMENT, "methods": methods})
+    assert [(entry.job.seed, entry.job.protocol) for entry in suite.entries] == [(7, "strict")]
+
+
+def test_a_misspelt_key_of_a_method_is_named() -> None:
+    with pytest.raises(ParameterError, match="sgc-mean has 'seed' in the suite"):
+        Suite.from_document({**DOCUMENT, "methods": [{"method": "sgc-mean", "seed": 3}]})
+
+
 def test_settings_are_part_of_the_name() -> None:
     settings = [{"ways": 1, "shots": 3}, {"shots": 2}]
     suite = Suite.from_document({**DOCUMENT, "settings": settings, "seeds": [0]})

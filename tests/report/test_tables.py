@@ -119,4 +119,4 @@ def test_a_suite_without_all_records_says_what_is_missing() -> None:
 
 def test_an_unknown_table_is_named() -> None:
     with pytest.raises(ParameterError, match="no table 'sesions'"):
-        suite_tables(Suite("", ("sesions",), ()), [])
+        suite_tables(Suite("", ("sesions",), (), ()), [])

@@ -13,6 +13,7 @@ from nodegraft.benchmark.job import Job
 KNOWN = (
     "title",
     "tables",
+    "figures",
     "seeds",
     "datasets",
     "protocols",
@@ -21,6 +22,9 @@ KNOWN = (
     "arrival",
     "rehearse",
 )
+# Crossed with each method; a method may have its own list of any of them, and of datasets.
+AXES: Mapping[str, list[Any]] = {"settings": [{}], "seeds": [0], "protocols": ["strict"]}
+OF_A_METHOD = ("method", "name", "set", "datasets", *AXES)
 
 
 @dataclass(frozen=True)
@@ -33,10 +37,11 @@ class Entry:
 
 @dataclass(frozen=True)
 class Suite:
-    """What is run, and which tables are made of it."""
+    """What is run, and which tables and figures are made of it."""
 
     title: str
     tables: tuple[str, ...]
+    figures: tuple[str, ...]
     entries: tuple[Entry, ...]
 
     @classmethod
@@ -57,6 +62,12 @@ class Suite:
         for name in ("datasets", "methods"):
             if not document.get(name):
                 raise ParameterError(f"A suite needs {name!r}.")
+        for method in document["methods"]:
+            for name in method.keys() - set(OF_A_METHOD):
+                raise ParameterError(
+                    f"{method['method']} has {name!r} in the suite; a method there has "
+                    f"{', '.join(OF_A_METHOD)}."
+                )
         entries = tuple(
             Entry(
                 _name(method, setting),
@@ -71,15 +82,18 @@ class Suite:
                     **setting,
                 ),
             )
-            for dataset, method, setting, seed in product(
-                document["datasets"],
-                document["methods"],
-                document.get("settings", [{}]),
-                document.get("seeds", [0]),
+            for dataset, method in product(document["datasets"], document["methods"])
+            if dataset in method.get("datasets", document["datasets"])
+            for setting, seed, protocol in product(
+                *({**AXES, **document, **method}[axis] for axis in AXES)
             )
-            for protocol in method.get("protocols", document.get("protocols", ["strict"]))
         )
-        return cls(document.get("title", ""), tuple(document.get("tables", [])), entries)
+        return cls(
+            document.get("title", ""),
+            tuple(document.get("tables", [])),
+            tuple(document.get("figures", [])),
+            entries,
+        )
 
     def missing(self, records: Sequence[Mapping[str, Any]]) -> tuple[Entry, ...]:
         """Those that no record tells about."""
