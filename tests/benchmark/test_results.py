@@ -38,7 +38,7 @@ def record(
 
 
 def test_json_has_what_was_promised(tmp_path: Path) -> None:
-    place = record().write(tmp_path)
+    place = Path(record().write(tmp_path))
     document = json.loads(place.read_text())
     promised = {"method", "dataset", "seed", "protocol", "parameters", "hashes", "versions"}
     assert promised | {"sessions", "summary"} <= set(document)
@@ -50,7 +50,7 @@ def test_json_has_what_was_promised(tmp_path: Path) -> None:
 
 def test_parquet_has_every_class_of_every_session(tmp_path: Path) -> None:
     made = record()
-    rows = pq.read_table(made.write(tmp_path).with_suffix(".parquet")).to_pylist()
+    rows = pq.read_table(Path(made.write(tmp_path)).with_suffix(".parquet")).to_pylist()
     sessions = made.document["sessions"]
     assert len(rows) == sum(session["classes"] for session in sessions)
     last = [row["recall"] for row in rows if row["session"] == sessions[-1]["index"]]
@@ -66,10 +66,10 @@ def test_name_depends_on_every_input_and_on_nothing_else() -> None:
 
 def test_is_never_overwritten(tmp_path: Path) -> None:
     made = record()
-    place = made.write(tmp_path)
+    place = Path(made.write(tmp_path))
     written = place.read_bytes()
     assert not place.stat().st_mode & stat.S_IWUSR
-    assert record().write(tmp_path) == place
+    assert record().write(tmp_path) == str(place)
     assert place.read_bytes() == written
     assert sorted(path.suffix for path in tmp_path.iterdir()) == [".json", ".parquet"]
 

@@ -120,38 +120,6 @@ def test_lists_and_info(tmp_path: Path) -> None:
     assert "default setting: 6/4/2/8" in described
 
 
-SUITE = """
-title = "Two runs"
-tables = ["overview"]
-seeds = [0, 1]
-datasets = [{ dataset = "synthetic", set = { nodes = 300, classes = 8 } }]
-methods = [{ method = "sgc-mean" }]
-"""
-
-
-def test_bench_runs_what_is_left_and_table_shows_it(tmp_path: Path) -> None:
-    (tmp_path / "suite.toml").write_text(SUITE)
-    suite, runs = str(tmp_path / "suite.toml"), str(tmp_path / "runs")
-    early = invoke("table", suite, "--runs", runs)
-    assert early.exit_code == 2
-    assert "2 of 2 jobs have no record" in early.stderr
-    assert "2 jobs to do" in invoke("bench", suite, "--out", runs, "--dry-run").stdout
-    done = call("bench", suite, "--out", runs, "--workers", "2")
-    assert done.returncode == 0, done.stderr
-    assert "2/2 sgc-mean on synthetic" in done.stdout
-    assert "0 jobs to do, 2 of 2 done" in invoke("bench", suite, "--out", runs).stdout
-    assert "| synthetic | sgc-mean |" in invoke("table", suite, "--runs", runs).stdout
-
-
-def test_a_failed_job_fails_the_command_with_its_reason(tmp_path: Path) -> None:
-    wrong = SUITE.replace('"sgc-mean" }', '"sgc-mean", set = { hops = -1 } }')
-    (tmp_path / "suite.toml").write_text(wrong)
-    done = invoke("bench", str(tmp_path / "suite.toml"), "--out", str(tmp_path / "runs"))
-    assert done.exit_code == 2
-    assert "hops must not be negative" in done.stdout
-    assert "2 jobs failed" in done.stderr
-
-
 def test_tune_keeps_its_trials_beside_the_plan(tmp_path: Path) -> None:
     plan = tmp_path / "sgc-mean.toml"
     plan.write_text(

@@ -1,38 +1,42 @@
+import os
+import signal
 from pathlib import Path
 
-from nodegraft.benchmark.job import Job
+from nodegraft.benchmark.failures import failed_keys
 from nodegraft.benchmark.results import read_records
-from nodegraft.runners.local import run_job, run_jobs
-
-SMALL = {"nodes": 300, "classes": 8}
-
-
-def job(seed: int = 0, method: str = "sgc-mean", **parameters: int) -> Job:
-    return Job(
-        dataset="synthetic",
-        method=method,
-        seed=seed,
-        parameters=parameters,
-        dataset_options=SMALL,
-    )
+from nodegraft.runners.local import LocalRunner
+from nodegraft.runners.work import Ended, Started, work
+from tests.runners.runs import contents, ended, job
 
 
-def test_processes_write_the_records_one_process_would(tmp_path: Path) -> None:
+def test_processes_write_the_records_this_one_would(tmp_path: Path) -> None:
     jobs = [job(seed) for seed in range(3)]
-    outcomes = list(run_jobs(jobs, None, tmp_path / "two", workers=2))
+    outcomes = ended(LocalRunner(2), jobs, tmp_path / "two")
     assert {outcome.job.seed for outcome in outcomes} == {0, 1, 2}
-    assert all(outcome.record and outcome.record.exists() for outcome in outcomes)
+    assert all(Path(outcome.place).exists() for outcome in outcomes)
     for one in jobs:
-        run_job(one, None, tmp_path / "one")
-    by_two, by_one = read_records(tmp_path / "two"), read_records(tmp_path / "one")
-    assert [record["run"] for record in by_two] == [record["run"] for record in by_one]
-    for a, b in zip(by_two, by_one, strict=True):
-        assert a["summary"]["last_accuracy"] == b["summary"]["last_accuracy"]
+        work(one, one.load, str(tmp_path / "here"))
+    assert len(contents(tmp_path / "two")) == 3
+    assert contents(tmp_path / "two") == contents(tmp_path / "here")
 
 
-def test_a_job_that_fails_tells_why_and_stops_nobody(tmp_path: Path) -> None:
-    outcomes = list(run_jobs([job(hops=-1), job(1)], None, tmp_path))
-    failed = next(outcome for outcome in outcomes if outcome.record is None)
-    assert failed.job.parameters == {"hops": -1}
+def test_a_job_that_fails_is_on_record_and_stops_nobody(tmp_path: Path) -> None:
+    wrong = job(hops=-1)
+    outcomes = ended(LocalRunner(), [wrong, job(1)], tmp_path)
+    failed = next(outcome for outcome in outcomes if outcome.error)
+    assert failed.job == wrong
     assert "hops must not be negative" in failed.error
+    assert "Traceback" in Path(failed.place).read_text()
+    assert failed_keys(tmp_path) == {wrong.key}
+    assert len(read_records(tmp_path)) == 1
+
+
+def test_a_process_that_is_killed_costs_its_own_job_only(tmp_path: Path) -> None:
+    with LocalRunner() as runner:
+        events = runner.run([job(0), job(1)], None, tmp_path)
+        assert isinstance(next(events), Started)
+        os.kill(runner.processes()[0], signal.SIGKILL)
+        ends = [event for event in events if isinstance(event, Ended)]
+    assert [bool(end.error) for end in ends] == [True, False]
+    assert "exit code -9" in ends[0].error
     assert len(read_records(tmp_path)) == 1

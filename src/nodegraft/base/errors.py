@@ -17,6 +17,10 @@ class ParameterError(NodegraftError):
     """A hyper-parameter or option has a value that makes no sense."""
 
 
+class MissingExtraError(NodegraftError, ImportError):
+    """A package is needed that the core install does not bring."""
+
+
 class NotFittedError(NodegraftError):
     """The model was asked before it learned anything."""
 

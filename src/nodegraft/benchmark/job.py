@@ -7,12 +7,13 @@ from typing import Any
 
 from nodegraft.base.errors import ParameterError
 from nodegraft.base.events import SILENT, Listener
+from nodegraft.base.hashing import content_hash
 from nodegraft.base.parameters import build
 from nodegraft.benchmark.protocol import STRICT, evaluate
 from nodegraft.benchmark.published import PUBLISHED, evaluate_published
 from nodegraft.benchmark.results import RunRecord, make_record
 from nodegraft.datasets.base import REGISTRY as DATASETS
-from nodegraft.datasets.base import LoadedDataset, load_dataset
+from nodegraft.datasets.base import Dataset, LoadedDataset
 from nodegraft.graph.split import ClassSplit
 from nodegraft.graph.stream import Arrival, ClassStream
 from nodegraft.methods.base import REGISTRY as METHODS
@@ -50,6 +51,11 @@ class Job:
         return f"{self.method} on {self.dataset}, seed {self.seed}"
 
     @property
+    def key(self) -> str:
+        """A hash of what is asked; two spellings of one job have two keys, and one record."""
+        return content_hash(asdict(self))
+
+    @property
     def protocol_name(self) -> str:
         """As records and tables name it."""
         ceiling = ", many-shot (ceiling)" if METHODS.get(self.method).many_shot else ""
@@ -60,9 +66,13 @@ class Job:
         """The method, not yet taught."""
         return build(METHODS.get(self.method), {"seed": self.seed, **self.parameters})
 
+    def source(self) -> Dataset:
+        """Where the dataset comes from, with its options."""
+        return build(DATASETS.get(self.dataset), self.dataset_options)
+
     def load(self, data: str | Path | None = None) -> LoadedDataset:
         """The dataset it is about."""
-        return load_dataset(self.dataset, data, **self.dataset_options)
+        return self.source().load(data)
 
     def stream(self, loaded: LoadedDataset) -> ClassStream:
         """The sessions."""
@@ -89,7 +99,6 @@ class Job:
         return asked and size == (setting["ways"], setting["shots"])
 
     def _asked(self) -> dict[str, Any]:
-        source = build(DATASETS.get(self.dataset), self.dataset_options)
         return {
             "method": self.method,
             "dataset": self.dataset,
@@ -97,5 +106,5 @@ class Job:
             "arrival": self.arrival,
             "protocol": self.protocol_name,
             "parameters": self.model().parameters(),
-            "dataset_options": asdict(source),
+            "dataset_options": asdict(self.source()),
         }

@@ -1,20 +1,19 @@
 """The record of a run: immutable, named by a hash of its inputs, JSON beside Parquet."""
 
 import json
-import os
 import platform
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import pyarrow as pa
 import pyarrow.parquet
 
 from nodegraft.base.errors import RecordConflictError
 from nodegraft.base.hashing import content_hash
+from nodegraft.benchmark.folder import AppendOnlyFolder
 from nodegraft.benchmark.protocol import STRICT, SessionResult, Trace
 from nodegraft.datasets.base import LoadedDataset
 from nodegraft.graph.stream import ClassStream
@@ -32,8 +31,9 @@ PACKAGES = (
     "safetensors",
 )
 
-# What may differ between two runs of the same thing.
+# What may differ between two runs of the same thing: what a clock says, and where they ran.
 MEASURED = ("seconds", "query_seconds", "peak_bytes")
+SURROUNDINGS = ("versions", "notes")
 
 
 @dataclass(frozen=True)
@@ -49,34 +49,48 @@ class RunRecord:
         name: str = self.document["run"]
         return name
 
-    def write(self, folder: str | Path) -> Path:
-        """Write ``NAME.json`` and ``NAME.parquet``; returns the JSON's path.
+    def write(self, place: str | Path) -> str:
+        """Write ``NAME.json`` and ``NAME.parquet`` into a folder; returns where the JSON is.
 
         A record that exists is never touched: running the same thing again must give the same
         result, and it is an error if it does not.
         """
-        place = Path(folder) / f"{self.name}.json"
-        place.parent.mkdir(parents=True, exist_ok=True)
-        if place.exists():
-            self._compare(place)
-            return place
-        _write_once(place.with_suffix(".parquet"), _parquet(self.table))
+        folder, name = AppendOnlyFolder(place), f"{self.name}.json"
+        folder.write(f"{self.name}.parquet", _parquet(self.table))
         # The JSON comes last: a record without it was cut short and does not count.
-        _write_once(place, (json.dumps(self.document, indent=2) + "\n").encode())
-        return place
+        content = json.dumps(self.document, indent=2) + "\n"
+        if not folder.write(name, content.encode()):
+            self._compare(json.loads(folder.read(name)), folder.place)
+        return f"{folder.place}/{name}"
 
-    def _compare(self, place: Path) -> None:
-        earlier = json.loads(place.read_text())
-        if _comparable(earlier) != _comparable(json.loads(json.dumps(self.document))):
+    def _compare(self, earlier: Mapping[str, Any], place: str) -> None:
+        if comparable(earlier) != comparable(json.loads(json.dumps(self.document))):
             raise RecordConflictError(
-                f"{place} records another result for the same inputs: the code changed since "
-                "(or the run is not deterministic). Write to another folder, or delete the record."
+                f"{place}/{self.name}.json records another result for the same inputs: the code "
+                "changed since (or the run is not deterministic). Write to another folder, or "
+                "delete the record."
             )
 
 
 def read_records(folder: str | Path) -> list[dict[str, Any]]:
     """The documents of all records in a folder, in the order of their names."""
-    return [json.loads(place.read_text()) for place in sorted(Path(folder).glob("*.json"))]
+    files = AppendOnlyFolder(folder)
+    return [json.loads(files.read(name)) for name in files.names(".json")]
+
+
+def read_record(place: str) -> dict[str, Any]:
+    """The document of the record whose JSON is there."""
+    folder, _, name = place.rpartition("/")
+    document: dict[str, Any] = json.loads(AppendOnlyFolder(folder).read(name))
+    return document
+
+
+def comparable(document: Mapping[str, Any]) -> dict[str, Any]:
+    """A record without what may differ between two runs of the same thing."""
+    sessions = [_without_measured(session) for session in document["sessions"]]
+    summary = _without_measured(document["summary"])
+    kept = {name: value for name, value in document.items() if name not in SURROUNDINGS}
+    return {**kept, "sessions": sessions, "summary": summary}
 
 
 def make_record(
@@ -134,14 +148,8 @@ def _class_table(trace: Trace, run: str) -> Any:
     return pa.Table.from_pylist(rows)
 
 
-def _comparable(document: Mapping[str, Any]) -> Any:
-    drop = set(MEASURED)
-    sessions = [
-        {name: value for name, value in session.items() if name not in drop}
-        for session in document["sessions"]
-    ]
-    summary = {name: value for name, value in document["summary"].items() if name not in drop}
-    return sessions, summary
+def _without_measured(numbers: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in numbers.items() if name not in MEASURED}
 
 
 def _parquet(table: Any) -> bytes:
@@ -149,13 +157,3 @@ def _parquet(table: Any) -> bytes:
     pa.parquet.write_table(table, sink)
     content: bytes = sink.getvalue().to_pybytes()
     return content
-
-
-def _write_once(place: Path, content: bytes) -> None:
-    draft = place.with_name(f".{place.name}.{uuid4().hex}")
-    with draft.open("xb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    draft.chmod(0o444)
-    draft.replace(place)

@@ -13,10 +13,12 @@ from rich.table import Table
 from nodegraft.base.errors import MissingFileError, ParameterError
 from nodegraft.base.parameters import parse, read
 from nodegraft.benchmark.job import Job
+from nodegraft.cli.bench import bench
 from nodegraft.cli.display import RunDisplay, percent, summary_table
 from nodegraft.cli.guard import says_what_is_wrong
 from nodegraft.cli.options import DataRoot, DatasetOptions
-from nodegraft.cli.suites import bench, table, tune
+from nodegraft.cli.results import results
+from nodegraft.cli.suites import table, tune
 from nodegraft.datasets.base import REGISTRY as DATASETS
 from nodegraft.graph.statistics import QUANTILES, Statistics, describe
 from nodegraft.graph.stream import Arrival
@@ -97,7 +99,7 @@ def run(
         typer.echo(json.dumps(record.document, indent=2))
 
 
-for command in (bench, table, tune):
+for command in (bench, results, table, tune):
     app.command()(command)
 
 

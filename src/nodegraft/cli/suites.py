@@ -1,4 +1,4 @@
-"""Commands about many runs: run a suite, make its tables, search for settings."""
+"""Commands about many runs: make the tables of a suite, search for settings."""
 
 from functools import cache
 from pathlib import Path
@@ -8,7 +8,6 @@ import torch
 import typer
 from rich.console import Console
 
-from nodegraft.base.errors import NodegraftError, ParameterError
 from nodegraft.benchmark.job import Job
 from nodegraft.benchmark.results import read_records
 from nodegraft.benchmark.suite import Suite
@@ -17,33 +16,6 @@ from nodegraft.cli.guard import says_what_is_wrong
 from nodegraft.cli.options import DataRoot
 from nodegraft.datasets.base import load_dataset
 from nodegraft.report.tables import suite_tables
-from nodegraft.runners.local import run_jobs
-
-
-@says_what_is_wrong
-def bench(
-    suite: Annotated[Path, typer.Argument(help="A TOML file; see experiments/.")],
-    data: DataRoot = None,
-    out: Annotated[Path, typer.Option(help="Folder for the run records.")] = Path("runs"),
-    workers: Annotated[int, typer.Option(help="How many processes run jobs.")] = 1,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what is left.")] = False,
-) -> None:
-    """Run every job of a suite that has no record yet; stop and start it at will."""
-    wanted = Suite.read(suite)
-    left = [entry.job for entry in wanted.missing(read_records(out))]
-    console = Console()
-    done = len(wanted.entries) - len(left)
-    console.print(f"{wanted.title}: {len(left)} jobs to do, {done} of {len(wanted.entries)} done")
-    if dry_run:
-        return
-    failed = 0
-    for number, outcome in enumerate(run_jobs(left, data, out, workers), start=1):
-        failed += bool(outcome.error)
-        ending = outcome.error or str(outcome.record)
-        line = f"{number}/{len(left)} {outcome.job.title}, {outcome.job.protocol_name}: {ending}"
-        console.print(line, highlight=False, markup=False, soft_wrap=True)
-    if failed:
-        raise ParameterError(f"{failed} jobs failed; the same command tries them again.")
 
 
 @says_what_is_wrong
@@ -61,11 +33,8 @@ def tune(
     data: DataRoot = None,
 ) -> None:
     """Choose a method's fields on validation classes; trials and the best are kept beside PLAN."""
-    try:
-        # Optuna is an extra of its own.
-        from nodegraft.runners.search import Search, search
-    except ModuleNotFoundError as error:
-        raise NodegraftError(str(error)) from error
+    from nodegraft.runners.search import Search, search  # Optuna is an extra of its own
+
     torch.set_num_threads(1)
     wanted, console = Search.read(plan), Console()
 

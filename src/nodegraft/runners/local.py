@@ -1,47 +1,123 @@
-"""Jobs on this machine: processes that each write their own records."""
+"""Jobs on this machine: processes that each run one job after another and write the records."""
 
-import traceback
+import os
+import signal
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import dataclass
-from functools import lru_cache
-from multiprocessing import get_context
+from functools import lru_cache, partial
+from multiprocessing import get_context, parent_process
+from multiprocessing.connection import Connection, wait
 from pathlib import Path
-
-import torch
+from threading import Thread
+from typing import cast
 
 from nodegraft.benchmark.job import Job
 from nodegraft.datasets.base import LoadedDataset, load_dataset
+from nodegraft.runners.work import Ended, Event, Started, failed, work
+
+# Forking a process in which torch has run is not safe.
+_CONTEXT = get_context("spawn")
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """How a job ended: with a record, or with the text of its error."""
+class LocalRunner:
+    """A number of processes; each loads its own graph."""
 
-    job: Job
-    record: Path | None
-    error: str = ""
+    def __init__(self, workers: int = 1) -> None:
+        self._workers = workers
+        self._lanes: list[Lane] = []
+
+    def __enter__(self) -> "LocalRunner":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for lane in self._lanes:
+            lane.end()
+
+    def at_once(self) -> int:
+        """As many as there are processes."""
+        return self._workers
+
+    def processes(self) -> list[int]:
+        """Their numbers."""
+        return [lane.process.pid or 0 for lane in self._lanes]
+
+    def run(self, jobs: Sequence[Job], data: Path | None, out: str | Path) -> Iterator[Event]:
+        """Run all jobs; tells when each is given away and how it ends."""
+        waiting = deque(jobs)
+        self._lanes = [Lane(data, str(out)) for _ in range(min(self._workers, len(jobs)))]
+        while True:
+            for lane in self._lanes:
+                if waiting and lane.job is None:
+                    yield Started(lane.give(waiting.popleft()))
+            busy = {lane.connection: lane for lane in self._lanes if lane.job is not None}
+            if not busy:
+                return
+            for connection in wait(list(busy)):
+                yield busy[cast(Connection, connection)].take()
 
 
-def run_jobs(
-    jobs: Sequence[Job], data: Path | None, out: Path, workers: int = 1
-) -> Iterator[Outcome]:
-    """Run all jobs, each in one of ``workers`` processes; outcomes come as they end."""
-    # Forking a process in which torch has run is not safe.
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-        futures = [pool.submit(run_job, job, data, out) for job in jobs]
-        for future in as_completed(futures):
-            yield future.result()
+class Lane:
+    """A process, and the job it has in hand."""
+
+    def __init__(self, data: Path | None, out: str) -> None:
+        self._data, self._out = data, out
+        self.job: Job | None = None
+        self._start()
+
+    def give(self, job: Job) -> Job:
+        """Have it run a job."""
+        if not self.process.is_alive():
+            self._start()
+        self.connection.send(job)
+        self.job = job
+        return job
+
+    def take(self) -> Ended:
+        """How the job ended; a process that died is the job's failure, and nobody else's."""
+        job, self.job = self.job, None
+        try:
+            ended: Ended = self.connection.recv()
+        except (EOFError, ConnectionError):
+            self.process.join()
+            code = self.process.exitcode
+            error = f"The process ended with exit code {code} (-9: killed, often out of memory)."
+            assert job is not None  # noqa: S101  (only a lane with a job is waited for)
+            return failed(job, error, self._out)
+        return ended
+
+    def end(self) -> None:
+        """Whatever it is doing."""
+        self.process.terminate()
+        self.process.join()
+
+    def _start(self) -> None:
+        self.connection, theirs = _CONTEXT.Pipe()
+        self.process = _CONTEXT.Process(
+            target=_serve, args=(theirs, self._data, self._out), daemon=True
+        )
+        self.process.start()
+        theirs.close()
 
 
-def run_job(job: Job, data: Path | None, out: Path) -> Outcome:
-    """Run one job on one thread and write its record; an error is told, not raised."""
-    torch.set_num_threads(1)
-    try:
-        loaded = _loaded(job.dataset, tuple(job.dataset_options.items()), data)
-        return Outcome(job, job.run(loaded, job.stream(loaded)).write(out))
-    except Exception:
-        return Outcome(job, None, traceback.format_exc())
+def _serve(connection: Connection, data: Path | None, out: str) -> None:
+    # Ctrl-C reaches every process of a terminal; the parent decides.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    Thread(target=_end_with_the_parent, daemon=True).start()
+    while True:
+        try:
+            job = connection.recv()
+        except (EOFError, ConnectionError):
+            return
+        options = tuple(job.dataset_options.items())
+        connection.send(work(job, partial(_loaded, job.dataset, options, data), out))
+
+
+def _end_with_the_parent() -> None:
+    # A killed parent cannot say goodbye.
+    parent = parent_process()
+    if parent is not None:
+        wait([parent.sentinel])
+        os._exit(1)
 
 
 @lru_cache(maxsize=1)

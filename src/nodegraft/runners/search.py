@@ -10,14 +10,11 @@ from typing import Any
 import numpy as np
 
 from nodegraft.base.errors import ParameterError
+from nodegraft.base.extras import extra
 from nodegraft.benchmark.job import Job
 
-try:
+with extra("tune", package="optuna", purpose="Searching"):
     import optuna
-except ModuleNotFoundError as error:
-    raise ModuleNotFoundError(
-        "Searching needs its extra: pip install 'nodegraft[tune]'", name="optuna"
-    ) from error
 
 Judge = Callable[[Job], float]
 

@@ -1,0 +1,25 @@
+"""Packages that are not part of the core install: whoever misses one is told what to install."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from nodegraft.base.errors import MissingExtraError
+
+
+@contextmanager
+def extra(name: str, package: str, purpose: str) -> Iterator[None]:
+    """Around the import of ``package``, which the extra ``name`` brings.
+
+    >>> with extra("moon", package="lunar", purpose="Flying"):
+    ...     import lunar
+    Traceback (most recent call last):
+    nodegraft.base.errors.MissingExtraError: Flying needs an extra: pip install 'nodegraft[moon]'
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != package:
+            raise
+        raise MissingExtraError(
+            f"{purpose} needs an extra: pip install 'nodegraft[{name}]'"
+        ) from error

@@ -1,0 +1,96 @@
+import json
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from nodegraft.benchmark.estimate import Estimates
+from nodegraft.cli.bench_display import BenchDisplay
+from nodegraft.runners.work import Ended, Started
+from tests.cli.test_commands import call, invoke
+from tests.runners.runs import job
+
+SUITE = """
+title = "Two runs"
+tables = ["overview"]
+seeds = [0, 1]
+datasets = [{ dataset = "synthetic", set = { nodes = 300, classes = 8 } }]
+methods = [{ method = "sgc-mean" }]
+"""
+
+
+@pytest.fixture
+def places(tmp_path: Path) -> tuple[str, str]:
+    (tmp_path / "suite.toml").write_text(SUITE)
+    return str(tmp_path / "suite.toml"), str(tmp_path / "runs")
+
+
+def test_bench_runs_what_is_left_and_table_shows_it(places: tuple[str, str]) -> None:
+    suite, runs = places
+    early = invoke("table", suite, "--runs", runs)
+    assert early.exit_code == 2
+    assert "2 of 2 jobs have no record" in early.stderr
+    assert "2 jobs to do" in invoke("bench", suite, "--out", runs, "--dry-run").stdout
+    done = call("bench", suite, "--out", runs, "--workers", "2")
+    assert done.returncode == 0, done.stderr
+    assert "2/2 sgc-mean on synthetic" in done.stdout
+    assert "0 jobs to do, 2 of 2 done" in invoke("bench", suite, "--out", runs).stdout
+    assert "| synthetic | sgc-mean |" in invoke("table", suite, "--runs", runs).stdout
+    assert "sgc-mean" in invoke("results", runs, "--sql", "SELECT method FROM runs").stdout
+
+
+def test_a_dry_run_tells_how_long_it_will_take(places: tuple[str, str]) -> None:
+    suite, runs = places
+    assert "about" not in invoke("bench", suite, "--out", runs, "--dry-run").stdout
+    Path(suite).write_text(SUITE.replace("[0, 1]", "[0]"))
+    assert invoke("bench", suite, "--out", runs).exit_code == 0
+    Path(suite).write_text(SUITE)
+    said = invoke("bench", suite, "--out", runs, "--dry-run").stdout
+    assert "1 jobs to do, 1 of 2 done" in said
+    assert "of one process, by the records there are" in said
+
+
+def test_a_failed_job_is_on_record_and_tried_again_on_request(places: tuple[str, str]) -> None:
+    suite, runs = places
+    wrong = '{ method = "sgc-mean" }, { method = "sgc-mean", set = { hops = -1 } }'
+    text = SUITE.replace('{ method = "sgc-mean" }', wrong).replace("[0, 1]", "[0]")
+    Path(suite).write_text(text)
+    done = invoke("bench", suite, "--out", runs)
+    assert done.exit_code == 2
+    assert "1 of 2 jobs failed, and 1 did not" in done.stderr
+    assert "hops must not be negative" in done.stdout
+    (told,) = Path(runs).glob("failed/*.json")
+    assert "Traceback" in json.loads(told.read_text())["error"]
+    again = invoke("bench", suite, "--out", runs)
+    assert again.exit_code == 0
+    assert "0 jobs to do, 1 of 2 done, 1 failed before" in again.stdout
+    assert invoke("bench", suite, "--out", runs, "--retry-failed").exit_code == 2
+    assert len([*Path(runs).glob("failed/*.json")]) == 2
+
+
+def test_what_cannot_work_does_not_wait_for_its_turn(places: tuple[str, str]) -> None:
+    suite, runs = places
+    Path(suite).write_text(SUITE.replace('"sgc-mean" }', '"sgc-mean", set = { hop = 1 } }'))
+    misspelt = invoke("bench", suite, "--out", runs)
+    assert misspelt.exit_code == 2
+    assert "sgc-mean has no parameter 'hop'" in misspelt.stderr
+    Path(suite).write_text('datasets = ["gentoo"]\nmethods = [{ method = "graft" }]')
+    nowhere = invoke("bench", suite, "--out", runs, "--data", runs)
+    assert nowhere.exit_code == 2
+    assert "'gentoo' needs" in nowhere.stderr
+    assert not Path(runs).exists()
+
+
+def test_the_display_counts_what_it_is_told() -> None:
+    console = Console(record=True, force_terminal=True, width=120)
+    jobs = [job(seed) for seed in range(4)]
+    with BenchDisplay(console, jobs, Estimates([]), lambda: 2) as display:
+        assert display.time_left() is None
+        for one in jobs[:3]:
+            display.tell(Started(one))
+        display.tell(Ended(jobs[0], "here.json", seconds=4.0))
+        display.tell(Ended(jobs[1], "failed/there.json", seconds=2.0, error="Oh:\nno luck"))
+        assert display.time_left() == pytest.approx(3.0)  # two more of 3 s, two at once
+    shown = console.export_text()
+    for wanted in ("1 of 4 done", "1 running", "1 failed", "no luck", "failed/there.json"):
+        assert wanted in shown
