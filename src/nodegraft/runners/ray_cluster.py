@@ -61,7 +61,7 @@ class RayRunner:
         if self._address == LOCAL:
             # A token nobody else knows, and no dashboard.
             os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
-            ray.init(num_cpus=self._cpus, include_dashboard=False, **QUIET)
+            ray.init(LOCAL, num_cpus=self._cpus, include_dashboard=False, **QUIET)
         else:
             _join(self._address)
         return self
