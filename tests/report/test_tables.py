@@ -64,7 +64,7 @@ def test_overview_has_a_row_for_each_method_and_both_protocols() -> None:
     # 0.4 and 0.6: a standard error of 0.1, times 12.706 for one degree of freedom.
     assert cells(table, 0) == [
         "gentoo",
-        "one",
+        "one (n = 2)",
         "80.0 ± 0.0",
         "50.0 ± 127.1",
         "60.0 ± 0.0",

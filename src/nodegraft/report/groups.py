@@ -112,3 +112,39 @@ def curve(runs: Sequence[Record]) -> tuple[NDArray[np.float64], NDArray[np.float
     shares = [[session["macro_accuracy"] for session in run["sessions"]] for run in runs]
     values = 100 * np.array(shares, dtype=np.float64)
     return values.mean(axis=0), np.array([interval(column) for column in values.T])
+
+
+def counts(groups: Groups) -> dict[str, int]:
+    """How many comparable runs each method has, in the order of the suite.
+
+    >>> counts({("gentoo", "a", "strict"): [{}], ("debian", "a", "strict"): [{}, {}]})
+    {'a': 3}
+    """
+    total: dict[str, int] = {}
+    for (_, name, protocol), runs in groups.items():
+        if protocol == STRICT:
+            total[name] = total.get(name, 0) + len(runs)
+    return total
+
+
+def average(groups: Groups, name: str, field: str = LAST) -> float:
+    """A method's mean over datasets, each of which counts alike.
+
+    >>> runs = [{"summary": {"last_accuracy": 0.5}}]
+    >>> average({("gentoo", "a", "strict"): runs, ("debian", "a", "strict"): runs}, "a")
+    0.5
+    """
+    found = [runs for (_, n, p), runs in groups.items() if (n, p) == (name, STRICT)]
+    return float(np.mean([mean(runs, field) for runs in found]))
+
+
+def standing(groups: Groups) -> list[str]:
+    """The methods that were measured on every dataset, best last session first.
+
+    >>> low, high = ([{"summary": {"last_accuracy": share}}] for share in (0.2, 0.4))
+    >>> standing({("gentoo", "a", "strict"): low, ("gentoo", "b", "strict"): high})
+    ['b', 'a']
+    """
+    everywhere = [set(by_method(groups, dataset)) for dataset in datasets(groups)]
+    names = [name for name in counts(groups) if all(name in found for found in everywhere)]
+    return sorted(names, key=lambda name: -average(groups, name))

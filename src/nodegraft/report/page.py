@@ -1,0 +1,155 @@
+"""The page of a report: one HTML file that needs nothing else, not even scripts."""
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from importlib.resources import files
+
+from nodegraft.report.figures import FIGURES
+from nodegraft.report.first_screen import draw_verdict
+from nodegraft.report.glossary import GLOSSARY
+from nodegraft.report.inline_svg import inline_svg
+from nodegraft.report.picture import Picture
+from nodegraft.report.provenance import bench_command, run_command, seeds_told
+from nodegraft.report.section import Section
+from nodegraft.report.table import to_html
+from nodegraft.report.verdict import Verdict, ceiling, certainty, exceptions, judge, why
+
+TASK = (
+    "The task: a model knows the classes of a graph's nodes; then new classes arrive, session "
+    "after session, each with a handful of labelled nodes, and after every session it is asked "
+    "about all classes so far."
+)
+TABLES = {
+    "overview": "Overview",
+    "sessions": "Every session",
+    "sessions-in-full": "Every session, and what it cost",
+    "known-and-novel": "Known and novel classes",
+    "matrix": "Variants side by side",
+    "comparison": "Methods compared",
+    "leak": "What the leak is worth, in points",
+}
+
+
+def page(sections: Sequence[Section], maps: Mapping[str, list[Picture]]) -> str:
+    """The whole page; sections without a record are only named."""
+    shown = [section for section in sections if section.recorded]
+    left = [section for section in sections if not section.recorded]
+    parts = [
+        first_screen(shown[0]),
+        _contents(shown, bool(maps)),
+        *map(_section, shown),
+        *([_maps(maps)] if maps else []),
+        _left_out(left) if left else "",
+        _glossary(),
+    ]
+    style = files("nodegraft.report").joinpath("page.css").read_text("utf-8")
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>nodegraft report</title>\n<style>\n{style}</style>\n</head>\n<body>\n"
+        + "\n".join(part for part in parts if part)
+        + "\n</body>\n</html>\n"
+    )
+
+
+def first_screen(section: Section) -> str:
+    """Which method to use and why, from the records of one suite."""
+    verdict = judge(section.groups)
+    if verdict is None:
+        return (
+            "<header>\n<h1>nodegraft report</h1>\n"
+            f'<p class="what">{TASK}</p>\n<p>Which method to use cannot be said yet: fewer than '
+            f"two methods of “{escape(section.title)}” are on record for all of its graphs.</p>"
+            "\n</header>"
+        )
+    return (
+        f"<header>\n<h1>Use {escape(verdict.winner)}</h1>\n"
+        f'<div class="first">\n<div>\n<p class="lead">{to_html(why(verdict))}</p>\n'
+        f"<p>{to_html(certainty(verdict))} {to_html(ceiling(section.groups))}</p>\n"
+        f"{_otherwise(verdict)}</div>\n<div>\n{_figure(draw_verdict(verdict), 'first')}\n"
+        f'<p class="what">{TASK} <a href="#words">What the words mean.</a></p>\n</div>\n</div>\n'
+        "</header>"
+    )
+
+
+def _otherwise(verdict: Verdict) -> str:
+    found = exceptions(verdict)
+    if not found:
+        return ""
+    items = "".join(f"<li>{to_html(one)}</li>\n" for one in found)
+    return f"<p><strong>When to use something else</strong></p>\n<ul>\n{items}</ul>\n"
+
+
+def _contents(sections: Sequence[Section], has_maps: bool) -> str:
+    links = {section.name: section.title for section in sections}
+    links |= {"maps": "Maps of embeddings"} if has_maps else {}
+    links |= {"words": "What the words mean"}
+    items = "".join(f'<li><a href="#{n}">{escape(title)}</a></li>\n' for n, title in links.items())
+    return f'<nav aria-label="Contents">\n<ul>\n{items}</ul>\n</nav>'
+
+
+def _section(section: Section) -> str:
+    parts = [f'<section id="{section.name}">\n<h2>{escape(section.title)}</h2>']
+    for kind, pictures in section.pictures.items():
+        if pictures:
+            told = FIGURES[kind]
+            parts.append(f'<h3>{told.title}</h3>\n<p class="reading">{told.reading}</p>')
+            parts.append(_panels(pictures, f"{section.name}-{kind}", told.title))
+            parts.append(_source(section))
+    for kind, tables in section.tables.items():
+        parts.append(f"<h3>{TABLES[kind]}</h3>")
+        parts += [table.html() for table in tables]
+        parts.append(_source(section))
+    return "\n".join([*parts, "</section>"])
+
+
+def _panels(pictures: Sequence[Picture], name: str, title: str) -> str:
+    drawn = [_figure(one, f"{name}-{one.name}", f"{title}: {one.name}") for one in pictures]
+    return '<div class="panels">\n' + "\n".join(drawn) + "\n</div>"
+
+
+def _figure(picture: Picture, name: str, title: str = "After the last session") -> str:
+    return f"<figure>\n{inline_svg(picture, name, title)}\n</figure>"
+
+
+def _source(section: Section) -> str:
+    done, all_jobs = section.recorded, section.pairs
+    count = f"{len(done)} of {len(all_jobs)} jobs recorded"
+    if len(done) == len(all_jobs):
+        count = f"all {len(all_jobs)} jobs recorded"
+    return (
+        f'<details class="source"><summary>{count}, {seeds_told(done)}; how to make it again'
+        f"</summary>\n<p>All records: <code>{escape(bench_command(section.place))}</code></p>\n"
+        f"<p>One of them: <code>{escape(run_command(done[0].job))}</code></p>\n</details>"
+    )
+
+
+def _maps(maps: Mapping[str, list[Picture]]) -> str:
+    parts = ['<section id="maps">\n<h2>Maps of embeddings</h2>']
+    parts.append(f'<p class="reading">{escape(MAP_READING)}</p>')
+    for number, (command, pictures) in enumerate(maps.items()):
+        parts.append(_panels(pictures, f"map-{number}", "Map"))
+        parts.append(
+            '<details class="source"><summary>How to make it again</summary>\n'
+            f"<p><code>{escape(command)}</code></p>\n</details>"
+        )
+    return "\n".join([*parts, "</section>"])
+
+
+MAP_READING = (
+    "Each point is a node that the model was asked about, placed by t-SNE so that nodes with "
+    "similar vectors are near each other; far distances and the sizes of clusters mean nothing. "
+    "Classes that arrived later have colours (circles: session 1, triangles: session 2), known "
+    "ones are grey. A named diamond is a class's prototype: the mean vector of its labelled nodes, "
+    "placed with the others."
+)
+
+
+def _left_out(sections: Sequence[Section]) -> str:
+    names = ", ".join(f"<code>{escape(section.place)}</code>" for section in sections)
+    return f"<p>Left out, because none of their jobs is on record: {names}.</p>"
+
+
+def _glossary() -> str:
+    terms = "".join(f"<dt>{term}</dt>\n<dd>{told}</dd>\n" for term, told in GLOSSARY.items())
+    return f'<section id="words">\n<h2>What the words mean</h2>\n<dl>\n{terms}</dl>\n</section>'
