@@ -1,7 +1,6 @@
 """The one door to matplotlib, which is an extra; and figures that come out the same every time."""
 
 import re
-from collections.abc import Mapping
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -41,7 +40,8 @@ PALETTE = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY)
 # In inches and points: a panel fills a phone, where one unit is about one pixel.
 WIDTH, HEIGHT, LETTERS = 4.6, 3.3, 8.5
 
-STYLE: Mapping[str, Any] = {
+# Matplotlib types its settings by their several hundred names.
+STYLE: dict[Any, Any] = {
     "axes.edgecolor": INK,
     "axes.facecolor": "none",
     "axes.labelcolor": INK,

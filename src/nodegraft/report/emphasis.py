@@ -47,5 +47,5 @@ def emphasised(groups: Groups) -> dict[str, Look]:
         chosen = {*often, *[name for name in best if name not in often][:1]}
     # In the order of the suite, so that a method looks the same in all figures of it.
     shown = [name for name in seeds if name in chosen]
-    looks = zip(shown, PALETTE, cycle(DASHES), MARKERS, strict=False)
-    return {name: Look(*look) for name, *look in looks}
+    looks = map(Look, PALETTE, cycle(DASHES), MARKERS)
+    return dict(zip(shown, looks, strict=False))

@@ -13,7 +13,6 @@ from nodegraft.report.drawing import (
     PURPLE,
     SKY,
     VERMILION,
-    svg_text,
 )
 from nodegraft.report.picture import Picture
 
@@ -39,7 +38,7 @@ def inline_svg(picture: Picture, name: str, title: str) -> str:
     >>> svg[svg.index("<title") : svg.index("</desc>")]
     '<title id="curves-title">Curves</title><desc id="curves-words">Says 5 &lt; 6.'
     """
-    text = svg_text(picture.figure)
+    text = picture.svg
     text = text[text.index("<svg") :]
     # Names of namespaces mean nothing in HTML, and would look like links to somewhere else.
     text = re.sub(r' xmlns(:\w+)?="[^"]*"', "", text).replace("xlink:href", "href")

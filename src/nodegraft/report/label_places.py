@@ -1,7 +1,9 @@
 """Where names go in a figure so that none lies on another."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from math import cos, pi, sin
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +14,7 @@ from nodegraft.report.drawing import GREY, LETTERS, Axes, Bbox
 SMALL = LETTERS - 1.0
 DIRECTIONS = 16
 # In points: how far from its point a name may stand.
-DISTANCES = (7, 13, 20, 28, 38, 50, 65, 80)
+DISTANCES = (5, 9, 14, 20, 28, 38, 50, 65, 80)
 
 
 def spread(places: Sequence[float], gap: float) -> NDArray[np.float64]:
@@ -38,25 +40,20 @@ def label_ends(axes: Axes, ends: Mapping[str, tuple[float, float, str]]) -> None
     >>> len({text.xyann[1] for text in axes.texts})
     2
     """
-    axes.figure.draw_without_rendering()
+    axes.get_figure(root=True).draw_without_rendering()
     to_points = 72 / axes.figure.dpi
     heights = [axes.transData.transform((x, y))[1] * to_points for x, y, _ in ends.values()]
     moved = spread(heights, gap=LETTERS * 1.25) - heights
     for (name, (x, y, colour)), up in zip(ends.items(), moved, strict=True):
-        axes.annotate(
-            name,
-            (x, y),
-            xytext=(9, float(up)),
-            textcoords="offset points",
-            color=colour,
-            fontsize=LETTERS,
-            va="center",
-            arrowprops={"arrowstyle": "-", "color": GREY, "linewidth": 0.4, "shrinkB": 2},
-        )
+        _write(axes, name, (x, y), (9.0, float(up)), colour, ha="left", leader=abs(up) > 3)
 
 
-def label_points(axes: Axes, points: Mapping[str, tuple[float, float, str]]) -> None:
-    """Names beside points, the first ones nearest; one that is moved far has a line to its point.
+def label_points(
+    axes: Axes,
+    points: Mapping[str, tuple[float, float, str]],
+    path: Sequence[tuple[float, float]] = (),
+) -> None:
+    """Names beside points and off a path, the first ones nearest.
 
     >>> from nodegraft.report.drawing import panel
     >>> _, axes = panel("", "")
@@ -64,39 +61,68 @@ def label_points(axes: Axes, points: Mapping[str, tuple[float, float, str]]) -> 
     >>> [text.get_text() for text in axes.texts]
     ['one', 'other']
     """
-    figure = axes.figure
-    figure.draw_without_rendering()
-    scale = figure.dpi / 72
+    axes.get_figure(root=True).draw_without_rendering()
     marks = [axes.transData.transform((x, y)) for x, y, _ in points.values()]
-    taken = [Bbox.from_bounds(x - 4 * scale, y - 4 * scale, 8 * scale, 8 * scale) for x, y in marks]
-    inside = axes.bbox
+    taken = [_box(mark, (8, 8), axes) for mark in marks]
+    taken += [_box(place, (2, 2), axes) for place in _along(axes, path)]
     for (name, (x, y, colour)), mark in zip(points.items(), marks, strict=True):
-        label = axes.annotate(
-            name,
-            (x, y),
-            xytext=(0, 0),
-            textcoords="offset points",
-            color=colour,
-            fontsize=SMALL,
-            ha="center",
-            va="center",
-            arrowprops={"arrowstyle": "-", "color": GREY, "linewidth": 0.4, "shrinkB": 2},
-        )
-        size = label.get_window_extent()
-        for right, up in _offsets(size.width / scale, size.height / scale):
-            left, low = mark + scale * np.array((right, up)) - np.array(size.size) / 2
-            box = Bbox.from_bounds(left, low, size.width, size.height)
-            free = inside.x0 <= box.x0 and box.x1 <= inside.x1 + 30 and inside.y0 <= box.y0
-            if free and not box.count_overlaps(taken):
-                label.xyann = (right, up)
-                taken.append(box)
+        size = (0.58 * SMALL * len(name), 1.2 * SMALL)
+        for is_far, offset in _offsets(*size):
+            box = _box(mark + np.array(offset) * axes.figure.dpi / 72, size, axes)
+            leader = is_far
+            if _is_inside(box, axes.bbox) and not box.count_overlaps(taken):
                 break
+        taken.append(box)
+        _write(axes, name, (x, y), offset, colour, size=SMALL, leader=leader)
 
 
-def _offsets(width: float, height: float) -> Iterator[tuple[float, float]]:
-    """From a point to the middle of its name, in points: near ones first, right ones first."""
+def _write(
+    axes: Axes,
+    name: str,
+    point: tuple[float, float],
+    offset: tuple[float, float],
+    colour: str,
+    *,
+    leader: bool,
+    ha: Literal["left", "center"] = "center",
+    size: float = LETTERS,
+) -> None:
+    line = {"arrowstyle": "-", "color": GREY, "linewidth": 0.4, "shrinkB": 2, "shrinkA": 0}
+    axes.annotate(
+        name,
+        point,
+        xytext=offset,
+        textcoords="offset points",
+        color=colour,
+        fontsize=size,
+        ha=ha,
+        va="center",
+        arrowprops=line if leader else None,
+    )
+
+
+def _box(middle: NDArray[np.float64], size: tuple[float, float], axes: Axes) -> Bbox:
+    """In pixels; the size is in points."""
+    width, height = np.array(size) * axes.figure.dpi / 72
+    return Bbox.from_bounds(middle[0] - width / 2, middle[1] - height / 2, width, height)
+
+
+def _is_inside(box: Bbox, frame: Bbox) -> bool:
+    across = frame.x0 <= box.x0 and box.x1 <= frame.x1
+    return bool(across and frame.y0 <= box.y0 and box.y1 <= frame.y1)
+
+
+def _offsets(width: float, height: float) -> Iterator[tuple[bool, tuple[float, float]]]:
+    """From a point to the middle of its name: near ones first, right ones first."""
     for distance in DISTANCES:
         for step in range(DIRECTIONS):
             turn = (step + 1) // 2 * (-1) ** step * 2 * pi / DIRECTIONS
-            along, up = cos(turn), sin(turn)
-            yield along * (distance + width / 2), up * (distance + height / 2)
+            across, up = cos(turn), sin(turn)
+            far = distance > DISTANCES[1]
+            yield far, (across * (distance + width / 2), up * (distance + height / 2))
+
+
+def _along(axes: Axes, path: Sequence[tuple[float, float]]) -> Iterator[NDArray[np.float64]]:
+    corners = [axes.transData.transform(corner) for corner in path]
+    for start, end in pairwise(corners):
+        yield from np.linspace(start, end, num=60)

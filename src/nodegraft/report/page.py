@@ -1,5 +1,6 @@
 """The page of a report: one HTML file that needs nothing else, not even scripts."""
 
+import re
 from collections.abc import Mapping, Sequence
 from html import escape
 from importlib.resources import files
@@ -52,6 +53,15 @@ def page(sections: Sequence[Section], maps: Mapping[str, list[Picture]]) -> str:
     )
 
 
+def prose(text: str) -> str:
+    """Marked text for HTML, in which a number stays with its unit.
+
+    >>> prose("**5 %** of 3 MB") == "<strong>5\u00a0%</strong> of 3\u00a0MB"
+    True
+    """
+    return re.sub(r"(?<=\d) (?=%|s\b|MB|points|±)|(?<=±) ", "\u00a0", to_html(text))
+
+
 def first_screen(section: Section) -> str:
     """Which method to use and why, from the records of one suite."""
     verdict = judge(section.groups)
@@ -64,19 +74,26 @@ def first_screen(section: Section) -> str:
         )
     return (
         f"<header>\n<h1>Use {escape(verdict.winner)}</h1>\n"
-        f'<div class="first">\n<div>\n<p class="lead">{to_html(why(verdict))}</p>\n'
-        f"<p>{to_html(certainty(verdict))} {to_html(ceiling(section.groups))}</p>\n"
+        f'<div class="first">\n<div>\n<p class="lead">{prose(why(verdict))}</p>\n'
+        f"<p>{prose(certainty(verdict))} {prose(ceiling(section.groups))}</p>\n"
         f"{_otherwise(verdict)}</div>\n<div>\n{_figure(draw_verdict(verdict), 'first')}\n"
         f'<p class="what">{TASK} <a href="#words">What the words mean.</a></p>\n</div>\n</div>\n'
         "</header>"
     )
 
 
+def _so_far(section: Section) -> str:
+    done, planned = len(section.recorded), len(section.pairs)
+    if done == planned:
+        return ""
+    return f'<p class="what">So far {done} of the {planned} jobs behind this are on record.</p>\n'
+
+
 def _otherwise(verdict: Verdict) -> str:
     found = exceptions(verdict)
     if not found:
         return ""
-    items = "".join(f"<li>{to_html(one)}</li>\n" for one in found)
+    items = "".join(f"<li>{prose(one)}</li>\n" for one in found)
     return f"<p><strong>When to use something else</strong></p>\n<ul>\n{items}</ul>\n"
 
 

@@ -1,6 +1,7 @@
 """Figures of accuracy against cost: who is beaten by nobody in both."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 from nodegraft.report.drawing import GREY, INK, house_style, panel
 from nodegraft.report.emphasis import PLAIN, emphasised
@@ -40,16 +41,18 @@ def _picture(groups: Groups, dataset: str) -> Picture:
         dataset, "seconds to learn one session (log scale)", "last session: macro accuracy, %"
     )
     front = frontier(points)
-    axes.step(*zip(*(points[name] for name in front), strict=True), where="post", color=GREY, lw=1)
+    corners = _corners([points[name] for name in front])
+    axes.plot(*zip(*corners, strict=True), color=GREY, lw=1)
     for name, point in points.items():
         look = looks.get(name, PLAIN)
         axes.plot(*point, look.marker, color=look.colour, markersize=5 if name in looks else 3.5)
     axes.set_xscale("log")
+    axes.xaxis.set_major_formatter("{x:g}")
     axes.margins(x=0.12, y=0.1)
     # The important ones choose their places first.
     order = sorted(points, key=lambda name: (name not in front, name not in looks))
     shades = {name: looks[name].colour if name in looks else INK for name in order}
-    label_points(axes, {name: (*points[name], shades[name]) for name in order})
+    label_points(axes, {name: (*points[name], shades[name]) for name in order}, corners)
     told = ", ".join(f"{name} ({points[name][0]:.3f} s, {points[name][1]:.1f} %)" for name in front)
     words = (
         f"On {dataset} no method is both quicker to learn a session and as accurate after the last "
@@ -57,3 +60,11 @@ def _picture(groups: Groups, dataset: str) -> Picture:
         f"{len(points) - len(front)} others are beaten in both."
     )
     return Picture(dataset, words, figure)
+
+
+def _corners(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    """A stair through points: level first, then up."""
+    corners = list(points[:1])
+    for (_, before), (x, y) in pairwise(points):
+        corners += [(x, before), (x, y)]
+    return corners

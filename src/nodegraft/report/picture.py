@@ -1,8 +1,9 @@
 """A figure with its name and the sentences that say the same in words."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
-from nodegraft.report.drawing import Figure
+from nodegraft.report.drawing import Figure, svg_text
 
 
 @dataclass(frozen=True)
@@ -12,3 +13,8 @@ class Picture:
     name: str
     words: str
     figure: Figure
+
+    @cached_property
+    def svg(self) -> str:
+        """Drawn once: a page and a file of its own both have it."""
+        return svg_text(self.figure)

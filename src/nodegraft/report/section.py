@@ -1,7 +1,8 @@
 """What a report says about one suite: its tables and figures, of what is on record."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -64,7 +65,7 @@ def read_sections(place: Path, records: Sequence[Record]) -> list[Section]:
             f"There are no suites at {place}: call this from a checkout of nodegraft, or say "
             "with --suites where a folder of TOML files (or one) is."
         )
-    sections = [_read(file, records) for file in files]
+    sections = _told_apart([_read(file, records) for file in files])
     return sorted(sections, key=lambda one: (one.name != MAIN, not one.suite.figures, one.name))
 
 
@@ -73,3 +74,14 @@ def _read(file: Path, records: Sequence[Record]) -> Section:
     # A page must not tell about the folders of the machine it was made on.
     shown = file.as_posix() if not file.is_absolute() else f"{file.parent.name}/{file.name}"
     return Section(shown, suite, suite.recorded(records))
+
+
+def _told_apart(sections: list[Section]) -> list[Section]:
+    """Titles that several suites have get the names of their files."""
+    often = Counter(section.title for section in sections)
+    return [
+        replace(one, suite=replace(one.suite, title=f"{one.title} ({one.name})"))
+        if often[one.title] > 1
+        else one
+        for one in sections
+    ]

@@ -6,7 +6,6 @@ from pathlib import Path
 
 from nodegraft.base.errors import ParameterError
 from nodegraft.benchmark.results import read_records
-from nodegraft.report.drawing import svg_text
 from nodegraft.report.page import page
 from nodegraft.report.picture import Picture
 from nodegraft.report.section import Section, read_sections
@@ -40,7 +39,7 @@ def _write_section(section: Section, out: Path) -> None:
     for kind, pictures in section.pictures.items():
         for picture in pictures:
             name = f"{section.name}-{kind}-{picture.name}.svg"
-            _write(out / "figures" / name, svg_text(picture.figure))
+            _write(out / "figures" / name, picture.svg)
 
 
 def _write_tables(tables: Sequence[Table], place: Path) -> None:

@@ -111,8 +111,9 @@ def why(verdict: Verdict) -> str:
         others.insert(0, f"{_share(groups, PAPERS_METHOD)} for **{PAPERS_METHOD}**, {role}")
     cost = verdict.cost(winner)
     return (
-        f"**{winner}** is the most accurate method on {where}: after the last session it is right "
-        f"for {_share(groups, winner)} of the nodes of a class, against {', and '.join(others)}. "
+        f"**{winner}** is the most accurate method on {where}: after the last session it names "
+        f"{_share(groups, winner)} of nodes rightly, against {', and '.join(others)} (macro "
+        "accuracy, mean over graphs). "
         f"It learns a session of new classes in {_number(cost['learns a session'])} s, after "
         f"{_number(cost['trains'])} s of training."
     )
@@ -122,13 +123,13 @@ def certainty(verdict: Verdict) -> str:
     """One sentence: on which graphs the lead is more than chance."""
     winner = verdict.winner
     ahead = [found for found in verdict.leads if found.first == winner]
-    sure = [found for found in ahead if found.is_sure]
-    told = "; ".join(f"{found} over {found.second} on {found.dataset}" for found in ahead)
     if not ahead:
         return "It is first on no graph by itself, but best on average."
-    if len(sure) == len(ahead):
+    told = "; ".join(f"{found} over {found.second} on {found.dataset}" for found in ahead)
+    sure = sum(found.is_sure for found in ahead)
+    if sure == len(ahead):
         return f"Each lead is larger than its 95 % interval over seeds: {told}."
-    return f"Its lead is larger than its 95 % interval over seeds on {len(sure)} of {len(ahead)}: {told}."
+    return f"{sure} of its {len(ahead)} leads are larger than their 95 % interval: {told}."
 
 
 def exceptions(verdict: Verdict) -> list[str]:
@@ -145,7 +146,7 @@ def ceiling(groups: Groups) -> str:
             share = 100 * np.mean([mean(runs) for runs in found.values()])
             return (
                 f"For scale: **{name}**, which is given most labels of every new class instead of "
-                f"a handful, is right for {share:.1f} %."
+                f"a handful, names {share:.1f} % rightly."
             )
     return ""
 
@@ -187,4 +188,6 @@ def _share(groups: Groups, name: str) -> str:
 
 
 def _number(value: float) -> str:
-    return f"{value:.2g}" if value < 10 else f"{value:.0f}"
+    if value >= 10:
+        return f"{value:.0f}"
+    return f"{value:.1f}" if value >= 1 else f"{value:.2g}"

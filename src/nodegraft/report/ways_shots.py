@@ -57,7 +57,8 @@ def usual(groups: Groups, varies: str, stays: str) -> int:
     pairs = unique(
         (run["setting"][stays], run["setting"][varies]) for runs in groups.values() for run in runs
     )
-    return Counter(size for size, _ in pairs).most_common(1)[0][0]
+    ((size, _),) = Counter(size for size, _ in pairs).most_common(1)
+    return int(size)
 
 
 def _picture(
