@@ -16,7 +16,7 @@ from nodegraft.benchmark.job import Job
 from nodegraft.cli.display import RunDisplay, percent, summary_table
 from nodegraft.cli.guard import says_what_is_wrong
 from nodegraft.cli.options import DataRoot, DatasetOptions
-from nodegraft.cli.reports import report
+from nodegraft.cli.reports import draw_map, report
 from nodegraft.cli.suites import bench, table, tune
 from nodegraft.datasets.base import REGISTRY as DATASETS
 from nodegraft.graph.statistics import QUANTILES, Statistics, describe
@@ -100,6 +100,7 @@ def run(
 
 for command in (bench, table, tune, report):
     app.command()(command)
+app.command("map")(draw_map)
 
 
 @listing.command("methods")

@@ -40,7 +40,7 @@ def label_ends(axes: Axes, ends: Mapping[str, tuple[float, float, str]]) -> None
     >>> len({text.xyann[1] for text in axes.texts})
     2
     """
-    axes.get_figure(root=True).draw_without_rendering()
+    _lay_out(axes)
     to_points = 72 / axes.figure.dpi
     heights = [axes.transData.transform((x, y))[1] * to_points for x, y, _ in ends.values()]
     moved = spread(heights, gap=LETTERS * 1.25) - heights
@@ -61,7 +61,7 @@ def label_points(
     >>> [text.get_text() for text in axes.texts]
     ['one', 'other']
     """
-    axes.get_figure(root=True).draw_without_rendering()
+    _lay_out(axes)
     marks = [axes.transData.transform((x, y)) for x, y, _ in points.values()]
     taken = [_box(mark, (8, 8), axes) for mark in marks]
     taken += [_box(place, (2, 2), axes) for place in _along(axes, path)]
@@ -74,6 +74,12 @@ def label_points(
                 break
         taken.append(box)
         _write(axes, name, (x, y), offset, colour, size=SMALL, leader=leader)
+
+
+def _lay_out(axes: Axes) -> None:
+    figure = axes.get_figure(root=True)
+    if figure is not None:
+        figure.draw_without_rendering()
 
 
 def _write(

@@ -1,10 +1,11 @@
 """The page of a report: one HTML file that needs nothing else, not even scripts."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from html import escape
 from importlib.resources import files
 
+from nodegraft.report.embedding_map import READING, EmbeddingMap
 from nodegraft.report.figures import FIGURES
 from nodegraft.report.first_screen import draw_verdict
 from nodegraft.report.glossary import GLOSSARY
@@ -20,6 +21,7 @@ TASK = (
     "after session, each with a handful of labelled nodes, and after every session it is asked "
     "about all classes so far."
 )
+MAPS = "Maps of what a method sees"
 TABLES = {
     "overview": "Overview",
     "sessions": "Every session",
@@ -31,7 +33,7 @@ TABLES = {
 }
 
 
-def page(sections: Sequence[Section], maps: Mapping[str, list[Picture]]) -> str:
+def page(sections: Sequence[Section], maps: Sequence[EmbeddingMap]) -> str:
     """The whole page; sections without a record are only named."""
     shown = [section for section in sections if section.recorded]
     left = [section for section in sections if not section.recorded]
@@ -99,7 +101,7 @@ def _otherwise(verdict: Verdict) -> str:
 
 def _contents(sections: Sequence[Section], has_maps: bool) -> str:
     links = {section.name: section.title for section in sections}
-    links |= {"maps": "Maps of embeddings"} if has_maps else {}
+    links |= {"maps": MAPS} if has_maps else {}
     links |= {"words": "What the words mean"}
     items = "".join(f'<li><a href="#{n}">{escape(title)}</a></li>\n' for n, title in links.items())
     return f'<nav aria-label="Contents">\n<ul>\n{items}</ul>\n</nav>'
@@ -126,7 +128,8 @@ def _panels(pictures: Sequence[Picture], name: str, title: str) -> str:
 
 
 def _figure(picture: Picture, name: str, title: str = "After the last session") -> str:
-    return f"<figure>\n{inline_svg(picture, name, title)}\n</figure>"
+    note = f"<figcaption>{prose(picture.note)}</figcaption>\n" if picture.note else ""
+    return f"<figure>\n{inline_svg(picture, name, title)}\n{note}</figure>"
 
 
 def _source(section: Section) -> str:
@@ -141,25 +144,15 @@ def _source(section: Section) -> str:
     )
 
 
-def _maps(maps: Mapping[str, list[Picture]]) -> str:
-    parts = ['<section id="maps">\n<h2>Maps of embeddings</h2>']
-    parts.append(f'<p class="reading">{escape(MAP_READING)}</p>')
-    for number, (command, pictures) in enumerate(maps.items()):
-        parts.append(_panels(pictures, f"map-{number}", "Map"))
+def _maps(maps: Sequence[EmbeddingMap]) -> str:
+    parts = [f'<section id="maps">\n<h2>{MAPS}</h2>\n<p class="reading">{READING}</p>']
+    for one in maps:
+        parts.append(_panels(one.pictures, f"map-{one.name}", MAPS))
         parts.append(
-            '<details class="source"><summary>How to make it again</summary>\n'
-            f"<p><code>{escape(command)}</code></p>\n</details>"
+            '<details class="source"><summary>1 seed; how to make it again</summary>\n'
+            f"<p><code>{escape(one.command)}</code></p>\n</details>"
         )
     return "\n".join([*parts, "</section>"])
-
-
-MAP_READING = (
-    "Each point is a node that the model was asked about, placed by t-SNE so that nodes with "
-    "similar vectors are near each other; far distances and the sizes of clusters mean nothing. "
-    "Classes that arrived later have colours (circles: session 1, triangles: session 2), known "
-    "ones are grey. A named diamond is a class's prototype: the mean vector of its labelled nodes, "
-    "placed with the others."
-)
 
 
 def _left_out(sections: Sequence[Section]) -> str:

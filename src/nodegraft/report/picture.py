@@ -8,11 +8,15 @@ from nodegraft.report.drawing import Figure, svg_text
 
 @dataclass(frozen=True)
 class Picture:
-    """``name`` tells it from the others of its kind; ``words`` are for who cannot see it."""
+    """``name`` tells it from the others of its kind; ``words`` are for who cannot see it.
+
+    ``note`` stands below it, for everybody.
+    """
 
     name: str
     words: str
     figure: Figure
+    note: str = ""
 
     @cached_property
     def svg(self) -> str:

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from nodegraft.report.drawing import BLUE, GREY, house_style, panel
-from nodegraft.report.groups import Groups, by_method, datasets, standing
+from nodegraft.report.groups import Groups, by_method, counts, datasets, standing
 from nodegraft.report.picture import Picture
 
 LINE, MARGIN = 0.19, 0.9
@@ -77,7 +77,17 @@ def ranks(groups: Groups) -> list[Picture]:
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)
     axes.set_ylim(len(found.names) - 0.4, -0.6)
-    return [Picture("all", _words(found), figure)]
+    return [Picture("all", _words(found), figure, _note(found, groups))]
+
+
+def _note(found: Ranks, groups: Groups) -> str:
+    without = [name for name in counts(groups) if name not in found.names]
+    lacking = f" Without records on some graph, so left out: {', '.join(without)}." * bool(without)
+    return (
+        f"{found.blocks} pairs of graph and seed from {found.graphs} graphs, all that every method "
+        f"here has. Critical difference: {found.critical:.2f} ranks. Friedman's test that all are "
+        f"alike: p = {found.friedman:.1g}.{lacking}"
+    )
 
 
 def _words(found: Ranks) -> str:

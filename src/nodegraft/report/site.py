@@ -1,13 +1,13 @@
 """Writes a report: one page, and beside it every table and figure as a file of its own."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from nodegraft.base.errors import ParameterError
 from nodegraft.benchmark.results import read_records
+from nodegraft.report.embedding_map import read_maps
 from nodegraft.report.page import page
-from nodegraft.report.picture import Picture
 from nodegraft.report.section import Section, read_sections
 from nodegraft.report.table import Table
 
@@ -22,10 +22,13 @@ def write_report(runs: Path, suites: Path, out: Path) -> Path:
     sections = read_sections(suites, records)
     if not any(section.recorded for section in sections):
         raise ParameterError(f"No record in {runs} belongs to a suite at {suites}.")
-    maps: Mapping[str, list[Picture]] = {}
+    maps = read_maps(runs / "maps")
     for section in sections:
         if section.recorded:
             _write_section(section, out)
+    for one in maps:
+        for picture in one.pictures:
+            _write(out / "figures" / f"map-{one.name}-{picture.name}.svg", picture.svg)
     place = out / "index.html"
     _write(place, page(sections, maps))
     return place
