@@ -55,15 +55,15 @@ FIGURES = {
         ranks,
     ),
     "leak": Kind(
-        "Strict against published",
+        "How much the leak inflates",
         "The same models, splits and seeds, judged twice. The line is what the leaks of the "
         "published protocol add; the number on the right is its length in points.",
         leak,
     ),
     "ways-shots": Kind(
         "More classes, more labels",
-        "Higher is better; whiskers are 95 % intervals over seeds. A method without a line has no "
-        "records yet.",
+        "Higher is better; whiskers are 95 % intervals over seeds. Points without records yet are "
+        "left out.",
         ways_shots,
     ),
 }

@@ -1,50 +1,51 @@
-"""The small figure beside the verdict: every method's last session on every dataset."""
+"""What a page begins with: which method to use and why."""
 
-from nodegraft.report.drawing import BLUE, GREEN, GREY, VERMILION, house_style, panel
-from nodegraft.report.emphasis import PAPERS_METHOD
-from nodegraft.report.groups import by_method, datasets, mean
-from nodegraft.report.picture import Picture
-from nodegraft.report.verdict import Verdict
+from html import escape
 
-LINE, MARGIN = 0.42, 1.05
+from nodegraft.report.inline_svg import figure_html
+from nodegraft.report.markup import prose
+from nodegraft.report.section import Section
+from nodegraft.report.verdict import Verdict, ceiling, certainty, exceptions, judge, why
+from nodegraft.report.verdict_figure import draw_verdict
+
+PURPOSE = "to teach a graph model new classes from a handful of labelled nodes each"
+TASK = (
+    "How it was measured: a model is trained on some classes of a graph; then new classes arrive, "
+    "session after session, each with a handful of labelled nodes, and after every session it is "
+    "asked about unseen nodes of all classes so far."
+)
+TERMS = '<a href="#words">What the words mean.</a>'
 
 
-@house_style
-def draw_verdict(verdict: Verdict) -> Picture:
-    """A row for each dataset: the winner, the paper's method and the runner-up, others grey."""
-    graphs = datasets(verdict.groups)
-    size = (4.6, LINE * len(graphs) + MARGIN)
-    figure, axes = panel("After the last session", "macro accuracy, %", size=size)
-    shown = list(dict.fromkeys((verdict.winner, *verdict.names[1:2])))
-    if PAPERS_METHOD in verdict.names and PAPERS_METHOD not in shown:
-        shown.append(PAPERS_METHOD)
-    looks = dict(zip(shown, (("o", BLUE, 8), ("s", GREEN, 6), ("^", VERMILION, 6.5)), strict=False))
-    for row, dataset in enumerate(graphs):
-        scores = {n: 100 * mean(runs) for n, runs in by_method(verdict.groups, dataset).items()}
-        rest = [scores[name] for name in scores if name not in looks]
-        axes.plot(rest, [row] * len(rest), "|", color=GREY, markersize=7)
-        for name, (marker, colour, size_) in reversed(looks.items()):
-            axes.plot(scores[name], row, marker, color=colour, markersize=size_)
-    axes.set_yticks(range(len(graphs)), graphs)
-    axes.tick_params(axis="y", length=0)
-    axes.spines["left"].set_visible(False)
-    axes.set_ylim(len(graphs) - 0.4, -0.6)
-    axes.set_xlim(0.0, 100.0)
-    handles = [
-        axes.plot([], [], marker, color=colour, markersize=size_, label=name)[0]
-        for name, (marker, colour, size_) in looks.items()
-    ]
-    handles += axes.plot([], [], "|", color=GREY, markersize=7, label="other methods")
-    figure.legend(
-        handles=handles, loc="outside lower center", ncols=4, handletextpad=0.2, columnspacing=1.0
+def first_screen(section: Section) -> str:
+    """From the records of one suite; says so where they do not suffice."""
+    verdict = judge(section.groups)
+    if verdict is None:
+        return (
+            f'<header>\n<h1>nodegraft report</h1>\n<p class="what">{TASK} {TERMS}</p>\n'
+            "<p>Which method to use cannot be said yet: fewer than two methods of "
+            f"“{escape(section.title)}” are on record for all of its graphs.</p>\n</header>"
+        )
+    left = (
+        f'<p class="lead">{prose(why(verdict))}</p>\n<p>{prose(certainty(verdict))} '
+        f"{prose(ceiling(section.groups))}</p>\n{_otherwise(verdict)}"
     )
-    return Picture("verdict", _words(verdict, shown), figure)
+    figure = figure_html(draw_verdict(verdict), "first", "After the last session")
+    right = f'{figure}\n<p class="what">{TASK} {_so_far(section)}{TERMS}</p>\n'
+    return (
+        f"<header>\n<h1>Use {escape(verdict.winner)} <small>{PURPOSE}</small></h1>\n"
+        f'<div class="first">\n<div>\n{left}</div>\n<div>\n{right}</div>\n</div>\n</header>'
+    )
 
 
-def _words(verdict: Verdict, shown: list[str]) -> str:
-    parts = []
-    for dataset in datasets(verdict.groups):
-        runs = by_method(verdict.groups, dataset)
-        told = ", ".join(f"{name} {100 * mean(runs[name]):.1f} %" for name in shown)
-        parts.append(f"{dataset}: {told}")
-    return f"Macro accuracy after the last session on {'; '.join(parts)}."
+def _so_far(section: Section) -> str:
+    done, planned = len(section.recorded), len(section.pairs)
+    return f"So far {done} of {planned} runs are on record. " if done < planned else ""
+
+
+def _otherwise(verdict: Verdict) -> str:
+    found = exceptions(verdict)
+    if not found:
+        return ""
+    items = "".join(f"<li>{prose(one)}</li>\n" for one in found)
+    return f"<p><strong>When to use something else</strong></p>\n<ul>\n{items}</ul>\n"

@@ -1,6 +1,8 @@
 """The words of a report, for who meets them first."""
 
 GLOSSARY = {
+    "the paper": "“Graph Few-shot Class-incremental Learning”, which this library began with; its "
+    "method is hag-meta.",
     "session": "A step in which new classes arrive, each with a handful of labelled nodes. Before "
     "session 1 the model is trained on classes with many labels; that is session 0. After every "
     "session it is asked about unseen nodes of all classes so far.",

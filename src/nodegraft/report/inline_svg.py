@@ -14,6 +14,7 @@ from nodegraft.report.drawing import (
     SKY,
     VERMILION,
 )
+from nodegraft.report.markup import prose
 from nodegraft.report.picture import Picture
 
 # Colour of a figure -> what the page calls it; see page.css.
@@ -55,3 +56,9 @@ def inline_svg(picture: Picture, name: str, title: str) -> str:
         f'<svg {box[0] if box else ""} role="img" aria-labelledby="{name}-title {name}-words">'
     )
     return re.sub(r"<svg[^>]*>", lambda _: opening + said, text, count=1).strip()
+
+
+def figure_html(picture: Picture, name: str, title: str) -> str:
+    """The same with its note below."""
+    note = f"<figcaption>{prose(picture.note)}</figcaption>\n" if picture.note else ""
+    return f"<figure>\n{inline_svg(picture, name, title)}\n{note}</figure>"

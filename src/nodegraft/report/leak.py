@@ -57,7 +57,8 @@ def _picture(dataset: str, pairs: dict[str, tuple[float, float]]) -> Picture:
     axes.tick_params(axis="y", length=0)
     axes.set_ylim(len(pairs) - 0.4, -0.6)
     axes.spines["left"].set_visible(False)
-    axes.margins(x=0.08)
+    # The same scale everywhere, so that lengths compare between graphs.
+    axes.set_xlim(0.0, 100.0)
     figure.legend(loc="outside lower center", ncols=2)
     told = "; ".join(
         f"{name} {honest:.1f} % strict, {inflated:.1f} % leaky ({inflated - honest:+.1f} points)"

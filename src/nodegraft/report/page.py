@@ -1,26 +1,18 @@
 """The page of a report: one HTML file that needs nothing else, not even scripts."""
 
-import re
 from collections.abc import Sequence
 from html import escape
 from importlib.resources import files
 
 from nodegraft.report.embedding_map import READING, EmbeddingMap
 from nodegraft.report.figures import FIGURES
-from nodegraft.report.first_screen import draw_verdict
+from nodegraft.report.first_screen import first_screen
 from nodegraft.report.glossary import GLOSSARY
-from nodegraft.report.inline_svg import inline_svg
+from nodegraft.report.inline_svg import figure_html
 from nodegraft.report.picture import Picture
-from nodegraft.report.provenance import bench_command, run_command, seeds_told
+from nodegraft.report.provenance import bench_command, run_command, seeds_by_method, seeds_told
 from nodegraft.report.section import Section
-from nodegraft.report.table import to_html
-from nodegraft.report.verdict import Verdict, ceiling, certainty, exceptions, judge, why
 
-TASK = (
-    "The task: a model knows the classes of a graph's nodes; then new classes arrive, session "
-    "after session, each with a handful of labelled nodes, and after every session it is asked "
-    "about all classes so far."
-)
 MAPS = "Maps of what a method sees"
 TABLES = {
     "overview": "Overview",
@@ -55,50 +47,6 @@ def page(sections: Sequence[Section], maps: Sequence[EmbeddingMap]) -> str:
     )
 
 
-def prose(text: str) -> str:
-    """Marked text for HTML, in which a number stays with its unit.
-
-    >>> prose("**5 %** of 3 MB") == "<strong>5\u00a0%</strong> of 3\u00a0MB"
-    True
-    """
-    return re.sub(r"(?<=\d) (?=%|s\b|MB|points|±)|(?<=±) ", "\u00a0", to_html(text))
-
-
-def first_screen(section: Section) -> str:
-    """Which method to use and why, from the records of one suite."""
-    verdict = judge(section.groups)
-    if verdict is None:
-        return (
-            "<header>\n<h1>nodegraft report</h1>\n"
-            f'<p class="what">{TASK}</p>\n<p>Which method to use cannot be said yet: fewer than '
-            f"two methods of “{escape(section.title)}” are on record for all of its graphs.</p>"
-            "\n</header>"
-        )
-    return (
-        f"<header>\n<h1>Use {escape(verdict.winner)}</h1>\n"
-        f'<div class="first">\n<div>\n<p class="lead">{prose(why(verdict))}</p>\n'
-        f"<p>{prose(certainty(verdict))} {prose(ceiling(section.groups))}</p>\n"
-        f"{_otherwise(verdict)}</div>\n<div>\n{_figure(draw_verdict(verdict), 'first')}\n"
-        f'<p class="what">{TASK} <a href="#words">What the words mean.</a></p>\n</div>\n</div>\n'
-        "</header>"
-    )
-
-
-def _so_far(section: Section) -> str:
-    done, planned = len(section.recorded), len(section.pairs)
-    if done == planned:
-        return ""
-    return f'<p class="what">So far {done} of the {planned} jobs behind this are on record.</p>\n'
-
-
-def _otherwise(verdict: Verdict) -> str:
-    found = exceptions(verdict)
-    if not found:
-        return ""
-    items = "".join(f"<li>{prose(one)}</li>\n" for one in found)
-    return f"<p><strong>When to use something else</strong></p>\n<ul>\n{items}</ul>\n"
-
-
 def _contents(sections: Sequence[Section], has_maps: bool) -> str:
     links = {section.name: section.title for section in sections}
     links |= {"maps": MAPS} if has_maps else {}
@@ -123,13 +71,8 @@ def _section(section: Section) -> str:
 
 
 def _panels(pictures: Sequence[Picture], name: str, title: str) -> str:
-    drawn = [_figure(one, f"{name}-{one.name}", f"{title}: {one.name}") for one in pictures]
+    drawn = [figure_html(one, f"{name}-{one.name}", f"{title}: {one.name}") for one in pictures]
     return '<div class="panels">\n' + "\n".join(drawn) + "\n</div>"
-
-
-def _figure(picture: Picture, name: str, title: str = "After the last session") -> str:
-    note = f"<figcaption>{prose(picture.note)}</figcaption>\n" if picture.note else ""
-    return f"<figure>\n{inline_svg(picture, name, title)}\n{note}</figure>"
 
 
 def _source(section: Section) -> str:
@@ -140,7 +83,8 @@ def _source(section: Section) -> str:
     return (
         f'<details class="source"><summary>{count}, {seeds_told(done)}; how to make it again'
         f"</summary>\n<p>All records: <code>{escape(bench_command(section.place))}</code></p>\n"
-        f"<p>One of them: <code>{escape(run_command(done[0].job))}</code></p>\n</details>"
+        f"<p>One of them: <code>{escape(run_command(done[0].job))}</code></p>\n"
+        f"<p>Seeds on a graph: {escape(seeds_by_method(done))}.</p>\n</details>"
     )
 
 

@@ -40,20 +40,39 @@ def run_command(job: Job) -> str:
 
 
 def seeds_told(entries: Sequence[Entry]) -> str:
-    """How many seeds the methods have, counted on their datasets.
+    """How many seeds methods have on a dataset, from fewest to most.
 
     >>> job = {"dataset": "gentoo", "method": "graft"}
     >>> seeds_told([Entry("graft", Job(**job, seed=seed)) for seed in (0, 1)])
     '2 seeds'
     """
-    seeds: dict[tuple[str, str], set[int]] = {}
+    sizes = [size for found in _seeds(entries).values() for size in found]
+    return f"{_from_to(sizes)} seed{'s' if max(sizes) > 1 else ''}"
+
+
+def seeds_by_method(entries: Sequence[Entry]) -> str:
+    """The same for each method.
+
+    >>> job = {"dataset": "gentoo", "method": "graft"}
+    >>> seeds_by_method([Entry("graft", Job(**job, seed=seed)) for seed in (0, 1)])
+    'graft 2'
+    """
+    return ", ".join(f"{name} {_from_to(sizes)}" for name, sizes in _seeds(entries).items())
+
+
+def _seeds(entries: Sequence[Entry]) -> dict[str, list[int]]:
+    """Name -> how many seeds it has, on one dataset after the other."""
+    seeds: dict[str, dict[tuple[str, str], int]] = {}
     for entry in entries:
-        seeds.setdefault((entry.job.dataset, entry.name), set()).add(entry.job.seed)
-    sizes = sorted({len(found) for found in seeds.values()})
-    if not sizes:
-        return "no seeds"
-    count = str(sizes[0]) if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
-    return f"{count} seed{'s' if sizes[-1] > 1 else ''}"
+        of_name = seeds.setdefault(entry.name, {})
+        place = (entry.job.dataset, entry.job.protocol)
+        of_name[place] = of_name.get(place, 0) + 1
+    return {name: list(found.values()) for name, found in seeds.items()}
+
+
+def _from_to(sizes: Sequence[int]) -> str:
+    low, high = min(sizes), max(sizes)
+    return str(low) if low == high else f"{low} to {high}"
 
 
 def _settings(option: str, values: Mapping[str, Any]) -> list[str]:

@@ -73,6 +73,7 @@ def ranks(groups: Groups) -> list[Picture]:
         axes.annotate(
             f"{mean:.1f}", (1.0, row), xycoords=("axes fraction", "data"), va="center", ha="left"
         )
+    axes.set_xticks(range(1, len(found.names) + 1))
     axes.set_yticks(rows, found.names)
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)

@@ -1,33 +1,13 @@
-r"""A table as data, and how it looks in Markdown, LaTeX and HTML.
-
-Captions and cells may hold ``**bold**`` and ``*emphasis*``; all else in them is plain text.
-"""
+"""A table as data, and how it looks in Markdown, LaTeX and HTML."""
 
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 
-BOLD, EMPHASIS = re.compile(r"\*\*(.+?)\*\*"), re.compile(r"\*(.+?)\*")
+from nodegraft.report.markup import to_html, to_latex
+
 NUMBER = re.compile(r"[+\-–]?\d|–$")
-LATEX = {
-    "\\": r"\textbackslash{}",
-    "{": r"\{",
-    "}": r"\}",
-    "&": r"\&",
-    "%": r"\%",
-    "$": r"\$",
-    "#": r"\#",
-    "_": r"\_",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "±": r"$\pm$",
-    "×": r"$\times$",
-    "−": "$-$",
-    "–": "--",
-    "—": "---",
-    "…": r"\dots{}",
-}
 
 
 @dataclass(frozen=True)
@@ -102,7 +82,9 @@ class Table:
             + "</tr>"
             for row in self.rows
         ]
-        caption = f"<caption>{to_html(self.caption)}</caption>\n" if self.caption else ""
+        caption = (
+            f"<caption><span>{to_html(self.caption)}</span></caption>\n" if self.caption else ""
+        )
         label = escape(self.caption.replace("*", "") or "Table")
         return (
             f'<div class="scroll" role="region" tabindex="0" aria-label="{label}">\n<table>\n'
@@ -114,22 +96,3 @@ class Table:
     def _right(self) -> list[bool]:
         columns = [[row[place].strip("*") for row in self.rows] for place in range(len(self.head))]
         return [all(NUMBER.match(cell) for cell in column) for column in columns]
-
-
-def to_latex(text: str) -> str:
-    r"""Plain text with marks, for LaTeX.
-
-    >>> to_latex("**+5 %** of *all_nodes*")
-    '\\textbf{+5 \\%} of \\emph{all\\_nodes}'
-    """
-    escaped = "".join(LATEX.get(letter, letter) for letter in text)
-    return EMPHASIS.sub(r"\\emph{\1}", BOLD.sub(r"\\textbf{\1}", escaped))
-
-
-def to_html(text: str) -> str:
-    """Plain text with marks, for HTML.
-
-    >>> to_html("**a** & *b*")
-    '<strong>a</strong> &amp; <em>b</em>'
-    """
-    return EMPHASIS.sub(r"<em>\1</em>", BOLD.sub(r"<strong>\1</strong>", escape(text)))

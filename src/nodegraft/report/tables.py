@@ -80,7 +80,9 @@ def sessions(groups: Groups) -> list[Table]:
 
 def sessions_in_full(groups: Groups) -> list[Table]:
     """The same with averages and what is kept, best last session first."""
-    return _by_session(dict(sorted(groups.items(), key=lambda item: -mean(item[1]))), STREAM)
+    places = datasets(groups)
+    order = sorted(groups, key=lambda key: (places.index(key[0]), key[2], -mean(groups[key])))
+    return _by_session({key: groups[key] for key in order}, STREAM)
 
 
 def known_and_novel(groups: Groups) -> list[Table]:
