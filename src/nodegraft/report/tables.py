@@ -2,13 +2,11 @@
 
 from collections.abc import Callable, Sequence
 
-import numpy as np
-
 from nodegraft.base.errors import ParameterError
 from nodegraft.benchmark.protocol import STRICT
 from nodegraft.benchmark.published import PUBLISHED
 from nodegraft.benchmark.suite import Suite
-from nodegraft.metrics import interval
+from nodegraft.report.cells import kept_megabytes, learning_seconds, percent, with_seeds
 from nodegraft.report.groups import (
     LAST,
     Groups,
@@ -18,7 +16,6 @@ from nodegraft.report.groups import (
     gains,
     group,
     mean,
-    seconds,
     summaries,
     unique,
 )
@@ -69,7 +66,7 @@ def overview(groups: Groups) -> list[Table]:
         leaky = groups.get((dataset, name, PUBLISHED), [])
         cells = [percent(summaries(strict, field)) for field in SUMMARY.values()]
         cells += [percent(summaries(leaky, SUMMARY[column])) for column in ("A0", "last")]
-        rows.append([dataset, _label(name, [strict or leaky], groups), *cells])
+        rows.append([dataset, with_seeds(name, [strict or leaky], groups), *cells])
     return [Table.of(["dataset", "method", *SUMMARY, "*leaky* A0", "*leaky* last"], rows)]
 
 
@@ -98,7 +95,7 @@ def known_and_novel(groups: Groups) -> list[Table]:
             )
         ]
         head = ["classes", *map(str, _indices(runs))]
-        label = _label(name, [runs], groups)
+        label = with_seeds(name, [runs], groups)
         caption = f"**{dataset}**, {label}, {protocol} protocol: by kind of class, %"
         tables.append(Table.of(head, rows, caption))
     return tables
@@ -112,7 +109,7 @@ def matrix(groups: Groups) -> list[Table]:
     for name, protocol in unique((name, protocol) for _, name, protocol in groups):
         found = [groups.get((dataset, name, protocol), []) for dataset in columns]
         cells = [percent(summaries(runs, field)) for runs in found for field in SUMMARY.values()]
-        rows.append([_label(name, found, groups), *cells])
+        rows.append([with_seeds(name, found, groups), *cells])
     return [Table.of(head, rows)]
 
 
@@ -132,8 +129,8 @@ def comparison(groups: Groups) -> list[Table]:
             compared = protocol == STRICT and runs is not best
             cells.append(percent(gains(best, runs), signed=True) if compared else "–")
             note = protocol.removeprefix(STRICT).removeprefix(", ")
-            label = _label(f"{name} — {note}" if note else name, [runs], groups)
-            rows.append([label, *cells, *_seconds(runs), _kept(runs)])
+            label = with_seeds(f"{name} — {note}" if note else name, [runs], groups)
+            rows.append([label, *cells, *learning_seconds(runs), kept_megabytes(runs)])
         head = ["method", *COMPARED, "behind", "training s", "session s", "kept MB"]
         tables.append(Table.of(head, rows, f"**{dataset}**"))
     return tables
@@ -148,7 +145,7 @@ def leak(groups: Groups) -> list[Table]:
             leaky = published.get(name, [])
             if not gains(strict, leaky):
                 continue
-            row = [dataset, _label(name, [strict, leaky], groups)]
+            row = [dataset, with_seeds(name, [strict, leaky], groups)]
             for field in (SUMMARY["A0"], SUMMARY["last"]):
                 more = percent(gains(strict, leaky, field), signed=True)
                 row += [percent(summaries(runs, field)) for runs in (strict, leaky)]
@@ -171,19 +168,6 @@ TABLES: dict[str, Callable[[Groups], list[Table]]] = {
 }
 
 
-def percent(shares: Sequence[float | None], signed: bool = False) -> str:
-    """Mean and half the width of its 95 % interval, in percent.
-
-    >>> percent([0.5]), percent([0.4, 0.6]), percent([None]), percent([])
-    ('50.0', '50.0 ± 127.1', '–', '–')
-    """
-    if not shares or None in shares:
-        return "–"
-    values = 100 * np.array(shares, dtype=np.float64)
-    mean = f"{values.mean():+.1f}" if signed else f"{values.mean():.1f}"
-    return mean if values.size < 2 else f"{mean} ± {interval(values):.1f}"
-
-
 def _by_session(groups: Groups, stream: dict[str, str], kept: bool = True) -> list[Table]:
     tables = []
     for dataset, protocol in unique((dataset, protocol) for dataset, _, protocol in groups):
@@ -192,38 +176,20 @@ def _by_session(groups: Groups, stream: dict[str, str], kept: bool = True) -> li
         head = ["method", *map(str, range(count)), *stream, "training s", "session s"]
         rows = [
             [
-                _label(name, [runs], groups),
+                with_seeds(name, [runs], groups),
                 *(
                     percent([run["sessions"][i]["macro_accuracy"] for run in runs])
                     for i in _indices(runs)
                 ),
                 *(percent(summaries(runs, field)) for field in stream.values()),
-                *_seconds(runs),
-                *([_kept(runs)] if kept else []),
+                *learning_seconds(runs),
+                *([kept_megabytes(runs)] if kept else []),
             ]
             for name, runs in chosen.items()
         ]
         caption = f"**{dataset}**, {protocol} protocol: macro accuracy by session, %"
         tables.append(Table.of([*head, *(["kept MB"] if kept else [])], rows, caption))
     return tables
-
-
-def _label(name: str, found: Sequence[Sequence[Record]], groups: Groups) -> str:
-    """With how many seeds there are, where that is not the same everywhere."""
-    if len({len(runs) for runs in groups.values()}) < 2:
-        return name
-    counts = [len(runs) for runs in found if runs]
-    low, high = min(counts), max(counts)
-    return f"{name} (n = {low})" if low == high else f"{name} (n = {low} to {high})"
-
-
-def _seconds(runs: Sequence[Record]) -> list[str]:
-    training, session = seconds(runs)
-    return [f"{training:.1f}", f"{session:.3f}"]
-
-
-def _kept(runs: Sequence[Record]) -> str:
-    return f"{mean(runs, 'kept_bytes') / 1e6:.2f}"
 
 
 def _indices(runs: Sequence[Record]) -> range:
