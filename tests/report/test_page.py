@@ -1,4 +1,5 @@
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
@@ -7,6 +8,7 @@ from nodegraft.report.figures import FIGURES
 from nodegraft.report.first_screen import first_screen
 from nodegraft.report.groups import Groups
 from nodegraft.report.page import page
+from nodegraft.report.section import main_section
 from nodegraft.report.tables import TABLES
 from tests.report.records import LEAKY, lasts, section, two_graphs
 
@@ -113,6 +115,14 @@ def test_the_first_screen_follows_the_records() -> None:
     alone = first_screen(section(two_graphs(graft=[0.8])))
     assert "cannot be said yet" in alone
     assert "Use graft" not in alone
+
+
+def test_the_first_screen_is_about_the_suite_that_compares_most() -> None:
+    small = section(two_graphs(one=[0.9], two=[0.8], three=[0.7]), ["matrix"])
+    large = section(two_graphs(graft=[0.8], cec=[0.7]), ["comparison"])
+    main = replace(small, place="experiments/benchmark.toml")
+    assert main_section([small, large]) is large
+    assert main_section([large, main]) is main
 
 
 def test_a_suite_without_a_record_is_named_and_left_out() -> None:

@@ -35,7 +35,7 @@ FIGURES = {
     "pareto": Kind(
         "Accuracy against cost",
         "Up is more accurate, left is quicker. The grey steps join the methods that no other beats "
-        "in both; below and to the right of them there is no reason to be.",
+        "in both; those below and to the right of the steps are beaten.",
         pareto,
     ),
     "risk-coverage": Kind(

@@ -9,19 +9,38 @@ from nodegraft.report.figures import FIGURES
 from nodegraft.report.first_screen import first_screen
 from nodegraft.report.glossary import GLOSSARY
 from nodegraft.report.inline_svg import figure_html
+from nodegraft.report.markup import prose
 from nodegraft.report.picture import Picture
 from nodegraft.report.provenance import bench_command, run_command, seeds_by_method, seeds_told
-from nodegraft.report.section import Section
+from nodegraft.report.section import Section, main_section
 
 MAPS = "Maps of what a method sees"
+MEANS = "Macro accuracy in %, mean ± half of the 95 % interval over seeds"
+# Kind of table -> its title, and how it is read.
 TABLES = {
-    "overview": "Overview",
-    "sessions": "Every session",
-    "sessions-in-full": "Every session, and what it cost",
-    "known-and-novel": "Known and novel classes",
-    "matrix": "Variants side by side",
-    "comparison": "Methods compared",
-    "leak": "What the leak is worth, in points",
+    "overview": ("Overview", f"{MEANS}; leaky numbers are of the published protocol."),
+    "sessions": (
+        "Every session",
+        f"Columns 0, 1, … are sessions. {MEANS}; PD in points, RPD in %.",
+    ),
+    "sessions-in-full": (
+        "Every session, and what it cost",
+        f"Columns 0, 1, … are sessions, best last session first. {MEANS}; PD in points, RPD in %.",
+    ),
+    "known-and-novel": ("Known and novel classes", f"Columns 0, 1, … are sessions. {MEANS}."),
+    "matrix": (
+        "Variants side by side",
+        f"{MEANS}: at session 0 (A0), after the last one, and then on known and on novel classes.",
+    ),
+    "comparison": (
+        "Methods compared",
+        f"Best last session first. {MEANS}; “behind” in points, paired by seed. Known and novel "
+        "are accuracies on these classes after the last session.",
+    ),
+    "leak": (
+        "What the leak is worth",
+        f"{MEANS}; the leak is the difference, in points, paired by seed.",
+    ),
 }
 
 
@@ -29,11 +48,14 @@ def page(sections: Sequence[Section], maps: Sequence[EmbeddingMap]) -> str:
     """The whole page; sections without a record are only named."""
     shown = [section for section in sections if section.recorded]
     left = [section for section in sections if not section.recorded]
+    drawn = [section for section in shown if section.suite.figures]
+    rest = [section for section in shown if not section.suite.figures]
     parts = [
-        first_screen(shown[0]),
-        _contents(shown, bool(maps)),
-        *map(_section, shown),
-        *([_maps(maps)] if maps else []),
+        first_screen(main_section(shown)),
+        _contents(drawn, rest, bool(maps)),
+        *map(_section, drawn),
+        _maps(maps) if maps else "",
+        *map(_section, rest),
         _left_out(left) if left else "",
         _glossary(),
     ]
@@ -47,9 +69,10 @@ def page(sections: Sequence[Section], maps: Sequence[EmbeddingMap]) -> str:
     )
 
 
-def _contents(sections: Sequence[Section], has_maps: bool) -> str:
-    links = {section.name: section.title for section in sections}
+def _contents(drawn: Sequence[Section], rest: Sequence[Section], has_maps: bool) -> str:
+    links = {section.name: section.title for section in drawn}
     links |= {"maps": MAPS} if has_maps else {}
+    links |= {section.name: section.title for section in rest}
     links |= {"words": "What the words mean"}
     items = "".join(f'<li><a href="#{n}">{escape(title)}</a></li>\n' for n, title in links.items())
     return f'<nav aria-label="Contents">\n<ul>\n{items}</ul>\n</nav>'
@@ -58,16 +81,20 @@ def _contents(sections: Sequence[Section], has_maps: bool) -> str:
 def _section(section: Section) -> str:
     parts = [f'<section id="{section.name}">\n<h2>{escape(section.title)}</h2>']
     for kind, pictures in section.pictures.items():
-        if pictures:
-            told = FIGURES[kind]
-            parts.append(f'<h3>{told.title}</h3>\n<p class="reading">{told.reading}</p>')
-            parts.append(_panels(pictures, f"{section.name}-{kind}", told.title))
-            parts.append(_source(section))
+        told = FIGURES[kind]
+        reading = told.reading if pictures else "Too little is on record to draw this yet."
+        parts.append(_heading(told.title, reading))
+        parts.append(_panels(pictures, f"{section.name}-{kind}", told.title))
+        parts.append(_source(section))
     for kind, tables in section.tables.items():
-        parts.append(f"<h3>{TABLES[kind]}</h3>")
+        parts.append(_heading(*TABLES[kind]))
         parts += [table.html() for table in tables]
         parts.append(_source(section))
     return "\n".join([*parts, "</section>"])
+
+
+def _heading(title: str, reading: str) -> str:
+    return f'<h3>{title}</h3>\n<p class="reading">{prose(reading)}</p>'
 
 
 def _panels(pictures: Sequence[Picture], name: str, title: str) -> str:

@@ -9,13 +9,15 @@ from pathlib import Path
 from nodegraft.base.errors import ParameterError
 from nodegraft.benchmark.suite import Entry, Suite
 from nodegraft.report.figures import draw_figures
-from nodegraft.report.groups import Groups, Record, group
+from nodegraft.report.groups import Groups, Record, counts, group
 from nodegraft.report.picture import Picture
 from nodegraft.report.table import Table
 from nodegraft.report.tables import make_tables
 
 # The suite that the first screen is about.
 MAIN = "benchmark"
+# Tables whose rows are methods to choose from, not variants of one.
+COMPARING = {"comparison", "sessions", "sessions-in-full"}
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,16 @@ def read_sections(place: Path, records: Sequence[Record]) -> list[Section]:
         )
     sections = _told_apart([_read(file, records) for file in files])
     return sorted(sections, key=lambda one: (one.name != MAIN, not one.suite.figures, one.name))
+
+
+def main_section(sections: Sequence[Section]) -> Section:
+    """What the first screen is about: the benchmark, or else what compares most methods."""
+
+    def worth(section: Section) -> tuple[bool, bool, int]:
+        compares = not COMPARING.isdisjoint(section.suite.tables)
+        return section.name == MAIN, compares, len(counts(section.groups))
+
+    return max(sections, key=worth)
 
 
 def _read(file: Path, records: Sequence[Record]) -> Section:
