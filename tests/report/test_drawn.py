@@ -16,7 +16,7 @@ from nodegraft.report.picture import Picture
 from nodegraft.report.risk_coverage import risk_coverage
 from nodegraft.report.ways_shots import ways_shots
 from tests.report.figures import overlaps, places
-from tests.report.records import LEAKY, STRICT, lasts, run, two_graphs
+from tests.report.records import CEILING, LEAKY, STRICT, lasts, run, two_graphs
 
 MANY = {f"method-{letter}": [0.3 + 0.003 * place] for place, letter in enumerate("abcdefghijklm")}
 
@@ -134,6 +134,25 @@ def test_every_figure_comes_out_the_same_twice_and_says_something(kind: str) -> 
     first, second = (draw_figures([kind], groups)[kind] for _ in range(2))
     assert [one.svg for one in first] == [one.svg for one in second]
     assert all(len(one.words) > 30 and one.words.endswith(".") for one in first)
+
+
+@pytest.mark.parametrize("kind", FIGURES)
+def test_a_dataset_with_nothing_to_compare_is_left_out(kind: str) -> None:
+    groups: Groups = {("gentoo", "joint", CEILING): [*lasts(0.9)]}
+    assert draw_figures([kind], groups)[kind] == []
+
+
+def test_each_dataset_has_its_own_usual_size() -> None:
+    groups: Groups = {
+        (graph, f"one {shots}-shot", STRICT): [
+            run(0.9, shots / 10, setting={"ways": ways, "shots": shots})
+        ]
+        for graph, ways in (("gentoo", 5), ("debian", 3))
+        for shots in (1, 5)
+    }
+    gentoo, debian = ways_shots(groups)
+    assert "on gentoo at 5-way, by labels of a new class (K): one 10.0 % at 1" in gentoo.words
+    assert "on debian at 3-way" in debian.words
 
 
 def test_an_unknown_figure_is_named() -> None:

@@ -58,7 +58,7 @@ def test_numbers_of_the_page_are_those_of_the_records(runs: Path, tmp_path: Path
     lone = [run for run in read_records(runs) if run["method"] == "text-only"]
     assert len(lone) == 1
     share = f"{100 * lone[0]['summary']['last_accuracy']:.1f}"
-    assert '<th scope="row">text-only (n = 1)</th><td class="number">' in page
+    assert '<th scope="row">text-only <span class="n">(n = 1)</span></th>' in page
     assert f'<td class="number">{share}</td>' in page
     assert "3 of 4 jobs recorded, 1 to 2 seeds" in page
     assert str(tmp_path) not in page

@@ -28,8 +28,10 @@ def report(
         from nodegraft.report.site import write_report
     except ModuleNotFoundError as error:
         raise NodegraftError(str(error)) from error
-    place = write_report(runs, suites, out)
-    Console().print(f"report: {place}", highlight=False, soft_wrap=True)
+    console = Console()
+    with console.status("making tables and drawing figures"):
+        place = write_report(runs, suites, out)
+    console.print(f"report: {place}", highlight=False, soft_wrap=True)
 
 
 @says_what_is_wrong

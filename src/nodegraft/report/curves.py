@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from nodegraft.report.drawing import GREY, Axes, house_style, panel
 from nodegraft.report.emphasis import Look, emphasised
-from nodegraft.report.groups import Groups, Record, by_method, curve, datasets, mean
+from nodegraft.report.groups import Groups, Record, by_method, compared, curve, datasets, mean
 from nodegraft.report.label_places import label_ends
 from nodegraft.report.picture import Picture
 
@@ -13,7 +13,7 @@ from nodegraft.report.picture import Picture
 def curves(groups: Groups) -> list[Picture]:
     """Lines of means with bands of 95 %; methods that are not brought out are thin and grey."""
     looks = emphasised(groups)
-    return [_picture(groups, dataset, looks) for dataset in datasets(groups)]
+    return [_picture(groups, dataset, looks) for dataset in datasets(compared(groups))]
 
 
 def _picture(groups: Groups, dataset: str, looks: Mapping[str, Look]) -> Picture:

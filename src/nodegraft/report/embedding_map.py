@@ -98,7 +98,7 @@ def _draw_new(points: Sequence[Point], axes: Axes) -> None:
                 at = (point["x"], point["y"])
                 axes.plot(*at, "D", color=colour, markersize=6, markeredgecolor=INK)
                 labels[name] = (*at, INK)
-    label_points(axes, labels)
+    label_points(axes, labels, others=[(p["x"], p["y"]) for p in points if not p["is_prototype"]])
 
 
 def _purity(nodes: Sequence[Point], known: bool) -> str:

@@ -39,7 +39,7 @@ def emphasised(groups: Groups) -> dict[str, Look]:
     """
     best = standing(groups)
     seeds = counts(groups)
-    often = [name for name in best if 2 * seeds[name] > max(seeds.values())]
+    often = [name for name in best if 2 * seeds[name] > max(seeds.values(), default=0)]
     if len(often) >= MOST:
         often = best[: MOST - 1]
         chosen = {*often, PAPERS_METHOD}

@@ -61,6 +61,15 @@ def by_method(groups: Groups, dataset: str, protocol: str = STRICT) -> dict[str,
     return {n: runs for (d, n, p), runs in groups.items() if (d, p) == (dataset, protocol)}
 
 
+def compared(groups: Groups) -> Groups:
+    """What may be compared with each other: strict runs, without ceilings.
+
+    >>> list(compared({("gentoo", "a", "strict"): [], ("gentoo", "a", "published (leaky)"): []}))
+    [('gentoo', 'a', 'strict')]
+    """
+    return {key: runs for key, runs in groups.items() if key[2] == STRICT}
+
+
 def summaries(runs: Sequence[Record], field: str = LAST) -> list[float]:
     """A number of the summary, one for each run.
 
@@ -121,9 +130,8 @@ def counts(groups: Groups) -> dict[str, int]:
     {'a': 3}
     """
     total: dict[str, int] = {}
-    for (_, name, protocol), runs in groups.items():
-        if protocol == STRICT:
-            total[name] = total.get(name, 0) + len(runs)
+    for (_, name, _), runs in compared(groups).items():
+        total[name] = total.get(name, 0) + len(runs)
     return total
 
 
@@ -134,7 +142,7 @@ def average(groups: Groups, name: str, field: str = LAST) -> float:
     >>> average({("gentoo", "a", "strict"): runs, ("debian", "a", "strict"): runs}, "a")
     0.5
     """
-    found = [runs for (_, n, p), runs in groups.items() if (n, p) == (name, STRICT)]
+    found = [runs for (_, other, _), runs in compared(groups).items() if other == name]
     return float(np.mean([mean(runs, field) for runs in found]))
 
 
@@ -145,6 +153,6 @@ def standing(groups: Groups) -> list[str]:
     >>> standing({("gentoo", "a", "strict"): low, ("gentoo", "b", "strict"): high})
     ['b', 'a']
     """
-    everywhere = [set(by_method(groups, dataset)) for dataset in datasets(groups)]
+    everywhere = [set(by_method(groups, dataset)) for dataset in datasets(compared(groups))]
     names = [name for name in counts(groups) if all(name in found for found in everywhere)]
     return sorted(names, key=lambda name: -average(groups, name))

@@ -52,8 +52,9 @@ def label_points(
     axes: Axes,
     points: Mapping[str, tuple[float, float, str]],
     path: Sequence[tuple[float, float]] = (),
+    others: Sequence[tuple[float, float]] = (),
 ) -> None:
-    """Names beside points and off a path, the first ones nearest.
+    """Names beside points, the first ones nearest, and none on a path or on other points.
 
     >>> from nodegraft.report.drawing import panel
     >>> _, axes = panel("", "")
@@ -65,6 +66,7 @@ def label_points(
     marks = [axes.transData.transform((x, y)) for x, y, _ in points.values()]
     taken = [_box(mark, (8, 8), axes) for mark in marks]
     taken += [_box(place, (2, 2), axes) for place in _along(axes, path)]
+    taken += [_box(axes.transData.transform(place), (3, 3), axes) for place in others]
     for (name, (x, y, colour)), mark in zip(points.items(), marks, strict=True):
         size = (0.58 * SMALL * len(name), 1.2 * SMALL)
         for is_far, offset in _offsets(*size):

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 from nodegraft.report.drawing import GREY, INK, house_style, panel
 from nodegraft.report.emphasis import PLAIN, emphasised
-from nodegraft.report.groups import Groups, by_method, datasets, mean, seconds
+from nodegraft.report.groups import Groups, by_method, compared, datasets, mean, seconds
 from nodegraft.report.label_places import label_points
 from nodegraft.report.picture import Picture
 
@@ -16,7 +16,7 @@ Points = Mapping[str, tuple[float, float]]
 @house_style
 def pareto(groups: Groups) -> list[Picture]:
     """The last session over seconds to learn one, for each dataset; the frontier is joined."""
-    return [_picture(groups, dataset) for dataset in datasets(groups)]
+    return [_picture(groups, dataset) for dataset in datasets(compared(groups))]
 
 
 def frontier(points: Points) -> list[str]:

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from nodegraft.report.drawing import BLUE, GREY, house_style, panel
-from nodegraft.report.groups import Groups, by_method, counts, datasets, standing
+from nodegraft.report.groups import Groups, by_method, compared, counts, datasets, standing
 from nodegraft.report.picture import Picture
 
 LINE, MARGIN = 0.19, 0.9
@@ -37,7 +37,7 @@ def rank(groups: Groups) -> Ranks | None:
     Compared are the methods measured on every dataset, ceilings left out. With :math:`k` methods
     and :math:`n` blocks the critical difference is :math:`q \\sqrt{k (k + 1) / 6 n}`.
     """
-    names, places = standing(groups), datasets(groups)
+    names, places = standing(groups), datasets(compared(groups))
     blocks = []
     for dataset in places:
         runs = by_method(groups, dataset)

@@ -6,7 +6,7 @@ import numpy as np
 
 from nodegraft.report.drawing import GREY, house_style, panel
 from nodegraft.report.emphasis import Look, emphasised
-from nodegraft.report.groups import Groups, Record, by_method, datasets
+from nodegraft.report.groups import Groups, Record, by_method, compared, datasets
 from nodegraft.report.label_places import label_ends
 from nodegraft.report.picture import Picture
 
@@ -15,7 +15,7 @@ from nodegraft.report.picture import Picture
 def risk_coverage(groups: Groups) -> list[Picture]:
     """Errors in the last session over the share of nodes answered, for each dataset."""
     looks = emphasised(groups)
-    return [_picture(groups, dataset, looks) for dataset in datasets(groups)]
+    return [_picture(groups, dataset, looks) for dataset in datasets(compared(groups))]
 
 
 def risks(runs: list[Record]) -> dict[float, float]:

@@ -74,7 +74,7 @@ class Table:
             for side, cell in zip(right, self.head, strict=True)
         )
         lines = [
-            f'<tr><th scope="row">{to_html(row[0])}</th>'
+            f'<tr><th scope="row">{_kept_together(to_html(row[0]))}</th>'
             + "".join(
                 f"<td{side}>{to_html(cell)}</td>"
                 for side, cell in zip(right[1:], row[1:], strict=True)
@@ -96,3 +96,8 @@ class Table:
     def _right(self) -> list[bool]:
         columns = [[row[place].strip("*") for row in self.rows] for place in range(len(self.head))]
         return [all(NUMBER.match(cell) for cell in column) for column in columns]
+
+
+def _kept_together(name: str) -> str:
+    # "(n = 5)" breaks as a whole or not at all.
+    return re.sub(r"\(n = ([\d to]+)\)$", r'<span class="n">(n = \1)</span>', name)

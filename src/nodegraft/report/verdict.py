@@ -7,7 +7,16 @@ import numpy as np
 
 from nodegraft.metrics import interval
 from nodegraft.report.emphasis import PAPERS_METHOD
-from nodegraft.report.groups import Groups, average, by_method, datasets, gains, mean, standing
+from nodegraft.report.groups import (
+    Groups,
+    average,
+    by_method,
+    compared,
+    datasets,
+    gains,
+    mean,
+    standing,
+)
 from nodegraft.report.groups import seconds as seconds_of
 
 CEILING = "many-shot"
@@ -93,7 +102,7 @@ def judge(groups: Groups) -> Verdict | None:
     True
     """
     names = standing(groups)
-    return Verdict(groups, tuple(names)) if len(names) > 1 else None
+    return Verdict(compared(groups), tuple(names)) if len(names) > 1 else None
 
 
 def why(verdict: Verdict) -> str:

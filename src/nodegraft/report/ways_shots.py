@@ -2,14 +2,22 @@
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from nodegraft.metrics import interval
 from nodegraft.report.drawing import Axes, house_style, panel
 from nodegraft.report.emphasis import Look, emphasised
-from nodegraft.report.groups import Groups, Record, datasets, summaries, unique
+from nodegraft.report.groups import (
+    Groups,
+    Record,
+    by_method,
+    compared,
+    datasets,
+    summaries,
+    unique,
+)
 from nodegraft.report.label_places import label_ends
 from nodegraft.report.picture import Picture
 
@@ -29,7 +37,9 @@ def ways_shots(groups: Groups) -> list[Picture]:
         plain.setdefault((dataset, SETTING.sub("", name), protocol), []).extend(runs)
     looks = emphasised(plain)
     pictures = (
-        _picture(plain, dataset, looks, *study) for dataset in datasets(plain) for study in STUDIES
+        _picture(plain, dataset, looks, *study)
+        for dataset in datasets(compared(plain))
+        for study in STUDIES
     )
     return [picture for picture in pictures if picture is not None]
 
@@ -47,16 +57,14 @@ def study(runs: list[Record], varies: str, fixed: tuple[str, int]) -> dict[int, 
     return {n: summaries([run for run in chosen if run["setting"][varies] == n]) for n in sizes}
 
 
-def usual(groups: Groups, varies: str, stays: str) -> int:
+def usual(runs: Sequence[Record], varies: str, stays: str) -> int:
     """The size of what stays that most sizes of the other were measured with.
 
     >>> runs = [{"setting": {"ways": w, "shots": s}} for w, s in ((3, 1), (3, 5), (5, 5))]
-    >>> usual({("gentoo", "a", "strict"): runs}, "shots", "ways")
+    >>> usual(runs, "shots", "ways")
     3
     """
-    pairs = unique(
-        (run["setting"][stays], run["setting"][varies]) for runs in groups.values() for run in runs
-    )
+    pairs = unique((run["setting"][stays], run["setting"][varies]) for run in runs)
     ((size, _),) = Counter(size for size, _ in pairs).most_common(1)
     return int(size)
 
@@ -64,7 +72,8 @@ def usual(groups: Groups, varies: str, stays: str) -> int:
 def _picture(
     groups: Groups, dataset: str, looks: Mapping[str, Look], label: str, varies: str, stays: str
 ) -> Picture | None:
-    size = usual(groups, varies, stays)
+    methods = by_method(groups, dataset)
+    size = usual([run for runs in methods.values() for run in runs], varies, stays)
     held = f"{size}-{stays.removesuffix('s')}"
     found = {
         name: study(runs, varies, (stays, size))
