@@ -29,7 +29,7 @@ FIGURES = {
         "Higher is better. Each line is the mean over seeds, its band the 95 % interval; the "
         "methods measured most and the best other one are named, the rest are thin grey lines "
         "(their numbers are in the tables). Accuracy falls for everybody: every session brings "
-        "more classes to choose from.",
+        "more classes to choose from. Scales differ between graphs.",
         curves,
     ),
     "pareto": Kind(
@@ -63,7 +63,7 @@ FIGURES = {
     "ways-shots": Kind(
         "More classes, more labels",
         "Higher is better; whiskers are 95 % intervals over seeds. Points without records yet are "
-        "left out.",
+        "left out. Scales differ between graphs and do not start at zero.",
         ways_shots,
     ),
 }

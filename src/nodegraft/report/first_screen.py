@@ -12,7 +12,7 @@ PURPOSE = "to teach a graph model new classes from a handful of labelled nodes e
 TASK = (
     "How it was measured: a model is trained on some classes of a graph; then new classes arrive, "
     "session after session, each with a handful of labelled nodes, and after every session it is "
-    "asked about unseen nodes of all classes so far."
+    "asked about unseen nodes of all classes so far, whose labels never reach a model."
 )
 TERMS = '<a href="#words">What the words mean.</a>'
 

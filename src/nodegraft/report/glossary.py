@@ -29,6 +29,6 @@ GLOSSARY = {
     "seed": "Decides which classes are new, which nodes are labelled and how a method starts. All "
     "methods of a seed get the same split.",
     "training s, session s": "Seconds of learning: session 0, and the mean of the later ones, on "
-    "the machine that made the records.",
+    "the machine that made the records, and with what else it was doing.",
     "kept MB": "What a model has to keep between sessions, in megabytes (10⁶ bytes).",
 }
