@@ -27,7 +27,27 @@ def test_the_critical_difference_is_nemenyis() -> None:
     # Demšar (2006), table 5: q = 2.343 for three methods at the 5 % level.
     assert found.critical == pytest.approx(2.343 * np.sqrt(3 * 4 / (6 * 6)), abs=1e-3)
     assert found.friedman == pytest.approx(stats.chi2.sf(12.0, 2))
-    assert found.with_best == ("second",)
+
+
+def test_the_best_is_told_apart_by_wilcoxon_with_holms_correction() -> None:
+    found = rank(GROUPS)
+    assert found is not None
+    # Six pairs, all of one sign: 2 / 2⁶ each, and there are two tests.
+    assert found.chances.tolist() == pytest.approx([1.0, 2 / 32, 2 / 32])
+    assert found.like_best == ("second", "third")
+    more = {
+        key: [*runs, run(0.9, runs[0]["summary"]["last_accuracy"], seed=9)]
+        for key, runs in GROUPS.items()
+    }
+    found = rank(more)
+    assert found is not None
+    assert found.like_best == ()
+
+
+def test_methods_that_do_the_same_are_alike() -> None:
+    found = rank(two_graphs(one=[0.8, 0.7], other=[0.8, 0.7], third=[0.2, 0.1]))
+    assert found is not None
+    assert found.chances[1] == 1.0
 
 
 def test_the_figure_says_how_many_blocks_and_who_is_left_out() -> None:
@@ -40,9 +60,9 @@ def test_the_figure_says_how_many_blocks_and_who_is_left_out() -> None:
     assert picture.note.startswith("6 pairs of graph and seed from 2 graphs")
     assert picture.note.endswith("so left out: narrow.")
     assert "first 1.0, second 2.0, third 3.0" in picture.words
-    assert "first cannot be told from second" in picture.words
+    assert "first cannot be told from second, third" in picture.words
     (axes,) = picture.figure.axes
-    assert places(axes.lines[0])[:, 0].tolist() == [1.0, 2.0, 3.0]
+    assert [places(line)[0, 0] for line in axes.lines] == [1.0, 2.0, 3.0]
     assert [text.get_text() for text in axes.get_yticklabels()] == ["first", "second", "third"]
 
 

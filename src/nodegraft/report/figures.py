@@ -47,11 +47,14 @@ FIGURES = {
     ),
     "ranks": Kind(
         "Which differences are more than chance",
-        "In each pair of graph and seed the methods are ranked by the last session. A dot is a "
-        "mean rank, a bar is as long as Nemenyi's critical difference: methods whose bars do not "
-        "overlap differ at the 5 % level; those reaching into the blue band cannot be told from "
-        "the best. Seeds of one graph are not independent graphs, so this says more about these "
-        "graphs than about graphs in general. Ceilings are left out.",
+        "In each pair of graph and seed the methods are ranked by the last session; marks are mean "
+        "ranks, the diamond is the best. A filled dot is behind it by more than chance (Wilcoxon's "
+        "signed-rank test at the 5 % level, Holm's correction), a hollow one is not. Bars are for "
+        "any two methods: where they do not overlap, Nemenyi's test tells the two apart; it asks "
+        "about all pairs at once and is more cautious. The best one's bar is continued as a band. "
+        "Seeds of one graph are not independent "
+        "graphs, so this says more about these graphs than about graphs in general. Ceilings are "
+        "left out.",
         ranks,
     ),
     "leak": Kind(
