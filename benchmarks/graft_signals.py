@@ -27,7 +27,7 @@ from nodegraft.metrics import recalls
 from nodegraft.nn.loglinear import Signals, mixture_weights
 from nodegraft.report.drawing import save_svg
 from nodegraft.report.signals import Accuracies, Worth, describe_signals, draw_signals
-from nodegraft.report.tables import markdown
+from nodegraft.report.table import Table
 from nodegraft.training.practice import Round
 
 GRAPHS = ("amazon-clothing", "gentoo", "wordnet", "debian")
@@ -162,7 +162,7 @@ def told(graphs: list[Worth]) -> str:
         for classes, right in {"all seen": one.seen, "new": one.new}.items():
             means = [f"{100 * np.mean(seeds):.1f}" for seeds in right.bars.values()]
             rows.append([one.graph, classes, *means, _lead(right)])
-    table = markdown(heads, rows)
+    table = Table.of(heads, rows).markdown()
     return f"<!-- Written by benchmarks/graft_signals.py. -->\n\n{image}\n\n{table}\n"
 
 

@@ -34,7 +34,7 @@ from nodegraft.metrics import (
 )
 from nodegraft.report.drawing import save_svg
 from nodegraft.report.refusal import Acceptance, Curve, Refusal, describe_refusal, draw_refusal
-from nodegraft.report.tables import markdown
+from nodegraft.report.table import Table
 
 GRAPHS = ("amazon-clothing", "gentoo", "wordnet", "debian")
 FOLDER = Path(__file__).parents[1] / "docs" / "explanation"
@@ -338,7 +338,7 @@ def precision_table(graphs: Mapping[str, Sequence[Record]]) -> str:
         for graph, seeds in graphs.items()
         for session, told_session in SESSIONS.items()
     ]
-    return markdown(["graph", "session", *heads], rows)
+    return Table.of(["graph", "session", *heads], rows).markdown()
 
 
 def _precision(at: Acceptance) -> str:
@@ -366,7 +366,7 @@ def calibration_table(graphs: Mapping[str, Sequence[Record]]) -> str:
         [graph, *(cell(seeds, *where) for where in columns.values())]
         for graph, seeds in graphs.items()
     ]
-    return markdown(["graph", *columns], rows)
+    return Table.of(["graph", *columns], rows).markdown()
 
 
 def shortfall_table(graphs: Mapping[str, Sequence[Record]]) -> str:
@@ -398,7 +398,7 @@ def shortfall_table(graphs: Mapping[str, Sequence[Record]]) -> str:
         ]
         for name, number in numbers.items()
     ]
-    return markdown(["", *graphs], rows)
+    return Table.of(["", *graphs], rows).markdown()
 
 
 def _precision_at_first(accepted: Record, key: str = "precision") -> float:
@@ -418,7 +418,7 @@ def never_taught_table(graphs: Mapping[str, Sequence[Record]]) -> str:
         return [graph, f"{np.mean(areas):.3f} ({min(areas):.3f})", *refused]
 
     rows = [row(graph, seeds) for graph, seeds in graphs.items()]
-    return markdown(["graph", "AUROC (worst seed)", *heads], rows)
+    return Table.of(["graph", "AUROC (worst seed)", *heads], rows).markdown()
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ from nodegraft.cli.bench import bench
 from nodegraft.cli.display import RunDisplay, percent, summary_table
 from nodegraft.cli.guard import says_what_is_wrong
 from nodegraft.cli.options import DataRoot, DatasetOptions
+from nodegraft.cli.reports import draw_map, report
 from nodegraft.cli.results import results
 from nodegraft.cli.suites import table, tune
 from nodegraft.datasets.base import REGISTRY as DATASETS
@@ -99,8 +100,9 @@ def run(
         typer.echo(json.dumps(record.document, indent=2))
 
 
-for command in (bench, results, table, tune):
+for command in (bench, results, table, report, tune):
     app.command()(command)
+app.command("map")(draw_map)
 
 
 @listing.command("methods")

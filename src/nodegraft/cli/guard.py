@@ -6,6 +6,7 @@ from typing import Any
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 
 from nodegraft.base.errors import NodegraftError
 
@@ -19,7 +20,7 @@ def says_what_is_wrong(command: Callable[..., None]) -> Callable[..., None]:
             command(*args, **kwargs)
         except NodegraftError as error:
             Console(stderr=True).print(
-                f"[bold red]Error:[/] {error}", highlight=False, soft_wrap=True
+                f"[bold red]Error:[/] {escape(str(error))}", highlight=False, soft_wrap=True
             )
             raise typer.Exit(2) from error
 

@@ -1,0 +1,83 @@
+"""Records made by hand, as far as a report looks at them."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from nodegraft.benchmark.job import Job
+from nodegraft.benchmark.suite import Entry, Suite
+from nodegraft.report.groups import Groups
+from nodegraft.report.section import Section
+
+STRICT, LEAKY, CEILING = "strict", "published (leaky)", "strict, many-shot (ceiling)"
+ALWAYS_SURE = {"0.50": 0.9, "0.80": 0.8, "0.90": 0.7, "1.00": 0.6}
+
+
+def run(
+    *accuracies: float,
+    seed: int = 0,
+    seconds: float = 0.25,
+    training: float = 2.0,
+    kept: int = 2_500_000,
+    setting: Mapping[str, int] | None = None,
+    coverage: Mapping[str, float] | None = None,
+) -> dict[str, Any]:
+    """A record with these macro accuracies, session by session."""
+    first, last = accuracies[0], accuracies[-1]
+    return {
+        "seed": seed,
+        "setting": setting or {"ways": 3, "shots": 5},
+        "sessions": [
+            {
+                "macro_accuracy": accuracy,
+                "seconds": seconds if index else training,
+                "accuracy_at_coverage": coverage or ALWAYS_SURE,
+            }
+            for index, accuracy in enumerate(accuracies)
+        ],
+        "summary": {
+            "first_accuracy": first,
+            "last_accuracy": last,
+            "last_known_accuracy": last,
+            "last_novel_accuracy": last,
+            "average_accuracy": sum(accuracies) / len(accuracies),
+            "performance_drop": first - last,
+            "relative_performance_drop": (first - last) / first,
+            "harmonic_mean": last,
+            "kept_bytes": kept,
+        },
+    }
+
+
+def lasts(*accuracies: float, **told: Any) -> list[dict[str, Any]]:
+    """Runs of seeds 0, 1, …, each ending at one of these."""
+    return [run(0.9, last, seed=seed, **told) for seed, last in enumerate(accuracies)]
+
+
+def two_graphs(**methods: Sequence[float]) -> Groups:
+    """Method -> its last accuracies on gentoo, and 0.1 less each on debian."""
+    groups: Groups = {}
+    for graph, less in (("gentoo", 0.0), ("debian", 0.1)):
+        for name, accuracies in methods.items():
+            shown = name.replace("_", "-")
+            groups[graph, shown, STRICT] = [*lasts(*(one - less for one in accuracies))]
+    return groups
+
+
+def section(
+    groups: Groups, tables: Sequence[str] = (), figures: Sequence[str] = (), missing: int = 0
+) -> Section:
+    """A suite whose jobs recorded this; some more are not on record."""
+    pairs: list[tuple[Entry, Any]] = [
+        (Entry(name, _job(dataset, protocol, record["seed"])), record)
+        for (dataset, name, protocol), runs in groups.items()
+        for record in runs
+    ]
+    pairs += [(Entry("late", _job("gentoo", STRICT, seed)), None) for seed in range(missing)]
+    suite = Suite("By hand", tuple(tables), tuple(figures), tuple(entry for entry, _ in pairs))
+    return Section("experiments/by-hand.toml", suite, pairs)
+
+
+def _job(dataset: str, protocol: str, seed: int) -> Job:
+    method = "joint" if protocol == CEILING else "sgc-mean"
+    kind = "published" if protocol == LEAKY else "strict"
+    return Job(dataset=dataset, method=method, seed=seed, protocol=kind)
