@@ -93,9 +93,12 @@ def kill_the_driver(folder: Path, times: int, jobs: int, nodes: int) -> list[int
     """Kill ``bench`` at random moments and start it again; how many records each life added."""
     suite, out, gained = write_suite(folder, jobs, nodes), folder / "runs", []
     moments = random.Random(0)  # noqa: S311
-    for _ in range(times):
+    for life in range(times):
         before, driver = records(out), start_bench(suite, out)
-        sleep(moments.uniform(2.0, 12.0))
+        # Now and then while it starts, else at a random moment of its work.
+        while life % 4 and records(out) == before and driver.poll() is None:
+            sleep(0.02)
+        sleep(moments.uniform(0.0, 2.5))
         os.kill(driver.pid, signal.SIGKILL)
         driver.wait()
         gained.append(records(out) - before)

@@ -95,7 +95,8 @@ def two_nodes(
 @contextmanager
 def two_namespaces() -> Iterator[tuple[tuple[str, str], tuple[str, str]]]:
     """Two network namespaces joined by a cable; gives their names and addresses. Needs root."""
-    names, addresses = ("nodegraft-a", "nodegraft-b"), ("10.77.0.1", "10.77.0.2")
+    names = (f"nodegraft-{os.getpid()}-a", f"nodegraft-{os.getpid()}-b")
+    addresses = ("10.77.0.1", "10.77.0.2")
     try:
         for name in names:
             _ip("netns", "add", name)

@@ -1,11 +1,13 @@
 """Writes the tables of suites into Markdown files: ``python benchmarks/refresh_tables.py FILE ...``
 
-A table stands between ``<!-- nodegraft table experiments/NAME.toml -->`` and ``<!-- end -->``, and
-comes from the records in ``results/``; CI fails where a file does not say what they do.
+Tables stand between ``<!-- nodegraft table experiments/NAME.toml -->`` and ``<!-- end -->``, and
+come from the records in ``results/``; CI fails where a file does not say what they do. The name of
+a table behind that of the suite asks for this one alone.
 """
 
 import re
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 from nodegraft.benchmark.results import read_records
@@ -14,7 +16,8 @@ from nodegraft.report.tables import suite_tables
 
 ROOT = Path(__file__).parents[1]
 BLOCK = re.compile(
-    r"(<!-- nodegraft table (?P<suite>\S+) -->\n).*?(\n<!-- end -->)", flags=re.DOTALL
+    r"(<!-- nodegraft table (?P<suite>\S+)(?: (?P<table>\S+))? -->\n).*?(\n<!-- end -->)",
+    flags=re.DOTALL,
 )
 
 
@@ -23,8 +26,9 @@ def refreshed(text: str) -> str:
     records = read_records(ROOT / "results")
 
     def table(match: re.Match[str]) -> str:
-        made = suite_tables(Suite.read(ROOT / match["suite"]), records)
-        return f"{match[1]}\n{made}\n{match[3]}"
+        suite = Suite.read(ROOT / match["suite"])
+        wanted = replace(suite, tables=(match["table"],)) if match["table"] else suite
+        return f"{match[1]}\n{suite_tables(wanted, records)}\n{match[4]}"
 
     return BLOCK.sub(table, text)
 

@@ -38,7 +38,7 @@ def load_and_run(job: Job, out: str) -> None:
 
 @cache
 def _graph() -> LoadedDataset:
-    return load_dataset("synthetic", **OPTIONS)
+    return load_dataset("synthetic", None, **OPTIONS)
 
 
 def bare_processes(jobs: Sequence[Job], out: str) -> None:

@@ -90,10 +90,8 @@ def test_a_ceiling_never_wins_and_is_told_for_scale() -> None:
     verdict = judge(groups)
     assert verdict is not None
     assert verdict.winner == "graft"
-    assert "**joint**" in ceiling(groups)
-    assert "90.0 %" in ceiling(groups)
-    del groups["debian", "joint", CEILING]
-    assert ceiling(groups) == ""
+    assert "**joint** 95.0 % on gentoo, **joint** 85.0 % on debian" in ceiling(groups)
+    assert ceiling(GROUPS) == ""
 
 
 def test_a_method_that_was_not_measured_everywhere_is_no_winner() -> None:

@@ -31,6 +31,14 @@ def test_a_job_larger_than_every_node_is_refused(tmp_path: Path) -> None:
         ended(RayRunner("local", Share(cpus=3), cpus=1), [job()], tmp_path)
 
 
+def test_nobody_at_the_address_is_told_at_once() -> None:
+    with (
+        pytest.raises(NodegraftError, match=r"No Ray cluster lets us in .* RAY_AUTH_TOKEN here"),
+        RayRunner("127.0.0.1:9"),
+    ):
+        pass
+
+
 def test_what_a_job_asks_for_decides_how_many_fit() -> None:
     node = {"CPU": 8.0, "memory": 10e9, "GPU": 1.0}
     assert Share().of(node) == 8

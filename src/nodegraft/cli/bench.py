@@ -60,9 +60,12 @@ def bench(
         _runner(ray, workers, (job_cpus, job_memory, job_gpus)) as runner,
         BenchDisplay(console, left, estimates, runner.at_once) as display,
     ):
-        for event in runner.run(left, data, out):
-            display.tell(event)
-            tracker(event)
+        try:
+            for event in runner.run(left, data, out):
+                display.tell(event)
+                tracker(event)
+        except KeyboardInterrupt:
+            raise NodegraftError("Stopped. The same command goes on from here.") from None
     console.print(f"records: {out}", highlight=False, soft_wrap=True)
     if display.failed:
         raise NodegraftError(

@@ -4,8 +4,9 @@ import os
 import signal
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import lru_cache, partial
-from multiprocessing import get_context, parent_process
+from multiprocessing import get_context, parent_process, resource_tracker
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from threading import Thread
@@ -95,13 +96,24 @@ class Lane:
         self.process = _CONTEXT.Process(
             target=_serve, args=(theirs, self._data, self._out), daemon=True
         )
-        self.process.start()
+        with _deaf_to_ctrl_c():
+            self.process.start()
         theirs.close()
 
 
+@contextmanager
+def _deaf_to_ctrl_c() -> Iterator[None]:
+    # It reaches every process of a terminal, and a child inherits what is blocked from its first
+    # moment on: the parent decides.
+    resource_tracker.ensure_running()  # what starts it unblocks
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def _serve(connection: Connection, data: Path | None, out: str) -> None:
-    # Ctrl-C reaches every process of a terminal; the parent decides.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     Thread(target=_end_with_the_parent, daemon=True).start()
     while True:
         try:

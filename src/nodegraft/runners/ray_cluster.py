@@ -11,6 +11,7 @@ from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from socket import create_connection
 from typing import Any
 
 from nodegraft.base.errors import NodegraftError
@@ -28,6 +29,7 @@ with extra("ray", package="ray", purpose="A Ray cluster"):
 
 LOCAL = "local"
 RETRIES = 5
+SECONDS_TO_ANSWER = 10
 QUIET: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.WARNING}
 
 
@@ -126,12 +128,16 @@ class Graphs:
 
 
 def _join(address: str) -> None:
+    host, _, port = address.rpartition(":")
     try:
+        if host and port.isdigit():
+            # Where nobody listens, Ray itself would try for minutes.
+            create_connection((host, int(port)), timeout=SECONDS_TO_ANSWER).close()
         ray.init(address=address, **QUIET)
-    except (ConnectionError, RuntimeError, ValueError) as error:
+    except (OSError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
         raise NodegraftError(
-            f"No Ray cluster lets us in at {address!r}: {error}\nIs it running, and has this "
-            "machine its token (`ray get-auth-token` there, RAY_AUTH_TOKEN here)?"
+            f"No Ray cluster lets us in at {address!r}. Is it running, and has this machine its "
+            f"token (`ray get-auth-token` there, RAY_AUTH_TOKEN here)? Ray says: {error}"
         ) from error
 
 
