@@ -1,7 +1,12 @@
+from pathlib import Path
+
 import pytest
 from benchmarks.refresh_tables import BLOCK, ROOT, refreshed
 
+from nodegraft.report.site import write_report
+
 PAGES = ["README.md", "results/README.md"]
+REPORT = "results/report"
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -9,3 +14,15 @@ def test_every_table_is_what_the_records_say(page: str) -> None:
     text = (ROOT / page).read_text()
     assert BLOCK.search(text)
     assert refreshed(text) == text
+
+
+def test_the_report_is_what_the_records_say(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(ROOT)
+    write_report(Path("results"), Path("experiments"), tmp_path)
+    made = {file.relative_to(tmp_path): file for file in tmp_path.rglob("*.*")}
+    kept = {file.relative_to(ROOT / REPORT): file for file in (ROOT / REPORT).rglob("*.*")}
+    assert made.keys() == kept.keys()
+    differing = [str(name) for name in made if made[name].read_bytes() != kept[name].read_bytes()]
+    assert not differing, f"make them anew: nodegraft report results --out {REPORT}"

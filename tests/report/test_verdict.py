@@ -90,7 +90,7 @@ def test_a_ceiling_never_wins_and_is_told_for_scale() -> None:
     verdict = judge(groups)
     assert verdict is not None
     assert verdict.winner == "graft"
-    assert "**joint** 95.0 % on gentoo, **joint** 85.0 % on debian" in ceiling(groups)
+    assert "names 95.0 % on gentoo, 85.0 % on debian." in ceiling(groups)
     assert ceiling(GROUPS) == ""
 
 

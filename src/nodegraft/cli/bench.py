@@ -49,13 +49,15 @@ def bench(
     """Run every job of a suite that has no record yet; stop and start it at will."""
     wanted, records, console = Suite.read(suite), read_records(out), Console()
     estimates, failed = Estimates(records), failed_keys(out)
-    missing = [entry.job for entry in wanted.missing(records)]
+    missing = list({entry.job.key: entry.job for entry in wanted.missing(records)}.values())
     left = [job for job in missing if retry_failed or job.key not in failed]
     console.print(_what_is_left(wanted, missing, left, estimates), highlight=False)
     if dry_run:
         return
-    _check(left, data)
     tracker = _tracker(mlflow, wanted, records)
+    if not left:
+        return
+    _check(left, data)
     with (
         _runner(ray, workers, (job_cpus, job_memory, job_gpus)) as runner,
         BenchDisplay(console, left, estimates, runner.at_once) as display,

@@ -148,16 +148,14 @@ def exceptions(verdict: Verdict) -> list[str]:
 
 def ceiling(groups: Groups) -> str:
     """What can be reached with many labels, on the datasets where that was measured."""
-    told = [
-        f"**{name}** {100 * mean(runs):.1f} % on {dataset}"
-        for (dataset, name, protocol), runs in groups.items()
-        if CEILING in protocol
-    ]
-    if not told:
-        return ""
-    return (
-        "For scale, methods given most labels of every new class instead of a handful: "
-        f"{', '.join(told)}."
+    told: dict[str, list[str]] = {}
+    for (dataset, name, protocol), runs in groups.items():
+        if CEILING in protocol:
+            told.setdefault(name, []).append(f"{100 * mean(runs):.1f} % on {dataset}")
+    return " ".join(
+        f"For scale: **{name}**, given most labels of every new class instead of a handful, names "
+        f"{', '.join(shares)}."
+        for name, shares in told.items()
     )
 
 
