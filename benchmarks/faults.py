@@ -1,4 +1,4 @@
-"""What a kill costs: ``python benchmarks/faults.py [node | namespaces | driver]``
+"""What a kill costs: ``python -m benchmarks.faults [node | namespaces | driver]``
 
 ``node``: a suite of 60 jobs of about a second on a Ray cluster of two nodes on this host, one node
 killed with SIGKILL (all its processes) in the middle, against the same suite undisturbed.

@@ -55,7 +55,7 @@ class Node:
 @contextmanager
 def two_nodes(
     folder: Path,
-    addresses: tuple[str, str] = ("127.0.0.1", "127.0.0.1"),
+    addresses: tuple[str, str],
     namespaces: tuple[str, ...] = (),
 ) -> Iterator[tuple[str, Node]]:
     """A head and a second node of one CPU each; gives the cluster's address and the second."""

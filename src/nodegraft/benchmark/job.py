@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ from nodegraft.base.errors import ParameterError
 from nodegraft.base.events import SILENT, Listener
 from nodegraft.base.hashing import content_hash
 from nodegraft.base.parameters import build
-from nodegraft.benchmark.protocol import STRICT, evaluate
+from nodegraft.benchmark.protocol import CEILING, STRICT, evaluate
 from nodegraft.benchmark.published import PUBLISHED, evaluate_published
 from nodegraft.benchmark.results import RunRecord, make_record
 from nodegraft.datasets.base import REGISTRY as DATASETS
@@ -58,7 +59,7 @@ class Job:
     @property
     def protocol_name(self) -> str:
         """As records and tables name it."""
-        ceiling = ", many-shot (ceiling)" if METHODS.get(self.method).many_shot else ""
+        ceiling = f", {CEILING}" if METHODS.get(self.method).many_shot else ""
         rehearsal = ", rehearsal" if self.rehearse else ""
         return PROTOCOLS[self.protocol][0] + ceiling + rehearsal
 
@@ -95,9 +96,10 @@ class Job:
         """Whether a record tells the result of this job."""
         setting, default = document["setting"], document["default_setting"]
         size = (self.ways or default["ways"], self.shots or default["shots"])
-        asked = all(document[name] == value for name, value in self._asked().items())
+        asked = all(document[name] == value for name, value in self._asked.items())
         return asked and size == (setting["ways"], setting["shots"])
 
+    @cached_property
     def _asked(self) -> dict[str, Any]:
         return {
             "method": self.method,

@@ -22,6 +22,8 @@ from nodegraft.metrics import (
 )
 
 STRICT = "strict"
+# How records name a method that is taught new classes by most of their nodes.
+CEILING = "many-shot (ceiling)"
 
 COVERAGES = (0.5, 0.8, 0.9, 1.0)
 

@@ -15,6 +15,7 @@ from nodegraft.base.extras import extra
 from nodegraft.base.registry import Registry
 from nodegraft.benchmark.failures import read_failures
 from nodegraft.benchmark.folder import AppendOnlyFolder
+from nodegraft.benchmark.protocol import CEILING, STRICT
 from nodegraft.benchmark.results import read_records
 from nodegraft.datasets.base import REGISTRY as DATASETS
 from nodegraft.methods.base import REGISTRY as METHODS
@@ -23,15 +24,15 @@ with extra("bench", package="duckdb", purpose="Asking records by SQL"):
     import duckdb
 
 # Ceilings are strict, too, and say so.
-OVERVIEW = """
-SELECT dataset, method || if(protocol = 'strict', '', ' (ceiling)') AS method, count(*) AS seeds,
+OVERVIEW = f"""
+SELECT dataset, method || if(protocol = '{STRICT}', '', ' (ceiling)') AS method, count(*) AS seeds,
        round(100 * avg(first_accuracy), 1) AS "A0 %",
        round(100 * avg(last_accuracy), 1) AS "last %",
        round(100 * avg(average_accuracy), 1) AS "avg %",
        round(median(seconds), 1) AS s
-FROM runs WHERE usual AND protocol IN ('strict', 'strict, many-shot (ceiling)')
+FROM runs WHERE usual AND protocol IN ('{STRICT}', '{STRICT}, {CEILING}')
 GROUP BY ALL ORDER BY dataset, "last %" DESC
-"""
+"""  # noqa: S608  (constants of this package)
 FAILURES = pa.schema([(name, pa.string()) for name in ("job", "title", "protocol", "error")])
 
 

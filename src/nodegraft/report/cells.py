@@ -30,9 +30,17 @@ def with_seeds(name: str, found: Sequence[Sequence[Record]], groups: Groups) -> 
     """
     if len({len(runs) for runs in groups.values()}) < 2:
         return name
-    sizes = [len(runs) for runs in found if runs]
+    return f"{name} (n = {from_to([len(runs) for runs in found if runs])})"
+
+
+def from_to(sizes: Sequence[int]) -> str:
+    """The smallest and the largest, or the one there is.
+
+    >>> from_to([3, 5, 4]), from_to([5, 5])
+    ('3 to 5', '5')
+    """
     low, high = min(sizes), max(sizes)
-    return f"{name} (n = {low})" if low == high else f"{name} (n = {low} to {high})"
+    return str(low) if low == high else f"{low} to {high}"
 
 
 def learning_seconds(runs: Sequence[Record]) -> list[str]:

@@ -6,6 +6,7 @@ from typing import Any
 
 from nodegraft.benchmark.job import Job
 from nodegraft.benchmark.suite import Entry
+from nodegraft.report.cells import from_to
 
 FOLDERS = ("--data", "DIR", "--out", "RUNS")
 
@@ -47,7 +48,7 @@ def seeds_told(entries: Sequence[Entry]) -> str:
     '2 seeds'
     """
     sizes = [size for found in _seeds(entries).values() for size in found]
-    return f"{_from_to(sizes)} seed{'s' if max(sizes) > 1 else ''}"
+    return f"{from_to(sizes)} seed{'s' if max(sizes) > 1 else ''}"
 
 
 def seeds_by_method(entries: Sequence[Entry]) -> str:
@@ -57,7 +58,7 @@ def seeds_by_method(entries: Sequence[Entry]) -> str:
     >>> seeds_by_method([Entry("graft", Job(**job, seed=seed)) for seed in (0, 1)])
     'graft 2'
     """
-    return ", ".join(f"{name} {_from_to(sizes)}" for name, sizes in _seeds(entries).items())
+    return ", ".join(f"{name} {from_to(sizes)}" for name, sizes in _seeds(entries).items())
 
 
 def _seeds(entries: Sequence[Entry]) -> dict[str, list[int]]:
@@ -68,11 +69,6 @@ def _seeds(entries: Sequence[Entry]) -> dict[str, list[int]]:
         place = (entry.job.dataset, entry.job.protocol)
         of_name[place] = of_name.get(place, 0) + 1
     return {name: list(found.values()) for name, found in seeds.items()}
-
-
-def _from_to(sizes: Sequence[int]) -> str:
-    low, high = min(sizes), max(sizes)
-    return str(low) if low == high else f"{low} to {high}"
 
 
 def _settings(option: str, values: Mapping[str, Any]) -> list[str]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from nodegraft.benchmark.protocol import CEILING
 from nodegraft.metrics import interval
 from nodegraft.report.emphasis import PAPERS_METHOD
 from nodegraft.report.groups import (
@@ -18,8 +19,6 @@ from nodegraft.report.groups import (
     standing,
 )
 from nodegraft.report.groups import seconds as seconds_of
-
-CEILING = "many-shot"
 
 
 @dataclass(frozen=True)
