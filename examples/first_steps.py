@@ -63,7 +63,7 @@ with TemporaryDirectory() as temporary:
     print(f"The model knows {', '.join(model.classes_)}.")
 
     strange = products["e-bikes"][-1]
-    print(f"Asked about {strange}, it says {model.predict_or_refuse(graph, [strange])[0]}.")
+    print(f"Asked about {strange}, it says {model.predict_or_abstain(graph, [strange])[0]}.")
 
     added = model.add_classes(graph, {"e-bikes": products["e-bikes"][:3]})
     print(f"Three examples and {1000 * added.seconds:.1f} ms later it knows e-bikes too.")

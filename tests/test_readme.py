@@ -1,9 +1,9 @@
 from pathlib import Path
 
 import pytest
-from benchmarks.refresh_tables import BLOCK, ROOT, refreshed
+from docs.refresh_tables import BLOCK, ROOT, refreshed
 
-from nodegraft.report.site import write_report
+from nodegraft.report.page.site import write_report
 
 PAGES = ["README.md", "results/README.md"]
 REPORT = "results/report"

@@ -1,34 +1,88 @@
 """Teach a graph model new classes from a handful of labelled nodes, without forgetting the old."""
 
-from nodegraft.benchmark.protocol import evaluate
-from nodegraft.datasets.base import REGISTRY as _DATASETS
-from nodegraft.datasets.base import load_dataset
-from nodegraft.graph.graph import Graph
-from nodegraft.graph.labels import Labelled
-from nodegraft.graph.split import ClassSplit, Setting
-from nodegraft.graph.stream import ClassStream
-from nodegraft.graph.tables import read_labels, read_tables
-from nodegraft.methods.base import REGISTRY as _METHODS
-from nodegraft.methods.base import Method, load_model, make_method
-from nodegraft.methods.graft import Graft
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-list_methods = _METHODS.names
-list_datasets = _DATASETS.names
+if TYPE_CHECKING:
+    from nodegraft.base import errors
+    from nodegraft.base.events import Listener
+    from nodegraft.base.progress import PrintProgress
+    from nodegraft.datasets.templates.dataset import list_datasets, load_dataset
+    from nodegraft.evaluation.protocol import evaluate
+    from nodegraft.graph.graph import Graph
+    from nodegraft.graph.labels import NodeLabels
+    from nodegraft.methods.graft import Graft
+    from nodegraft.model.method import Method
+    from nodegraft.model.registry import list_methods, load_model, make_method
+    from nodegraft.streams.setting import Setting
+    from nodegraft.streams.split import ClassSplit
+    from nodegraft.streams.stream import ClassStream
+    from nodegraft.tables.features.recipe import FeatureRecipe
+    from nodegraft.tables.read import grow_graph, read_graph, read_labels, read_tables
+    from nodegraft.tables.storage import load_graph, save_graph
+
+# Where each name lives: it is imported when it is asked for, so that a command or a script pays
+# only for what it uses. The imports above are for type checkers; a test holds both together.
+_HOMES = {
+    "errors": "nodegraft.base.errors",
+    "Listener": "nodegraft.base.events",
+    "PrintProgress": "nodegraft.base.progress",
+    "list_datasets": "nodegraft.datasets.templates.dataset",
+    "load_dataset": "nodegraft.datasets.templates.dataset",
+    "evaluate": "nodegraft.evaluation.protocol",
+    "Graph": "nodegraft.graph.graph",
+    "NodeLabels": "nodegraft.graph.labels",
+    "Graft": "nodegraft.methods.graft",
+    "Method": "nodegraft.model.method",
+    "list_methods": "nodegraft.model.registry",
+    "load_model": "nodegraft.model.registry",
+    "make_method": "nodegraft.model.registry",
+    "Setting": "nodegraft.streams.setting",
+    "ClassSplit": "nodegraft.streams.split",
+    "ClassStream": "nodegraft.streams.stream",
+    "FeatureRecipe": "nodegraft.tables.features.recipe",
+    "grow_graph": "nodegraft.tables.read",
+    "read_graph": "nodegraft.tables.read",
+    "read_labels": "nodegraft.tables.read",
+    "read_tables": "nodegraft.tables.read",
+    "load_graph": "nodegraft.tables.storage",
+    "save_graph": "nodegraft.tables.storage",
+}
 
 __all__ = [
     "ClassSplit",
     "ClassStream",
+    "FeatureRecipe",
     "Graft",
     "Graph",
-    "Labelled",
+    "Listener",
     "Method",
+    "NodeLabels",
+    "PrintProgress",
     "Setting",
+    "errors",
     "evaluate",
+    "grow_graph",
     "list_datasets",
     "list_methods",
     "load_dataset",
+    "load_graph",
     "load_model",
     "make_method",
+    "read_graph",
     "read_labels",
     "read_tables",
+    "save_graph",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'nodegraft' has no attribute {name!r}")
+    home = import_module(_HOMES[name])
+    globals()[name] = getattr(home, name, home)
+    return globals()[name]
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *__all__]

@@ -4,7 +4,7 @@ from typing import Any, ClassVar, Literal, Optional
 import pytest
 
 from nodegraft.base.errors import ParameterError
-from nodegraft.base.parameters import build, parse
+from nodegraft.base.parameters.build import build, parse
 
 
 @dataclass(kw_only=True)
@@ -56,7 +56,7 @@ def test_what_is_not_given_keeps_its_default() -> None:
         ("deep", "maybe", "deep must be of type bool, not 'maybe'"),
         ("kind", "novel", "kind is one of base, known, not 'novel'"),
         ("limit", "x", "limit must be of type int, not 'x'"),
-        ("speed", "1", "plan has no parameter 'speed'; it has epochs, rate, label"),
+        ("speed", "1", "plan has no parameter 'speed'. It has epochs, rate, label"),
         ("computed", "1", "plan has no parameter 'computed'"),
     ],
 )

@@ -24,6 +24,6 @@ def test_the_median_of_jobs_like_it() -> None:
 def test_unknown_jobs_count_as_the_known_ones_on_average() -> None:
     estimates = Estimates([record("graft", 2.0), record("cec", 4.0)])
     jobs = [job("graft"), job("cec"), job("sgc-mean")]
-    assert estimates.together(jobs) == (9.0, 1)
-    assert estimates.together([job("sgc-mean")]) == (0.0, 1)
-    assert estimates.together([]) == (0.0, 0)
+    assert estimates.total(jobs) == (9.0, 1)
+    assert estimates.total([job("sgc-mean")]) == (0.0, 1)
+    assert estimates.total([]) == (0.0, 0)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from nodegraft.cli.commands import app
+from nodegraft.cli.app import app
 
 RESULTS = Path(__file__).parents[2] / "results"
 

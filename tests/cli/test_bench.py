@@ -5,13 +5,14 @@ import pytest
 from rich.console import Console
 
 from nodegraft.benchmark.estimate import Estimates
-from nodegraft.cli.bench_display import BenchDisplay
-from nodegraft.runners.work import Ended, Started
+from nodegraft.cli.display.bench import BenchDisplay
+from nodegraft.runners.work import JobEnded, JobStarted
 from tests.cli.test_commands import call, invoke
 from tests.runners.runs import job
 
 SUITE = """
 title = "Two runs"
+arrival = "with-class"
 tables = ["overview"]
 seeds = [0, 1]
 datasets = [{ dataset = "synthetic", set = { nodes = 300, classes = 8 } }]
@@ -37,6 +38,14 @@ def test_bench_runs_what_is_left_and_table_shows_it(places: tuple[str, str]) -> 
     assert "0 jobs to do, 2 of 2 done" in invoke("bench", suite, "--out", runs).stdout
     assert "| synthetic | sgc-mean |" in invoke("table", suite, "--runs", runs).stdout
     assert "sgc-mean" in invoke("results", runs, "--sql", "SELECT method FROM runs").stdout
+    assert "2 records in 1 files" in invoke("compact", runs).stdout
+    assert "0 jobs to do, 2 of 2 done" in invoke("bench", suite, "--out", runs).stdout
+    place = Path(runs, "sessions.csv")
+    assert (
+        invoke("results", runs, "--sql", "SELECT * FROM sessions", "--csv", str(place)).exit_code
+        == 0
+    )
+    assert '""class-' in place.read_text()
 
 
 def test_a_dry_run_tells_how_long_it_will_take(places: tuple[str, str]) -> None:
@@ -52,13 +61,13 @@ def test_a_dry_run_tells_how_long_it_will_take(places: tuple[str, str]) -> None:
 
 def test_a_failed_job_is_on_record_and_tried_again_on_request(places: tuple[str, str]) -> None:
     suite, runs = places
-    wrong = '{ method = "sgc-mean" }, { method = "sgc-mean", set = { hops = -1 } }'
+    wrong = '{ method = "sgc-mean" }, { method = "proto-gat", set = { heads = 5 } }'
     text = SUITE.replace('{ method = "sgc-mean" }', wrong).replace("[0, 1]", "[0]")
     Path(suite).write_text(text)
     done = invoke("bench", suite, "--out", runs)
     assert done.exit_code == 2
     assert "1 of 2 jobs failed, and 1 did not" in done.stderr
-    assert "hops must not be negative" in done.stdout
+    assert "5 heads cannot share 32 numbers evenly" in done.stdout
     (told,) = Path(runs).glob("failed/*.json")
     assert "Traceback" in json.loads(told.read_text())["error"]
     again = invoke("bench", suite, "--out", runs)
@@ -74,7 +83,9 @@ def test_what_cannot_work_does_not_wait_for_its_turn(places: tuple[str, str]) ->
     misspelt = invoke("bench", suite, "--out", runs)
     assert misspelt.exit_code == 2
     assert "sgc-mean has no parameter 'hop'" in misspelt.stderr
-    Path(suite).write_text('datasets = ["gentoo"]\nmethods = [{ method = "graft" }]')
+    Path(suite).write_text(
+        'arrival = "present"\ndatasets = ["gentoo"]\nmethods = [{ method = "graft" }]'
+    )
     nowhere = invoke("bench", suite, "--out", runs, "--data", runs)
     assert nowhere.exit_code == 2
     assert "'gentoo' needs" in nowhere.stderr
@@ -87,9 +98,9 @@ def test_the_display_counts_what_it_is_told() -> None:
     with BenchDisplay(console, jobs, Estimates([]), lambda: 2) as display:
         assert display.time_left() is None
         for one in jobs[:3]:
-            display.tell(Started(one))
-        display.tell(Ended(jobs[0], "here.json", seconds=4.0))
-        display.tell(Ended(jobs[1], "failed/there.json", seconds=2.0, error="Oh:\nno luck"))
+            display.handle(JobStarted(one))
+        display.handle(JobEnded(jobs[0], "here.json", seconds=4.0))
+        display.handle(JobEnded(jobs[1], "failed/there.json", seconds=2.0, error="Oh:\nno luck"))
         assert display.time_left() == pytest.approx(3.0)  # two more of 3 s, two at once
     shown = console.export_text()
     for wanted in ("1 of 4 done", "1 running", "1 failed", "no luck", "failed/there.json"):

@@ -4,9 +4,10 @@ from pathlib import Path
 
 from typer.testing import CliRunner
 
-from nodegraft.cli.commands import app
+from nodegraft.cli.app import app
 
 SUITE = """
+arrival = "with-class"
 tables = ["comparison"]
 figures = ["curves"]
 datasets = ["synthetic"]
@@ -36,7 +37,8 @@ def test_from_runs_and_a_map_to_a_page(tmp_path: Path) -> None:
 
 
 def test_a_place_without_suites_is_an_error_that_helps(tmp_path: Path) -> None:
-    (tmp_path / "record.json").write_text("{}")
+    small = ("--dataset-set", "nodes=300", "--dataset-set", "classes=8")
+    assert invoke("run", "--dataset", "synthetic", *small, "--out", str(tmp_path))[0] == 0
     told = ("report", str(tmp_path), "--out", str(tmp_path), "--suites", "nowhere")
     code, output = invoke(*told)
     assert code == 2

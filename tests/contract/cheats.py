@@ -14,16 +14,16 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor
 
-from nodegraft.graph.labels import Labelled
-from nodegraft.graph.matrix import Matrix
-from nodegraft.graph.stream import Session
+from nodegraft.graph.algebra.matrix import Matrix
+from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView
 from nodegraft.methods.proto_gcn import ProtoGCN
 from nodegraft.methods.sgc_mean import SGCMean
 from nodegraft.nn.prototypes import squared_distances
+from nodegraft.streams.session import Session
 
 
-def stolen_query() -> Labelled:
+def stolen_query() -> NodeLabels:
     """The query labels of the session being measured, taken from a caller's variables."""
     frame = sys._getframe()
     while frame.f_back is not None:
@@ -39,7 +39,7 @@ class PrototypesFromQueries(SGCMean):
     """Class means over the very nodes that are asked about."""
 
     def score(self, view: GraphView, rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        self.prototypes_ = self._means(view, stolen_query().only(self.classes_))
+        self.prototypes_ = self._means(view, stolen_query().select(self.classes_))
         return super().score(view, rows)
 
 
@@ -64,7 +64,7 @@ class DegreesOfTheFuture(SGCMean):
     """Normalises by degrees of the full graph, classes that have not arrived included."""
 
     def embedding(self, view: GraphView, rows: NDArray[np.int64]) -> Matrix:
-        return super().embedding(view._graph.whole, rows)
+        return super().embedding(GraphView(view._store), rows)
 
 
 @dataclass(kw_only=True)

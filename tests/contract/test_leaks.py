@@ -1,12 +1,12 @@
 import pytest
 
-from nodegraft.methods.base import REGISTRY
-from tests.contract import cheats
-from tests.contract.checks import (
+from nodegraft.evaluation.checks import (
     check_blind_to_company,
     check_blind_to_query_labels,
     check_blind_to_the_future,
 )
+from nodegraft.model.registry import REGISTRY
+from tests.contract import cheats
 from tests.contract.streams import quick, small_stream
 
 every_method = pytest.mark.parametrize("name", REGISTRY.names())

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from nodegraft.datasets.amazon_clothing import AmazonClothing
-from nodegraft.graph.matrix import row_norms
+from nodegraft.graph.algebra.matrix import row_norms
 from nodegraft.graph.statistics import describe
 
 CLASSES = [2, 9, 11, 14, 20, 22, 25, 28, 30, 31, 38, 41, 46, 48, 51, 54, 55, 61, 62, 65]
@@ -36,6 +36,6 @@ def test_public_half_keeps_its_words(real_data: Path) -> None:
 def test_folders_are_tried_in_order(tmp_path: Path) -> None:
     for folder in AmazonClothing.folders[::-1]:
         (tmp_path / folder).mkdir()
-        for name in AmazonClothing.wanted:
+        for name in AmazonClothing.required_files:
             (tmp_path / folder / name).touch()
         assert {path.parent.name for path in AmazonClothing().locate(tmp_path).values()} == {folder}

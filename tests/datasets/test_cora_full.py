@@ -5,7 +5,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from nodegraft.datasets.cora_full import CoraFull
-from nodegraft.graph.matrix import is_sparse
+from nodegraft.graph.algebra.matrix import is_sparse
 
 # torch 2.13 says so whenever PyG 2.8 is imported.
 pytestmark = pytest.mark.filterwarnings("ignore:.torch.jit.script. is deprecated")

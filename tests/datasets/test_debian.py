@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from nodegraft.datasets.debian import PACKAGES, TRANSLATION, Debian, DebianAll, names_in
+from nodegraft.datasets.debian import PACKAGES, TRANSLATION, Debian, names_in
+from nodegraft.datasets.debian_all import DebianAll
 from nodegraft.graph.statistics import describe
 
 Write = Callable[[Path, str], Path]

@@ -4,7 +4,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nodegraft.datasets.gentoo import CACHE, LONG, Gentoo, GentooUncut, package_in
+from nodegraft.datasets.gentoo import CACHE, LONG, Gentoo, package_in
+from nodegraft.datasets.gentoo_uncut import GentooUncut
 from nodegraft.graph.statistics import describe
 
 Write = Callable[[Path, str], Path]

@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 
 from nodegraft.base.errors import ParameterError
-from nodegraft.datasets.base import LoadedDataset
 from nodegraft.datasets.synthetic import Synthetic, setting_for
-from nodegraft.graph.matrix import is_sparse
-from nodegraft.graph.split import ClassSplit
+from nodegraft.datasets.templates.dataset import LoadedDataset
+from nodegraft.graph.algebra.matrix import is_sparse
+from nodegraft.streams.split import ClassSplit
 
 
 def columns(loaded: LoadedDataset) -> "np.ndarray[Any, np.dtype[np.int64]]":
@@ -84,7 +84,7 @@ def test_nothing_is_read_or_cached(tmp_path: Path) -> None:
     [
         ({"classes": 3}, "classes must be from 4"),
         ({"nodes": 10}, r"classes must be from 4 to nodes \(10\): 20"),
-        ({"homophily": 1.5}, "homophily is a probability, not 1.5"),
+        ({"homophily": 1.5}, "homophily must be a number at least 0 and at most 1, not 1.5"),
         ({"degree": -1.0}, "degree"),
         ({"features": 0}, "features"),
     ],

@@ -3,11 +3,11 @@ import pytest
 
 from nodegraft.base.seeds import Seeds
 from nodegraft.episodes import mixed
-from nodegraft.episodes.mixed import asked, mixed_episodes
-from nodegraft.graph.labels import Labelled
+from nodegraft.episodes.mixed import mixed_episodes, queried_nodes
+from nodegraft.graph.labels import NodeLabels
 
-TRAIN = Labelled({f"c{place}": range(10 * place, 10 * place + 6) for place in range(8)})
-HELD_OUT = Labelled({f"c{place}": range(10 * place + 6, 10 * place + 9) for place in range(8)})
+TRAIN = NodeLabels({f"c{place}": range(10 * place, 10 * place + 6) for place in range(8)})
+HELD_OUT = NodeLabels({f"c{place}": range(10 * place + 6, 10 * place + 9) for place in range(8)})
 
 
 def test_increments_of_all_sizes() -> None:
@@ -34,15 +34,15 @@ def test_what_teaches_is_never_asked() -> None:
             assert episode.query[name].size == 9 - few[name].size
 
 
-def test_strangers_are_of_classes_that_are_not_there() -> None:
+def test_unknown_nodes_are_of_classes_that_are_not_there() -> None:
     for episode in mixed_episodes(TRAIN, HELD_OUT, (1,), Seeds(0)):
         absent = [name for name in TRAIN if name not in episode.classes]
-        everyone = (TRAIN | HELD_OUT).only(absent).rows()
-        assert set(episode.strangers.tolist()) == set(everyone.tolist())
+        everyone = (TRAIN | HELD_OUT).select(absent).rows()
+        assert set(episode.unknown.tolist()) == set(everyone.tolist())
 
 
 def test_too_few_classes_make_no_practice() -> None:
-    held_out = HELD_OUT.only(["c0", "c1", "c2"])
+    held_out = HELD_OUT.select(["c0", "c1", "c2"])
     assert list(mixed_episodes(TRAIN, held_out, (1,), Seeds(0))) == []
 
 
@@ -50,5 +50,5 @@ def test_asks_about_a_bounded_sample(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(mixed, "MOST_QUERIES", 20)
     monkeypatch.setattr(mixed, "MOST_CLASSES", 5)
     episodes = list(mixed_episodes(TRAIN, HELD_OUT, (2,), Seeds(0)))
-    assert asked(episodes).size <= 20
+    assert queried_nodes(episodes).size <= 20
     assert len(episodes[0].classes) == 5

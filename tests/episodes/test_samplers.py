@@ -9,12 +9,12 @@ from nodegraft.base.errors import ParameterError
 from nodegraft.episodes.episode import Episode
 from nodegraft.episodes.gpil import GPIL
 from nodegraft.episodes.nway import nway_episodes
-from nodegraft.graph.labels import Labelled
+from nodegraft.graph.labels import NodeLabels
 
 
-def labels(sizes: list[int]) -> Labelled:
+def labels(sizes: list[int]) -> NodeLabels:
     ends = np.cumsum(sizes)
-    return Labelled(
+    return NodeLabels(
         {
             f"c{place}": np.arange(end - size, end)
             for place, (size, end) in enumerate(zip(sizes, ends, strict=True))

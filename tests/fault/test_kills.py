@@ -1,8 +1,8 @@
-"""Real processes, real SIGKILLs; ``benchmarks/faults.py`` measures the same at full size."""
+"""Real processes, real SIGKILLs; ``performance/faults.py`` measures the same at full size."""
 
 from pathlib import Path
 
-from benchmarks.faults import kill_a_node, kill_the_driver
+from performance.faults import kill_a_node, kill_the_driver
 
 from nodegraft.benchmark.job import Job
 from nodegraft.runners.local import LocalRunner

@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from nodegraft.graph.adjacency import Adjacency
+from nodegraft.graph.algebra.adjacency import Adjacency
+from nodegraft.graph.algebra.matrix import IntArray, Matrix
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.keys import NodeKeys
-from nodegraft.graph.matrix import IntArray, Matrix
 
 Dense = NDArray[np.float64]
 

@@ -7,12 +7,12 @@ import torch
 from scipy.sparse import coo_array, csr_array
 from torch_geometric.data import Data
 
-from nodegraft.base.errors import DataError, UnknownNodeError
-from nodegraft.graph.adjacency import Adjacency
+from nodegraft.base.errors import DataError, ParameterError, UnknownNodeError
+from nodegraft.graph.algebra.adjacency import Adjacency
+from nodegraft.graph.algebra.matrix import Matrix
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.keys import NodeKeys
-from nodegraft.graph.labels import Labelled
-from nodegraft.graph.matrix import Matrix
+from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView
 from tests.graph.reference import dense, everyone, joined_in, random_graph
 
@@ -68,7 +68,7 @@ def test_rows_that_do_not_exist_are_refused() -> None:
 @pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64, np.int64])
 def test_half_precision_is_stored_as_such_and_served_in_single(kind: type[np.number[Any]]) -> None:
     graph = small(X.astype(kind))
-    assert graph._features.dtype == (np.float16 if kind is np.float16 else np.float32)
+    assert graph._store.feature_matrix.dtype == (np.float16 if kind is np.float16 else np.float32)
     assert graph.features([2, 0]).dtype == np.float32
     assert dense(graph.features([2, 0])).tolist() == X[[2, 0]].tolist()
 
@@ -133,7 +133,7 @@ def test_growing_keeps_every_row(features: Matrix, new: Matrix) -> None:
     assert grown.keys_of(range(5)) == ["a", "b", "c", "e", "d"]
     assert dense(grown.features(range(5))).tolist() == [*X.tolist(), [9.0, 9.0], [9.0, 9.0]]
     assert np.stack(grown.edges(), axis=1).tolist() == [[0, 1], [0, 4], [1, 2]]
-    assert grown._features.dtype == graph._features.dtype
+    assert grown._store.feature_matrix.dtype == graph._store.feature_matrix.dtype
     assert graph.num_nodes == 3
 
 
@@ -205,20 +205,62 @@ def test_neither_graph_nor_view_carries_labels() -> None:
     secret = torch.tensor([71, 82, 93])
     data = Data(x=torch.from_numpy(X), edge_index=torch.tensor([[0, 1], [1, 2]]), y=secret)
     graph = Graph.from_pyg(data)
-    view = GraphView(graph, np.array([0, 1]))
+    view = graph.view(np.array([0, 1]))
     view.propagated(np.array([0]), 2)
-    graph.whole.whole(2)
+    graph.full_batch(2)
     for owner in (graph, view):
         assert not [name for name in dir(owner) if name == "y" or "label" in name]
         held = reachable(owner)
-        assert not any(isinstance(one, Labelled | Data) for one in held)
+        assert not any(isinstance(one, NodeLabels | Data) for one in held)
         arrays = [np.asarray(one) for one in held if isinstance(one, np.ndarray | torch.Tensor)]
         assert not any(np.isin(secret.numpy(), array).all() for array in arrays)
         assert arrays
 
 
-def test_the_whole_view_is_made_once() -> None:
+def test_a_graph_is_the_view_in_which_all_is_visible() -> None:
     graph = random_graph()
-    assert graph.whole is graph.whole
-    assert graph.whole.num_edges == graph.num_edges == joined_in(graph).sum() // 2
-    assert graph.whole.rows.tolist() == everyone(graph).tolist()
+    assert graph.num_edges == joined_in(graph).sum() // 2
+    assert graph.rows.tolist() == everyone(graph).tolist()
+    assert isinstance(graph, GraphView)
+
+
+def test_graphs_views_and_labels_say_what_they_hold() -> None:
+    graph = small()
+    assert repr(graph) == "Graph(3 nodes, 2 undirected edges, 2 features)"
+    assert repr(graph.view(np.array([0, 2]))) == "GraphView(2 of 3 nodes, 2 features)"
+    assert repr(NodeLabels({"x": [0, 1]})) == "NodeLabels(1 classes, 2 nodes)"
+
+
+@pytest.mark.parametrize(
+    ("edges", "message"),
+    [
+        (np.array([[0, 1, 2], [1, 2, 0]]), r"shape \(2, 3\): give its transpose"),
+        (torch.tensor([[0, 1, 2], [1, 2, 0]]), "give its transpose"),
+        (np.array([0, 1]), r"shape \(2,\)"),
+        ([[0, 1, 2], [1, 2, 0]], r"a pair of node keys, not \[0, 1, 2\]"),
+        (["ab"], "a pair of node keys, not 'ab'"),
+    ],
+)
+def test_edges_that_are_no_pairs_are_refused(edges: Any, message: str) -> None:
+    """An edge_index of PyG, read as pairs, would be another graph without a word."""
+    with pytest.raises(DataError, match=message):
+        Graph(range(3), X, edges)
+    with pytest.raises(DataError, match=message):
+        Graph(range(3), X).grow(edges=edges)
+
+
+def test_an_array_of_pairs_is_as_good_as_a_list() -> None:
+    pairs = np.array([[0, 1], [1, 2]])
+    assert (
+        Graph(range(3), X, pairs).content_hash == Graph(range(3), X, [(0, 1), (1, 2)]).content_hash
+    )
+
+
+def test_features_that_are_no_numbers_are_refused() -> None:
+    with pytest.raises(DataError, match="must be numbers"):
+        Graph(["a"], np.array([["text"]]))
+
+
+def test_a_text_where_keys_are_meant_is_refused() -> None:
+    with pytest.raises(ParameterError, match=r"list of node keys is needed, not 'abc'"):
+        small().rows_of("abc")

@@ -3,19 +3,19 @@ import pytest
 from scipy.sparse import csr_array
 
 from nodegraft.graph.graph import Graph
-from nodegraft.graph.labels import Labelled
-from nodegraft.graph.statistics import Statistics, describe
+from nodegraft.graph.labels import NodeLabels
+from nodegraft.graph.statistics import GraphStatistics, describe
 
 # A star of four around 0, a pair 5-6, and 7 alone; 4 has no label.
 EDGES = [(0, 1), (0, 2), (0, 3), (0, 4), (5, 6)]
-LABELS = Labelled({"a": [0, 1, 2, 5], "b": [3, 6], "c": [7]})
+LABELS = NodeLabels({"a": [0, 1, 2, 5], "b": [3, 6], "c": [7]})
 
 
 def test_every_number_by_hand() -> None:
     features = csr_array(np.eye(8, 3))
-    # Labelled edges: aa, aa, ab, ab. Ends: six of a, two of b.
+    # NodeLabels edges: aa, aa, ab, ab. Ends: six of a, two of b.
     chance = (6 / 8) ** 2 + (2 / 8) ** 2
-    assert describe(Graph(range(8), features, EDGES), LABELS) == Statistics(
+    assert describe(Graph(range(8), features, EDGES), LABELS) == GraphStatistics(
         nodes=8,
         edges=5,
         features=3,
@@ -32,13 +32,13 @@ def test_every_number_by_hand() -> None:
 
 
 def test_one_class_alone_is_homophilous_and_says_nothing() -> None:
-    found = describe(Graph(range(8), np.eye(8), EDGES), Labelled({"a": range(8)}))
+    found = describe(Graph(range(8), np.eye(8), EDGES), NodeLabels({"a": range(8)}))
     assert (found.homophily, found.adjusted_homophily) == (1.0, 0.0)
     assert found.features_per_node == 8
 
 
-@pytest.mark.parametrize("labels", [Labelled({}), Labelled({"a": [7]})])
-def test_without_labelled_edges_homophily_is_zero(labels: Labelled) -> None:
+@pytest.mark.parametrize("labels", [NodeLabels({}), NodeLabels({"a": [7]})])
+def test_without_labelled_edges_homophily_is_zero(labels: NodeLabels) -> None:
     found = describe(Graph(range(8), np.eye(8), EDGES), labels)
     assert (found.homophily, found.adjusted_homophily) == (0.0, 0.0)
     assert found.classes == found.largest_class == len(labels)

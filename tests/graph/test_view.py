@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from nodegraft.base.errors import HiddenNodeError, UnknownNodeError
+from nodegraft.graph.algebra.matrix import IntArray
+from nodegraft.graph.algebra.operator import Operator
 from nodegraft.graph.graph import Graph
-from nodegraft.graph.matrix import IntArray
-from nodegraft.graph.operator import Operator
 from nodegraft.graph.view import GraphView
 from tests.graph.reference import Dense, dense, joined_in, normalised, random_graph, within
 
@@ -24,7 +24,7 @@ def part(sparse: bool = False) -> tuple[GraphView, Graph]:
     graph = random_graph(sparse)
     inside = joined_in(graph)[np.ix_(VISIBLE, VISIBLE)]
     edges = [(int(VISIBLE[a]), int(VISIBLE[b])) for a, b in zip(*np.nonzero(inside), strict=True)]
-    return GraphView(graph, VISIBLE), Graph(VISIBLE, graph.features(VISIBLE), edges)
+    return graph.view(VISIBLE), Graph(VISIBLE, graph.features(VISIBLE), edges)
 
 
 def numbers(operator: Operator) -> Dense:
@@ -47,7 +47,7 @@ def numbers(operator: Operator) -> Dense:
 def test_hidden_nodes_are_refused(
     ask: Callable[[GraphView, Any], object], hidden: list[int]
 ) -> None:
-    view = GraphView(GRAPH, VISIBLE)
+    view = GRAPH.view(VISIBLE)
     with pytest.raises(HiddenNodeError, match=f"1 of {len(hidden)} nodes"):
         ask(view, np.array(hidden))
     ask(view, ASKED)
@@ -56,15 +56,15 @@ def test_hidden_nodes_are_refused(
 def test_unknown_nodes_are_refused() -> None:
     for row in (-1, 40):
         with pytest.raises(HiddenNodeError):
-            GraphView(GRAPH, VISIBLE).positions(np.array([row]))
+            GRAPH.view(VISIBLE).positions(np.array([row]))
         with pytest.raises(UnknownNodeError):
-            GRAPH.whole.positions(np.array([row]))
+            GRAPH.positions(np.array([row]))
         with pytest.raises(UnknownNodeError):
-            GraphView(GRAPH, VISIBLE).rows_of([row])
+            GRAPH.view(VISIBLE).rows_of([row])
 
 
 def test_a_view_of_nothing_hides_everything() -> None:
-    view = GraphView(GRAPH, np.zeros(0, dtype=np.int64))
+    view = GRAPH.view(np.zeros(0, dtype=np.int64))
     assert (view.num_nodes, view.num_edges) == (0, 0)
     with pytest.raises(HiddenNodeError):
         view.positions(np.array([0]))
@@ -72,7 +72,7 @@ def test_a_view_of_nothing_hides_everything() -> None:
 
 @pytest.mark.parametrize("order", [VISIBLE[::-1], np.concatenate((VISIBLE, VISIBLE))])
 def test_visible_rows_are_a_set(order: IntArray) -> None:
-    view = GraphView(GRAPH, order)
+    view = GRAPH.view(order)
     assert view.rows.tolist() == VISIBLE.tolist()
     assert view.num_edges == part()[0].num_edges
 
@@ -92,11 +92,11 @@ def test_degrees_and_neighbours_are_those_of_the_visible_part_alone() -> None:
 @both
 def test_normalisation_and_propagation_are_those_of_the_visible_part_alone(sparse: bool) -> None:
     view, alone = part(sparse)
-    seen, expected = view.whole(1), alone.whole.whole(1)
+    seen, expected = view.full_batch(1), alone.full_batch(1)
     assert np.array_equal(numbers(seen.hops[0]), numbers(expected.hops[0]))
     assert np.array_equal(numbers(seen.features), numbers(expected.features))
     layers = view.propagated(ASKED, 2)
-    for layer, truth in zip(layers, alone.whole.propagated(alone.rows_of(ASKED), 2), strict=True):
+    for layer, truth in zip(layers, alone.propagated(alone.rows_of(ASKED), 2), strict=True):
         assert np.array_equal(dense(layer), dense(truth))
 
 
@@ -119,7 +119,7 @@ def test_a_neighbourhood_is_what_is_needed_and_nothing_beyond(sparse: bool, hops
 
 
 def test_a_node_keeps_its_row_from_view_to_view() -> None:
-    views = [GraphView(GRAPH, VISIBLE), GraphView(GRAPH, np.arange(3, 40)), GRAPH.whole]
+    views = [GRAPH.view(VISIBLE), GRAPH.view(np.arange(3, 40)), GRAPH]
     features = [dense(view.features(ASKED)) for view in views]
     assert np.array_equal(features[0], features[1])
     assert np.array_equal(features[0], features[2])

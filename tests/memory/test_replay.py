@@ -4,7 +4,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from nodegraft.graph.labels import Labelled
+from nodegraft.graph.labels import NodeLabels
 from nodegraft.memory import replay
 from nodegraft.memory.replay import (
     coverage_maximisation,
@@ -12,7 +12,6 @@ from nodegraft.memory.replay import (
     influence_maximisation,
     lowest,
     mean_of_feature,
-    without,
 )
 
 SQUARE = torch.tensor([[0.0, 0.0], [2.0, 0.0], [0.0, 2.0], [2.0, 2.0], [1.0, 1.0]])
@@ -40,13 +39,13 @@ def test_a_shorter_herd_is_the_start_of_a_longer_one_and_takes_nobody_twice() ->
 
 def test_mean_of_feature_picks_the_closest_to_the_mean_of_their_own_class() -> None:
     # Means 3 and 11: row 20 is the mean of its class, row 22 is far from it.
-    labelled = Labelled({"a": [20, 21, 22], "b": [30, 31]})
+    labelled = NodeLabels({"a": [20, 21, 22], "b": [30, 31]})
     vectors = torch.tensor([[3.0], [1.0], [5.5], [10.0], [12.5]])
     targets, means = torch.tensor([0, 0, 0, 1, 1]), torch.tensor([[3.0], [11.0]])
     costs = mean_of_feature(vectors, targets, means)
     assert costs.tolist() == [0.0, 2.0, 2.5, 1.0, 1.5]
-    assert lowest(labelled, costs, 2).lists() == {"a": [20, 21], "b": [30, 31]}
-    assert lowest(labelled, costs, 1).lists() == {"a": [20], "b": [30]}
+    assert lowest(labelled, costs, 2).to_lists() == {"a": [20, 21], "b": [30, 31]}
+    assert lowest(labelled, costs, 1).to_lists() == {"a": [20], "b": [30]}
 
 
 def test_coverage_picks_nodes_with_the_fewest_strangers_near() -> None:
@@ -55,8 +54,8 @@ def test_coverage_picks_nodes_with_the_fewest_strangers_near() -> None:
     # Within 1: node 2 alone has a stranger (3), and 3 has one; a node at exactly 1 is not within.
     assert coverage_maximisation(vectors, targets, 1.0).tolist() == [0, 0, 1, 1, 0]
     assert coverage_maximisation(vectors, targets, 1.5).tolist() == [0, 1, 1, 2, 0]
-    picked = lowest(Labelled({"a": [5, 6, 7], "b": [8, 9]}), torch.tensor([0, 1, 1, 2, 0]), 1)
-    assert picked.lists() == {"a": [5], "b": [9]}
+    picked = lowest(NodeLabels({"a": [5, 6, 7], "b": [8, 9]}), torch.tensor([0, 1, 1, 2, 0]), 1)
+    assert picked.to_lists() == {"a": [5], "b": [9]}
 
 
 def test_coverage_in_blocks_is_coverage(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -103,17 +102,10 @@ def test_influence_prefers_the_node_the_head_gets_wrong() -> None:
 
 
 def test_equal_costs_keep_the_order_given() -> None:
-    labelled = Labelled({"a": [9, 3, 7, 1]})
-    assert lowest(labelled, torch.zeros(4), 3).lists() == {"a": [9, 3, 7]}
-
-
-def test_the_latest_label_of_a_node_counts() -> None:
-    kept = Labelled({"a": [5, 2, 8], "b": [4]})
-    left = without(kept, Labelled({"c": [4, 2]}))
-    assert left.lists() == {"a": [5, 8], "b": []}
-    assert kept.lists() == {"a": [5, 2, 8], "b": [4]}
+    labelled = NodeLabels({"a": [9, 3, 7, 1]})
+    assert lowest(labelled, torch.zeros(4), 3).to_lists() == {"a": [9, 3, 7]}
 
 
 def test_what_is_kept_is_plain_numbers() -> None:
-    rows = Labelled({"a": np.array([5, 2])}).lists()["a"]
+    rows = NodeLabels({"a": np.array([5, 2])}).to_lists()["a"]
     assert [type(row) for row in rows] == [int, int]

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from nodegraft.graph.labels import Labelled
+from nodegraft.graph.labels import NodeLabels
 from tests.graph.reference import Dense
 
 
-def balanced_ridge(features: Dense, labels: Labelled, penalty: float) -> Dense:
+def balanced_ridge(features: Dense, labels: NodeLabels, penalty: float) -> Dense:
     """Guesses for every row from the labelled ones; a bias is added, and not penalised."""
     features = np.column_stack((features, np.ones(len(features))))
     taught, targets = features[labels.rows()], labels.targets(labels.classes)

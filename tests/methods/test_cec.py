@@ -2,8 +2,8 @@ import numpy as np
 import torch
 
 from nodegraft.methods.cec import CEC
-from nodegraft.methods.hooks import Capability
 from nodegraft.methods.proto_gcn import ProtoGCN
+from nodegraft.model.capability import Capability
 from nodegraft.nn.prototypes import cosines
 from tests.contract.streams import quick, small_stream
 
@@ -43,7 +43,7 @@ def test_old_classifiers_adapt_to_new_classes_while_their_means_stay() -> None:
     after = model.score_rows(session.view, rows)
     assert after.shape[1] == 7
     assert not np.array_equal(after[:, :5], before)
-    assert Capability.REMOVE not in model.capabilities()
+    assert Capability.REMOVE_CLASSES not in model.capabilities()
 
 
 def test_scores_lie_within_the_temperature() -> None:

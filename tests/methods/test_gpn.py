@@ -1,7 +1,7 @@
 import numpy as np
 import torch
 
-from nodegraft.graph.labels import Labelled
+from nodegraft.graph.labels import NodeLabels
 from nodegraft.methods.gpn import GPN
 from nodegraft.methods.proto_gcn import ProtoGCN
 from tests.contract.streams import quick, small_stream
@@ -43,5 +43,5 @@ def test_practice_moves_encoder_and_valuator() -> None:
 
 def test_classes_of_a_single_node_leave_nothing_to_practise() -> None:
     graph = small_stream()._graph
-    model = GPN(max_epochs=2, episodes=3).fit(graph, Labelled({"a": [0], "b": [1]}))
-    assert np.isfinite(model.score_rows(graph.whole, np.arange(9))).all()
+    model = GPN(max_epochs=2, episodes=3).fit(graph, NodeLabels({"a": [0], "b": [1]}))
+    assert np.isfinite(model.score_rows(graph, np.arange(9))).all()

@@ -4,19 +4,20 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from nodegraft.base.errors import ClassNameError, DataError, NotSupportedError, ParameterError
-from nodegraft.benchmark.protocol import evaluate
+from nodegraft.base.errors import ClassNameError, NotSupportedError, ParameterError
 from nodegraft.datasets.synthetic import Synthetic
+from nodegraft.evaluation.protocol import evaluate
 from nodegraft.graph.graph import Graph
-from nodegraft.graph.labels import Labelled
-from nodegraft.graph.split import ClassSplit, Setting
-from nodegraft.graph.stream import ClassStream
+from nodegraft.graph.labels import NodeLabels
 from nodegraft.methods.graft import Graft
 from nodegraft.methods.sgc_mean import SGCMean
+from nodegraft.streams.setting import Setting
+from nodegraft.streams.split import ClassSplit
+from nodegraft.streams.stream import ClassStream
 from tests.graph.reference import Dense, dense, everyone, joined_in, normalised, random_graph
 
-BASE = Labelled({"a": [0, 1, 2, 38], "b": [3, 4], "c": [5]})
-NEW = Labelled({"d": [6, 7, 39]})
+BASE = NodeLabels({"a": [0, 1, 2, 38], "b": [3, 4], "c": [5]})
+NEW = NodeLabels({"d": [6, 7, 39]})
 ALL = BASE | NEW
 
 
@@ -63,7 +64,7 @@ def test_scores_are_the_formula(sparse: bool, seed: int) -> None:
     weighted = zip(model.weights_, literal_signals(graph, sparse), strict=True)
     expected = sum(weight * signal for weight, signal in weighted)
     # Walks and rows are in single precision; weights are up to 7.
-    np.testing.assert_allclose(model.score_rows(graph.whole, everyone(graph)), expected, atol=2e-5)
+    np.testing.assert_allclose(model.score_rows(graph, everyone(graph)), expected, atol=2e-5)
 
 
 def stream(homophily: float = 0.8, signal: float = 2.5, seed: int = 0) -> ClassStream:
@@ -102,7 +103,7 @@ def test_labels_set_aside_for_practice_teach_in_the_end() -> None:
     given = stream()
     model = Graft().fit(given._graph, given.split.train)
     counts = [rows.size for rows in given.split.train.values()]
-    assert model.memory.counts.tolist() == counts
+    assert model._sums().counts.tolist() == counts
     assert not np.allclose(model.weights_[:3], 20 / 3)
 
 
@@ -115,7 +116,7 @@ def test_more_labels_are_as_good_as_all_at_once() -> None:
     at_once.add_classes(graph, {"d": [6, 7, 39, 8, 9, 11]})
     at_once.add_labels(graph, {"a": [10]})
     assert same_state(bit_by_bit, at_once)
-    assert [known.shots for known in bit_by_bit._table.classes] == [5, 2, 1, 6]
+    assert [known.labels for known in bit_by_bit._table.classes] == [5, 2, 1, 6]
 
 
 def same_state(first: Graft, second: Graft) -> bool:
@@ -132,7 +133,7 @@ def test_what_cannot_be_added_to_is_said_and_changes_nothing() -> None:
     before = taught(graph)
     with pytest.raises(ClassNameError, match="knows no class 'e'"):
         model.add_labels(graph, {"e": [20]})
-    with pytest.raises(DataError, match="2 of the nodes are labels of their class already"):
+    with pytest.raises(ClassNameError, match="2 of the nodes are labels of 'a' already: 0, 1"):
         model.add_labels(graph, {"a": [20, 0, 1]})
     assert same_state(model, before)
 
@@ -140,34 +141,34 @@ def test_what_cannot_be_added_to_is_said_and_changes_nothing() -> None:
 def test_only_so_many_labels_are_remembered_one_by_one() -> None:
     graph = random_graph()
     model = Graft(kept_labels=3).fit(graph, {"a": range(20), "b": range(20, 22)})
-    assert [rows.size for rows in model.memory.rows] == [3, 2]
-    assert model.memory.counts.tolist() == [20, 2]
+    assert [rows.size for rows in model._known_on(graph).starts] == [3, 2]
+    assert model._sums().counts.tolist() == [20, 2]
 
 
 def answers(model: Graft, graph: Graph) -> NDArray[np.float64]:
     return model.predict_proba(graph, everyone(graph).tolist())
 
 
-def test_refuses_what_is_less_likely_than_asked() -> None:
+def test_abstains_where_it_is_less_sure_than_asked() -> None:
     graph = random_graph()
     model = taught(graph)
-    # Three classes are too few to practise on: nobody is taken for a stranger.
+    # Three classes are too few to practise on: every node is taken to be of a known one.
     shares = answers(model, graph).max(axis=1)
     level = float(np.median(shares))
-    answered = model.predict_or_refuse(graph, everyone(graph).tolist(), at_least=level)
+    answered = model.predict_or_abstain(graph, everyone(graph).tolist(), min_confidence=level)
     assert [answer is None for answer in answered] == (shares < level).tolist()
-    with pytest.raises(ParameterError, match="between 0 and 1"):
-        model.predict_or_refuse(graph, [0], at_least=95)
+    with pytest.raises(ParameterError, match="at least 0 and at most 1, not 95"):
+        model.predict_or_abstain(graph, [0], min_confidence=95)
     with pytest.raises(NotSupportedError):
-        SGCMean().fit(graph, BASE).predict_or_refuse(graph, [0])
+        SGCMean().fit(graph, BASE).predict_or_abstain(graph, [0])
 
 
-def test_refuses_strangers_more_often_than_nodes_it_knows() -> None:
+def test_abstains_more_often_on_unknown_classes() -> None:
     given = stream(homophily=0.9, signal=3.0)
     model = Graft().fit(given.session(0).view, given.curriculum)
     last = given.session(len(given) - 1)
     known, novel = (
-        model.predict_or_refuse(last.view, last.view.keys_of(last.query.only(names).rows()))
+        model.predict_or_abstain(last.view, last.view.keys_of(last.query.select(names).rows()))
         for names in (given.split.known, given.split.novel)
     )
     refused = [
@@ -188,7 +189,7 @@ def test_explains_to_the_last_digit() -> None:
     graph = random_graph(sparse=True)
     model = taught(graph)
     why = model.explain(graph, 6)
-    scores = model.score_rows(graph.whole, np.array([6]))[0]
+    scores = model.score_rows(graph, np.array([6]))[0]
     order = np.argsort(-scores)
     assert (why["answer"], why["runner_up"]) == tuple(model.classes_[one] for one in order[:2])
     assert sum(part["for"] for part in why["signals"]) == pytest.approx(scores[order[0]])

@@ -3,11 +3,11 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from nodegraft.graph.labels import Labelled
+from nodegraft.graph.labels import NodeLabels
 from nodegraft.memory.replay import herding
 from nodegraft.methods.icarl import ICaRL
 from nodegraft.nn.losses import distillation
-from tests.methods.tuning import SOME_STEPS, assert_holds, lesson, steps_by_hand
+from tests.methods.tuning import SOME_STEPS, assert_holds, lesson, many_sessions, steps_by_hand
 
 
 def unit(vectors: Tensor) -> Tensor:
@@ -17,13 +17,13 @@ def unit(vectors: Tensor) -> Tensor:
 def test_steps_learn_all_labels_and_hold_on_to_the_last_answers() -> None:
     graph, known, new = lesson()
     model = ICaRL(**SOME_STEPS, budget=21, temperature=3.0).fit(graph, known)
-    support = new.only(new.classes[:2])
+    support = new.select(new.classes[:2])
     kept = [row for rows in model.kept_.values() for row in rows]
     assert len(kept) == 20
     rows = torch.tensor([*kept, *support.rows()])
     targets = torch.tensor([column for column in range(5) for _ in range(4)] + [5] * 5 + [6] * 5)
     with torch.no_grad():
-        last = model.classifier()(graph.whole.whole(2))[rows]
+        last = model.classifier()(graph.full_batch(2))[rows]
 
     def loss(scores: Tensor) -> Tensor:
         held = distillation(scores[rows][:, :5], last, 3.0)
@@ -38,45 +38,41 @@ def test_the_score_is_the_distance_to_the_mean_of_exemplars_as_the_encoder_sees_
     graph, known, new = lesson()
     model = ICaRL(max_epochs=10, steps=5, budget=30).fit(graph, known)
     before = model.means_
-    model.add_classes(graph, new.only(new.classes[:2]))
+    model.add_classes(graph, new.select(new.classes[:2]))
     assert not torch.allclose(model.means_[:5], before)
     everyone = np.arange(graph.num_nodes)
-    vectors = unit(model.embedding(graph.whole, everyone))
+    vectors = unit(model.embedding(graph, everyone))
     means = [unit(vectors[torch.tensor(rows)].mean(dim=0)) for rows in model.kept_.values()]
     expected = [[-((vector - mean) ** 2).sum().item() for mean in means] for vector in vectors]
-    np.testing.assert_allclose(model.score_rows(graph.whole, everyone), expected, atol=1e-5)
+    np.testing.assert_allclose(model.score_rows(graph, everyone), expected, atol=1e-5)
 
 
 def test_exemplars_are_herded_and_cut_as_classes_arrive() -> None:
     graph, known, new = lesson()
     model = ICaRL(max_epochs=10, steps=2, budget=20).fit(graph, known)
     for name, rows in known.items():
-        vectors = unit(model.embedding(graph.whole, rows))
-        assert model.kept_[name] == rows[herding(vectors, 4)].tolist()
+        vectors = unit(model.embedding(graph, rows))
+        assert model.kept_[name].tolist() == rows[herding(vectors, 4)].tolist()
     first = dict(model.kept_)
-    model.add_classes(graph, new.only(new.classes[:1]))
+    model.add_classes(graph, new.select(new.classes[:1]))
     assert {name: len(rows) for name, rows in model.kept_.items()} == dict.fromkeys(
         model.classes_, 3
     )
-    model.add_classes(graph, Labelled({name: new[name][:1] for name in new.classes[1:5]}))
+    model.add_classes(graph, NodeLabels({name: new[name][:1] for name in new.classes[1:5]}))
     assert [len(rows) for rows in model.kept_.values()] == [2] * 6 + [1] * 4
-    assert all(model.kept_[name] == first[name][:2] for name in known)
+    assert all(model.kept_[name].tolist() == first[name][:2].tolist() for name in known)
 
 
 def test_more_classes_than_the_budget_keep_one_exemplar_each() -> None:
     graph, known, new = lesson()
     model = ICaRL(max_epochs=10, steps=2, budget=3).fit(graph, known)
-    model.add_classes(graph, new.only(new.classes[:2]))
+    model.add_classes(graph, new.select(new.classes[:2]))
     assert [len(rows) for rows in model.kept_.values()] == [1] * 7
 
 
 def test_many_sessions_of_changing_size_stay_finite() -> None:
-    graph, known, _ = lesson()
-    random = np.random.default_rng(0)
+    graph, known, sessions = many_sessions(30)
     model = ICaRL(max_epochs=10, steps=2, budget=50).fit(graph, known)
-    for session in range(30):
-        ways, shots = random.integers(1, 4), random.integers(1, 8)
-        rows = random.choice(graph.num_nodes, size=(ways, shots), replace=False)
-        support = {f"{session}-{way}": rows[way] for way in range(ways)}
-        model.add_classes(graph, Labelled(support))
-    assert np.isfinite(model.score_rows(graph.whole, np.arange(graph.num_nodes))).all()
+    for support in sessions:
+        model.add_classes(graph, support)
+    assert np.isfinite(model.score_rows(graph, np.arange(graph.num_nodes))).all()

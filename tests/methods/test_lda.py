@@ -3,23 +3,23 @@ import pytest
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 from nodegraft.graph.graph import Graph
-from nodegraft.graph.labels import Labelled
+from nodegraft.graph.labels import NodeLabels
 from nodegraft.methods.lda import LDA
 from tests.contract.streams import small_stream
 from tests.graph.reference import Dense, dense, everyone
 
 
-def taught(labels: Labelled, sessions: list[list[str]], **parameters: float) -> tuple[LDA, Graph]:
+def taught(labels: NodeLabels, sessions: list[list[str]], **parameters: float) -> tuple[LDA, Graph]:
     """Knows the classes of the split and then those of each session, all nodes visible."""
     stream = small_stream()
     model = LDA(max_epochs=4, **parameters)  # type: ignore[arg-type]
     model.fit(stream._graph, stream.split.train)
     for classes in sessions:
-        model.add_classes(stream._graph, labels.only(classes))
+        model.add_classes(stream._graph, labels.select(classes))
     return model, stream._graph
 
 
-def by_scikit_learn(model: LDA, graph: Graph, labels: Labelled, priors: Dense) -> Dense:
+def by_scikit_learn(model: LDA, graph: Graph, labels: NodeLabels, priors: Dense) -> Dense:
     """The same embeddings, and its discriminants with the priors taken off again."""
     reference = LinearDiscriminantAnalysis(
         solver="lsqr", shrinkage=model.shrinkage, priors=priors / priors.sum()
@@ -33,22 +33,22 @@ def by_scikit_learn(model: LDA, graph: Graph, labels: Labelled, priors: Dense) -
 @pytest.mark.parametrize("shrinkage", [1e-4, 0.3])
 def test_scores_are_those_of_scikit_learn_where_classes_are_of_one_size(shrinkage: float) -> None:
     stream = small_stream()
-    labels = Labelled({name: rows[:8] for name, rows in stream.split.members.items()})
-    model = LDA(max_epochs=4, shrinkage=shrinkage).fit(stream._graph, labels.only([*labels][:6]))
-    model.add_classes(stream._graph, labels.only([*labels][6:]))
+    labels = NodeLabels({name: rows[:8] for name, rows in stream.split.members.items()})
+    model = LDA(max_epochs=4, shrinkage=shrinkage).fit(stream._graph, labels.select([*labels][:6]))
+    model.add_classes(stream._graph, labels.select([*labels][6:]))
     expected = by_scikit_learn(model, stream._graph, labels, np.ones(len(labels)))
-    found = model.score_rows(stream._graph.whole, everyone(stream._graph))
+    found = model.score_rows(stream._graph, everyone(stream._graph))
     np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-6)
 
 
 def test_few_shot_classes_share_the_covariance_of_all_nodes_and_are_not_drowned() -> None:
     split = small_stream().split
     model, graph = taught(split.support, [[*split.novel[:2]]])
-    labels = split.train | split.support.only(split.novel[:2])
+    labels = split.train | split.support.select(split.novel[:2])
     sizes = np.array([rows.size for rows in labels.values()], dtype=np.float64)
     # With priors by size scikit-learn pools the nodes; their logarithms are taken off again.
     expected = by_scikit_learn(model, graph, labels, sizes)
-    found = model.score_rows(graph.whole, everyone(graph))
+    found = model.score_rows(graph, everyone(graph))
     np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-6)
 
 
@@ -58,7 +58,7 @@ def test_the_order_of_classes_changes_nothing_but_rounding() -> None:
     at_once, graph = taught(split.support, [novel])
     turned, _ = taught(split.support, [[name] for name in reversed(novel)])
     columns = [turned.classes_.index(name) for name in at_once.classes_]
-    ours, theirs = (model.score_rows(graph.whole, everyone(graph)) for model in (at_once, turned))
+    ours, theirs = (model.score_rows(graph, everyone(graph)) for model in (at_once, turned))
     np.testing.assert_allclose(theirs[:, columns], ours, rtol=1e-9, atol=1e-9)
 
 

@@ -15,16 +15,16 @@ def fitted(**parameters: object) -> MetaGNN:
 
 def answers(model: MetaGNN) -> NDArray[np.float64]:
     graph = small_stream()._graph
-    return model.score_rows(graph.whole, np.arange(graph.num_nodes))
+    return model.score_rows(graph, np.arange(graph.num_nodes))
 
 
 def test_every_session_starts_from_the_meta_learned_weights() -> None:
     stream = small_stream()
     graph, split = stream._graph, stream.split
     at_once, in_turn = fitted(), fitted()
-    at_once.add_classes(graph, split.support.only(split.novel[:4]))
+    at_once.add_classes(graph, split.support.select(split.novel[:4]))
     for names in (split.novel[:2], split.novel[2:4]):
-        in_turn.add_classes(graph, split.support.only(names))
+        in_turn.add_classes(graph, split.support.select(names))
     assert np.array_equal(answers(at_once), answers(in_turn))
 
 

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 import torch
 
-from nodegraft.graph.stream import ClassStream
 from nodegraft.methods.proto_gcn import ProtoGCN
+from nodegraft.streams.stream import ClassStream
 from tests.contract.streams import small_stream
 
 

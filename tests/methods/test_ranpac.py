@@ -29,11 +29,11 @@ def test_it_stays_fixed_through_sessions_saving_and_loading(tmp_path: Path) -> N
     model, graph = fitted()
     drawn = model.projection_.clone()
     support = small_stream().split.support
-    model.add_classes(graph, support.only(support.classes[:2]))
+    model.add_classes(graph, support.select(support.classes[:2]))
     model.save(tmp_path / "model")
     loaded = RanPAC.load(tmp_path / "model")
     for one in (model, loaded):
-        one.add_classes(graph, support.only(support.classes[2:3]))
+        one.add_classes(graph, support.select(support.classes[2:3]))
         assert torch.equal(one.projection_, drawn)
 
 
@@ -42,5 +42,5 @@ def test_scores_are_ridge_on_relu_of_the_random_layer() -> None:
     vectors = dense(model.embed(graph, everyone(graph).tolist()))
     features = np.maximum(vectors @ dense(model.projection_), 0.0)
     expected = balanced_ridge(features, small_stream().split.train, model.penalty)
-    found = model.score_rows(graph.whole, everyone(graph))
+    found = model.score_rows(graph, everyone(graph))
     np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)

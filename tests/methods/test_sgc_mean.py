@@ -5,12 +5,12 @@ from scipy.sparse import csr_array
 
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.keys import NodeKeys
-from nodegraft.graph.labels import Labelled
+from nodegraft.graph.labels import NodeLabels
 from nodegraft.methods.sgc_mean import SGCMean
 from tests.graph.reference import Dense, dense, everyone, joined_in, normalised, random_graph
 
-BASE = Labelled({"a": [0, 1, 2, 38], "b": [3, 4], "c": [5]})
-NEW = Labelled({"d": [6, 7, 39]})
+BASE = NodeLabels({"a": [0, 1, 2, 38], "b": [3, 4], "c": [5]})
+NEW = NodeLabels({"d": [6, 7, 39]})
 
 
 def unit(rows: Dense) -> Dense:
@@ -33,7 +33,7 @@ def literal_scores(graph: Graph, hops: int) -> Dense:
 def scores(graph: Graph, hops: int = 2, rows: NDArray[np.int64] | None = None) -> Dense:
     model = SGCMean(hops=hops).fit(graph, BASE)
     model.add_classes(graph, NEW)
-    return model.score_rows(graph.whole, np.arange(40) if rows is None else rows)
+    return model.score_rows(graph, np.arange(40) if rows is None else rows)
 
 
 @pytest.mark.parametrize("hops", [0, 1, 2, 3])
@@ -57,9 +57,9 @@ def test_blocks_are_not_seen(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_centre_is_fixed_once_the_base_is_learned() -> None:
     graph = random_graph()
     model = SGCMean().fit(graph, BASE)
-    before = model.score_rows(graph.whole, everyone(graph))
+    before = model.score_rows(graph, everyone(graph))
     model.add_classes(graph, NEW)
-    after = model.score_rows(graph.whole, everyone(graph))
+    after = model.score_rows(graph, everyone(graph))
     np.testing.assert_allclose(after[:, : len(BASE)], before, atol=1e-6)
 
 
@@ -71,4 +71,4 @@ def test_nodes_without_features_or_edges_and_one_class_alone_are_scored(sparse: 
     graph = Graph.from_parts(NodeKeys(np.arange(40)), stored, random_graph()._adjacency)
     assert np.isfinite(scores(graph)).all()
     alone = SGCMean().fit(graph, {"only": [0, 1]})
-    assert np.abs(alone.score_rows(graph.whole, everyone(graph))).max() < 1e-3
+    assert np.abs(alone.score_rows(graph, everyone(graph))).max() < 1e-3

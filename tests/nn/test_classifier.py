@@ -1,7 +1,7 @@
 import torch
 
 from nodegraft.nn.classifier import Classifier
-from nodegraft.nn.encoders import GCN
+from nodegraft.nn.encoders.gcn import GCN
 from tests.graph.reference import random_graph
 
 
@@ -12,7 +12,7 @@ def classifier() -> Classifier:
 
 
 def test_scores_are_embeddings_times_the_head() -> None:
-    model, neighbourhood = classifier(), random_graph().whole.whole(2)
+    model, neighbourhood = classifier(), random_graph().full_batch(2)
     expected = model.encoder(neighbourhood) @ model.head.T
     assert torch.equal(model(neighbourhood), expected)
 

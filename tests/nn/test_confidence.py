@@ -5,12 +5,12 @@ from hypothesis import strategies as st
 from scipy.special import expit, logit
 
 from nodegraft.nn.confidence import (
-    EVERYONE,
-    UNCHANGED,
-    confident,
-    familiar,
-    fit_confidence,
-    fit_familiarity,
+    ALWAYS_KNOWN,
+    UNCALIBRATED,
+    calibrated_probabilities,
+    fit_calibration,
+    fit_open_set,
+    known_class_probability,
 )
 from tests.property.strategies import thorough
 
@@ -26,35 +26,35 @@ def test_finds_how_much_too_sure_the_shares_are() -> None:
         own = evidence[shares.argmax(axis=1)]
         truth = expit(0.5 * logit(shares.max(axis=1)) - 0.3 * own + 0.2)
         rounds.append((shares, evidence, draws.random(first.size) < truth))
-    slope, trust, *rest = fit_confidence(rounds)
+    slope, trust, *rest = fit_calibration(rounds)
     assert slope == pytest.approx(0.5, abs=0.05)
     assert trust == pytest.approx(-0.3, abs=0.03)
     # The same in every round, these can only shift all answers alike.
     assert rest[0] * 1.5 + rest[1] * np.log(2) + rest[2] == pytest.approx(0.2, abs=0.05)
 
 
-def test_strangers_that_score_higher_are_no_use() -> None:
-    assert fit_familiarity(np.array([0.0, 1.0]), np.array([2.0, 3.0])) is EVERYONE
-    assert (familiar(np.array([[-30.0], [30.0]]), EVERYONE) > 1 - 1e-9).all()
+def test_unknown_classes_that_score_higher_are_no_use() -> None:
+    assert fit_open_set(np.array([0.0, 1.0]), np.array([2.0, 3.0])) is ALWAYS_KNOWN
+    assert (known_class_probability(np.array([[-30.0], [30.0]]), ALWAYS_KNOWN) > 1 - 1e-9).all()
 
 
-def test_familiarity_does_not_depend_on_how_many_strangers_practised() -> None:
+def test_the_open_set_score_does_not_depend_on_how_many_unknown_nodes_practised() -> None:
     draws = np.random.default_rng(0)
-    known, strange = draws.normal(2.0, 1.0, 4000), draws.normal(0.0, 1.0, 4000)
-    few = fit_familiarity(known, strange[:400])
-    np.testing.assert_allclose(few, fit_familiarity(known, strange), rtol=0.15)
-    assert familiar(np.array([[1.0]]), few)[0] == pytest.approx(0.5, abs=0.05)
+    known, unknown = draws.normal(2.0, 1.0, 4000), draws.normal(0.0, 1.0, 4000)
+    few = fit_open_set(known, unknown[:400])
+    np.testing.assert_allclose(few, fit_open_set(known, unknown), rtol=0.15)
+    assert known_class_probability(np.array([[1.0]]), few)[0] == pytest.approx(0.5, abs=0.05)
 
 
 @pytest.mark.parametrize("right", [True, False])
 def test_practice_that_cannot_tell_changes_nothing(right: bool) -> None:
     shares = np.array([[0.9, 0.1], [0.6, 0.4]])
-    assert fit_confidence([(shares, np.zeros(2), np.full(2, right))]) is UNCHANGED
+    assert fit_calibration([(shares, np.zeros(2), np.full(2, right))]) is UNCALIBRATED
 
 
 def test_less_right_where_surer_is_not_believed() -> None:
     shares = np.array([[0.99, 0.01], [0.6, 0.4]] * 20)
-    assert fit_confidence([(shares, np.zeros(2), np.array([False, True] * 20))]) is UNCHANGED
+    assert fit_calibration([(shares, np.zeros(2), np.array([False, True] * 20))]) is UNCALIBRATED
 
 
 @thorough
@@ -67,7 +67,7 @@ def test_stays_a_distribution_with_the_same_answer(
 ) -> None:
     shares = np.array(rows) + 1e-3
     shares /= shares.sum(axis=1, keepdims=True)
-    out = confident(shares, np.array([0.0, 1.0, 4.0]), np.array(coefficients))
+    out = calibrated_probabilities(shares, np.array([0.0, 1.0, 4.0]), np.array(coefficients))
     np.testing.assert_allclose(out.sum(axis=1), 1.0)
     assert (out >= 0).all()
     ranked = np.sort(shares, axis=1)
@@ -77,12 +77,17 @@ def test_stays_a_distribution_with_the_same_answer(
 
 def test_an_unsure_answer_is_still_the_answer() -> None:
     """Practice says 5 %, the second class has 30 %: the first is put just above it."""
-    out = confident(np.array([[0.3, 0.4, 0.3]]), np.zeros(3), np.array([1.0, 0, 0, 0, -3.0]))
+    out = calibrated_probabilities(
+        np.array([[0.3, 0.4, 0.3]]), np.zeros(3), np.array([1.0, 0, 0, 0, -3.0])
+    )
     assert out.argmax() == 1
     assert out[0, 1] == pytest.approx(1 / 3)
 
 
 def test_unchanged_means_unchanged() -> None:
     shares = np.array([[0.5, 0.3, 0.2], [0.1, 0.1, 0.8]])
-    np.testing.assert_allclose(confident(shares, np.ones(3), UNCHANGED), shares)
-    assert confident(np.ones((2, 1)), np.ones(1), UNCHANGED).tolist() == [[1.0], [1.0]]
+    np.testing.assert_allclose(calibrated_probabilities(shares, np.ones(3), UNCALIBRATED), shares)
+    assert calibrated_probabilities(np.ones((2, 1)), np.ones(1), UNCALIBRATED).tolist() == [
+        [1.0],
+        [1.0],
+    ]

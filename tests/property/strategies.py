@@ -8,12 +8,12 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from nodegraft.graph.adjacency import Adjacency
+from nodegraft.graph.algebra.adjacency import Adjacency
+from nodegraft.graph.algebra.matrix import IntArray
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.keys import NodeKeys
-from nodegraft.graph.labels import Labelled
-from nodegraft.graph.matrix import IntArray
-from nodegraft.graph.split import Setting
+from nodegraft.graph.labels import NodeLabels
+from nodegraft.streams.setting import Setting
 
 thorough = settings(max_examples=150, deadline=None, derandomize=True)
 
@@ -52,7 +52,7 @@ def graphs(draw: st.DrawFn) -> Graph:
 
 
 @st.composite
-def labelled_settings(draw: st.DrawFn) -> tuple[Labelled, Setting]:
+def labelled_settings(draw: st.DrawFn) -> tuple[NodeLabels, Setting]:
     """Classes large enough to split, at least as many as the setting needs."""
     shots = draw(st.integers(1, 5))
     setting = Setting(
@@ -68,7 +68,7 @@ def labelled_settings(draw: st.DrawFn) -> tuple[Labelled, Setting]:
     sizes = draw(st.lists(large_enough, min_size=count, max_size=count))
     rows = np.array(draw(st.permutations(range(sum(sizes)))))
     parts = np.split(rows, np.cumsum(sizes)[:-1])
-    return Labelled({f"class {i}": part for i, part in enumerate(parts)}), setting
+    return NodeLabels({f"class {i}": part for i, part in enumerate(parts)}), setting
 
 
 keys = st.one_of(

@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nodegraft.graph.adjacency import Adjacency
+from nodegraft.graph.algebra.adjacency import Adjacency
 from tests.graph.reference import dense, joined, normalised, stored, within
 from tests.property.strategies import Edges, edges, some_of, thorough
 

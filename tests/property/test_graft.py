@@ -33,7 +33,7 @@ def state(model: Graft) -> dict[str, bytes]:
 
 
 def scores(model: Graft, graph: Graph) -> dict[str, list[float]]:
-    columns = model.score_rows(graph.whole, everyone(graph)).T.tolist()
+    columns = model.score_rows(graph, everyone(graph)).T.tolist()
     return dict(zip(model.classes_, columns, strict=True))
 
 

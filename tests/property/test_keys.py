@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.keys import Key, NodeKeys
-from nodegraft.graph.storage import load_graph, save_graph
+from nodegraft.tables.storage import load_graph, save_graph
 from tests.property.strategies import keys, thorough
 
 
@@ -33,6 +33,6 @@ def test_keys_come_back_from_disk(drawn: list[Key]) -> None:
     graph = Graph(drawn, np.zeros((len(drawn), 1)))
     with TemporaryDirectory() as folder:
         save_graph(graph, Path(folder) / "graph")
-        back, _ = load_graph(Path(folder) / "graph")
+        back = load_graph(Path(folder) / "graph")
     assert back.keys_of(range(len(drawn))) == drawn
     assert back.content_hash == graph.content_hash

@@ -3,8 +3,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nodegraft.base.errors import DataError
-from nodegraft.graph.labels import Labelled
-from nodegraft.graph.split import ClassSplit, Setting
+from nodegraft.graph.labels import NodeLabels
+from nodegraft.streams.setting import Setting
+from nodegraft.streams.split import ClassSplit
 from tests.property.strategies import labelled_settings, thorough
 
 drawn = labelled_settings()
@@ -13,7 +14,7 @@ seeds = st.integers(0, 1000)
 
 @thorough
 @given(drawn, seeds)
-def test_every_node_of_a_class_has_one_part(given_: tuple[Labelled, Setting], seed: int) -> None:
+def test_every_node_of_a_class_has_one_part(given_: tuple[NodeLabels, Setting], seed: int) -> None:
     labels, setting = given_
     split = ClassSplit.draw(labels, setting, seed)
     roles = split.base, split.pseudo_novel, split.validation, split.novel
@@ -32,7 +33,7 @@ def test_every_node_of_a_class_has_one_part(given_: tuple[Labelled, Setting], se
 @thorough
 @given(drawn, seeds, st.integers(1, 6), st.integers(1, 40))
 def test_groups_stay_on_one_side(
-    given_: tuple[Labelled, Setting], seed: int, width: int, count: int
+    given_: tuple[NodeLabels, Setting], seed: int, width: int, count: int
 ) -> None:
     labels, setting = given_
     groups = np.arange(labels.num_nodes) // width % count

@@ -1,12 +1,12 @@
 """Records made by hand, as far as a report looks at them."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from nodegraft.benchmark.job import Job
-from nodegraft.benchmark.suite import Entry, Suite
+from nodegraft.benchmark.suite import Suite, SuiteEntry
 from nodegraft.report.groups import Groups
-from nodegraft.report.section import Section
+from nodegraft.report.page.section import Section
 
 STRICT, LEAKY, CEILING = "strict", "published (leaky)", "strict, many-shot (ceiling)"
 ALWAYS_SURE = {"0.50": 0.9, "0.80": 0.8, "0.90": 0.7, "1.00": 0.6}
@@ -67,17 +67,17 @@ def section(
     groups: Groups, tables: Sequence[str] = (), figures: Sequence[str] = (), missing: int = 0
 ) -> Section:
     """A suite whose jobs recorded this; some more are not on record."""
-    pairs: list[tuple[Entry, Any]] = [
-        (Entry(name, _job(dataset, protocol, record["seed"])), record)
+    pairs: list[tuple[SuiteEntry, Any]] = [
+        (SuiteEntry(name, _job(dataset, protocol, record["seed"])), record)
         for (dataset, name, protocol), runs in groups.items()
         for record in runs
     ]
-    pairs += [(Entry("late", _job("gentoo", STRICT, seed)), None) for seed in range(missing)]
+    pairs += [(SuiteEntry("late", _job("gentoo", STRICT, seed)), None) for seed in range(missing)]
     suite = Suite("By hand", tuple(tables), tuple(figures), tuple(entry for entry, _ in pairs))
     return Section("experiments/by-hand.toml", suite, pairs)
 
 
 def _job(dataset: str, protocol: str, seed: int) -> Job:
     method = "joint" if protocol == CEILING else "sgc-mean"
-    kind = "published" if protocol == LEAKY else "strict"
+    kind: Literal["strict", "published"] = "published" if protocol == LEAKY else "strict"
     return Job(dataset=dataset, method=method, seed=seed, protocol=kind)

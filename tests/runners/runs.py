@@ -4,8 +4,9 @@ from pathlib import Path
 from typing import Any
 
 from nodegraft.benchmark.job import Job
-from nodegraft.benchmark.results import comparable, read_records
-from nodegraft.runners.work import Ended, Runner
+from nodegraft.benchmark.records.archive import read_documents
+from nodegraft.benchmark.records.record import comparable
+from nodegraft.runners.work import JobEnded, Runner
 
 SMALL = {"nodes": 300, "classes": 8}
 
@@ -20,11 +21,11 @@ def job(seed: int = 0, method: str = "sgc-mean", **parameters: int) -> Job:
     )
 
 
-def ended(runner: Runner, jobs: list[Job], out: str | Path) -> list[Ended]:
+def ended(runner: Runner, jobs: list[Job], out: str | Path) -> list[JobEnded]:
     with runner:
-        return [event for event in runner.run(jobs, None, out) if isinstance(event, Ended)]
+        return [event for event in runner.run(jobs, None, out) if isinstance(event, JobEnded)]
 
 
 def contents(out: str | Path) -> list[dict[str, Any]]:
     """All that a record says but for clocks and versions."""
-    return [comparable(record) for record in read_records(out)]
+    return [comparable(record) for record in read_documents(out)]

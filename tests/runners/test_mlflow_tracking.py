@@ -3,9 +3,9 @@ from pathlib import Path
 import pytest
 from mlflow.tracking import MlflowClient
 
-from nodegraft.benchmark.results import read_record
+from nodegraft.benchmark.records.archive import read_documents
 from nodegraft.runners.mlflow_tracking import EXPERIMENT, RECORD, MlflowTracker
-from nodegraft.runners.work import Started, work
+from nodegraft.runners.work import JobStarted, run_job
 from tests.runners.runs import job
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # what MLflow and its database do is theirs
@@ -13,16 +13,16 @@ pytestmark = pytest.mark.filterwarnings("ignore")  # what MLflow and its databas
 
 def test_a_record_becomes_one_run_with_a_step_a_session(tmp_path: Path) -> None:
     address, wanted = f"sqlite:///{tmp_path / 'mlflow.db'}", job(3)
-    end = work(wanted, wanted.load, str(tmp_path / "runs"))
+    end = run_job(wanted, wanted.load, str(tmp_path / "runs"))
     tracker = MlflowTracker(address)
-    tracker.tell(Started(wanted))
-    tracker.tell(end)
-    MlflowTracker(address).tell(end)  # told twice, shown once
+    tracker.handle(JobStarted(wanted))
+    tracker.handle(end)
+    MlflowTracker(address).handle(end)  # told twice, shown once
     client = MlflowClient(address)
     experiment = client.get_experiment_by_name(EXPERIMENT)
     assert experiment is not None
     (run,) = client.search_runs([experiment.experiment_id])
-    record = read_record(end.place)
+    (record,) = read_documents(tmp_path / "runs")
     assert run.data.tags[RECORD] == record["run"]
     assert (run.data.params["method"], run.data.params["seed"]) == ("sgc-mean", "3")
     steps = client.get_metric_history(run.info.run_id, "macro_accuracy")

@@ -5,7 +5,7 @@ import pytest
 
 from nodegraft.base.errors import NodegraftError
 from nodegraft.runners.local import LocalRunner
-from nodegraft.runners.ray_cluster import RayRunner, Share
+from nodegraft.runners.ray_cluster import JobResources, RayRunner
 from tests.runners.runs import contents, ended, job
 
 pytestmark = pytest.mark.filterwarnings(
@@ -28,12 +28,14 @@ def test_records_are_those_of_the_local_runner(tmp_path: Path) -> None:
 
 def test_a_job_larger_than_every_node_is_refused(tmp_path: Path) -> None:
     with pytest.raises(NodegraftError, match="room for one job"):
-        ended(RayRunner("local", Share(cpus=3), cpus=1), [job()], tmp_path)
+        ended(RayRunner("local", JobResources(cpus=3), cpus=1), [job()], tmp_path)
 
 
 def test_nobody_at_the_address_is_told_at_once() -> None:
     with (
-        pytest.raises(NodegraftError, match=r"No Ray cluster lets us in .* RAY_AUTH_TOKEN here"),
+        pytest.raises(
+            NodegraftError, match=r"Cannot connect to a Ray cluster .* RAY_AUTH_TOKEN here"
+        ),
         RayRunner("127.0.0.1:9"),
     ):
         pass
@@ -41,7 +43,7 @@ def test_nobody_at_the_address_is_told_at_once() -> None:
 
 def test_what_a_job_asks_for_decides_how_many_fit() -> None:
     node = {"CPU": 8.0, "memory": 10e9, "GPU": 1.0}
-    assert Share().of(node) == 8
-    assert Share(memory=int(4e9)).of(node) == 2
-    assert Share(gpus=0.25).of(node) == 4
-    assert Share(gpus=1).of({"CPU": 8.0}) == 0
+    assert JobResources().jobs_on(node) == 8
+    assert JobResources(memory=int(4e9)).jobs_on(node) == 2
+    assert JobResources(gpus=0.25).jobs_on(node) == 4
+    assert JobResources(gpus=1).jobs_on({"CPU": 8.0}) == 0

@@ -10,6 +10,7 @@ from nodegraft.methods.sgc_mean import SGCMean
 from nodegraft.runners.search import Search, Trial, best, search
 
 PLAN = Search(
+    arrival="with-class",
     method="sgc-mean",
     datasets=("synthetic", "gentoo"),
     seeds=(0, 1),
@@ -58,7 +59,14 @@ def test_a_search_goes_on_where_it_was_cut(tmp_path: Path) -> None:
 
 def test_numbers_are_drawn_between_their_ends(tmp_path: Path) -> None:
     space = {"hops": {"low": 1, "high": 2}}
-    plan = Search(method="sgc-mean", datasets=("gentoo",), seeds=(0,), trials=4, space=space)
+    plan = Search(
+        arrival="with-class",
+        method="sgc-mean",
+        datasets=("gentoo",),
+        seeds=(0,),
+        trials=4,
+        space=space,
+    )
     for trial in search(plan, tmp_path / "plan.json", wants_three):
         assert trial.parameters["hops"] in (1, 2)
 

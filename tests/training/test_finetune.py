@@ -5,7 +5,7 @@ import torch.nn.functional as F
 from nodegraft.base.events import Listener
 from nodegraft.graph.graph import Graph
 from nodegraft.nn.classifier import Classifier
-from nodegraft.nn.encoders import GCN
+from nodegraft.nn.encoders.gcn import GCN
 from nodegraft.training.finetune import Finetuning
 from tests.graph.reference import random_graph
 
@@ -18,7 +18,7 @@ def tuned(
     encoder = GCN([7, 8, 4], torch.Generator().manual_seed(0))
     head = torch.randn(3, 4, generator=torch.Generator().manual_seed(1))
     classifier = Classifier(encoder, head)
-    view = (graph or random_graph()).whole
+    view = graph or random_graph()
     Finetuning(steps=steps, dropout=dropout, learning_rate=0.05)(
         classifier,
         view,
@@ -36,7 +36,7 @@ def same(one: Classifier, other: Classifier) -> bool:
 
 def test_fits_the_rows_it_is_given_in_their_order() -> None:
     model = tuned(100, dropout=0.0)
-    scores = model(random_graph().whole.neighbourhood(np.array([3, 9, 20]), 2))
+    scores = model(random_graph().neighbourhood(np.array([3, 9, 20]), 2))
     assert scores.argmax(dim=1).tolist() == [1, 0, 2]
 
 
@@ -53,12 +53,12 @@ def test_no_step_changes_nothing() -> None:
 
 def test_nodes_out_of_reach_take_no_part() -> None:
     graph = random_graph()
-    neighbourhood = graph.whole.neighbourhood(np.unique(ROWS), 2)
+    neighbourhood = graph.neighbourhood(np.unique(ROWS), 2)
     far = np.setdiff1d(np.arange(graph.num_nodes), neighbourhood.rings[0])
     assert far.size
     features = np.asarray(graph.features(np.arange(graph.num_nodes))).copy()
     features[far] += 3.0
-    damaged = Graph.from_parts(graph._keys, features, graph._adjacency)
+    damaged = Graph.from_parts(graph._store.keys, features, graph._adjacency)
     assert same(tuned(5), tuned(5, graph=damaged))
 
 
@@ -74,7 +74,7 @@ def test_the_listener_is_told_of_every_step() -> None:
     heard, model = Heard(), tuned(0)
     Finetuning(steps=3)(
         model,
-        random_graph().whole,
+        random_graph(),
         ROWS,
         lambda scores: F.cross_entropy(scores, TARGETS),
         np.random.default_rng(0),

@@ -5,18 +5,22 @@ import torch
 from nodegraft.base.events import Listener
 from nodegraft.base.seeds import Seeds
 from nodegraft.episodes.gpil import GPIL
-from nodegraft.graph.stream import ClassStream
-from nodegraft.nn.encoders import GCN
+from nodegraft.nn.encoders.gcn import GCN
+from nodegraft.streams.stream import ClassStream
+from nodegraft.training.learners.hag import HAGNetwork, PaperOptions
 from nodegraft.training.meta import MetaTraining, rehearsed_accuracy
-from nodegraft.training.session import HAGNetwork, Reading
 from tests.contract.streams import small_stream
 
 
-def network(stream: ClassStream, reading: Reading | None = None) -> HAGNetwork:
+def network(stream: ClassStream, reading: PaperOptions | None = None) -> HAGNetwork:
     features = stream.session(0).view.num_features
     encoder = GCN([features, 8, 4], Seeds(0).torch_generator("encoder"))
     return HAGNetwork(
-        encoder, reading or Reading(), base=3, ways=2, generator=Seeds(0).torch_generator("heads")
+        encoder,
+        reading or PaperOptions(),
+        base=3,
+        ways=2,
+        generator=Seeds(0).torch_generator("heads"),
     )
 
 
@@ -25,7 +29,7 @@ def sampler(stream: ClassStream) -> GPIL:
     return GPIL(train=split.train, pseudo_novel=split.pseudo_novel, ways=2, shots=3, queries=3)
 
 
-def loss_of(reading: Reading) -> float:
+def loss_of(reading: PaperOptions) -> float:
     stream = small_stream()
     episode = next(sampler(stream).episodes(np.random.default_rng(0)))
     return float(network(stream, reading).loss(stream.session(0).view, episode).loss.item())
@@ -34,47 +38,49 @@ def loss_of(reading: Reading) -> float:
 @pytest.mark.parametrize(
     "other",
     [
-        Reading(nla=False),
-        Reading(tla="off"),
-        Reading(tla="class-axis"),
-        Reading(tla_scale="classes"),
-        Reading(nla_normalise="session"),
-        Reading(nla_for="all"),
-        Reading(centrality="paper"),
+        PaperOptions(nla=False),
+        PaperOptions(tla="off"),
+        PaperOptions(tla="class-axis"),
+        PaperOptions(tla_scale="classes"),
+        PaperOptions(nla_normalise="session"),
+        PaperOptions(nla_for="all"),
+        PaperOptions(centrality="paper"),
     ],
 )
-def test_every_reading_changes_the_loss(other: Reading) -> None:
-    assert loss_of(other) != loss_of(Reading())
+def test_every_reading_changes_the_loss(other: PaperOptions) -> None:
+    assert loss_of(other) != loss_of(PaperOptions())
     assert np.isfinite(loss_of(other))
 
 
 def test_weights_of_a_class_sum_to_one_and_of_a_session_too() -> None:
     stream = small_stream()
-    view, support = stream.session(0).view, stream.split.train.only(stream.split.known[:2])
+    view, support = stream.session(0).view, stream.split.train.select(stream.split.known[:2])
     by_class = network(stream).support_weights(view, support).detach().numpy()
     sizes = [rows.size for rows in support.values()]
     assert [part.sum() for part in np.split(by_class, [sizes[0]])] == pytest.approx([1, 1])
-    session = Reading(nla_normalise="session")
+    session = PaperOptions(nla_normalise="session")
     assert network(stream, session).support_weights(view, support).sum().item() == pytest.approx(1)
 
 
 def test_without_attention_a_prototype_is_the_mean() -> None:
     stream = small_stream()
-    view, support = stream.session(0).view, stream.split.train.only(stream.split.known[:1])
-    plain = network(stream, Reading(nla=False))
+    view, support = stream.session(0).view, stream.split.train.select(stream.split.known[:1])
+    plain = network(stream, PaperOptions(nla=False))
     mean = plain.embed(view, support.rows()).mean(dim=0)
     torch.testing.assert_close(plain.prototypes(view, support, few_shot=True)[0], mean)
 
 
 def test_many_labels_take_the_mean_unless_all_are_asked_for() -> None:
     assert not network(small_stream()).attends(few_shot=False)
-    assert network(small_stream(), Reading(nla_for="all")).attends(few_shot=False)
-    assert not network(small_stream(), Reading(nla=False, nla_for="all")).attends(few_shot=True)
+    assert network(small_stream(), PaperOptions(nla_for="all")).attends(few_shot=False)
+    assert not network(small_stream(), PaperOptions(nla=False, nla_for="all")).attends(
+        few_shot=True
+    )
 
 
 def test_one_step_reaches_all_three_parts() -> None:
     stream = small_stream()
-    learner = network(stream, Reading(tla_scale="classes"))
+    learner = network(stream, PaperOptions(tla_scale="classes"))
     episode = next(sampler(stream).episodes(np.random.default_rng(0)))
     learner.loss(stream.session(0).view, episode).loss.backward()  # type: ignore[no-untyped-call]
     for part in (learner.encoder, learner.node_attention, learner.task_attention):

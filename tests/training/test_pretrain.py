@@ -11,11 +11,13 @@ from nodegraft.base.events import SILENT, Listener
 from nodegraft.base.seeds import Seeds
 from nodegraft.datasets.synthetic import Synthetic
 from nodegraft.graph.graph import Graph
-from nodegraft.graph.labels import Labelled
-from nodegraft.graph.split import ClassSplit, Setting
-from nodegraft.graph.stream import ClassStream, Curriculum
-from nodegraft.nn.encoders import GCN
+from nodegraft.graph.labels import NodeLabels
+from nodegraft.nn.encoders.gcn import GCN
 from nodegraft.nn.prototypes import class_means, squared_distances
+from nodegraft.streams.curriculum import Curriculum
+from nodegraft.streams.setting import Setting
+from nodegraft.streams.split import ClassSplit
+from nodegraft.streams.stream import ClassStream
 from nodegraft.training.pretrain import FullBatchTrainer, Pretraining
 
 SETTING = Setting(base=5, pseudo_novel=3, validation=1, novel=1, ways=1, shots=3)
@@ -35,7 +37,7 @@ def pretrained(
     listener: Listener = SILENT,
 ) -> dict[str, Tensor]:
     encoder = GCN([graph.num_features, 32, 16], Seeds(seed).torch_generator("encoder"))
-    head = plan(encoder, graph.whole, curriculum, Seeds(seed), listener)
+    head = plan(encoder, graph, curriculum, Seeds(seed), listener)
     assert head.shape == (len(curriculum.base), encoder.size)
     return encoder.state_dict()
 
@@ -63,9 +65,9 @@ def nearest_mean_accuracy(graph: Graph, state: dict[str, Tensor], curriculum: Cu
     encoder = GCN([graph.num_features, 32, 16], torch.Generator())
     encoder.load_state_dict(state)
     with torch.no_grad():
-        embeddings = encoder(graph.whole.whole(encoder.hops))
+        embeddings = encoder(graph.full_batch(encoder.hops))
     train, held_out = (
-        part.only(curriculum.base) for part in (curriculum.train, curriculum.held_out)
+        part.select(curriculum.base) for part in (curriculum.train, curriculum.held_out)
     )
     targets = [torch.from_numpy(part.targets(curriculum.base)) for part in (train, held_out)]
     means = class_means(embeddings[torch.from_numpy(train.rows())], targets[0], len(train))
@@ -101,12 +103,12 @@ def test_the_listener_is_told_of_every_epoch() -> None:
     assert all(0 <= accuracy <= 1 for accuracy in heard.accuracies)
 
 
-def scrambled(labels: Labelled, classes: tuple[str, ...]) -> Labelled:
+def scrambled(labels: NodeLabels, classes: tuple[str, ...]) -> NodeLabels:
     """The same nodes of these classes, dealt among them anew."""
-    rows = np.random.default_rng(0).permutation(labels.only(classes).rows())
+    rows = np.random.default_rng(0).permutation(labels.select(classes).rows())
     ends = np.cumsum([labels[name].size for name in classes])[:-1]
     dealt = dict(zip(classes, np.split(rows, ends), strict=True))
-    return Labelled({name: dealt.get(name, labels[name]) for name in labels})
+    return NodeLabels({name: dealt.get(name, labels[name]) for name in labels})
 
 
 def test_pseudo_novel_labels_take_no_part() -> None:
@@ -133,7 +135,7 @@ class Script:
         self.says = list(says)
         self.shown: list[dict[str, Tensor]] = []
 
-    def __call__(self, trainer: FullBatchTrainer, judged: Labelled) -> tuple[float, float]:
+    def __call__(self, trainer: FullBatchTrainer, judged: NodeLabels) -> tuple[float, float]:
         state = trainer.encoder.state_dict()
         self.shown.append({name: value.clone() for name, value in state.items()})
         return self.says[min(len(self.shown), len(self.says)) - 1]
@@ -173,7 +175,7 @@ def test_training_ends_by_itself() -> None:
 
 def test_plain_labels_of_a_few_nodes_are_enough() -> None:
     graph, curriculum = lesson()
-    few = Labelled({name: rows[:2] for name, rows in curriculum.train.items()})
+    few = NodeLabels({name: rows[:2] for name, rows in curriculum.train.items()})
     heard = Notebook()
     pretrained(Pretraining(max_epochs=3), graph, Curriculum.from_labels(few), listener=heard)
     assert len(heard.losses) == 3
@@ -182,11 +184,13 @@ def test_plain_labels_of_a_few_nodes_are_enough() -> None:
 
 def test_a_balanced_loss_is_the_mean_over_classes() -> None:
     graph, curriculum = lesson()
-    train = Labelled({name: rows[: 2 + 3 * n] for n, (name, rows) in enumerate(_base(curriculum))})
+    train = NodeLabels(
+        {name: rows[: 2 + 3 * n] for n, (name, rows) in enumerate(_base(curriculum))}
+    )
     encoder = GCN([graph.num_features, 32, 16], Seeds(0).torch_generator("encoder"))
     plan = Pretraining(balanced=True, dropout=0.0)
-    trainer = FullBatchTrainer(plan, encoder, graph.whole, train, Seeds(0))
-    expected = np.mean([trainer.judge(train.only([name]))[1] for name in train])
+    trainer = FullBatchTrainer(plan, encoder, graph, train, Seeds(0))
+    expected = np.mean([trainer.judge(train.select([name]))[1] for name in train])
     assert trainer.step() == pytest.approx(expected, abs=1e-5)
 
 

@@ -67,11 +67,21 @@ class UnknownNodeError(NodegraftError):
     """A node key or row that the graph does not hold."""
 
     def __init__(self, missing: Sequence[object], total: int) -> None:
-        shown = ", ".join(repr(key) for key in missing[:5])
-        more = f" and {len(missing) - 5} more" if len(missing) > 5 else ""
+        self.missing = tuple(missing)
         super().__init__(
-            f"{len(missing)} of {total} nodes are not in this graph: {shown}{more}. "
+            f"{len(missing)} of {total} nodes are not in this graph: {_shown(missing)}. "
             "Node keys are the values of the key column, in the same type (text or integer)."
+        )
+
+
+class MissingLabelsError(NodegraftError):
+    """Nodes that taught a model, and that it still needs, are not in a graph it is asked about."""
+
+    def __init__(self, missing: Sequence[object], name: str) -> None:
+        super().__init__(
+            f"The model rests on {len(missing)} labelled nodes of {name!r} that this graph does "
+            f"not have: {_shown(missing)}. Give it a graph that still has them, or fit it again "
+            "without."
         )
 
 
@@ -95,3 +105,8 @@ class MissingFileError(NodegraftError):
             f"Dataset {dataset!r} needs {files}. Looked in:\n{places}\n"
             "Give the folder that holds it with --data DIR, or set NODEGRAFT_DATA."
         )
+
+
+def _shown(values: Sequence[object], most: int = 5) -> str:
+    more = f" and {len(values) - most} more" if len(values) > most else ""
+    return ", ".join(map(repr, values[:most])) + more

@@ -14,10 +14,21 @@ class Listener:
     """
 
     def step(self, stage: str, done: int, total: int, **numbers: float) -> None:
-        """``done`` of at most ``total`` steps of a stage are over; numbers tell how it goes."""
+        """Some steps of a stage are over.
+
+        Args:
+            stage: What is being done.
+            done: How many steps of it are over.
+            total: How many there are at most.
+            numbers: How it goes: a loss, an accuracy.
+        """
 
     def session(self, result: Any) -> None:
-        """One session of an evaluation has been measured."""
+        """One session of an evaluation has been measured.
+
+        Args:
+            result: A :class:`~nodegraft.evaluation.protocol.SessionResult`.
+        """
 
 
 SILENT = Listener()

@@ -25,7 +25,7 @@ class Estimates:
         """Of learning and asking; None where nothing like it was recorded."""
         return self._medians.get((job.dataset, job.method))
 
-    def together(self, jobs: Iterable[Job]) -> tuple[float, int]:
+    def total(self, jobs: Iterable[Job]) -> tuple[float, int]:
         """Seconds of all jobs one after the other, and how many of them nothing is known about.
 
         Those count as much as the others on average.

@@ -4,47 +4,67 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from nodegraft.base.errors import ParameterError
 from nodegraft.base.events import SILENT, Listener
 from nodegraft.base.hashing import content_hash
-from nodegraft.base.parameters import build
-from nodegraft.benchmark.protocol import CEILING, STRICT, evaluate
-from nodegraft.benchmark.published import PUBLISHED, evaluate_published
-from nodegraft.benchmark.results import RunRecord, make_record
-from nodegraft.datasets.base import REGISTRY as DATASETS
-from nodegraft.datasets.base import Dataset, LoadedDataset
-from nodegraft.graph.split import ClassSplit
-from nodegraft.graph.stream import Arrival, ClassStream
-from nodegraft.methods.base import REGISTRY as METHODS
-from nodegraft.methods.base import Method
+from nodegraft.base.parameters.build import build
+from nodegraft.base.parameters.constraints import NonNegativeInt, PositiveInt
+from nodegraft.base.parameters.validate import validate
+from nodegraft.benchmark.records.record import RunRecord, make_record
+from nodegraft.datasets.templates.dataset import REGISTRY as DATASETS
+from nodegraft.datasets.templates.dataset import Dataset, LoadedDataset
+from nodegraft.evaluation.protocol import CEILING, STRICT, evaluate
+from nodegraft.evaluation.published import PUBLISHED, evaluate_published
+from nodegraft.model.method import Method
+from nodegraft.model.registry import REGISTRY as METHODS
+from nodegraft.streams.split import ClassSplit
+from nodegraft.streams.stream import Arrival, ClassStream
 
+Protocol = Literal["strict", "published"]
 PROTOCOLS = {"strict": (STRICT, evaluate), "published": (PUBLISHED, evaluate_published)}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
-    """What ``nodegraft run`` is asked; what is not given follows method and dataset.
+    """What ``nodegraft run`` is asked.
 
     >>> Job(dataset="synthetic", method="sgc-mean", seed=3).title
     'sgc-mean on synthetic, seed 3'
     """
 
     dataset: str
+    """The name of the dataset."""
+
     method: str
-    seed: int = 0
+    """The name of the method."""
+
+    seed: NonNegativeInt = 0
+    """Draws the split and starts the method."""
+
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    """Hyper-parameters that are not as by default."""
+
     dataset_options: Mapping[str, Any] = field(default_factory=dict)
-    ways: int | None = None
-    shots: int | None = None
+    """Options of the dataset that are not as by default."""
+
+    ways: PositiveInt | None = None
+    """New classes a session; None takes the dataset's own."""
+
+    shots: PositiveInt | None = None
+    """Labels of each new class; None takes the dataset's own."""
+
     arrival: Arrival = "with-class"
-    protocol: str = "strict"
+    """Which nodes exist in a session."""
+
+    protocol: Protocol = "strict"
+    """How it is judged; ``"published"`` is leaky."""
+
     rehearse: bool = False
+    """Whether the validation classes are taught instead, to choose settings."""
 
     def __post_init__(self) -> None:
-        if self.protocol not in PROTOCOLS:
-            raise ParameterError(f"protocol is 'strict' or 'published', not {self.protocol!r}.")
+        validate(self)
 
     @property
     def title(self) -> str:
@@ -63,22 +83,31 @@ class Job:
         rehearsal = ", rehearsal" if self.rehearse else ""
         return PROTOCOLS[self.protocol][0] + ceiling + rehearsal
 
-    def model(self) -> Method:
+    def make_model(self) -> Method:
         """The method, not yet taught."""
         return build(METHODS.get(self.method), {"seed": self.seed, **self.parameters})
 
-    def source(self) -> Dataset:
-        """Where the dataset comes from, with its options."""
+    def make_dataset(self) -> Dataset:
+        """The dataset with its options, not yet loaded."""
         return build(DATASETS.get(self.dataset), self.dataset_options)
 
     def load(self, data: str | Path | None = None) -> LoadedDataset:
-        """The dataset it is about."""
-        return self.source().load(data)
+        """The dataset it is about.
+
+        Args:
+            data: The folder that holds the data folders.
+        """
+        return self.make_dataset().load(data)
 
     def stream(self, loaded: LoadedDataset) -> ClassStream:
-        """The sessions."""
-        ways, shots = self.ways or loaded.setting.ways, self.shots or loaded.setting.shots
-        setting = replace(loaded.setting, ways=ways, shots=shots)
+        """The sessions.
+
+        Args:
+            loaded: The dataset it is about.
+        """
+        setting = loaded.setting
+        setting = setting if self.ways is None else replace(setting, ways=self.ways)
+        setting = setting if self.shots is None else replace(setting, shots=self.shots)
         many = METHODS.get(self.method).many_shot
         split = ClassSplit.draw(loaded.labels, setting, self.seed, loaded.groups, many_shot=many)
         stream = ClassStream(loaded.graph, split, arrival=self.arrival)
@@ -87,17 +116,39 @@ class Job:
     def run(
         self, loaded: LoadedDataset, stream: ClassStream, listener: Listener = SILENT
     ) -> RunRecord:
-        """Teach, measure, and put it on record."""
-        model = self.model()
-        trace = PROTOCOLS[self.protocol][1](model, stream, listener=listener)
-        return make_record(model, loaded, stream, trace, self.protocol_name)
+        """Teach, measure, and put it on record.
 
-    def is_recorded_by(self, document: Mapping[str, Any]) -> bool:
-        """Whether a record tells the result of this job."""
+        Args:
+            loaded: The dataset it is about.
+            stream: Its sessions.
+            listener: Is told how far it is.
+        """
+        model = self.make_model()
+        result = PROTOCOLS[self.protocol][1](model, stream, listener=listener)
+        return make_record(model, loaded, stream, result, self.protocol_name)
+
+    def matches(self, document: Mapping[str, Any]) -> bool:
+        """Whether a record tells the result of this job.
+
+        Parameters that the method got since the record was made must be as by default; one that it
+        had then and has no more must have been as by default then.
+
+        Args:
+            document: A record, in today's schema.
+        """
         setting, default = document["setting"], document["default_setting"]
-        size = (self.ways or default["ways"], self.shots or default["shots"])
-        asked = all(document[name] == value for name, value in self._asked.items())
-        return asked and size == (setting["ways"], setting["shots"])
+        size = (
+            default["ways"] if self.ways is None else self.ways,
+            default["shots"] if self.shots is None else self.shots,
+        )
+        if size != (setting["ways"], setting["shots"]):
+            return False
+        if any(document[name] != value for name, value in self._asked.items()):
+            return False
+        ours, defaults = self._parameters
+        theirs = document["parameters"]
+        same = all(value == theirs.get(name, defaults[name]) for name, value in ours.items())
+        return same and document["changed_parameters"].keys() <= ours.keys()
 
     @cached_property
     def _asked(self) -> dict[str, Any]:
@@ -107,6 +158,11 @@ class Job:
             "seed": self.seed,
             "arrival": self.arrival,
             "protocol": self.protocol_name,
-            "parameters": self.model().parameters(),
-            "dataset_options": asdict(self.source()),
+            "dataset_options": asdict(self.make_dataset()),
         }
+
+    @cached_property
+    def _parameters(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """This job's, and the default ones."""
+        model = self.make_model()
+        return model.get_params(), type(model)().get_params()

@@ -8,17 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-from pyarrow.parquet import read_table
 
 from nodegraft.base.errors import ParameterError
 from nodegraft.base.extras import extra
-from nodegraft.base.registry import Registry
-from nodegraft.benchmark.failures import read_failures
-from nodegraft.benchmark.folder import AppendOnlyFolder
-from nodegraft.benchmark.protocol import CEILING, STRICT
-from nodegraft.benchmark.results import read_records
-from nodegraft.datasets.base import REGISTRY as DATASETS
-from nodegraft.methods.base import REGISTRY as METHODS
+from nodegraft.benchmark.records.archive import Archive, with_run
+from nodegraft.benchmark.records.failures import read_failures
+from nodegraft.benchmark.records.record import CLASSES
+from nodegraft.datasets.templates.dataset import REGISTRY as DATASETS
+from nodegraft.evaluation.protocol import CEILING, STRICT
 
 with extra("bench", package="duckdb", purpose="Asking records by SQL"):
     import duckdb
@@ -36,16 +33,25 @@ GROUP BY ALL ORDER BY dataset, "last %" DESC
 FAILURES = pa.schema([(name, pa.string()) for name in ("job", "title", "protocol", "error")])
 
 
-def ask(place: str | Path, sql: str = OVERVIEW) -> Any:
-    """An Arrow table; ``runs``, ``sessions``, ``classes`` and ``failures`` can be asked."""
-    records = read_records(place)
-    if not records:
+def query_records(place: str | Path, sql: str = OVERVIEW) -> Any:
+    """An Arrow table.
+
+    Args:
+        place: A folder of records.
+        sql: A query over the tables ``runs``, ``sessions``, ``classes`` and ``failures``; else
+            means over seeds of strict runs with default settings.
+    """
+    archive = Archive(place)
+    documents = archive.documents()
+    if not documents:
         raise ParameterError(f"No record in {place}: `nodegraft bench` or `run` makes them.")
     with duckdb.connect() as database:
-        database.register("runs", pa.Table.from_pylist([_run(one) for one in records]))
-        database.register("sessions", pa.Table.from_pylist(_sessions(records)))
-        if "classes" in sql:  # one file a run: worth reading only when asked for
-            database.register("classes", _classes(place, records))
+        database.register("runs", pa.Table.from_pylist([_run(one) for one in documents]))
+        database.register("sessions", pa.Table.from_pylist(_sessions(documents)))
+        if "classes" in sql:  # by far the largest: worth reading only when asked for
+            schema = CLASSES.insert(0, pa.field("run", pa.string()))
+            rows = with_run(archive.records())
+            database.register("classes", pa.Table.from_pylist(rows, schema=schema))
         database.register("failures", pa.Table.from_pylist(read_failures(place), schema=FAILURES))
         try:
             return database.sql(sql).to_arrow_table()
@@ -53,41 +59,37 @@ def ask(place: str | Path, sql: str = OVERVIEW) -> Any:
             raise ParameterError(f"DuckDB says: {error}") from error
 
 
-def _run(record: Mapping[str, Any]) -> dict[str, Any]:
-    changed = _changed(record)
+def _run(document: Mapping[str, Any]) -> dict[str, Any]:
+    changed = _changed(document)
     said = ("run", "dataset", "method", "seed", "protocol", "arrival")
     return {
-        **{name: record[name] for name in said},
-        **{name: record["setting"][name] for name in ("ways", "shots")},
+        **{name: document[name] for name in said},
+        **{name: document["setting"][name] for name in ("ways", "shots")},
         "changed": changed,
-        "usual": not changed and record["setting"] == record["default_setting"],
-        "parameters": json.dumps(record["parameters"]),
-        "dataset_options": json.dumps(record["dataset_options"]),
-        **record["summary"],
+        "usual": not changed and document["setting"] == document["default_setting"],
+        "parameters": json.dumps(document["parameters"]),
+        "dataset_options": json.dumps(document["dataset_options"]),
+        "source": " ".join(document["source"].values()),
+        **document["summary"],
     }
 
 
-def _sessions(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [{"run": one["run"], **session} for one in records for session in one["sessions"]]
+def _sessions(documents: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{"run": one["run"], **session} for one in documents for session in one["sessions"]]
 
 
-def _classes(place: str | Path, records: list[dict[str, Any]]) -> Any:
-    folder = AppendOnlyFolder(place)
-    files = (folder.read(f"{record['run']}.parquet") for record in records)
-    return pa.concat_tables(read_table(pa.BufferReader(file)) for file in files)
-
-
-def _changed(record: Mapping[str, Any]) -> str:
+def _changed(document: Mapping[str, Any]) -> str:
     """What was set other than by default, of the method and of the dataset."""
-    usual = {**_usual(METHODS, record["method"]), **_usual(DATASETS, record["dataset"])}
-    given = {**record["parameters"], **record["dataset_options"]}
-    return ", ".join(
-        f"{name}={value}"
-        for name, value in given.items()
-        if name != "seed" and usual.get(name) != value
-    )
+    usual = _usual(document["dataset"])
+    options = {
+        name: value
+        for name, value in document["dataset_options"].items()
+        if usual.get(name) != value
+    }
+    changed = {**document["changed_parameters"], **options}
+    return ", ".join(f"{name}={value}" for name, value in changed.items())
 
 
 @cache
-def _usual(registry: Registry[Any], name: str) -> dict[str, Any]:
-    return asdict(registry.get(name)())
+def _usual(dataset: str) -> dict[str, Any]:
+    return asdict(DATASETS.get(dataset)())

@@ -2,37 +2,120 @@
 
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from nodegraft.base.errors import ParameterError
-from nodegraft.benchmark.job import Job
+from nodegraft.base.parameters.build import build
+from nodegraft.base.parameters.constraints import NonNegativeInt, PositiveInt
+from nodegraft.base.parameters.validate import validate
+from nodegraft.benchmark.job import Job, Protocol
+from nodegraft.streams.stream import Arrival
 
-KNOWN = (
-    "title",
-    "tables",
-    "figures",
-    "seeds",
-    "datasets",
-    "protocols",
-    "methods",
-    "settings",
-    "arrival",
-    "rehearse",
-)
-# Crossed with each method; a method may have its own list of any of them, and of datasets.
-AXES: Mapping[str, list[Any]] = {"settings": [{}], "seeds": [0], "protocols": ["strict"]}
-OF_A_METHOD = ("method", "name", "set", "datasets", *AXES)
+Record = Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SuiteDataset:
+    """A dataset of a suite, with options of its own."""
+
+    described_as: ClassVar[str] = "A dataset of a suite"
+
+    dataset: str
+    """Its name."""
+
+    set: Mapping[str, Any] = field(default_factory=dict)
+    """Options that are not as by default."""
+
+    def __post_init__(self) -> None:
+        validate(self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SuiteMethod:
+    """A method of a suite; what it does not list is as the suite says."""
+
+    described_as: ClassVar[str] = "A method of a suite"
+
+    method: str
+    """Its name."""
+
+    name: str | None = None
+    """What it is called in tables."""
+
+    set: Mapping[str, Any] = field(default_factory=dict)
+    """Hyper-parameters that are not as by default."""
+
+    datasets: Sequence[str | Mapping[str, Any]] | None = None
+    """Of the suite's datasets only these."""
+
+    seeds: Sequence[NonNegativeInt] | None = None
+    """Other seeds than the suite's."""
+
+    protocols: Sequence[Protocol] | None = None
+    """Other protocols than the suite's."""
+
+    settings: Sequence[Mapping[str, PositiveInt]] | None = None
+    """Other settings than the suite's."""
+
+    def __post_init__(self) -> None:
+        validate(self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SuiteFile:
+    """What a TOML file says; see ``experiments/`` for examples."""
+
+    described_as: ClassVar[str] = "A suite"
+
+    datasets: Sequence[str | Mapping[str, Any]]
+    """Names of datasets, or tables of a name and options."""
+
+    methods: Sequence[Mapping[str, Any]]
+    """Tables as :class:`SuiteMethod` has them."""
+
+    arrival: Arrival
+    """Which nodes exist in a session; every suite says so, whatever the default is today."""
+
+    title: str = ""
+    """What the suite is called in a report."""
+
+    tables: Sequence[str] = ()
+    """Which tables are made of it."""
+
+    figures: Sequence[str] = ()
+    """Which figures are drawn of it."""
+
+    seeds: Sequence[NonNegativeInt] = (0,)
+    """Seeds of every method that has none of its own."""
+
+    protocols: Sequence[Protocol] = ("strict",)
+    """How runs are judged."""
+
+    settings: Sequence[Mapping[str, PositiveInt]] = ({},)
+    """``ways`` and ``shots`` that are not those of the dataset."""
+
+    rehearse: bool = False
+    """Whether the validation classes are taught instead."""
+
+    def __post_init__(self) -> None:
+        validate(self)
+        for name in ("datasets", "methods"):
+            if not getattr(self, name):
+                raise ParameterError(f"A suite needs {name!r}.")
 
 
 @dataclass(frozen=True)
-class Entry:
+class SuiteEntry:
     """A job and the name its results stand under in a table."""
 
     name: str
+    """In the table."""
+
     job: Job
+    """What is run."""
 
 
 @dataclass(frozen=True)
@@ -40,88 +123,111 @@ class Suite:
     """What is run, and which tables and figures are made of it."""
 
     title: str
+    """What it is called in a report."""
+
     tables: tuple[str, ...]
+    """The names of its tables."""
+
     figures: tuple[str, ...]
-    entries: tuple[Entry, ...]
+    """The names of its figures."""
+
+    entries: tuple[SuiteEntry, ...]
+    """All jobs."""
 
     @classmethod
     def read(cls, path: str | Path) -> "Suite":
-        """From a TOML file; see ``experiments/`` for examples."""
+        """From a TOML file.
+
+        Args:
+            path: The file; see ``experiments/`` for examples.
+        """
         try:
             document = tomllib.loads(Path(path).read_text())
         except (OSError, tomllib.TOMLDecodeError) as error:
             raise ParameterError(f"{path} can't be read as a suite: {error}") from error
-        return cls.from_document(document)
+        try:
+            return cls.from_document(document)
+        except ParameterError as error:
+            raise ParameterError(f"{path}: {error}") from error
 
     @classmethod
     def from_document(cls, document: Mapping[str, Any]) -> "Suite":
-        """From what the TOML file says."""
-        for name in document:
-            if name not in KNOWN:
-                raise ParameterError(f"A suite has no {name!r}; it has {', '.join(KNOWN)}.")
-        for name in ("datasets", "methods"):
-            if not document.get(name):
-                raise ParameterError(f"A suite needs {name!r}.")
-        for method in document["methods"]:
-            for name in method.keys() - set(OF_A_METHOD):
-                raise ParameterError(
-                    f"{method['method']} has {name!r} in the suite; a method there has "
-                    f"{', '.join(OF_A_METHOD)}."
-                )
+        """From what the TOML file says.
+
+        Args:
+            document: Its content.
+        """
+        file = build(SuiteFile, document)
+        datasets = [_dataset(one) for one in file.datasets]
         entries = tuple(
-            Entry(
+            SuiteEntry(
                 _name(method, setting),
                 Job(
-                    **_dataset(dataset),
-                    method=method["method"],
-                    parameters=method.get("set", {}),
+                    dataset=dataset.dataset,
+                    dataset_options=dataset.set,
+                    method=method.method,
+                    parameters=method.set,
                     seed=seed,
                     protocol=protocol,
-                    arrival=document.get("arrival", "with-class"),
-                    rehearse=document.get("rehearse", False),
-                    **setting,
+                    arrival=file.arrival,
+                    rehearse=file.rehearse,
+                    **_ways_and_shots(setting),
                 ),
             )
-            for dataset, method in product(document["datasets"], document["methods"])
-            if dataset in method.get("datasets", document["datasets"])
+            for dataset, method in product(
+                datasets, (build(SuiteMethod, one) for one in file.methods)
+            )
+            if method.datasets is None or dataset in [_dataset(one) for one in method.datasets]
             for setting, seed, protocol in product(
-                *({**AXES, **document, **method}[axis] for axis in AXES)
+                _own(method.settings, file.settings),
+                _own(method.seeds, file.seeds),
+                _own(method.protocols, file.protocols),
             )
         )
-        return cls(
-            document.get("title", ""),
-            tuple(document.get("tables", [])),
-            tuple(document.get("figures", [])),
-            entries,
-        )
+        return cls(file.title, tuple(file.tables), tuple(file.figures), entries)
 
-    def missing(self, records: Sequence[Mapping[str, Any]]) -> tuple[Entry, ...]:
-        """Those that no record tells about."""
-        return tuple(entry for entry, found in self.recorded(records) if found is None)
+    def missing(self, documents: Sequence[Record]) -> tuple[SuiteEntry, ...]:
+        """Those that no record tells about.
 
-    def recorded(
-        self, records: Sequence[Mapping[str, Any]]
-    ) -> list[tuple[Entry, Mapping[str, Any] | None]]:
-        """Each entry with its record, or None where there is none yet."""
-        by_job: dict[tuple[str, str, int], list[Mapping[str, Any]]] = {}
-        for record in records:
-            key = record["dataset"], record["method"], record["seed"]
-            by_job.setdefault(key, []).append(record)
+        Args:
+            documents: Records, in today's schema.
+        """
+        return tuple(entry for entry, found in self.with_records(documents) if found is None)
+
+    def with_records(self, documents: Sequence[Record]) -> list[tuple[SuiteEntry, Record | None]]:
+        """Each entry with its record, or None where there is none yet.
+
+        Args:
+            documents: Records, in today's schema.
+        """
+        by_job: dict[tuple[str, str, int], list[Record]] = {}
+        for document in documents:
+            key = document["dataset"], document["method"], document["seed"]
+            by_job.setdefault(key, []).append(document)
         pairs = []
         for entry in self.entries:
             job = entry.job
             candidates = by_job.get((job.dataset, job.method, job.seed), [])
-            found = (record for record in candidates if job.is_recorded_by(record))
+            found = (document for document in candidates if job.matches(document))
             pairs.append((entry, next(found, None)))
         return pairs
 
 
-def _name(method: Mapping[str, Any], setting: Mapping[str, int]) -> str:
-    name = str(method.get("name", method["method"]))
+def _own(own: Sequence[Any] | None, common: Sequence[Any]) -> Sequence[Any]:
+    return common if own is None else own
+
+
+def _dataset(told: str | Mapping[str, Any]) -> SuiteDataset:
+    return SuiteDataset(dataset=told) if isinstance(told, str) else build(SuiteDataset, told)
+
+
+def _name(method: SuiteMethod, setting: Mapping[str, int]) -> str:
+    name = method.name or method.method
     return " ".join([name, *(f"{size}-{of.removesuffix('s')}" for of, size in setting.items())])
 
 
-def _dataset(dataset: str | Mapping[str, Any]) -> dict[str, Any]:
-    if isinstance(dataset, str):
-        return {"dataset": dataset}
-    return {"dataset": dataset["dataset"], "dataset_options": dataset.get("set", {})}
+def _ways_and_shots(setting: Mapping[str, int]) -> dict[str, int]:
+    odd = setting.keys() - {"ways", "shots"}
+    if odd:
+        raise ParameterError(f"A setting has ways and shots, not {', '.join(sorted(odd))}.")
+    return dict(setting)

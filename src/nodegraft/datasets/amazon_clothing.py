@@ -3,18 +3,18 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from nodegraft.datasets.two_halves import TwoHalves
-from nodegraft.graph.split import Setting
+from nodegraft.datasets.templates.matlab import MatlabDataset
+from nodegraft.streams.setting import Setting
 
 
 @dataclass(kw_only=True)
-class AmazonClothing(TwoHalves):
+class AmazonClothing(MatlabDataset):
     """Products of one shop, word counts of their text, 77 fine categories (20 in public).
 
     The training half (``Amazon_clothing_train.mat``) is hard to come by; the test half loads
     without it.
 
-    >>> AmazonClothing.whole.classes, AmazonClothing.test_half.classes
+    >>> AmazonClothing.full_setting.classes, AmazonClothing.public_setting.classes
     (77, 20)
     """
 
@@ -25,13 +25,16 @@ class AmazonClothing(TwoHalves):
         "few-shot graph of Ding et al. 2020, Graph prototypical networks"
     )
     folders: ClassVar[tuple[str, ...]] = ("amazon-clothing", "amazon-clothing-public")
-    wanted: ClassVar[tuple[str, ...]] = ("Amazon_clothing_network", "Amazon_clothing_test.mat")
-    optional: ClassVar[tuple[str, ...]] = ("Amazon_clothing_train.mat",)
+    required_files: ClassVar[tuple[str, ...]] = (
+        "Amazon_clothing_network",
+        "Amazon_clothing_test.mat",
+    )
+    optional_files: ClassVar[tuple[str, ...]] = ("Amazon_clothing_train.mat",)
     all_classes: ClassVar[int] = 77
     published: ClassVar[str] = "20/30/27"
-    whole: ClassVar[Setting] = Setting(
+    full_setting: ClassVar[Setting] = Setting(
         base=20, pseudo_novel=27, validation=3, novel=27, ways=3, shots=5
     )
-    test_half: ClassVar[Setting] = Setting(
+    public_setting: ClassVar[Setting] = Setting(
         base=6, pseudo_novel=3, validation=2, novel=9, ways=3, shots=5
     )

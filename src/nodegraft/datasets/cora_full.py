@@ -7,10 +7,10 @@ from typing import ClassVar
 import numpy as np
 from scipy.sparse import csr_array
 
-from nodegraft.datasets.base import Dataset, LoadedDataset
-from nodegraft.datasets.numbered import numbered_classes
-from nodegraft.datasets.pyg_raw import numbered_graph, read_raw
-from nodegraft.graph.split import Setting
+from nodegraft.datasets.templates.dataset import Dataset, LoadedDataset
+from nodegraft.datasets.templates.pyg_raw import numbered_graph, read_raw
+from nodegraft.graph.labels import NodeLabels
+from nodegraft.streams.setting import Setting
 
 
 @dataclass(kw_only=True)
@@ -24,7 +24,7 @@ class CoraFull(Dataset):
         "https://arxiv.org/abs/1707.03815"
     )
     folders: ClassVar[tuple[str, ...]] = ("cora-full", "cora-full/cora/raw", "CoraFull/cora/raw")
-    wanted: ClassVar[tuple[str, ...]] = ("cora.npz",)
+    required_files: ClassVar[tuple[str, ...]] = ("cora.npz",)
 
     def parse(self, files: dict[str, Path]) -> LoadedDataset:
         """PyG gives dense rows; of these 99 % are zero, so only the others are kept."""
@@ -34,6 +34,6 @@ class CoraFull(Dataset):
         return LoadedDataset(
             name=self.name,
             graph=numbered_graph(data, csr_array(data.x.numpy(), dtype=np.float32)),
-            labels=numbered_classes(data.y.numpy()),
+            labels=NodeLabels.from_numbers(data.y.numpy()),
             setting=Setting(base=20, pseudo_novel=20, validation=5, novel=25, ways=5, shots=5),
         )

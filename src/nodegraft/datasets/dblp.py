@@ -3,15 +3,15 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from nodegraft.datasets.two_halves import TwoHalves
-from nodegraft.graph.split import Setting
+from nodegraft.datasets.templates.matlab import MatlabDataset
+from nodegraft.streams.setting import Setting
 
 
 @dataclass(kw_only=True)
-class Dblp(TwoHalves):
+class Dblp(MatlabDataset):
     """Papers, word counts of their abstracts, 137 venues.
 
-    >>> Dblp.whole.classes, Dblp.test_half.classes
+    >>> Dblp.full_setting.classes, Dblp.public_setting.classes
     (137, 30)
     """
 
@@ -22,14 +22,14 @@ class Dblp(TwoHalves):
         "networks"
     )
     folders: ClassVar[tuple[str, ...]] = ("dblp",)
-    wanted: ClassVar[tuple[str, ...]] = ("dblp_network", "dblp_test.mat")
-    optional: ClassVar[tuple[str, ...]] = ("dblp_train.mat",)
+    required_files: ClassVar[tuple[str, ...]] = ("dblp_network", "dblp_test.mat")
+    optional_files: ClassVar[tuple[str, ...]] = ("dblp_train.mat",)
     all_classes: ClassVar[int] = 137
     published: ClassVar[str] = "37/50/50"
-    whole: ClassVar[Setting] = Setting(
+    full_setting: ClassVar[Setting] = Setting(
         base=37, pseudo_novel=45, validation=5, novel=50, ways=5, shots=5
     )
     # The proportions of the whole, in steps of the five classes a session brings.
-    test_half: ClassVar[Setting] = Setting(
+    public_setting: ClassVar[Setting] = Setting(
         base=8, pseudo_novel=7, validation=5, novel=10, ways=5, shots=5
     )

@@ -9,10 +9,16 @@ from typing import ClassVar
 
 import numpy as np
 
-from nodegraft.datasets.base import Dataset, LoadedDataset
-from nodegraft.datasets.text_graph import WORDS_NOTE, Record, in_large_classes, text_graph
-from nodegraft.datasets.xz import read_stanzas
-from nodegraft.graph.split import Setting
+from nodegraft.base.parameters.constraints import PositiveInt
+from nodegraft.datasets.templates.dataset import Dataset, LoadedDataset
+from nodegraft.datasets.templates.text_graph import (
+    WORDS_NOTE,
+    TextNode,
+    in_large_classes,
+    text_graph,
+)
+from nodegraft.datasets.templates.xz import read_stanzas
+from nodegraft.streams.setting import Setting
 
 PACKAGES, TRANSLATION = "Packages.xz", "Translation-en.xz"
 LINKS = ("Pre-Depends", "Depends", "Recommends", "Suggests")
@@ -28,13 +34,14 @@ _NAME = re.compile(r"(?:^|[,|])\s*([^\s(\[<:,|]+)")
 class Debian(Dataset):
     """Packages, words of their English descriptions, 41 sections that say a topic."""
 
-    smallest_class: int = 100
+    smallest_class: PositiveInt = 100
+    """Sections with fewer packages are left out."""
 
     name: ClassVar[str] = "debian"
     summary: ClassVar[str] = "binary packages joined by dependencies; classes are topic sections"
     citation: ClassVar[str] = "Debian 12 bookworm, package index of 11 July 2026, main, amd64"
     folders: ClassVar[tuple[str, ...]] = ("debian-packages",)
-    wanted: ClassVar[tuple[str, ...]] = (PACKAGES, TRANSLATION)
+    required_files: ClassVar[tuple[str, ...]] = (PACKAGES, TRANSLATION)
     without: ClassVar[tuple[str, ...]] = (
         *("libs", "libdevel", "doc", "debug", "oldlibs"),
         *("metapackages", "tasks", "localization", "introspection"),
@@ -54,20 +61,8 @@ class Debian(Dataset):
         few = [
             name for name, rows in labels.items() if np.unique(groups[rows]).size < FEWEST_SOURCES
         ]
-        labels = labels.only(name for name in labels if name not in few)
+        labels = labels.select(name for name in labels if name not in few)
         return LoadedDataset(self.name, graph, labels, self.setting, groups, _notes(few))
-
-
-@dataclass(kw_only=True)
-class DebianAll(Debian):
-    """The same packages with the nine sections that say a role (libs, doc …): 50 sections."""
-
-    name: ClassVar[str] = "debian-all"
-    summary: ClassVar[str] = "binary packages joined by dependencies; topic and role sections"
-    without: ClassVar[tuple[str, ...]] = ()
-    setting: ClassVar[Setting] = Setting(
-        base=14, pseudo_novel=9, validation=2, novel=24, ways=2, shots=3
-    )
 
 
 def _notes(few: Sequence[str]) -> tuple[str, ...]:
@@ -85,7 +80,11 @@ def _notes(few: Sequence[str]) -> tuple[str, ...]:
 
 
 def read_descriptions(path: Path) -> dict[str, str]:
-    """Short and long text by the checksum that packages name them with."""
+    """Short and long text by the checksum that packages name them with.
+
+    Args:
+        path: The index of translations.
+    """
     return {
         stanza["Description-md5"]: stanza["Description-en"]
         for stanza in read_stanzas(path)
@@ -95,8 +94,13 @@ def read_descriptions(path: Path) -> dict[str, str]:
 
 def read_packages(
     stanzas: Collection[Mapping[str, str]], descriptions: Mapping[str, str]
-) -> list[Record]:
-    """One record a package; one listed in two versions gets the links of both."""
+) -> list[TextNode]:
+    """One node a package; one listed in two versions gets the links of both.
+
+    Args:
+        stanzas: The packages of the index.
+        descriptions: Text by checksum.
+    """
     providers = _providers(stanzas)
     packages = {stanza["Package"]: stanza for stanza in stanzas}
     links: dict[str, set[str]] = {name: set() for name in packages}
@@ -105,7 +109,7 @@ def read_packages(
             real = [wanted] if wanted in packages else providers.get(wanted, ())
             links[stanza["Package"]].update(real)
     return [
-        Record(name, stanza["Section"], _text(stanza, descriptions), links[name])
+        TextNode(name, stanza["Section"], _text(stanza, descriptions), links[name])
         for name, stanza in packages.items()
     ]
 
@@ -132,6 +136,9 @@ def names_in(relation: str) -> list[str]:
 
     >>> names_in("libc6 (>= 2.34), python3:any | python3-all [amd64], zlib1g")
     ['libc6', 'python3', 'python3-all', 'zlib1g']
+
+    Args:
+        relation: The text of the field.
     """
     return _NAME.findall(relation)
 
@@ -141,5 +148,8 @@ def source_of(stanza: Mapping[str, str]) -> str:
 
     >>> source_of({"Package": "bash"}), source_of({"Package": "sh", "Source": "dash (0.5)"})
     ('bash', 'dash')
+
+    Args:
+        stanza: One package of the index.
     """
     return stanza.get("Source", stanza["Package"]).split()[0]

@@ -8,13 +8,19 @@ from typing import ClassVar
 
 import numpy as np
 
-from nodegraft.datasets.base import Dataset, LoadedDataset
-from nodegraft.datasets.text_graph import WORDS_NOTE, Record, in_large_classes, text_graph
-from nodegraft.datasets.xz import read_lines, read_stanzas
-from nodegraft.graph.adjacency import Adjacency
+from nodegraft.base.parameters.constraints import PositiveInt
+from nodegraft.datasets.templates.dataset import Dataset, LoadedDataset
+from nodegraft.datasets.templates.text_graph import (
+    WORDS_NOTE,
+    TextNode,
+    in_large_classes,
+    text_graph,
+)
+from nodegraft.datasets.templates.xz import read_lines, read_stanzas
+from nodegraft.graph.algebra.adjacency import Adjacency
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.keys import NodeKeys
-from nodegraft.graph.split import Setting
+from nodegraft.streams.setting import Setting
 
 CACHE, LONG = "md5-cache.xz", "longdescription.tsv.xz"
 # These only stand for packages of other categories.
@@ -25,20 +31,20 @@ _VERSION = re.compile(r"-\d+(\.\d+)*[a-z]?(_(alpha|beta|pre|rc|p)\d*)*(-r\d+)?\*
 
 @dataclass(kw_only=True)
 class Gentoo(Dataset):
-    """Packages, words of their descriptions, 133 categories.
+    """Packages, words of their descriptions, 133 categories."""
 
-    A few compilers and build tools are named by thousands; every link of a package with more
-    than ``hub_degree`` of them is left out (None keeps all), and the package stays.
-    """
+    smallest_class: PositiveInt = 20
+    """Categories with fewer packages are left out."""
 
-    smallest_class: int = 20
-    hub_degree: int | None = 300
+    hub_degree: PositiveInt | None = 300
+    """A few compilers and build tools are named by thousands: every link of a package with more
+    than so many is left out, and the package stays. None keeps all."""
 
     name: ClassVar[str] = "gentoo"
     summary: ClassVar[str] = "source packages joined by dependencies, hubs cut; many small classes"
     citation: ClassVar[str] = "Gentoo Foundation, package tree of 11 August 2015 (GPL-2)"
     folders: ClassVar[tuple[str, ...]] = ("gentoo-packages",)
-    wanted: ClassVar[tuple[str, ...]] = (CACHE, LONG)
+    required_files: ClassVar[tuple[str, ...]] = (CACHE, LONG)
 
     def parse(self, files: dict[str, Path]) -> LoadedDataset:
         """Category is the class, and therefore no part of the features."""
@@ -52,18 +58,13 @@ class Gentoo(Dataset):
         return LoadedDataset(self.name, graph, labels, setting, notes=tuple(notes))
 
 
-@dataclass(kw_only=True)
-class GentooUncut(Gentoo):
-    """The same packages with every link, those of hubs too."""
+def read_packages(cache: Path, long: Path) -> list[TextNode]:
+    """One node a package: the union of what its versions say.
 
-    hub_degree: int | None = None
-
-    name: ClassVar[str] = "gentoo-uncut"
-    summary: ClassVar[str] = "source packages joined by dependencies, all of them"
-
-
-def read_packages(cache: Path, long: Path) -> list[Record]:
-    """One record a package: the union of what its versions say."""
+    Args:
+        cache: The index of all versions.
+        long: Longer descriptions by package.
+    """
     links: dict[str, set[str]] = {}
     # Keys of a dictionary, because versions mostly repeat the same sentence.
     texts: dict[str, dict[str, None]] = {}
@@ -77,7 +78,7 @@ def read_packages(cache: Path, long: Path) -> list[Record]:
         package, _, text = line.partition("\t")
         texts.setdefault(package, {})[text] = None
     return [
-        Record(package, package.partition("/")[0], " ".join(texts[package]), _wanted(tokens))
+        TextNode(package, package.partition("/")[0], " ".join(texts[package]), _wanted(tokens))
         for package, tokens in links.items()
     ]
 
@@ -91,6 +92,9 @@ def package_in(token: str) -> str | None:
 
     >>> package_in(">=dev-lang/python-2.7.5-r2:2.7[xml]"), package_in("!app-arch/tar")
     ('dev-lang/python', None)
+
+    Args:
+        token: One word of a dependency string.
     """
     if token.startswith("!") or "/" not in token:
         return None
@@ -99,7 +103,12 @@ def package_in(token: str) -> str | None:
 
 
 def without_hubs(graph: Graph, most: int) -> tuple[Graph, str]:
-    """The graph without the edges of nodes that have more than ``most``, and what to say of it."""
+    """The graph without the edges of its hubs, and what to say of it.
+
+    Args:
+        graph: The graph.
+        most: A node with more edges is a hub.
+    """
     rows = np.arange(graph.num_nodes)
     is_hub = graph.degrees(rows) > most
     source, target = graph.edges()

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from nodegraft.datasets.base import Dataset, LoadedDataset
-from nodegraft.datasets.numbered import numbered_classes
-from nodegraft.datasets.pyg_raw import numbered_graph, read_raw
-from nodegraft.graph.split import Setting
+from nodegraft.datasets.templates.dataset import Dataset, LoadedDataset
+from nodegraft.datasets.templates.pyg_raw import numbered_graph, read_raw
+from nodegraft.graph.labels import NodeLabels
+from nodegraft.streams.setting import Setting
 
 
 @dataclass(kw_only=True)
@@ -21,7 +21,7 @@ class Reddit(Dataset):
         "https://arxiv.org/abs/1706.02216"
     )
     folders: ClassVar[tuple[str, ...]] = ("reddit", "reddit/raw", "Reddit/raw")
-    wanted: ClassVar[tuple[str, ...]] = ("reddit_data.npz", "reddit_graph.npz")
+    required_files: ClassVar[tuple[str, ...]] = ("reddit_data.npz", "reddit_graph.npz")
 
     def parse(self, files: dict[str, Path]) -> LoadedDataset:
         """Features as they are, dense; the published masks are not used."""
@@ -31,7 +31,7 @@ class Reddit(Dataset):
         return LoadedDataset(
             name=self.name,
             graph=numbered_graph(data, data.x.numpy()),
-            labels=numbered_classes(data.y.numpy()),
+            labels=NodeLabels.from_numbers(data.y.numpy()),
             setting=Setting(base=11, pseudo_novel=8, validation=2, novel=20, ways=2, shots=3),
             notes=(
                 "The paper's split is 11/10/20; the validation classes are taken from its "

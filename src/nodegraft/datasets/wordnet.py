@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from nodegraft.datasets.base import Dataset, LoadedDataset
-from nodegraft.datasets.text_graph import WORDS_NOTE, Record, text_graph
-from nodegraft.datasets.xz import read_lines
-from nodegraft.graph.split import Setting
+from nodegraft.datasets.templates.dataset import Dataset, LoadedDataset
+from nodegraft.datasets.templates.text_graph import WORDS_NOTE, TextNode, text_graph
+from nodegraft.datasets.templates.xz import read_lines
+from nodegraft.streams.setting import Setting
 
 NAMES = "lexnames.tsv"
 FILES = {"n": "data.noun.xz", "v": "data.verb.xz"}
@@ -24,7 +24,7 @@ class WordNet(Dataset):
     summary: ClassVar[str] = "meanings of nouns and verbs and their relations; very uneven classes"
     citation: ClassVar[str] = "Princeton University, WordNet 3.0"
     folders: ClassVar[tuple[str, ...]] = ("wordnet",)
-    wanted: ClassVar[tuple[str, ...]] = (*FILES.values(), NAMES)
+    required_files: ClassVar[tuple[str, ...]] = (*FILES.values(), NAMES)
 
     def parse(self, files: dict[str, Path]) -> LoadedDataset:
         """The gloss is the text; the words of a synset and its part of speech are left out."""
@@ -41,26 +41,39 @@ class WordNet(Dataset):
 
 
 def read_names(path: Path) -> dict[str, str]:
-    """Names of the lexicographer files by their two digits."""
+    """Names of the lexicographer files by their two digits.
+
+    Args:
+        path: The table of names.
+    """
     lines = path.read_text(encoding="utf-8").splitlines()
     cells = [line.split("\t") for line in lines if line]
     return {number: name.strip() for number, name, *_ in cells}
 
 
-def read_synsets(path: Path, letter: str, names: dict[str, str]) -> Iterator[Record]:
-    """One record a line; lines that begin with a blank are the licence."""
+def read_synsets(path: Path, letter: str, names: dict[str, str]) -> Iterator[TextNode]:
+    """One node a line; lines that begin with a blank are the licence.
+
+    Args:
+        path: The file of one part of speech.
+        letter: That part of speech, as keys begin with it.
+        names: Names of the lexicographer files.
+    """
     for line in read_lines(path, encoding="latin-1"):
         if not line.startswith(" "):
             facts, _, gloss = line.partition("|")
             offset, number, *rest = facts.split()
-            yield Record(letter + offset, names[number], gloss, pointers(rest[1:]))
+            yield TextNode(letter + offset, names[number], gloss, pointers(rest[1:]))
 
 
 def pointers(fields: list[str]) -> list[str]:
-    """The keys a synset points to; ``fields`` begin at the hexadecimal number of words.
+    """The keys a synset points to.
 
     >>> pointers("01 entity 0 002 ~ 00001930 n 0000 + 00692347 v 0101".split())
     ['n00001930', 'v00692347']
+
+    Args:
+        fields: The words of a line, from the hexadecimal number of words on.
     """
     start = 1 + 2 * int(fields[0], 16)
     end = start + 1 + 4 * int(fields[start])

@@ -5,15 +5,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from nodegraft.graph.labels import Labelled
+from nodegraft.graph.labels import NodeLabels
 
 
 @dataclass(frozen=True)
 class Episode:
     """``tasks`` are the supports task by task, oldest first; ``query`` asks about every class."""
 
-    tasks: tuple[Labelled, ...]
-    query: Labelled
+    tasks: tuple[NodeLabels, ...]
+    query: NodeLabels
 
     @property
     def classes(self) -> tuple[str, ...]:
@@ -21,9 +21,9 @@ class Episode:
         return tuple(name for task in self.tasks for name in task)
 
     @property
-    def support(self) -> Labelled:
+    def support(self) -> NodeLabels:
         """The supports of all tasks together, classes as in :attr:`classes`."""
-        return Labelled({name: rows for task in self.tasks for name, rows in task.items()})
+        return NodeLabels({name: rows for task in self.tasks for name, rows in task.items()})
 
     @property
     def targets(self) -> NDArray[np.int64]:
@@ -31,12 +31,12 @@ class Episode:
         return self.query.targets(self.classes)
 
 
-def draw_apart(
+def split_support_query(
     rows: NDArray[np.int64], support: int, query: int, generator: np.random.Generator
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Disjoint support and query; a small class gives at least one node to each side.
 
-    >>> support, query = draw_apart(np.arange(3), 5, 5, np.random.default_rng(0))
+    >>> support, query = split_support_query(np.arange(3), 5, 5, np.random.default_rng(0))
     >>> support.size, query.size
     (2, 1)
     """
@@ -45,11 +45,15 @@ def draw_apart(
     return shuffled[:cut], shuffled[cut : cut + query]
 
 
-def draw_some(labelled: Labelled, count: int, generator: np.random.Generator) -> Labelled:
+def sample_per_class(
+    labelled: NodeLabels, count: int, generator: np.random.Generator
+) -> NodeLabels:
     """At most ``count`` nodes of every class.
 
-    >>> labelled = Labelled({"many": range(9), "one": [10]})
-    >>> draw_some(labelled, 3, np.random.default_rng(0)).num_nodes
+    >>> labelled = NodeLabels({"many": range(9), "one": [10]})
+    >>> sample_per_class(labelled, 3, np.random.default_rng(0)).num_nodes
     4
     """
-    return Labelled({name: generator.permutation(rows)[:count] for name, rows in labelled.items()})
+    return NodeLabels(
+        {name: generator.permutation(rows)[:count] for name, rows in labelled.items()}
+    )

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nodegraft.base.errors import ParameterError
-from nodegraft.episodes.episode import Episode, draw_apart
-from nodegraft.graph.labels import Labelled
+from nodegraft.episodes.episode import Episode, split_support_query
+from nodegraft.graph.labels import NodeLabels
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,7 +22,7 @@ class GPIL:
     them, disjoint from the episode's queries (the paper does not say how many).
     """
 
-    train: Labelled
+    train: NodeLabels
     pseudo_novel: tuple[str, ...]
     ways: int
     shots: int
@@ -48,28 +48,30 @@ class GPIL:
 
     def _round(self, generator: np.random.Generator) -> Iterator[Episode]:
         order = generator.permutation(self.pseudo_novel).tolist()
-        cached: list[Labelled] = []
+        cached: list[NodeLabels] = []
         # What a class has besides its cached supports can be asked.
         others: dict[str, NDArray[np.int64]] = {}
         for start in range(0, len(order) - self.ways + 1, self.ways):
             supports = {}
             for name in order[start : start + self.ways]:
                 rows = self.train[name]
-                supports[name], others[name] = draw_apart(rows, self.shots, rows.size, generator)
-            cached.append(Labelled(supports))
+                supports[name], others[name] = split_support_query(
+                    rows, self.shots, rows.size, generator
+                )
+            cached.append(NodeLabels(supports))
             yield self._episode(tuple(cached), others, generator)
 
     def _episode(
         self,
-        cached: tuple[Labelled, ...],
+        cached: tuple[NodeLabels, ...],
         others: dict[str, NDArray[np.int64]],
         generator: np.random.Generator,
     ) -> Episode:
         support, query = {}, {}
         for name in self.base:
-            support[name], query[name] = draw_apart(
+            support[name], query[name] = split_support_query(
                 self.train[name], self.base_shots, self.queries, generator
             )
         for name, rows in others.items():
             query[name] = generator.permutation(rows)[: self.queries]
-        return Episode((Labelled(support), *cached), Labelled(query))
+        return Episode((NodeLabels(support), *cached), NodeLabels(query))

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nodegraft.base.seeds import Seeds
-from nodegraft.episodes.episode import Episode, draw_some
-from nodegraft.graph.labels import Labelled
+from nodegraft.episodes.episode import Episode, sample_per_class
+from nodegraft.graph.labels import NodeLabels
 
 MOST_CLASSES = 200
 MOST_QUERIES = 8000
@@ -20,35 +20,43 @@ FEWEST_CLASSES = 4
 
 @dataclass(frozen=True)
 class MixedEpisode(Episode):
-    """``strangers`` are nodes of classes that are not taught in it at all."""
+    """An episode that also asks about nodes of classes it does not teach."""
 
-    strangers: NDArray[np.int64]
+    unknown: NDArray[np.int64]
+    """Nodes of classes that are not taught in it at all."""
 
 
 def mixed_episodes(
-    train: Labelled, held_out: Labelled, shots: Sequence[int], seeds: Seeds
+    train: NodeLabels, held_out: NodeLabels, shots: Sequence[int], seeds: Seeds
 ) -> Iterator[MixedEpisode]:
     """Increments of all sizes, made of known classes; none where there are too few to make any.
 
     A class taught by all its labels is asked about held-out nodes; one taught by ``shots`` has all
-    its other nodes to ask about, as a new class has. Classes left out of an episode have strangers
-    to offer. All of it from one sample of nodes, as they come: large classes are asked more often.
+    its other nodes to ask about, as a new class has. Classes left out of an episode provide its
+    nodes of unknown classes. All of it from one sample of nodes, as they come: large classes are
+    asked more often.
+
+    Args:
+        train: The labels of the known classes.
+        held_out: Other nodes of the same classes.
+        shots: By how many nodes classes are taught that are played as new.
+        seeds: Decide who is played as what.
     """
     generator = seeds.generator("mixed episodes")
     classes = [name for name in train if held_out.get(name, train[name][:0]).size]
     if len(classes) < FEWEST_CLASSES:
         return
     classes = generator.permutation(classes)[:MOST_CLASSES].tolist()
-    labelled = train.only(classes) | held_out.only(classes)
+    labelled = train.select(classes) | held_out.select(classes)
     sample = generator.permutation(labelled.rows())[:MOST_QUERIES]
     for present, few, count in _mixes(classes, shots, generator):
-        taught = draw_some(train.only(few), count, generator)
-        known = train.only([name for name in present if name not in few])
+        taught = sample_per_class(train.select(few), count, generator)
+        known = train.select([name for name in present if name not in few])
         free = np.setdiff1d(sample, np.concatenate((known.rows(), taught.rows())))
         query = {name: np.intersect1d(labelled[name], free) for name in present}
         absent = [name for name in classes if name not in present]
-        strangers = np.intersect1d(sample, labelled.only(absent).rows())
-        yield MixedEpisode((known, taught), Labelled(query), strangers)
+        unknown = np.intersect1d(sample, labelled.select(absent).rows())
+        yield MixedEpisode((known, taught), NodeLabels(query), unknown)
 
 
 def _mixes(
@@ -68,7 +76,11 @@ def _mixes(
             yield present, order[len(order) // 2 :], count
 
 
-def asked(episodes: Sequence[MixedEpisode]) -> NDArray[np.int64]:
-    """All nodes that any of the episodes asks about, strangers among them, ascending."""
-    parts = [(episode.query.rows(), episode.strangers) for episode in episodes]
+def queried_nodes(episodes: Sequence[MixedEpisode]) -> NDArray[np.int64]:
+    """All nodes that any of the episodes asks about, those of unknown classes among them.
+
+    Args:
+        episodes: Some episodes.
+    """
+    parts = [(episode.query.rows(), episode.unknown) for episode in episodes]
     return np.unique(np.concatenate([rows for part in parts for rows in part]))

@@ -4,16 +4,16 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from nodegraft.episodes.episode import Episode, draw_apart
-from nodegraft.graph.labels import Labelled
+from nodegraft.episodes.episode import Episode, split_support_query
+from nodegraft.graph.labels import NodeLabels
 
 
 def nway_episodes(
-    labels: Labelled, *, ways: int, shots: int, queries: int, generator: np.random.Generator
+    labels: NodeLabels, *, ways: int, shots: int, queries: int, generator: np.random.Generator
 ) -> Iterator[Episode]:
     """Endless tasks of ``ways`` classes with ``shots`` supports and ``queries`` queries each.
 
-    >>> labels = Labelled({"a": range(9), "b": range(10, 19), "c": range(20, 29)})
+    >>> labels = NodeLabels({"a": range(9), "b": range(10, 19), "c": range(20, 29)})
     >>> episodes = nway_episodes(
     ...     labels, ways=2, shots=3, queries=4, generator=np.random.default_rng(0)
     ... )
@@ -22,8 +22,10 @@ def nway_episodes(
     """
     while True:
         names = generator.permutation(labels.classes)[:ways].tolist()
-        drawn = {name: draw_apart(labels[name], shots, queries, generator) for name in names}
+        drawn = {
+            name: split_support_query(labels[name], shots, queries, generator) for name in names
+        }
         yield Episode(
-            tasks=(Labelled({name: support for name, (support, _) in drawn.items()}),),
-            query=Labelled({name: query for name, (_, query) in drawn.items()}),
+            tasks=(NodeLabels({name: support for name, (support, _) in drawn.items()}),),
+            query=NodeLabels({name: query for name, (_, query) in drawn.items()}),
         )

@@ -1,16 +1,19 @@
 """The user's names for nodes (text or integers) beside dense row numbers."""
 
-from collections.abc import Iterable, Sequence
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nodegraft.base.errors import DataError, UnknownNodeError
-from nodegraft.graph.matrix import IntArray
+from nodegraft.base.errors import DataError, ParameterError, UnknownNodeError
+from nodegraft.graph.algebra.matrix import IntArray
 
 Key: TypeAlias = str | int
+KeyArray: TypeAlias = NDArray[Any]
+"""Keys as int64, or as objects where they are text."""
 
 _INTEGERS = (int, np.integer)
 _LIMIT = 1 << 63
@@ -21,10 +24,13 @@ class NodeKeys:
 
     >>> keys = NodeKeys(["p17", "p3"]); keys.rows(["p3"]).tolist(), keys.at([0])
     ([1], ['p17'])
+
+    Args:
+        keys: One key for each row, all text or all integers; a key that occurs twice is refused.
     """
 
-    def __init__(self, keys: Sequence[Key] | IntArray) -> None:
-        self._values: NDArray[Any] = _as_array(keys)
+    def __init__(self, keys: Sequence[Key] | KeyArray) -> None:
+        self._values: KeyArray = key_array(keys)
         if len(self._repeated):
             shown = ", ".join(repr(key) for key in self._repeated[:5].tolist())
             raise DataError(f"{len(self._repeated)} node keys occur more than once: {shown}.")
@@ -38,7 +44,7 @@ class NodeKeys:
         return self._values.dtype == object
 
     @property
-    def _repeated(self) -> NDArray[Any]:
+    def _repeated(self) -> KeyArray:
         if self.is_text and len(self._row_of_text) == len(self):
             return self._values[:0]
         values, counts = np.unique(self._values, return_counts=True)
@@ -53,17 +59,25 @@ class NodeKeys:
         order = np.argsort(self._values, kind="stable")
         return self._values[order], order
 
-    def rows(self, keys: Iterable[Key] | NDArray[Any]) -> NDArray[np.int64]:
-        """Row numbers of keys, in the given order; every key that is missing is named."""
-        wanted = keys if isinstance(keys, np.ndarray) else list(keys)
+    def rows(self, keys: Iterable[Key] | KeyArray) -> NDArray[np.int64]:
+        """Row numbers of keys, in the given order; every key that is missing is named.
+
+        Args:
+            keys: Keys of nodes, in any order; a single text is refused.
+        """
+        wanted = keys if isinstance(keys, np.ndarray) else several(keys, "node keys")
         rows = self.find(wanted)
         missing = [wanted[place] for place in np.flatnonzero(rows < 0)]
         if missing:
             raise UnknownNodeError(missing, rows.size)
         return rows
 
-    def find(self, keys: Sequence[Key] | NDArray[Any]) -> NDArray[np.int64]:
-        """Row numbers of keys, -1 for those that do not exist."""
+    def find(self, keys: Sequence[Key] | KeyArray) -> NDArray[np.int64]:
+        """Row numbers of keys, -1 for those that do not exist.
+
+        Args:
+            keys: Keys of nodes, in any order.
+        """
         if self.is_text:
             lookup = self._row_of_text
             found = (lookup.get(key, -1) if isinstance(key, str) else -1 for key in keys)
@@ -76,32 +90,97 @@ class NodeKeys:
         return np.where(whole & (values[place] == asked), order[place], -1).astype(np.int64)
 
     def at(self, rows: IntArray | Sequence[int]) -> list[Key]:
-        """Keys of rows, in the given order."""
-        keys: list[Key] = self._values[np.asarray(rows, dtype=np.int64)].tolist()
+        """Keys of rows, in the given order.
+
+        Args:
+            rows: Row numbers, from 0.
+        """
+        keys: list[Key] = self.array_at(rows).tolist()
         return keys
 
-    def values(self) -> NDArray[Any]:
+    def array_at(self, rows: IntArray | Sequence[int]) -> KeyArray:
+        """The same as an array.
+
+        Args:
+            rows: Row numbers, from 0.
+        """
+        return self._values[np.asarray(rows, dtype=np.int64)]
+
+    def values(self) -> KeyArray:
         """All keys, in row order: int64 or objects (text)."""
         return self._values
 
     def extend(self, keys: Sequence[Key]) -> "NodeKeys":
-        """These keys and new ones after them; a key that exists already is refused."""
-        added = _as_array(keys)
+        """These keys and new ones after them; a key that exists already is refused.
+
+        Args:
+            keys: The new keys, of the same type as the old ones.
+        """
+        added = key_array(keys)
         if len(self) and added.size and (added.dtype == object) != self.is_text:
             raise DataError("New node keys must be of the same type as the old ones.")
         return NodeKeys(np.concatenate((self._values, added)))
 
 
-def _integers(keys: Sequence[Any] | NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """The keys as integers, and which of them are: 1.5 and "1" are not, though NumPy obliges."""
-    if isinstance(keys, np.ndarray) and keys.dtype.kind == "i":
-        return keys.astype(np.int64), np.ones(keys.size, dtype=bool)
-    fits = [isinstance(key, _INTEGERS) and -_LIMIT <= key < _LIMIT for key in keys]
-    numbers = [key if fit else 0 for key, fit in zip(keys, fits, strict=True)]
-    return np.array(numbers, dtype=np.int64), np.array(fits, dtype=bool)
+def several(values: Iterable[Any], what: str) -> list[Any]:
+    """A list of what was given, unless that is a single text: its letters are never meant.
+
+    >>> several(("p1", "p2"), "node keys")
+    ['p1', 'p2']
+
+    Args:
+        values: A list, tuple, array or other iterable.
+        what: What the values are, for the error.
+    """
+    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+        raise ParameterError(f"A list of {what} is needed, not {values!r}: write [{values!r}].")
+    return list(values)
 
 
-def _as_array(keys: Sequence[Key] | NDArray[Any]) -> NDArray[Any]:
+def key_hashes(keys: KeyArray) -> NDArray[np.uint64]:
+    """64 bits for each key that depend on nothing but the key: draws by them follow no row order.
+
+    Integers go through the mixer of SplitMix64 (Steele et al. 2014), text through BLAKE2.
+
+    >>> key_hashes(np.array([7, 8])).tolist() == key_hashes(np.array([8, 7])).tolist()[::-1]
+    True
+
+    Args:
+        keys: int64, or objects that are text.
+    """
+    if keys.dtype == object:
+        digests = (hashlib.blake2b(key.encode(), digest_size=8).digest() for key in keys)
+        return np.frombuffer(b"".join(digests), dtype="<u8").astype(np.uint64)
+    mixed = keys.astype(np.int64).view(np.uint64) + np.uint64(0x9E3779B97F4A7C15)
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    hashes: NDArray[np.uint64] = mixed ^ (mixed >> np.uint64(31))
+    return hashes
+
+
+def hash_order(keys: KeyArray) -> NDArray[np.int64]:
+    """The places of keys in the order of their hashes: the first ones are a fair sample.
+
+    The first of two sets together are among the first of each, so sampling can be done in parts.
+
+    >>> keys = np.arange(100)
+    >>> parts = [part[hash_order(part)[:9]] for part in (keys[:60], keys[60:])]
+    >>> both = np.concatenate(parts)
+    >>> np.array_equal(keys[hash_order(keys)[:9]], both[hash_order(both)[:9]])
+    True
+
+    Args:
+        keys: int64, or objects that are text.
+    """
+    return np.argsort(key_hashes(keys), kind="stable")
+
+
+def key_array(keys: Sequence[Key] | KeyArray) -> KeyArray:
+    """Keys as an array of int64 or, where they are text, of objects; anything else is refused.
+
+    Args:
+        keys: All text or all integers (below 2**63).
+    """
     array = np.asarray(keys)
     if array.size == 0:
         return array.astype(np.int64)
@@ -114,3 +193,43 @@ def _as_array(keys: Sequence[Key] | NDArray[Any]) -> NDArray[Any]:
     if not all(isinstance(key, str) for key in texts):
         raise DataError("Node keys must be all text or all integers, without missing values.")
     return texts
+
+
+def pack_keys(keys: KeyArray) -> dict[str, NDArray[Any]]:
+    """Keys as arrays of plain numbers, for saving.
+
+    >>> [array.tolist() for array in pack_keys(np.array(["ab", "c"], dtype=object)).values()]
+    [[97, 98, 99], [2, 3]]
+
+    Args:
+        keys: int64, or objects that are text.
+    """
+    if keys.dtype != object:
+        return {"integers": keys}
+    encoded = [key.encode() for key in keys]
+    ends = np.cumsum([len(key) for key in encoded], dtype=np.int64)
+    return {"text": np.frombuffer(b"".join(encoded), dtype=np.uint8), "ends": ends}
+
+
+def unpack_keys(arrays: Mapping[str, NDArray[Any]]) -> KeyArray:
+    """The keys that :func:`pack_keys` was given.
+
+    Args:
+        arrays: What it gave; others are refused.
+    """
+    if "integers" in arrays:
+        return arrays["integers"].astype(np.int64)
+    text, ends = arrays["text"].tobytes(), arrays["ends"].tolist()
+    starts = [0, *ends[:-1]]
+    keys = np.empty(len(ends), dtype=object)
+    keys[:] = [text[a:b].decode() for a, b in zip(starts, ends, strict=True)]
+    return keys
+
+
+def _integers(keys: Sequence[Any] | KeyArray) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """The keys as integers, and which of them are: 1.5 and "1" are not, though NumPy obliges."""
+    if isinstance(keys, np.ndarray) and keys.dtype.kind == "i":
+        return keys.astype(np.int64), np.ones(keys.size, dtype=bool)
+    fits = [isinstance(key, _INTEGERS) and -_LIMIT <= key < _LIMIT for key in keys]
+    numbers = [key if fit else 0 for key, fit in zip(keys, fits, strict=True)]
+    return np.array(numbers, dtype=np.int64), np.array(fits, dtype=bool)

@@ -2,32 +2,43 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nodegraft.base.errors import ClassNameError
 from nodegraft.base.hashing import content_hash
-from nodegraft.graph.keys import Key
-from nodegraft.graph.matrix import IntArray
-
-if TYPE_CHECKING:
-    from nodegraft.graph.graph import Graph
-    from nodegraft.graph.view import GraphView
+from nodegraft.graph.algebra.matrix import IntArray
+from nodegraft.graph.keys import Key, KeyArray, hash_order, key_array, several
 
 
-class Labelled(Mapping[str, NDArray[np.int64]]):
+class FindsRows(Protocol):
+    """A graph or a part of one: whatever knows the rows of keys."""
+
+    def rows_of(self, keys: Iterable[Key]) -> NDArray[np.int64]:
+        """Row numbers of keys.
+
+        Args:
+            keys: Keys of nodes.
+        """
+
+
+class NodeLabels(Mapping[str, NDArray[np.int64]]):
     """Class name -> rows. A node has one class; classes and rows keep the order given.
 
-    >>> labels = Labelled({"hats": [3, 1], "shoes": [2]})
+    >>> labels = NodeLabels({"hats": [3, 1], "shoes": [2]})
     >>> labels.classes, labels.rows().tolist(), labels.targets(["shoes", "hats"]).tolist()
     (('hats', 'shoes'), [3, 1, 2], [1, 1, 0])
+
+    Args:
+        rows: The rows of each class's nodes, in the graph the labels are for. Class names are
+            text that is not empty.
     """
 
     def __init__(self, rows: Mapping[str, IntArray | Sequence[int]]) -> None:
         self._rows = {
-            str(name): np.array(members, dtype=np.int64) for name, members in rows.items()
+            class_name(name): np.array(members, dtype=np.int64) for name, members in rows.items()
         }
         every = self.rows()
         values, counts = np.unique(every, return_counts=True)
@@ -40,18 +51,62 @@ class Labelled(Mapping[str, NDArray[np.int64]]):
             )
 
     @classmethod
-    def by_key(cls, graph: "Graph | GraphView", keys: Mapping[str, Iterable[Key]]) -> "Labelled":
-        """From the user's own node keys."""
-        return cls({name: graph.rows_of(list(members)) for name, members in keys.items()})
+    def by_key(cls, graph: FindsRows, keys: Mapping[str, Iterable[Key]]) -> "NodeLabels":
+        """From the user's own node keys; within a class in the order of the keys' hashes.
+
+        So nothing that is drawn from the labels later depends on the order they were listed in.
+
+        Args:
+            graph: Where the nodes are.
+            keys: Class name -> keys of its nodes, all text or all integers.
+        """
+        rows, owner = {}, dict[Any, str]()
+        for name, members in keys.items():
+            listed = _listed(members, name)
+            found = graph.rows_of(listed)  # names what is missing before anything else
+            array = key_array(listed)
+            for key in array.tolist():
+                if key in owner:
+                    where = f"{name!r} twice"
+                    if owner[key] != name:
+                        where = f"{owner[key]!r} and {name!r}"
+                    raise ClassNameError(
+                        f"Node {key!r} is listed under {where}: a node has one class."
+                    )
+                owner[key] = name
+            rows[name] = found[hash_order(array)]
+        return cls(rows)
 
     @classmethod
-    def from_names(cls, names: Iterable[str | None]) -> "Labelled":
-        """From one class name (or None) per row; classes come out sorted by name."""
-        table = np.array(["" if name is None else str(name) for name in names], dtype=object)
+    def from_names(cls, names: Iterable[str | None]) -> "NodeLabels":
+        """From one class name per row; classes come out sorted by name.
+
+        Args:
+            names: The class of each row, None for a node without a label.
+        """
+        listed = list(names)
+        rows = np.array([row for row, name in enumerate(listed) if name is not None], dtype=int)
+        table = np.array([class_name(name) for name in listed if name is not None], dtype=object)
         classes, column = np.unique(table, return_inverse=True)
         order = np.argsort(column, kind="stable")
         ends = pairwise(np.searchsorted(column[order], np.arange(classes.size + 1)))
-        return cls({name: order[a:b] for name, (a, b) in zip(classes, ends, strict=True) if name})
+        return cls({name: rows[order[a:b]] for name, (a, b) in zip(classes, ends, strict=True)})
+
+    @classmethod
+    def from_numbers(cls, numbers: IntArray) -> "NodeLabels":
+        """From one class number per row; names such as ``class-07`` sort as the numbers do.
+
+        >>> NodeLabels.from_numbers(np.array([11, 7, 11])).classes
+        ('class-07', 'class-11')
+
+        Args:
+            numbers: The class of each row.
+        """
+        values, sizes = np.unique(numbers, return_counts=True)
+        width = max(2, len(str(values.max())))
+        names = [f"class-{value:0{width}d}" for value in values.tolist()]
+        members = np.split(np.argsort(numbers, kind="stable"), np.cumsum(sizes)[:-1])
+        return cls(dict(zip(names, members, strict=True)))
 
     def __getitem__(self, name: str) -> NDArray[np.int64]:
         return self._rows[name]
@@ -72,6 +127,10 @@ class Labelled(Mapping[str, NDArray[np.int64]]):
         """How many nodes carry a label."""
         return sum(members.size for members in self.values())
 
+    def counts(self) -> dict[str, int]:
+        """How many nodes each class has."""
+        return {name: int(members.size) for name, members in self.items()}
+
     def rows(self) -> NDArray[np.int64]:
         """All rows, one class after the other."""
         if not self._rows:
@@ -79,25 +138,33 @@ class Labelled(Mapping[str, NDArray[np.int64]]):
         return np.concatenate(list(self.values()))
 
     def targets(self, columns: Sequence[str]) -> NDArray[np.int64]:
-        """For every row of :meth:`rows`, the position of its class in ``columns``."""
+        """For every row of :meth:`rows`, the position of its class in ``columns``.
+
+        Args:
+            columns: Class names, among them all of these labels.
+        """
         position = {name: column for column, name in enumerate(columns)}
         sizes = [members.size for members in self.values()]
         return np.repeat(np.array([position[name] for name in self], dtype=np.int64), sizes)
 
-    def lists(self) -> dict[str, list[int]]:
+    def to_lists(self) -> dict[str, list[int]]:
         """Plain JSON, from which the constructor makes it again."""
         return {name: members.tolist() for name, members in self.items()}
 
-    def only(self, classes: Iterable[str]) -> "Labelled":
-        """These classes, in this order."""
-        return Labelled({name: self._rows[name] for name in classes})
+    def select(self, classes: Iterable[str]) -> "NodeLabels":
+        """Some classes, in this order.
 
-    def __or__(self, other: "Labelled") -> "Labelled":
+        Args:
+            classes: Names of classes, each among these labels.
+        """
+        return NodeLabels({name: self._rows[name] for name in classes})
+
+    def __or__(self, other: "NodeLabels") -> "NodeLabels":
         """Both; a class on both sides gets the rows of both."""
         merged = dict(self._rows)
         for name, members in other.items():
             merged[name] = np.concatenate((merged[name], members)) if name in merged else members
-        return Labelled(merged)
+        return NodeLabels(merged)
 
     @property
     def content_hash(self) -> str:
@@ -105,10 +172,30 @@ class Labelled(Mapping[str, NDArray[np.int64]]):
         return content_hash(list(self.classes), *self.values())
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Labelled) and self.content_hash == other.content_hash
+        return isinstance(other, NodeLabels) and self.content_hash == other.content_hash
 
     def __hash__(self) -> int:
         return hash(self.content_hash)
 
     def __repr__(self) -> str:
-        return f"Labelled({len(self)} classes, {self.num_nodes} nodes)"
+        return f"NodeLabels({len(self)} classes, {self.num_nodes:,} nodes)"
+
+
+def _listed(members: Iterable[Key], name: str) -> Sequence[Key] | KeyArray:
+    if isinstance(members, np.ndarray):
+        return members
+    return several(members, f"nodes of class {name!r}")
+
+
+def class_name(name: Any) -> str:
+    """A class name as it is, or an error where it is no text or empty.
+
+    Numbers are not turned into text: 1 and "1" would become one class.
+
+    Args:
+        name: What was given as the name of a class.
+    """
+    if not isinstance(name, str) or not name.strip():
+        hint = f": write {str(name)!r}" if isinstance(name, int | np.integer) else ""
+        raise ClassNameError(f"A class name is text that is not empty, not {name!r}{hint}.")
+    return str(name)

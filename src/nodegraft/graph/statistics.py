@@ -5,13 +5,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from nodegraft.graph.graph import Graph
-from nodegraft.graph.labels import Labelled
+from nodegraft.graph.labels import NodeLabels
 
 QUANTILES = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99, 1.0)
 
 
 @dataclass(frozen=True)
-class Statistics:
+class GraphStatistics:
     """``homophily`` is the share of edges between labelled nodes that join one class;
 
     ``adjusted_homophily`` is 0 where edges ignore classes (Platonov et al. 2023).
@@ -31,11 +31,11 @@ class Statistics:
     adjusted_homophily: float
 
 
-def describe(graph: Graph, labels: Labelled) -> Statistics:
+def describe(graph: Graph, labels: NodeLabels) -> GraphStatistics:
     """Count.
 
     >>> square = Graph(range(4), np.eye(4), [(0, 1), (1, 2), (2, 3), (3, 0)])
-    >>> numbers = describe(square, Labelled({"a": [0, 1], "b": [2, 3]}))
+    >>> numbers = describe(square, NodeLabels({"a": [0, 1], "b": [2, 3]}))
     >>> numbers.homophily, numbers.adjusted_homophily
     (0.5, 0.0)
     """
@@ -50,7 +50,7 @@ def describe(graph: Graph, labels: Labelled) -> Statistics:
     shares = np.bincount(ends.ravel(), minlength=len(labels)) / max(ends.size, 1)
     chance = float((shares**2).sum())
     sizes = sorted(rows.size for rows in labels.values()) or [0]
-    return Statistics(
+    return GraphStatistics(
         nodes=graph.num_nodes,
         edges=graph.num_edges,
         features=graph.num_features,

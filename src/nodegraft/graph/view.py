@@ -1,63 +1,66 @@
 """What may be seen of a graph: the only thing a method is ever given."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nodegraft.base.errors import HiddenNodeError, ParameterError
-from nodegraft.graph.diffusion import Diffusion
-from nodegraft.graph.graph import Graph
-from nodegraft.graph.keys import Key
-from nodegraft.graph.matrix import IntArray, Matrix
-from nodegraft.graph.operator import Operator
-from nodegraft.graph.propagate import Propagated
+from nodegraft.base.errors import HiddenNodeError, ParameterError, UnknownNodeError
+from nodegraft.base.memo import Memo
+from nodegraft.graph.algebra.adjacency import Adjacency
+from nodegraft.graph.algebra.diffusion import Diffusion
+from nodegraft.graph.algebra.matrix import IntArray, Matrix, take_rows
+from nodegraft.graph.algebra.operator import Operator
+from nodegraft.graph.algebra.propagation import PropagatedFeatures
+from nodegraft.graph.keys import Key, KeyArray
+from nodegraft.graph.neighbourhood import Neighbourhood
+from nodegraft.graph.stores.protocol import GraphStore, Recipe
 
-
-@dataclass(frozen=True)
-class Neighbourhood:
-    """All that a network of ``len(hops)`` layers needs to see to embed some nodes.
-
-    ``features`` belong to the outermost nodes. ``hops[0]`` takes a tensor on those one step
-    inwards, the last one arrives at the nodes that were asked for; each is a slice of the
-    normalised adjacency. So one forward pass is the same code for the whole graph and for three
-    nodes of it:
-
-        hidden = neighbourhood.features @ first_weight
-        hidden = neighbourhood.hops[0] @ hidden
-
-    ``rings`` are the nodes themselves, outermost first: ``hops[i]`` leads from ``rings[i]`` to
-    ``rings[i + 1]``, which is part of it.
-    """
-
-    features: Operator
-    hops: tuple[Operator, ...]
-    rings: tuple[IntArray, ...]
+Rows = IntArray | Sequence[int]
 
 
 class GraphView:
     """The visible part of a graph. Degrees and normalisation count visible nodes only.
 
     Rows are those of the graph, so a node keeps its number from view to view; asking for a
-    hidden one is an error.
+    hidden one is an error. What is expensive is computed once, however many threads ask for it.
+
+    Args:
+        store: Where the whole graph lies.
+        visible: The rows that may be seen; None for all.
     """
 
-    def __init__(self, graph: Graph, visible: IntArray | None = None) -> None:
-        self._graph = graph
+    def __init__(self, store: GraphStore, visible: IntArray | None = None) -> None:
+        self._store = store
         self._rows = None if visible is None else np.unique(visible).astype(np.int64)
-        self._adjacency = (
-            graph._adjacency if self._rows is None else graph._adjacency.induced(self._rows)
-        )
-        self._propagated: dict[int, Propagated] = {}
-        self._diffusion: dict[float, Diffusion] = {}
-        self._whole_features: Matrix | None = None
-        self._whole: Neighbourhood | None = None
+        self._edges = Memo[Adjacency]()
+        self._propagated = Memo[PropagatedFeatures]()
+        self._diffusion = Memo[Diffusion]()
+        self._parts = Memo[Neighbourhood]()
+
+    @property
+    def _adjacency(self) -> Adjacency:
+        return self._edges.get("visible", self._visible_edges)
+
+    def _visible_edges(self) -> Adjacency:
+        (relation,) = self._store.relations
+        edges = self._store.adjacency(relation)
+        return edges if self._rows is None else edges.induced(self._rows)
+
+    @property
+    def identity(self) -> object:
+        """The same object for all views of one graph: their rows mean the same nodes."""
+        return self._store
+
+    @property
+    def recipe(self) -> Recipe | None:
+        """How tables became the features, if they were made from tables."""
+        return self._store.recipe
 
     @property
     def num_nodes(self) -> int:
         """How many nodes are visible."""
-        return self._adjacency.num_nodes
+        return len(self._store.keys) if self._rows is None else self._rows.size
 
     @property
     def num_edges(self) -> int:
@@ -67,7 +70,12 @@ class GraphView:
     @property
     def num_features(self) -> int:
         """How many columns a feature row has."""
-        return self._graph.num_features
+        return int(self._store.feature_matrix.shape[1])
+
+    @property
+    def has_text_keys(self) -> bool:
+        """Whether nodes are known by text rather than by integers."""
+        return self._store.keys.is_text
 
     @property
     def rows(self) -> NDArray[np.int64]:
@@ -75,21 +83,45 @@ class GraphView:
         return np.arange(self.num_nodes) if self._rows is None else self._rows
 
     def rows_of(self, keys: Iterable[Key]) -> NDArray[np.int64]:
-        """Row numbers of keys; a hidden node is refused."""
-        rows = self._graph.rows_of(keys)
+        """Row numbers of keys; unknown ones are named in the error, hidden ones are refused.
+
+        Args:
+            keys: Keys of nodes, in any order.
+        """
+        rows = self._store.keys.rows(keys)
         self.positions(rows)
         return rows
 
-    def keys_of(self, rows: IntArray) -> list[Key]:
-        """The user's keys of visible rows."""
-        self.positions(rows)
-        return self._graph.keys_of(rows)
+    def keys_of(self, rows: Rows) -> list[Key]:
+        """The user's keys of visible rows.
 
-    def positions(self, rows: IntArray) -> NDArray[np.int64]:
-        """Where rows stand among the visible ones; hidden and unknown rows are refused."""
-        if self._rows is None:
-            return self._graph._checked(rows)
+        Args:
+            rows: Row numbers.
+        """
+        keys: list[Key] = self.key_array_of(rows).tolist()
+        return keys
+
+    def key_array_of(self, rows: Rows) -> KeyArray:
+        """The same as an array.
+
+        Args:
+            rows: Row numbers.
+        """
+        self.positions(rows)
+        return self._store.keys.array_at(rows)
+
+    def positions(self, rows: Rows) -> NDArray[np.int64]:
+        """Where rows stand among the visible ones; hidden and unknown rows are refused.
+
+        Args:
+            rows: Row numbers.
+        """
         asked = np.asarray(rows, dtype=np.int64)
+        if self._rows is None:
+            outside = asked[(asked < 0) | (asked >= self.num_nodes)]
+            if outside.size:
+                raise UnknownNodeError(outside.tolist(), asked.size)
+            return asked
         place = np.searchsorted(self._rows, asked)
         inside = place < self._rows.size
         hidden = ~inside
@@ -101,30 +133,53 @@ class GraphView:
     def _at(self, positions: IntArray) -> IntArray:
         return positions if self._rows is None else self._rows[positions]
 
-    def degrees(self, rows: IntArray) -> IntArray:
-        """Number of visible neighbours."""
+    def degrees(self, rows: Rows) -> IntArray:
+        """How many visible neighbours each row has.
+
+        Args:
+            rows: Row numbers.
+        """
         return self._adjacency.degrees(self.positions(rows))
 
-    def neighbours(self, rows: IntArray) -> tuple[IntArray, IntArray]:
-        """How many visible neighbours each row has, and they one row after the other."""
+    def neighbours(self, rows: Rows) -> tuple[IntArray, IntArray]:
+        """How many visible neighbours each row has, and they one row after the other.
+
+        Args:
+            rows: Row numbers.
+        """
         counts, positions = self._adjacency.neighbours(self.positions(rows))
         return counts, self._at(positions)
 
-    def features(self, rows: IntArray) -> Matrix:
-        """Feature rows in float32, sparse if the graph stores them so."""
-        return self._graph.features(self._at(self.positions(rows)))
+    def features(self, rows: Rows) -> Matrix:
+        """Feature rows in float32, sparse if the graph stores them so.
 
-    def whole(self, hops: int) -> Neighbourhood:
-        """The neighbourhood of every visible node, in the order of :attr:`rows`."""
-        if self._whole is None:
-            symmetric = Operator(self._adjacency.normalised, symmetric=True)
-            everyone = np.arange(self.num_nodes)
-            self._whole = Neighbourhood(Operator(self._all_features()), (symmetric,), (everyone,))
-        whole = self._whole
+        Args:
+            rows: Row numbers.
+        """
+        self.positions(rows)
+        return take_rows(self._store.feature_matrix, np.asarray(rows, dtype=np.int64))
+
+    def full_batch(self, hops: int) -> Neighbourhood:
+        """The neighbourhood of every visible node, in the order of :attr:`rows`.
+
+        Args:
+            hops: How many steps along edges, one for each layer of a network.
+        """
+        whole = self._parts.get("full batch", self._full_batch)
         return Neighbourhood(whole.features, whole.hops * hops, whole.rings * (hops + 1))
 
+    def _full_batch(self) -> Neighbourhood:
+        symmetric = Operator(self._adjacency.normalised, symmetric=True)
+        everyone = np.arange(self.num_nodes)
+        return Neighbourhood(Operator(self.features(self.rows)), (symmetric,), (everyone,))
+
     def neighbourhood(self, rows: IntArray, hops: int) -> Neighbourhood:
-        """What these rows (each once, ascending) need of the graph, and nothing beyond it."""
+        """What these rows need of the graph, and nothing beyond it.
+
+        Args:
+            rows: Row numbers, each once and ascending.
+            hops: How many steps along edges, one for each layer of a network.
+        """
         nodes: IntArray = self.positions(rows)
         slices: list[Operator] = []
         rings = [nodes]
@@ -132,23 +187,36 @@ class GraphView:
             matrix, nodes = self._adjacency.hop(nodes)
             slices.append(Operator(matrix))
             rings.append(nodes)
-        features = Operator(self._graph.features(self._at(nodes)))
+        features = Operator(self.features(self._at(nodes)))
         return Neighbourhood(features, tuple(reversed(slices)), tuple(reversed(rings)))
 
     def around(self, rows: IntArray, hops: int) -> tuple[Neighbourhood, NDArray[np.int64]]:
-        """The neighbourhood of rows in any order, repeats included, and each one's place in it."""
+        """The neighbourhood of rows in any order, repeats included, and each one's place in it.
+
+        Args:
+            rows: Row numbers.
+            hops: How many steps along edges, one for each layer of a network.
+        """
         unique, places = np.unique(rows, return_inverse=True)
         return self.neighbourhood(unique, hops), places
 
     def propagated(self, rows: IntArray, hops: int) -> list[Matrix]:
-        """The rows of X, SX, S²X … up to ``hops``; the products are computed once per view."""
+        """The rows of X, SX, S²X …; the products are computed once per view.
+
+        Args:
+            rows: Row numbers.
+            hops: The largest power of S, at least 0.
+        """
         if hops < 0:
             raise ParameterError(f"hops must not be negative, and is {hops}.")
-        if hops not in self._propagated:
-            # Layers only ever give copies of rows: those of the whole graph need no copy before.
-            features = self._graph._features if self._rows is None else self._all_features()
-            self._propagated[hops] = Propagated(self._adjacency, features, hops)
-        return self._propagated[hops].rows(self.positions(rows))
+        found = self._propagated.get(hops, lambda: self._propagate(hops))
+        return found.rows(self.positions(rows))
+
+    def _propagate(self, hops: int) -> PropagatedFeatures:
+        # Layers only ever give copies of rows: those of the whole graph need no copy before.
+        everything = self._store.feature_matrix
+        features = everything if self._rows is None else self.features(self._rows)
+        return PropagatedFeatures(self._adjacency, features, hops)
 
     def diffused(
         self, starts: Sequence[IntArray], rows: IntArray, restart: float
@@ -157,14 +225,19 @@ class GraphView:
 
         One column per set: 1 where the row has its share of the set's mass, were that the same
         everywhere; 0 where no walk comes.
+
+        Args:
+            starts: Sets of rows that walks start from, evenly.
+            rows: Row numbers to look at.
+            restart: The chance, between 0 and 1, that a walk ends at each step; larger values
+                stay closer to the starts.
         """
-        if restart not in self._diffusion:
-            self._diffusion[restart] = Diffusion(self._adjacency, restart)
+        diffusion = self._diffusion.get(restart, lambda: Diffusion(self._adjacency, restart))
         places = [self.positions(start) for start in starts]
-        mass, total = self._diffusion[restart].mass(places, self.positions(rows))
+        mass, total = diffusion.mass(places, self.positions(rows))
         return mass / (total / self.num_nodes)
 
-    def _all_features(self) -> Matrix:
-        if self._whole_features is None:
-            self._whole_features = self._graph.features(self.rows)
-        return self._whole_features
+    def __repr__(self) -> str:
+        everyone = len(self._store.keys)
+        seen = "all" if self._rows is None else f"{self.num_nodes:,}"
+        return f"GraphView({seen} of {everyone:,} nodes, {self.num_features:,} features)"

@@ -4,38 +4,27 @@ The first three give every node a cost, and :func:`lowest` keeps the cheapest of
 :func:`herding` chooses one node after the other.
 """
 
-import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from nodegraft.graph.labels import Labelled
+from nodegraft.graph.labels import NodeLabels
 
 PAIRS = 2**24
 """How many distances are held at once; all of them would be the labelled nodes squared."""
 
 
-def without(kept: Labelled, taught: Labelled) -> Labelled:
-    """What was kept, less the nodes that are taught anew: a node's latest label counts.
-
-    >>> without(Labelled({"hats": [3, 1]}), Labelled({"caps": [1]})).lists()
-    {'hats': [3]}
-    """
-    again = taught.rows()
-    return Labelled({name: rows[~np.isin(rows, again)] for name, rows in kept.items()})
-
-
-def lowest(labelled: Labelled, costs: Tensor, count: int) -> Labelled:
+def lowest(labelled: NodeLabels, costs: Tensor, count: int) -> NodeLabels:
     """Of each class the ``count`` nodes with the lowest cost, cheapest first.
 
     ``costs`` are in the order of ``labelled.rows()``.
 
-    >>> labelled = Labelled({"hats": [7, 8, 9], "caps": [4]})
-    >>> lowest(labelled, torch.tensor([2.0, 0, 1, 5]), 2).lists()
+    >>> labelled = NodeLabels({"hats": [7, 8, 9], "caps": [4]})
+    >>> lowest(labelled, torch.tensor([2.0, 0, 1, 5]), 2).to_lists()
     {'hats': [8, 9], 'caps': [4]}
     """
     parts = torch.split(costs, [rows.size for rows in labelled.values()])
-    return Labelled(
+    return NodeLabels(
         {
             name: rows[part.argsort(stable=True)[:count].numpy()]
             for (name, rows), part in zip(labelled.items(), parts, strict=True)

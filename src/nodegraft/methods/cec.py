@@ -4,12 +4,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
+from nodegraft.base.parameters.constraints import PositiveFloat, PositiveInt
 from nodegraft.episodes.episode import Episode
-from nodegraft.graph.stream import Curriculum
 from nodegraft.graph.view import GraphView
-from nodegraft.methods.episodic import Prototypical
-from nodegraft.nn.encoders import GCN
-from nodegraft.training.evolved import EvolvedClassifier
+from nodegraft.methods.templates.episodic import Prototypical
+from nodegraft.nn.encoders.gcn import GCN
+from nodegraft.streams.curriculum import Curriculum
+from nodegraft.training.learners.evolved import EvolvedClassifier
 from nodegraft.training.meta import MetaTraining
 
 
@@ -33,9 +34,14 @@ class CEC(Prototypical[EvolvedClassifier]):
     is not offered.
     """
 
-    temperature: float = 16.0
-    base_shots: int = 20
-    attention_rate: float = 0.0002
+    temperature: PositiveFloat = 16.0
+    r"""What cosines are multiplied by (:math:`\tau`)."""
+
+    base_shots: PositiveInt = 20
+    """Supports of each base class in an episode."""
+
+    attention_rate: PositiveFloat = 0.0002
+    """Adam's step size for the attention."""
 
     name: ClassVar[str] = "cec"
     summary: ClassVar[str] = "frozen GCN, class means adapted by attention among them, cosine"

@@ -9,39 +9,30 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor
 
-from nodegraft.base.errors import ParameterError
-from nodegraft.graph.labels import Labelled
-from nodegraft.graph.stream import Curriculum
+from nodegraft.base.parameters.constraints import NonNegativeInt, PositiveFloat, PositiveInt
+from nodegraft.graph.keyed_labels import KeyedLabels
+from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView
 from nodegraft.memory.replay import (
     coverage_maximisation,
     influence_maximisation,
     lowest,
     mean_of_feature,
-    without,
 )
-from nodegraft.methods.tuned import Tuned
+from nodegraft.methods.templates.classifying import Classifying
+from nodegraft.model.learned import learned
 from nodegraft.nn.prototypes import class_means
+from nodegraft.streams.curriculum import Curriculum
 
 
 @dataclass(kw_only=True)
-class ERGNN(Tuned):
+class ERGNN(Classifying):
     r"""Experience replay with a buffer :math:`B` of ``kept`` nodes a class.
 
     .. math:: L = \beta L_{new} + (1 - \beta) L_B, \quad
         \beta = \frac{|B|}{|B| + |S^t|}
 
-    After a session the buffer takes nodes of its classes, by ``choose``:
-
-    - ``"mean-of-feature"``: the closest to their class's mean embedding;
-    - ``"coverage"``: those with the fewest nodes of the session's other classes within a distance.
-      The source gives that distance as a number; embeddings here have no fixed scale, so
-      ``radius`` counts in mean distances of a node to its class mean;
-    - ``"influence"``: those whose absence would move the trained weights the most. The source
-      takes influence functions over the network; here they are taken on the head alone, with the
-      encoder fixed and the Hessian's blocks of single classes (see
-      :func:`~nodegraft.memory.replay.influence_maximisation`), which is exact algebra on a small
-      matrix rather than an iterative estimate on a large one.
+    After a session the buffer takes nodes of its classes, by ``choose``.
 
     Adapted: the paper's GCN, one head over all seen classes where the source knows the task, a
     fixed number of ``steps``. Mind :math:`\beta`: it suits sessions with more labels than the
@@ -50,10 +41,30 @@ class ERGNN(Tuned):
     ``choose`` were taken on validation classes. Zhou & Cao 2021, https://arxiv.org/abs/2003.09908.
     """
 
-    steps: int = 800
+    steps: NonNegativeInt = 800
+    """Gradient steps a session on encoder and head."""
+
     choose: Literal["mean-of-feature", "coverage", "influence"] = "coverage"
-    kept: int = 10
-    radius: float = 1.0
+    """Which nodes are kept.
+
+    - ``"mean-of-feature"``: the closest to their class's mean embedding;
+    - ``"coverage"``: those with the fewest nodes of the session's other classes within a distance;
+    - ``"influence"``: those whose absence would move the trained weights the most. The source
+      takes influence functions over the network; here they are taken on the head alone, with the
+      encoder fixed and the Hessian's blocks of single classes (see
+      :func:`~nodegraft.memory.replay.influence_maximisation`), which is exact algebra on a small
+      matrix rather than an iterative estimate on a large one.
+    """
+
+    kept: PositiveInt = 10
+    """How many nodes of each class are replayed; replaying none is ``finetune``."""
+
+    radius: PositiveFloat = 1.0
+    """The distance of ``"coverage"``, in mean distances of a node to its class mean: the source
+    gives it as a number, but embeddings here have no fixed scale."""
+
+    kept_: KeyedLabels = learned()
+    """The nodes that are replayed."""
 
     name: ClassVar[str] = "er-gnn"
     summary: ClassVar[str] = "experience replay of a few nodes of every old class"
@@ -61,14 +72,12 @@ class ERGNN(Tuned):
 
     def learn_base(self, view: GraphView, curriculum: Curriculum) -> None:
         """Train the classifier, then fill the buffer."""
-        if self.kept < 1:
-            raise ParameterError("kept must be positive; replaying nothing is finetune.")
         super().learn_base(view, curriculum)
-        self.kept_ = self._chosen(view, curriculum.train).lists()
+        self.kept_ = KeyedLabels.of(self._chosen(view, curriculum.train), view)
 
-    def learn_classes(self, view: GraphView, support: Labelled) -> None:
+    def learn_classes(self, view: GraphView, support: NodeLabels) -> None:
         """Learn new supports and the buffer together, then choose among the new ones."""
-        buffer = without(Labelled(self.kept_), support)
+        buffer = self.kept_.on(view)
         together = buffer | support
         targets = self.columns(together)
         parts = [buffer.num_nodes, support.num_nodes]
@@ -78,19 +87,18 @@ class ERGNN(Tuned):
             old, new = (F.cross_entropy(*part, reduction="sum") for part in both)
             return mix(new / parts[1], old / max(1, parts[0]), *parts)
 
-        self.tune(self.grown(support), view, together.rows(), loss)
-        self.kept_ = (buffer | self._chosen(view, support)).lists()
+        self.train_on(self.grown(support), view, together.rows(), loss, self.steps)
+        self.kept_ = KeyedLabels.of(buffer | self._chosen(view, support), view)
 
-    def unlearn_classes(self, kept: NDArray[np.int64]) -> None:
+    def keep_classes(self, columns: NDArray[np.int64]) -> None:
         """Drop the other classes from head and buffer."""
-        super().unlearn_classes(kept)
-        names = [self.classes_[column] for column in kept]
-        self.kept_ = Labelled(self.kept_).only(names).lists()
+        super().keep_classes(columns)
+        self.kept_ = self.kept_.select(self.classes_[column] for column in columns)
 
-    def _chosen(self, view: GraphView, labelled: Labelled) -> Labelled:
+    def _chosen(self, view: GraphView, labelled: NodeLabels) -> NodeLabels:
         return lowest(labelled, self._costs(view, labelled), self.kept)
 
-    def _costs(self, view: GraphView, labelled: Labelled) -> Tensor:
+    def _costs(self, view: GraphView, labelled: NodeLabels) -> Tensor:
         vectors, targets = self.embedded(view, labelled)
         if self.choose == "influence":
             columns = self.columns(labelled)
@@ -106,6 +114,12 @@ def mix(new: Tensor, replayed: Tensor, buffer: int, support: int) -> Tensor:
 
     >>> mix(torch.tensor(1.0), torch.tensor(10.0), buffer=30, support=10).item()
     3.25
+
+    Args:
+        new: The loss of the new supports.
+        replayed: The loss of the buffer.
+        buffer: How many nodes the buffer has.
+        support: How many new supports there are.
     """
     beta = buffer / (buffer + support)
     return beta * new + (1.0 - beta) * replayed

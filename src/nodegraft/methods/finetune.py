@@ -5,13 +5,14 @@ from typing import ClassVar
 
 import torch.nn.functional as F
 
-from nodegraft.graph.labels import Labelled
+from nodegraft.base.parameters.constraints import NonNegativeInt
+from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView
-from nodegraft.methods.tuned import Tuned
+from nodegraft.methods.templates.classifying import Classifying
 
 
 @dataclass(kw_only=True)
-class Finetune(Tuned):
+class Finetune(Classifying):
     r"""The floor: nothing is kept and nothing is protected.
 
     In session t encoder and head take gradient steps on the supports of the new classes alone,
@@ -23,16 +24,20 @@ class Finetune(Tuned):
     (https://doi.org/10.1016/S0079-7421(08)60536-8).
     """
 
+    steps: NonNegativeInt = 100
+    """Gradient steps a session on encoder and head."""
+
     name: ClassVar[str] = "finetune"
     summary: ClassVar[str] = "gradient steps on the new supports alone; the floor"
     citation: ClassVar[str] = "McCloskey & Cohen 1989"
 
-    def learn_classes(self, view: GraphView, support: Labelled) -> None:
+    def learn_classes(self, view: GraphView, support: NodeLabels) -> None:
         """Some steps on the new supports."""
         targets = self.columns(support)
-        self.tune(
+        self.train_on(
             self.grown(support),
             view,
             support.rows(),
             lambda scores: F.cross_entropy(scores, targets),
+            self.steps,
         )

@@ -9,10 +9,10 @@ import torch
 from numpy.typing import NDArray
 
 from nodegraft.episodes.episode import Episode
-from nodegraft.graph.stream import Curriculum
-from nodegraft.methods.episodic import Prototypical
-from nodegraft.nn.encoders import GCN
-from nodegraft.training.prototypes import Valuation, ValuedPrototypes
+from nodegraft.methods.templates.episodic import Prototypical
+from nodegraft.nn.encoders.gcn import GCN
+from nodegraft.streams.curriculum import Curriculum
+from nodegraft.training.learners.prototypes import Valuation, ValuedPrototypes
 
 
 @dataclass(kw_only=True)
@@ -31,15 +31,17 @@ class GPN(Prototypical[ValuedPrototypes]):
     Adapted: the encoder is the shared pre-trained one and stays trainable, as in the HAG-Meta
     paper; the valuator is that paper's, two graph convolutions on the features, where the source
     spreads scores by an attention of its own. A known class's prototype takes all its training
-    nodes. When classes arrive only their prototypes are added. ``centrality="log1p"`` is HAG-Meta's
-    reading here, which unlike the source's does not weigh isolated nodes most of all.
+    nodes. When classes arrive only their prototypes are added.
     """
 
     centrality: Literal["log1p", "paper"] = "paper"
+    r"""How a node's degree counts: :math:`\log(d + \epsilon)` as the source has it, or HAG-Meta's
+    reading here, :math:`\log(1 + d)`, which does not weigh isolated nodes most of all."""
 
     name: ClassVar[str] = "gpn"
     summary: ClassVar[str] = "GCN and node valuator meta-trained on N-way tasks, nearest prototype"
     citation: ClassVar[str] = "Ding et al. 2020"
+    reversible: ClassVar[bool] = True
 
     def new_network(self, encoder: GCN) -> ValuedPrototypes:
         """Encoder and valuator; nothing weighs tasks."""
@@ -50,6 +52,6 @@ class GPN(Prototypical[ValuedPrototypes]):
         """Plain tasks."""
         return self.tasks(curriculum)
 
-    def unlearn_classes(self, kept: NDArray[np.int64]) -> None:
+    def keep_classes(self, columns: NDArray[np.int64]) -> None:
         """Drop the other prototypes."""
-        self.prototypes_ = self.prototypes_[torch.from_numpy(kept)]
+        self.prototypes_ = self.prototypes_[torch.from_numpy(columns)]

@@ -8,24 +8,29 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from nodegraft.episodes.episode import Episode, draw_some
-from nodegraft.graph.graph import Graph
+from nodegraft.base.parameters.constraints import NonNegativeInt, PositiveInt
+from nodegraft.episodes.episode import Episode, sample_per_class
+from nodegraft.graph.keyed_labels import KeyedLabels
 from nodegraft.graph.keys import Key
-from nodegraft.graph.labels import Labelled
-from nodegraft.graph.stream import Curriculum
+from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView
-from nodegraft.methods.episodic import Prototypical
-from nodegraft.nn.encoders import GCN
+from nodegraft.methods.templates.episodic import Prototypical
+from nodegraft.model.learned import learned
+from nodegraft.nn.encoders.gcn import GCN
+from nodegraft.streams.curriculum import Curriculum
+from nodegraft.training.learners.hag import HAGNetwork, PaperOptions
 from nodegraft.training.meta import leave_one_out
-from nodegraft.training.session import HAGNetwork, Reading
 
 
 @dataclass(frozen=True)
 class Attention:
-    """What both attentions say: class -> node key -> weight, and the tasks with theirs."""
+    """What both attentions say."""
 
     nodes: dict[str, dict[Key, float]]
+    """Few-shot class -> key of a support -> its weight."""
+
     tasks: tuple[tuple[tuple[str, ...], float], ...]
+    """The classes of each task, and the task's weight for the last one."""
 
 
 @dataclass(kw_only=True)
@@ -35,23 +40,55 @@ class HAGMeta(Prototypical[HAGNetwork]):
     The encoder is pre-trained on the base classes, then encoder and both attentions practise
     increments on the pseudo-novel ones (GPIL). A new class's prototype is
     :math:`p_k = \sum_j \lambda_j z_j` with node-level attention :math:`\lambda`; task-level
-    attention weighs the loss while practising. Practice has the N and K of the stream unless
-    ``ways`` and ``shots`` are set. A session first takes some gradient steps on leave-one-out
-    episodes over the supports kept so far: better on validation classes than not to
-    (``adapt="none"``). Tan et al. 2022, https://arxiv.org/abs/2112.12819.
+    attention weighs the loss while practising. A session first takes some gradient steps on
+    leave-one-out episodes over the supports kept so far. Tan et al. 2022,
+    https://arxiv.org/abs/2112.12819.
     """
 
     gpil: bool = True
+    """Whether increments are practised; the paper's ablation leaves it out."""
+
     nla: bool = True
+    """Whether node-level attention weighs supports; else prototypes are plain means."""
+
     tla: Literal["off", "set", "class-axis"] = "set"
-    base_shots: int = 20
+    """Whether and how task-level attention weighs the loss: on sets of prototypes of any size, or
+    along the class axis with a fixed N, as the paper's appendix says."""
+
+    base_shots: PositiveInt = 20
+    """Supports of each base class in an episode, and kept of it for adapting."""
+
     adapt: Literal["none", "support"] = "support"
-    adapt_steps: int = 10
+    """Whether a session takes gradient steps on the supports: better on validation classes of two
+    graphs than not to."""
+
+    adapt_steps: NonNegativeInt = 10
+    """How many such steps."""
+
     tla_scale: Literal["literal", "classes"] = "literal"
+    """The paper's task weights, which are nearly inert, or those times the number of classes."""
+
     nla_normalise: Literal["class", "session"] = "class"
+    """Whether the weights of supports sum to 1 within a class or over a session."""
+
     nla_for: Literal["few-shot", "all"] = "few-shot"
+    """Whether attention weighs the supports of few-shot classes only."""
+
     centrality: Literal["log1p", "paper"] = "log1p"
+    r"""How a node's degree counts: :math:`\log(1 + d)`, or the paper's
+    :math:`\log(d + \epsilon)`, under which an isolated node has the largest weight."""
+
     last_relu: bool = False
+    """Whether negative numbers are cut off behind the encoder's last layer, as the paper says."""
+
+    shape_: list[int] = learned()
+    """How many base classes there were, and how many an increment brought in practice."""
+
+    kept_: KeyedLabels = learned()
+    """Supports: of the base classes those kept for adapting, of the others all."""
+
+    tasks_: list[list[str]] = learned()
+    """The classes of each task, the base first."""
 
     name: ClassVar[str] = "hag-meta"
     summary: ClassVar[str] = (
@@ -66,7 +103,8 @@ class HAGMeta(Prototypical[HAGNetwork]):
         super().learn_base(view, curriculum)
         # Base labels are many: adapting keeps a few of them, not adapting keeps none.
         count = self.base_shots if self.adapt == "support" else 0
-        self.kept_ = [draw_some(curriculum.train, count, self.seeds.generator("kept")).lists()]
+        kept = sample_per_class(curriculum.train, count, self.seeds.generator("kept"))
+        self.kept_, self.tasks_ = KeyedLabels.of(kept, view), [list(kept)]
 
     def new_encoder(self, features: int) -> GCN:
         """The paper's, with ReLU behind the last layer where asked for."""
@@ -74,7 +112,7 @@ class HAGMeta(Prototypical[HAGNetwork]):
 
     def new_network(self, encoder: GCN) -> HAGNetwork:
         """Both attentions beside the encoder."""
-        reading = Reading(
+        options = PaperOptions(
             nla=self.nla,
             tla=self.tla,
             tla_scale=self.tla_scale,
@@ -84,15 +122,16 @@ class HAGMeta(Prototypical[HAGNetwork]):
         )
         base, ways = self.shape_
         generator = self.seeds.torch_generator("attention")
-        return HAGNetwork(encoder, reading, base=base, ways=ways, generator=generator)
+        return HAGNetwork(encoder, options, base=base, ways=ways, generator=generator)
 
     def practice(self, curriculum: Curriculum) -> Iterator[Episode]:
         """GPIL, unless it is ablated."""
         return self.increments(curriculum, self.base_shots) if self.gpil else iter(())
 
-    def learn_classes(self, view: GraphView, support: Labelled) -> None:
+    def learn_classes(self, view: GraphView, support: NodeLabels) -> None:
         """Prototypes of the new classes; adapting, some steps on kept supports come first."""
-        self.kept_ = [*self.kept_, support.lists()]
+        self.kept_ = KeyedLabels({**self.kept_, **KeyedLabels.of(support, view)})
+        self.tasks_ = [*self.tasks_, list(support)]
         if self.adapt == "support":
             self._adapt(view)
         else:
@@ -100,52 +139,65 @@ class HAGMeta(Prototypical[HAGNetwork]):
 
     def _adapt(self, view: GraphView) -> None:
         network = self.network()
-        tasks = [Labelled(task) for task in self.kept_ if task]
-        # Refuses a node that supports two classes now, not when an episode happens to draw it.
-        Labelled({name: rows for task in tasks for name, rows in task.items()})
+        tasks = self._tasks(view)
         draws = self.seeds.generator("adapt", str(len(tasks)))
         episodes = (leave_one_out(tasks, draws) for _ in range(self.adapt_steps))
         self.training(self.adapt_steps)(network, view, episodes)
         self._take(network, view, tasks)
 
     @torch.no_grad()
-    def _take(self, network: HAGNetwork, view: GraphView, tasks: list[Labelled]) -> None:
+    def _take(self, network: HAGNetwork, view: GraphView, tasks: list[NodeLabels]) -> None:
         self.network_ = network.state_dict()
         prototypes = [
             network.prototypes(view, task, few_shot=place > 0) for place, task in enumerate(tasks)
         ]
         self.prototypes_ = torch.cat(prototypes)
 
-    def unlearn_classes(self, kept: NDArray[np.int64]) -> None:
-        """Drop the other prototypes and supports."""
-        self.prototypes_ = self.prototypes_[torch.from_numpy(kept)]
-        names = {self.classes_[column] for column in kept}
-        self.kept_ = [
-            {name: rows for name, rows in task.items() if name in names} for task in self.kept_
-        ]
+    def _tasks(self, view: GraphView) -> list[NodeLabels]:
+        """The supports that are kept, task by task."""
+        kept = self.kept_.on(view)
+        return [kept.select(names) for names in self.tasks_ if names]
 
-    def learn_as_published(self, view: GraphView, everything: Labelled, queries: Labelled) -> None:
+    def keep_classes(self, columns: NDArray[np.int64]) -> None:
+        """Drop the other prototypes and supports."""
+        self.prototypes_ = self.prototypes_[torch.from_numpy(columns)]
+        names = {self.classes_[column]: None for column in columns}
+        self.kept_ = self.kept_.select(names)
+        left = [[name for name in task if name in names] for task in self.tasks_]
+        # The base stays the first task, even if nothing of it is left.
+        self.tasks_ = [task for place, task in enumerate(left) if task or not place]
+
+    def learn_as_published(
+        self, view: GraphView, everything: NodeLabels, queries: NodeLabels
+    ) -> None:
         """One step on the loss of the queries; prototypes over all nodes."""
         network = self.network()
-        tasks = [everything.only(task) for task in self.kept_ if task]
+        tasks = [everything.select(task) for task in self.tasks_ if task]
         self.training(1)(network, view, iter([Episode(tuple(tasks), queries)]))
         self._take(network, view, tasks)
 
     @torch.no_grad()
-    def attention(self, graph: Graph | GraphView) -> Attention:
+    def attention(self, graph: GraphView) -> Attention:
         """The weight of every few-shot support in its class, and of every task for the last one.
 
         An attention that is switched off weighs all alike.
+
+        Args:
+            graph: The graph, or what may be seen of it.
         """
-        view = self._checked(graph)
-        network = self.network()
+        model = self._now()
+        model._check(graph)
+        return model._attention(graph)
+
+    def _attention(self, view: GraphView) -> Attention:
+        network, kept = self.network(), self.kept_.on(view)
         nodes: dict[str, dict[Key, float]] = {}
-        for task in (Labelled(task) for task in self.kept_[1:] if task):
+        for task in (kept.select(names) for names in self.tasks_[1:]):
             sizes = [rows.size for rows in task.values()]
             weights = torch.split(network.support_weights(view, task), sizes)
             for (name, rows), part in zip(task.items(), weights, strict=True):
                 nodes[name] = dict(zip(view.keys_of(rows), part.tolist(), strict=True))
-        names = [tuple(task) for task in self.kept_ if task]
+        names = [tuple(task) for task in self.tasks_ if task]
         tasks = torch.split(self.prototypes_, [len(task) for task in names])
         shares = torch.full((len(tasks),), 1 / len(tasks))
         if self.tla != "off":

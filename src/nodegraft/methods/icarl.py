@@ -9,18 +9,21 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor
 
-from nodegraft.graph.labels import Labelled
-from nodegraft.graph.stream import Curriculum
+from nodegraft.base.parameters.constraints import NonNegativeInt, PositiveFloat, PositiveInt
+from nodegraft.graph.keyed_labels import KeyedLabels
+from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView
-from nodegraft.memory.replay import herding, without
-from nodegraft.methods.tuned import Tuned
-from nodegraft.nn.encoders import embed_rows
+from nodegraft.memory.replay import herding
+from nodegraft.methods.templates.classifying import Classifying
+from nodegraft.model.learned import learned
+from nodegraft.nn.encoders.encoder import embed_rows
 from nodegraft.nn.losses import distillation
 from nodegraft.nn.prototypes import class_means, squared_distances
+from nodegraft.streams.curriculum import Curriculum
 
 
 @dataclass(kw_only=True)
-class ICaRL(Tuned):
+class ICaRL(Classifying):
     r"""The source's three parts, on the paper's GCN.
 
     Exemplars :math:`P_k` are chosen by herding, ``budget`` in all, so each class keeps
@@ -39,9 +42,20 @@ class ICaRL(Tuned):
     https://arxiv.org/abs/1611.07725.
     """
 
-    steps: int = 200
-    budget: int = 2000
-    temperature: float = 2.0
+    steps: NonNegativeInt = 200
+    """Gradient steps a session on encoder and head."""
+
+    budget: PositiveInt = 2000
+    """How many exemplars are kept in all; each class has its share, at least one."""
+
+    temperature: PositiveFloat = 2.0
+    """How soft the last model's answers are made before they are held on to (:math:`T`)."""
+
+    kept_: KeyedLabels = learned()
+    """The exemplars, those chosen first in front."""
+
+    means_: Tensor = learned()
+    """The mean direction of each class's exemplars."""
 
     name: ClassVar[str] = "icarl"
     summary: ClassVar[str] = "herded exemplars, distillation, nearest mean of exemplars"
@@ -50,11 +64,11 @@ class ICaRL(Tuned):
     def learn_base(self, view: GraphView, curriculum: Curriculum) -> None:
         """Train the classifier, then choose exemplars."""
         super().learn_base(view, curriculum)
-        self._keep(view, Labelled({}), curriculum.train)
+        self._keep(view, NodeLabels({}), curriculum.train)
 
-    def learn_classes(self, view: GraphView, support: Labelled) -> None:
+    def learn_classes(self, view: GraphView, support: NodeLabels) -> None:
         """Train on supports and exemplars, holding on to the last model's answers."""
-        exemplars = without(Labelled(self.kept_), support)
+        exemplars = self.kept_.on(view)
         together = exemplars | support
         rows, targets, known = together.rows(), self.columns(together), len(self.classes_)
         taught = self._answers(view, rows)
@@ -63,13 +77,13 @@ class ICaRL(Tuned):
             held = distillation(scores[:, :known], taught, self.temperature)
             return F.cross_entropy(scores, targets) + held
 
-        self.tune(self.grown(support), view, rows, loss)
+        self.train_on(self.grown(support), view, rows, loss, self.steps)
         self._keep(view, exemplars, support)
 
-    def _keep(self, view: GraphView, exemplars: Labelled, support: Labelled) -> None:
+    def _keep(self, view: GraphView, exemplars: NodeLabels, support: NodeLabels) -> None:
         count = max(1, self.budget // (len(exemplars) + len(support)))
-        cut = Labelled({name: rows[:count] for name, rows in exemplars.items()})
-        kept = cut | Labelled(
+        cut = NodeLabels({name: rows[:count] for name, rows in exemplars.items()})
+        kept = cut | NodeLabels(
             {
                 name: rows[herding(self._directions(view, rows), count)]
                 for name, rows in support.items()
@@ -77,15 +91,14 @@ class ICaRL(Tuned):
         )
         targets = torch.from_numpy(kept.targets(kept.classes))
         means = class_means(self._directions(view, kept.rows()), targets, len(kept))
-        self.kept_ = kept.lists()
-        self.means_: Tensor = F.normalize(means, dim=1)
+        self.kept_ = KeyedLabels.of(kept, view)
+        self.means_ = F.normalize(means, dim=1)
 
-    def unlearn_classes(self, kept: NDArray[np.int64]) -> None:
+    def keep_classes(self, columns: NDArray[np.int64]) -> None:
         """Drop the other classes' means, exemplars and rows of the head."""
-        super().unlearn_classes(kept)
-        self.means_ = self.means_[torch.from_numpy(kept)]
-        names = [self.classes_[column] for column in kept]
-        self.kept_ = Labelled(self.kept_).only(names).lists()
+        super().keep_classes(columns)
+        self.means_ = self.means_[torch.from_numpy(columns)]
+        self.kept_ = self.kept_.select(self.classes_[column] for column in columns)
 
     def score(self, view: GraphView, rows: NDArray[np.int64]) -> Tensor:
         """Minus the squared distance to each mean, all of length 1."""

@@ -6,11 +6,12 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from nodegraft.graph.labels import Labelled
-from nodegraft.graph.stream import Curriculum
+from nodegraft.graph.keyed_labels import KeyedLabels
+from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView
-from nodegraft.memory.replay import without
-from nodegraft.methods.classifying import Classifying
+from nodegraft.methods.templates.classifying import Classifying
+from nodegraft.model.learned import learned
+from nodegraft.streams.curriculum import Curriculum
 from nodegraft.training.pretrain import Pretraining
 
 
@@ -24,13 +25,20 @@ class JointFewShot(Classifying):
     .. math:: L = \frac{1}{|C|} \sum_{c \in C} \frac{1}{|S_c|} \sum_{i \in S_c}
         CE(g_\theta(A, X)_i W^\top, c)
 
-    Every class counts alike (``balanced``): a base class has many times the labels of a new
-    one and would drown it. Early stopping uses the held-out nodes of the curriculum and, of new
+    Early stopping uses the held-out nodes of the curriculum and, of new
     classes, a share of their supports carved by seed. Joint training as a mark to compare with:
     Li & Hoiem 2017, https://arxiv.org/abs/1606.09282.
     """
 
     balanced: bool = True
+    """Whether every class counts alike in the loss: a base class has many times the labels of a new
+    one and would drown it."""
+
+    train_: KeyedLabels = learned()
+    """All labels received so far, less those held out."""
+
+    held_out_: KeyedLabels = learned()
+    """The nodes early stopping looks at."""
 
     name: ClassVar[str] = "joint-fewshot"
     summary: ClassVar[str] = "retrained from scratch on all labels received so far"
@@ -43,23 +51,22 @@ class JointFewShot(Classifying):
 
     def learn_base(self, view: GraphView, curriculum: Curriculum) -> None:
         """Train on all known classes."""
-        everything = curriculum.undivided
+        everything = curriculum.without_pseudo_novel
         self._train(view, *everything.for_early_stopping(self.seeds))
 
-    def learn_classes(self, view: GraphView, support: Labelled) -> None:
+    def learn_classes(self, view: GraphView, support: NodeLabels) -> None:
         """Train anew on all labels so far."""
-        old = (without(Labelled(rows), support) for rows in (self.train_, self.held_out_))
+        old = (labels.on(view) for labels in (self.train_, self.held_out_))
         new = Curriculum.from_labels(support).for_early_stopping(self.seeds)
         self._train(view, *(before | more for before, more in zip(old, new, strict=True)))
 
-    def _train(self, view: GraphView, train: Labelled, held_out: Labelled) -> None:
+    def _train(self, view: GraphView, train: NodeLabels, held_out: NodeLabels) -> None:
         super().learn_base(view, Curriculum(train, held_out))
-        self.train_ = train.lists()
-        self.held_out_ = held_out.lists()
+        self.train_ = KeyedLabels.of(train, view)
+        self.held_out_ = KeyedLabels.of(held_out, view)
 
-    def unlearn_classes(self, kept: NDArray[np.int64]) -> None:
+    def keep_classes(self, columns: NDArray[np.int64]) -> None:
         """Drop the other classes from head and labels."""
-        super().unlearn_classes(kept)
-        names = [self.classes_[column] for column in kept]
-        self.train_ = Labelled(self.train_).only(names).lists()
-        self.held_out_ = Labelled(self.held_out_).only(names).lists()
+        super().keep_classes(columns)
+        names = [self.classes_[column] for column in columns]
+        self.train_, self.held_out_ = self.train_.select(names), self.held_out_.select(names)

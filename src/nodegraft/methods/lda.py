@@ -8,12 +8,14 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from nodegraft.graph.labels import Labelled
-from nodegraft.graph.stream import Curriculum
+from nodegraft.base.parameters.constraints import FractionBelowOne
+from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView
-from nodegraft.methods.frozen import Frozen
-from nodegraft.nn.covariance import shrunk, within_scatter
+from nodegraft.methods.templates.frozen import Frozen
+from nodegraft.model.learned import learned
+from nodegraft.nn.linear.covariance import shrunk, within_scatter
 from nodegraft.nn.prototypes import class_means
+from nodegraft.streams.curriculum import Curriculum
 
 
 @dataclass(kw_only=True)
@@ -36,7 +38,24 @@ class LDA(Frozen):
     labels of session 0 that shape it.
     """
 
-    shrinkage: float = 1e-4
+    shrinkage: FractionBelowOne = 1e-4
+    r"""How far the covariance is drawn to a round one (:math:`\epsilon`); 0 fails where embeddings
+    do not vary in every direction."""
+
+    means_: Tensor = learned()
+    """One mean for each class."""
+
+    scatter_: Tensor = learned()
+    """The sum of squares around the class means."""
+
+    nodes_: int = learned()
+    """How many nodes are in the scatter."""
+
+    weights_: Tensor = learned()
+    """One discriminant for each class."""
+
+    biases_: Tensor = learned()
+    """And its offset."""
 
     name: ClassVar[str] = "lda"
     summary: ClassVar[str] = "pre-trained GCN, linear discriminants with one running covariance"
@@ -51,7 +70,7 @@ class LDA(Frozen):
         self.nodes_ = 0
         self.learn_classes(view, curriculum.train)
 
-    def learn_classes(self, view: GraphView, support: Labelled) -> None:
+    def learn_classes(self, view: GraphView, support: NodeLabels) -> None:
         """More means, more scatter, and all discriminants anew."""
         embedded, targets = self.embedded(view, support)
         vectors = embedded.double()
@@ -63,14 +82,14 @@ class LDA(Frozen):
         self.weights_ = torch.linalg.solve(covariance, self.means_.T).T.contiguous()
         self.biases_ = -0.5 * (self.weights_ * self.means_).sum(dim=1)
 
-    def unlearn_classes(self, kept: NDArray[np.int64]) -> None:
+    def keep_classes(self, columns: NDArray[np.int64]) -> None:
         """Drop the other means; the scatter stays, so nobody else's score moves.
 
         What the dropped nodes said about the common shape is still in it.
         """
-        columns = torch.from_numpy(kept)
-        self.means_, self.weights_ = self.means_[columns], self.weights_[columns]
-        self.biases_ = self.biases_[columns]
+        kept = torch.from_numpy(columns)
+        self.means_, self.weights_ = self.means_[kept], self.weights_[kept]
+        self.biases_ = self.biases_[kept]
 
     def score(self, view: GraphView, rows: NDArray[np.int64]) -> Tensor:
         """The log-likelihood of each class, but for what they have in common."""

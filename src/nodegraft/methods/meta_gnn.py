@@ -9,13 +9,20 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from nodegraft.base.parameters.constraints import (
+    NonNegativeInt,
+    PositiveFloat,
+    PositiveInt,
+)
 from nodegraft.episodes.episode import Episode
-from nodegraft.graph.labels import Labelled
-from nodegraft.graph.stream import Curriculum
+from nodegraft.graph.keyed_labels import KeyedLabels
+from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView
-from nodegraft.methods.episodic import Episodic
-from nodegraft.nn.encoders import GCN
-from nodegraft.training.maml import MAML, Adaptation, Adapted
+from nodegraft.methods.templates.episodic import Episodic
+from nodegraft.model.learned import learned
+from nodegraft.nn.encoders.gcn import GCN
+from nodegraft.streams.curriculum import Curriculum
+from nodegraft.training.learners.maml import MAML, Adaptation, Adapted
 from nodegraft.training.meta import MetaTraining
 
 
@@ -28,25 +35,41 @@ class MetaGNN(Episodic[MAML]):
         \quad \theta \leftarrow \theta - \beta \nabla_\theta L_{Q_T}(\theta_T)
 
     Practice is on N-way K-shot tasks from the known classes, with the gradient taken through the
-    inner steps; ``first_order`` leaves that out. Zhou et al. 2019,
-    https://arxiv.org/abs/1905.09718.
+    inner steps. Zhou et al. 2019, https://arxiv.org/abs/1905.09718.
 
     Adapted: tasks of the source have one fixed N, a stream has not. So the head has no weights of
-    its own to start from: all its rows start alike (see :class:`~nodegraft.training.maml.MAML`),
-    and the encoder's weights alone are meta-learned, from the shared pre-trained ones on. One task
-    a meta-step instead of five. A session starts from the meta-learned weights and takes
-    ``test_steps`` on supports of all classes seen: ``base_shots`` nodes kept of each class known
-    from the start and all supports of the others, every class with equal weight in the loss. They
-    are more than ``inner_steps`` (the source takes as many), because the more classes there are
-    the less a step does for each.
+    its own to start from: all its rows start alike (see
+    :class:`~nodegraft.training.learners.maml.MAML`), and the encoder's weights alone are
+    meta-learned, from the shared pre-trained ones on. One task a meta-step instead of five. A
+    session starts from the meta-learned weights and takes ``test_steps`` on supports of all classes
+    seen: ``base_shots`` nodes kept of each class known from the start and all supports of the
+    others, every class with equal weight in the loss. They are more than ``inner_steps`` (the
+    source takes as many), because the more classes there are the less a step does for each.
     """
 
-    inner_rate: float = 0.5
-    inner_steps: int = 10
-    test_steps: int = 100
+    inner_rate: PositiveFloat = 0.5
+    r"""The length of a step on a task's supports (:math:`\alpha`)."""
+
+    inner_steps: NonNegativeInt = 10
+    """How many such steps while practising."""
+
+    test_steps: NonNegativeInt = 100
+    """How many in a session."""
+
     first_order: bool = False
-    meta_rate: float = 0.003
-    base_shots: int = 20
+    """Whether the gradient through the inner steps is left out: quicker, and less exact."""
+
+    meta_rate: PositiveFloat = 0.003
+    r"""Adam's step size for the meta-learned weights (:math:`\beta`)."""
+
+    base_shots: PositiveInt = 20
+    """How many nodes are kept of each class known from the start."""
+
+    supports_: KeyedLabels = learned()
+    """The nodes that are kept."""
+
+    adapted_: dict[str, Tensor] = learned()
+    """Encoder and head after the steps of the last session."""
 
     name: ClassVar[str] = "meta-gnn"
     summary: ClassVar[str] = "GCN meta-learned by MAML, adapted by gradient steps on kept supports"
@@ -55,16 +78,16 @@ class MetaGNN(Episodic[MAML]):
     def learn_base(self, view: GraphView, curriculum: Curriculum) -> None:
         """Pre-train, meta-learn, then adapt to the known classes."""
         network = self.practised(view, curriculum)
-        self._take(network.learn(view, curriculum.train, None))
+        self._take(view, network.learn(view, curriculum.train, None))
 
-    def learn_classes(self, view: GraphView, support: Labelled) -> None:
+    def learn_classes(self, view: GraphView, support: NodeLabels) -> None:
         """Adapt anew, from the meta-learned weights, to all classes."""
-        self._take(self.network().learn(view, support, self._adapted()))
+        self._take(view, self.network().learn(view, support, self._adapted(view)))
 
     @torch.no_grad()
     def score(self, view: GraphView, rows: NDArray[np.int64]) -> Tensor:
         """The adapted encoder and head."""
-        return self.network().score(view, rows, self._adapted())
+        return self.network().score(view, rows, self._adapted(view))
 
     @torch.no_grad()
     def embedding(self, view: GraphView, rows: NDArray[np.int64]) -> Tensor:
@@ -90,8 +113,9 @@ class MetaGNN(Episodic[MAML]):
         """With the outer rate."""
         return replace(super().training(episodes), learning_rate=self.meta_rate)
 
-    def _adapted(self) -> Adapted:
-        return Adapted(Labelled(self.supports_), self.adapted_)
+    def _adapted(self, view: GraphView) -> Adapted:
+        return Adapted(self.supports_.on(view), self.adapted_)
 
-    def _take(self, adapted: Adapted) -> None:
-        self.supports_, self.adapted_ = adapted.supports.lists(), adapted.weights
+    def _take(self, view: GraphView, adapted: Adapted) -> None:
+        self.supports_ = KeyedLabels.of(adapted.supports, view)
+        self.adapted_ = adapted.weights

@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
+from nodegraft.base.parameters.constraints import PositiveInt
 from nodegraft.methods.proto_gcn import ProtoGCN
-from nodegraft.nn.gat import GAT
+from nodegraft.nn.encoders.gat import GAT
 
 
 @dataclass(kw_only=True)
@@ -15,11 +16,12 @@ class ProtoGAT(ProtoGCN):
     :math:`p(y = k \mid q) \propto \exp(-\lVert z_q - p_k \rVert^2)`. Veličković et al. 2018,
     https://arxiv.org/abs/1710.10903.
 
-    The widths are those of the other encoders, 32 and 16, so that only the layers differ: ``heads``
+    The widths are those of the other encoders, 32 and 16, so that only the layers differ: four
     heads of 8 side by side (the GAT paper's width of a head; it has 8 of them), then a single one.
     """
 
-    heads: int = 4
+    heads: PositiveInt = 4
+    """Attention heads of the first layer, side by side; they divide ``hidden`` evenly."""
 
     name: ClassVar[str] = "proto-gat"
     summary: ClassVar[str] = "pre-trained GAT, class means, squared Euclidean distance"

@@ -9,12 +9,13 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor
 
-from nodegraft.graph.labels import Labelled
-from nodegraft.graph.stream import Curriculum
+from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView
-from nodegraft.methods.frozen import Frozen
-from nodegraft.nn.encoders import embed_rows
+from nodegraft.methods.templates.frozen import Frozen
+from nodegraft.model.learned import learned
+from nodegraft.nn.encoders.encoder import embed_rows
 from nodegraft.nn.prototypes import class_means, squared_distances
+from nodegraft.streams.curriculum import Curriculum
 from nodegraft.training.optimiser import adam
 
 
@@ -27,24 +28,30 @@ class ProtoGCN(Frozen):
     and stays as it is; prototypes stay as they were when their class arrived.
     """
 
+    prototypes_: Tensor = learned()
+    """One mean embedding for each class."""
+
     name: ClassVar[str] = "proto-gcn"
     summary: ClassVar[str] = "pre-trained GCN, class means, squared Euclidean distance"
     citation: ClassVar[str] = "Snell et al. 2017; Tan et al. 2022 (Proto-GCN)"
+    reversible: ClassVar[bool] = True
 
     def learn_base(self, view: GraphView, curriculum: Curriculum) -> None:
         """Pre-train the encoder; means for all known classes."""
         self.learn_encoder(view, curriculum)
         self.prototypes_ = self._means(view, curriculum.train)
 
-    def learn_classes(self, view: GraphView, support: Labelled) -> None:
+    def learn_classes(self, view: GraphView, support: NodeLabels) -> None:
         """One more mean for each class."""
         self.prototypes_ = torch.cat((self.prototypes_, self._means(view, support)))
 
-    def unlearn_classes(self, kept: NDArray[np.int64]) -> None:
+    def keep_classes(self, columns: NDArray[np.int64]) -> None:
         """Drop the other means."""
-        self.prototypes_ = self.prototypes_[torch.from_numpy(kept)]
+        self.prototypes_ = self.prototypes_[torch.from_numpy(columns)]
 
-    def learn_as_published(self, view: GraphView, everything: Labelled, queries: Labelled) -> None:
+    def learn_as_published(
+        self, view: GraphView, everything: NodeLabels, queries: NodeLabels
+    ) -> None:
         """One step of the encoder on the loss of the queries; means over all nodes."""
         encoder = self.encoder()
         parts = [queries.rows(), everything.rows()]
@@ -61,9 +68,9 @@ class ProtoGCN(Frozen):
         """Minus the squared distance to each mean."""
         return -squared_distances(self.embedding(view, rows), self.prototypes_)
 
-    def _means(self, view: GraphView, labelled: Labelled) -> Tensor:
+    def _means(self, view: GraphView, labelled: NodeLabels) -> Tensor:
         return class_means(*self.embedded(view, labelled), len(labelled))
 
 
-def _targets(labelled: Labelled, columns: Labelled) -> Tensor:
+def _targets(labelled: NodeLabels, columns: NodeLabels) -> Tensor:
     return torch.from_numpy(labelled.targets(columns.classes))

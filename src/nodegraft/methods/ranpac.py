@@ -7,7 +7,9 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
+from nodegraft.base.parameters.constraints import PositiveFloat, PositiveInt
 from nodegraft.methods.ridge import Ridge
+from nodegraft.model.learned import learned
 
 
 @dataclass(kw_only=True)
@@ -29,8 +31,14 @@ class RanPAC(Ridge):
     the pre-training here.
     """
 
-    penalty: float = 0.01
-    features: int = 2000
+    penalty: PositiveFloat = 0.01
+    r"""How strongly weights are drawn to zero (:math:`\lambda`), relative to the features."""
+
+    features: PositiveInt = 2000
+    """How many random features; more bend further, and cost their square in memory."""
+
+    projection_: Tensor = learned()
+    """The random layer."""
 
     name: ClassVar[str] = "ranpac"
     summary: ClassVar[str] = "pre-trained GCN, random ReLU features, class-balanced ridge"

@@ -10,11 +10,13 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor
 
-from nodegraft.graph.labels import Labelled
-from nodegraft.graph.stream import Curriculum
+from nodegraft.base.parameters.constraints import PositiveFloat
+from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView
-from nodegraft.methods.frozen import Frozen
-from nodegraft.nn.ridge import balanced_moments, ridge_weights, with_bias
+from nodegraft.methods.templates.frozen import Frozen
+from nodegraft.model.learned import learned
+from nodegraft.nn.linear.ridge import balanced_moments, ridge_weights, with_bias
+from nodegraft.streams.curriculum import Curriculum
 
 
 @dataclass(kw_only=True)
@@ -40,7 +42,20 @@ class Ridge(Frozen):
     on validation classes (amazon-clothing, debian, gentoo; two seeds). All in double precision.
     """
 
-    penalty: float = 1e-4
+    penalty: PositiveFloat = 1e-4
+    r"""How strongly weights are drawn to zero (:math:`\lambda`), relative to the features."""
+
+    gram_: Tensor = learned()
+    """The left side of the equation, summed over classes."""
+
+    means_: Tensor = learned()
+    """Its right side: one mean for each class."""
+
+    weights_: Tensor = learned()
+    """One row of weights for each class."""
+
+    centre_: Tensor = learned()
+    """The mean of the class means of session 0."""
 
     name: ClassVar[str] = "ridge"
     summary: ClassVar[str] = "pre-trained GCN, class-balanced ridge regression in closed form"
@@ -48,11 +63,19 @@ class Ridge(Frozen):
     block_rows: ClassVar[int] = 8192
 
     def learn_lift(self, classes: Sequence[Tensor]) -> None:
-        """What :meth:`lift` needs to know of session 0: where the middle is."""
+        """What :meth:`lift` needs to know of session 0: where the middle is.
+
+        Args:
+            classes: The embeddings of each class.
+        """
         self.centre_ = torch.stack([rows.mean(dim=0) for rows in classes]).mean(dim=0)
 
     def lift(self, vectors: Tensor) -> Tensor:
-        """What is regressed on: the embeddings, seen from the middle, of length 1."""
+        """What is regressed on: the embeddings, seen from the middle, of length 1.
+
+        Args:
+            vectors: Embeddings, a row for each node.
+        """
         return F.normalize(vectors - self.centre_)
 
     def learn_base(self, view: GraphView, curriculum: Curriculum) -> None:
@@ -63,22 +86,22 @@ class Ridge(Frozen):
         self.gram_, self.means_ = balanced_moments(map(self._regressors, classes))
         self.weights_ = ridge_weights(self.gram_, self.means_, self.penalty)
 
-    def learn_classes(self, view: GraphView, support: Labelled) -> None:
+    def learn_classes(self, view: GraphView, support: NodeLabels) -> None:
         """Add to both sides of the equation and solve it again."""
         gram, means = balanced_moments(map(self._regressors, self._classes(view, support)))
         self.gram_, self.means_ = self.gram_ + gram, torch.cat((self.means_, means))
         self.weights_ = ridge_weights(self.gram_, self.means_, self.penalty)
 
-    def unlearn_classes(self, kept: NDArray[np.int64]) -> None:
+    def keep_classes(self, columns: NDArray[np.int64]) -> None:
         """Drop the other columns; their nodes stay in G, so nobody else's score moves."""
-        columns = torch.from_numpy(kept)
-        self.means_, self.weights_ = self.means_[columns], self.weights_[columns]
+        kept = torch.from_numpy(columns)
+        self.means_, self.weights_ = self.means_[kept], self.weights_[kept]
 
     def score(self, view: GraphView, rows: NDArray[np.int64]) -> Tensor:
         """The regression's guess at each class's indicator."""
         return self._regressors(self.embedding(view, rows).double()) @ self.weights_.T
 
-    def _classes(self, view: GraphView, labelled: Labelled) -> Sequence[Tensor]:
+    def _classes(self, view: GraphView, labelled: NodeLabels) -> Sequence[Tensor]:
         vectors, _ = self.embedded(view, labelled)
         return torch.split(vectors.double(), [rows.size for rows in labelled.values()])
 

@@ -8,12 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, hstack
 
-from nodegraft.graph.labels import Labelled
-from nodegraft.graph.matrix import Matrix, is_sparse, normalise_rows
-from nodegraft.graph.stream import Curriculum
+from nodegraft.base.parameters.constraints import NonNegativeInt
+from nodegraft.graph.algebra.matrix import Matrix, is_sparse, normalise_rows
+from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView
-from nodegraft.methods.base import Method
-from nodegraft.nn.centred_cosine import centred_cosines
+from nodegraft.model.learned import learned
+from nodegraft.model.method import Method
+from nodegraft.nn.linear.centred_cosine import centred_cosines
+from nodegraft.streams.curriculum import Curriculum
 
 
 @dataclass(kw_only=True)
@@ -26,11 +28,19 @@ class SGCMean(Method):
     base is learned. Sparse features stay sparse. Wu et al. 2019, https://arxiv.org/abs/1902.07153.
     """
 
-    hops: int = 2
+    hops: NonNegativeInt = 2
+    """How far features are spread along edges."""
+
+    prototypes_: NDArray[np.float32] = learned()
+    """One mean for each class."""
+
+    centre_: NDArray[np.float32] = learned()
+    """The mean of the first classes' means."""
 
     name: ClassVar[str] = "sgc-mean"
     summary: ClassVar[str] = "propagated features, centred cosine to class means; nothing trained"
     citation: ClassVar[str] = "Wu et al. 2019 (SGC)"
+    reversible: ClassVar[bool] = True
     block_rows: ClassVar[int] = 4096
 
     def learn_base(self, view: GraphView, curriculum: Curriculum) -> None:
@@ -38,15 +48,17 @@ class SGCMean(Method):
         self.prototypes_ = self._means(view, curriculum.train)
         self.centre_ = self.prototypes_.mean(axis=0)
 
-    def learn_classes(self, view: GraphView, support: Labelled) -> None:
+    def learn_classes(self, view: GraphView, support: NodeLabels) -> None:
         """One more mean for each class."""
         self.prototypes_ = np.concatenate((self.prototypes_, self._means(view, support)))
 
-    def unlearn_classes(self, kept: NDArray[np.int64]) -> None:
+    def keep_classes(self, columns: NDArray[np.int64]) -> None:
         """Drop the other means; the centre stays, so nobody else's score moves."""
-        self.prototypes_ = self.prototypes_[kept]
+        self.prototypes_ = self.prototypes_[columns]
 
-    def learn_as_published(self, view: GraphView, everything: Labelled, queries: Labelled) -> None:
+    def learn_as_published(
+        self, view: GraphView, everything: NodeLabels, queries: NodeLabels
+    ) -> None:
         """Means over all nodes; there is no gradient to step along."""
         self.prototypes_ = self._means(view, everything)
 
@@ -60,7 +72,7 @@ class SGCMean(Method):
         joined = csr_array(hstack(layers)) if is_sparse(layers[0]) else np.hstack(layers)
         return normalise_rows(joined)
 
-    def _means(self, view: GraphView, labelled: Labelled) -> NDArray[np.float32]:
+    def _means(self, view: GraphView, labelled: NodeLabels) -> NDArray[np.float32]:
         means = [self._mean(view, rows) for rows in labelled.values()]
         return np.stack(means).astype(np.float32)
 

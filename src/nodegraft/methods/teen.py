@@ -9,11 +9,13 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor
 
-from nodegraft.graph.labels import Labelled
-from nodegraft.graph.stream import Curriculum
+from nodegraft.base.parameters.constraints import Fraction, NonNegativeFloat
+from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView
-from nodegraft.methods.frozen import Frozen
+from nodegraft.methods.templates.frozen import Frozen
+from nodegraft.model.learned import learned
 from nodegraft.nn.prototypes import class_means, cosines
+from nodegraft.streams.curriculum import Curriculum
 
 
 @dataclass(kw_only=True)
@@ -33,12 +35,25 @@ class TEEN(Frozen):
     The encoder is the GCN of the other methods here, not a cosine classifier's.
     """
 
-    alpha: float = 0.5
-    tau: float = 16.0
+    alpha: Fraction = 0.5
+    """How much of a new class's own mean is kept; 1 leaves it as it is."""
+
+    tau: NonNegativeFloat = 16.0
+    """How much nearer base classes count more than others; 0 counts all alike."""
+
+    centre_: Tensor = learned()
+    """The mean of the class means of session 0."""
+
+    prototypes_: Tensor = learned()
+    """One direction for each class."""
+
+    base_: int = learned()
+    """How many of them are of session 0."""
 
     name: ClassVar[str] = "teen"
     summary: ClassVar[str] = "pre-trained GCN, centred cosine, new means drawn to similar base ones"
     citation: ClassVar[str] = "Wang et al. 2023 (TEEN)"
+    reversible: ClassVar[bool] = True
 
     def learn_base(self, view: GraphView, curriculum: Curriculum) -> None:
         """Pre-train the encoder; the means of the known classes, and their centre."""
@@ -48,26 +63,26 @@ class TEEN(Frozen):
         self.prototypes_ = F.normalize(means - self.centre_)
         self.base_ = len(means)
 
-    def learn_classes(self, view: GraphView, support: Labelled) -> None:
+    def learn_classes(self, view: GraphView, support: NodeLabels) -> None:
         """One more mean for each class, calibrated by those of session 0."""
         fresh = F.normalize(self._means(view, support) - self.centre_)
         base = self.prototypes_[: self.base_]
         calibrated = calibrate(fresh, base, self.alpha, self.tau)
         self.prototypes_ = torch.cat((self.prototypes_, calibrated))
 
-    def unlearn_classes(self, kept: NDArray[np.int64]) -> None:
+    def keep_classes(self, columns: NDArray[np.int64]) -> None:
         """Drop the other means; centre and calibrated means stay, so nobody else's score moves.
 
         A dropped class of session 0 calibrates no later one.
         """
-        self.prototypes_ = self.prototypes_[torch.from_numpy(kept)]
-        self.base_ = int((kept < self.base_).sum())
+        self.prototypes_ = self.prototypes_[torch.from_numpy(columns)]
+        self.base_ = int((columns < self.base_).sum())
 
     def score(self, view: GraphView, rows: NDArray[np.int64]) -> Tensor:
         """Centred cosine to each prototype."""
         return cosines(self.embedding(view, rows).double() - self.centre_, self.prototypes_)
 
-    def _means(self, view: GraphView, labelled: Labelled) -> Tensor:
+    def _means(self, view: GraphView, labelled: NodeLabels) -> Tensor:
         vectors, targets = self.embedded(view, labelled)
         return class_means(vectors.double(), targets, len(labelled))
 
@@ -78,6 +93,12 @@ def calibrate(fresh: Tensor, base: Tensor, alpha: float, tau: float) -> Tensor:
     >>> base = torch.tensor([[1.0, 0.0], [-1.0, 0.0]])
     >>> calibrate(torch.tensor([[0.0, 1.0]]), base, alpha=0.5, tau=16.0).tolist()
     [[0.0, 0.5]]
+
+    Args:
+        fresh: The directions of new classes.
+        base: Those of session 0.
+        alpha: How much of a new class's own direction is kept.
+        tau: How much nearer base classes count more than others.
     """
     similarity = torch.softmax(tau * cosines(fresh, base), dim=1)
     return alpha * fresh + (1.0 - alpha) * similarity @ base

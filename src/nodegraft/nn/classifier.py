@@ -4,8 +4,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from nodegraft.graph.view import Neighbourhood
-from nodegraft.nn.encoders import Encoder
+from nodegraft.graph.neighbourhood import Neighbourhood
+from nodegraft.nn.encoders.encoder import Encoder
 
 
 class Classifier(nn.Module):

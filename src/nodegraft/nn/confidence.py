@@ -1,37 +1,45 @@
-"""How sure an answer is: probabilities that come true."""
+"""How sure an answer is: probabilities that come true.
+
+Scikit-learn and ``scipy.special`` are imported where they are needed: both are slow to import, and
+most of the library does without.
+"""
 
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, logit
-from sklearn.linear_model import LogisticRegression
 
 Floats = NDArray[np.float64]
 
-UNCHANGED = np.array([1.0, 0.0, 0.0, 0.0, 0.0])
-EVERYONE = np.array([0.0, 50.0])
-"""Coefficients of a familiarity that takes nobody for a stranger."""
+UNCALIBRATED = np.array([1.0, 0.0, 0.0, 0.0, 0.0])
+"""Coefficients that leave probabilities as they are."""
+
+ALWAYS_KNOWN = np.array([0.0, 50.0])
+"""Coefficients of an open-set score that takes every node to be of a known class."""
 
 
-def fit_confidence(answers: Sequence[tuple[Floats, Floats, NDArray[np.bool_]]]) -> Floats:
+def fit_calibration(answers: Sequence[tuple[Floats, Floats, NDArray[np.bool_]]]) -> Floats:
     r"""Coefficients of a confidence that comes true in practice.
 
     .. math:: \sigma(a_1 \operatorname{logit} p + a_2 e + a_3 \varepsilon + a_4 \log C + a_0)
 
     Platt's scaling of the share :math:`p` that the answer's class has, with terms for how few
     labels the class rests on (:math:`e`) and the :math:`C` known classes on average
-    (:math:`\varepsilon`): among many young classes an answer is less sure, whatever its share. One
-    triple a round: shares, every class's evidence, and which answers were right. Where practice
-    cannot tell (all right, all wrong), nothing changes.
+    (:math:`\varepsilon`): among many young classes an answer is less sure, whatever its share.
+    Where practice cannot tell (all right, all wrong), nothing changes.
+
+    Args:
+        answers: One triple a round: shares, every class's evidence, and which answers were right.
     """
+    from sklearn.linear_model import LogisticRegression
+
     correct = np.concatenate([right for _, _, right in answers])
     if correct.all() or not correct.any():
-        return UNCHANGED
+        return UNCALIBRATED
     known = np.concatenate([_known(shares, evidence) for shares, evidence, _ in answers])
     fitted = LogisticRegression(C=1e4).fit(known, correct)
     if fitted.coef_[0, 0] <= 0.0:
-        return UNCHANGED
+        return UNCALIBRATED
     return np.append(fitted.coef_[0], fitted.intercept_[0])
 
 
@@ -43,16 +51,24 @@ def _known(shares: Floats, evidence: Floats) -> Floats:
     return np.column_stack((odds, own, everywhere))
 
 
-def confident(shares: Floats, evidence: Floats, coefficients: Floats) -> Floats:
+def calibrated_probabilities(shares: Floats, evidence: Floats, coefficients: Floats) -> Floats:
     """Probabilities in which the largest of a row is as likely as practice says.
 
     The others share the rest in proportion. The answer stays the answer: the largest is never put
     below the second.
 
     >>> shares = np.array([[0.6, 0.3, 0.1]])
-    >>> confident(shares, np.zeros(3), np.array([2.0, 0.0, 0.0, 0.0, 0.0])).round(3).tolist()
+    >>> doubled = np.array([2.0, 0.0, 0.0, 0.0, 0.0])
+    >>> calibrated_probabilities(shares, np.zeros(3), doubled).round(3).tolist()
     [[0.692, 0.231, 0.077]]
+
+    Args:
+        shares: One row a node, one column a class, adding up to 1.
+        evidence: How few labels each class rests on.
+        coefficients: What :func:`fit_calibration` found.
     """
+    from scipy.special import expit
+
     if shares.shape[1] == 1:
         return shares
     sure = expit(_known(shares, evidence) @ coefficients[:-1] + coefficients[-1])
@@ -67,37 +83,52 @@ def confident(shares: Floats, evidence: Floats, coefficients: Floats) -> Floats:
     return out
 
 
-def fit_familiarity(known: Floats, strange: Floats) -> Floats:
+def fit_open_set(known: Floats, unknown: Floats) -> Floats:
     r"""Coefficients of :math:`\sigma(a s + d)`, the chance that a node is of a known class.
 
     :math:`s` is the node's best score. Shares cannot tell: they add up to 1 among the known
-    classes, however little a node is like any. Strangers are taken to be half of all, as nothing
-    is known about how many will come.
+    classes, however little a node is like any. Nodes of unknown classes are taken to be half of
+    all, as nothing is said about how many will come.
 
-    >>> slope, offset = fit_familiarity(np.array([3.0, 4.0, 5.0]), np.array([0.0, 1.0, 2.0]))
+    >>> slope, offset = fit_open_set(np.array([3.0, 4.0, 5.0]), np.array([0.0, 1.0, 2.0]))
     >>> bool(slope > 0), float(-offset / slope).__round__(1)
     (True, 2.5)
+
+    Args:
+        known: Best scores of nodes of known classes.
+        unknown: Best scores of nodes of classes that were not taught.
     """
-    best = np.concatenate((known, strange))[:, None]
+    from sklearn.linear_model import LogisticRegression
+
+    best = np.concatenate((known, unknown))[:, None]
     fitted = LogisticRegression(C=1e4, class_weight="balanced").fit(
         best, np.arange(best.size) < known.size
     )
     if fitted.coef_[0, 0] <= 0.0:
-        return EVERYONE
+        return ALWAYS_KNOWN
     return np.append(fitted.coef_[0], fitted.intercept_[0])
 
 
-def familiar(scores: Floats, coefficients: Floats) -> Floats:
+def known_class_probability(scores: Floats, coefficients: Floats) -> Floats:
     """The chance that each row's node is of a known class.
 
-    >>> familiar(np.array([[1.0, 2.0], [9.0, 0.0]]), np.array([1.0, -2.0])).round(3).tolist()
+    >>> scores = np.array([[1.0, 2.0], [9.0, 0.0]])
+    >>> known_class_probability(scores, np.array([1.0, -2.0])).round(3).tolist()
     [0.5, 0.999]
+
+    Args:
+        scores: One row a node, one column a class.
+        coefficients: What :func:`fit_open_set` found.
     """
+    from scipy.special import expit
+
     chance: Floats = expit(coefficients[0] * scores.max(axis=1) + coefficients[1])
     return chance
 
 
 def _odds(shares: Floats) -> Floats:
+    from scipy.special import logit
+
     # Shares of exactly 0 or 1 have no odds; beyond a millionth they mean the same.
     odds: Floats = logit(np.clip(shares, 1e-6, 1.0 - 1e-6))
     return odds

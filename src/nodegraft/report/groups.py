@@ -6,9 +6,9 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from nodegraft.benchmark.protocol import STRICT
-from nodegraft.benchmark.suite import Entry
-from nodegraft.metrics import interval
+from nodegraft.benchmark.suite import SuiteEntry
+from nodegraft.evaluation.metrics import interval
+from nodegraft.evaluation.protocol import STRICT
 
 Record: TypeAlias = Mapping[str, Any]
 # (dataset, name in the table, protocol) -> the records of its seeds
@@ -18,11 +18,11 @@ T = TypeVar("T")
 LAST = "last_accuracy"
 
 
-def group(pairs: Iterable[tuple[Entry, Record | None]]) -> Groups:
+def group(pairs: Iterable[tuple[SuiteEntry, Record | None]]) -> Groups:
     """What a suite's jobs recorded so far; a job without a record is left out.
 
     >>> from nodegraft.benchmark.job import Job
-    >>> entry = Entry("plain", Job(dataset="gentoo", method="sgc-mean"))
+    >>> entry = SuiteEntry("plain", Job(dataset="gentoo", method="sgc-mean"))
     >>> list(group([(entry, {"seed": 0}), (entry, None)]).items())
     [(('gentoo', 'plain', 'strict'), [{'seed': 0}])]
     """

@@ -13,52 +13,61 @@ from threading import Thread
 from typing import cast
 
 from nodegraft.benchmark.job import Job
-from nodegraft.datasets.base import LoadedDataset, load_dataset
-from nodegraft.runners.work import Ended, Event, Started, failed, work
+from nodegraft.datasets.templates.dataset import LoadedDataset, load_dataset
+from nodegraft.runners.work import JobEnded, JobEvent, JobStarted, record_failure, run_job
 
 # Forking a process in which torch has run is not safe.
 _CONTEXT = get_context("spawn")
 
 
 class LocalRunner:
-    """A number of processes; each loads its own graph."""
+    """A number of processes; each loads its own graph.
+
+    Args:
+        workers: How many processes.
+    """
 
     def __init__(self, workers: int = 1) -> None:
-        self._workers = workers
-        self._lanes: list[Lane] = []
+        self._count = workers
+        self._workers: list[Worker] = []
 
     def __enter__(self) -> "LocalRunner":
         return self
 
     def __exit__(self, *_: object) -> None:
-        for lane in self._lanes:
-            lane.end()
+        for worker in self._workers:
+            worker.end()
 
-    def at_once(self) -> int:
+    def capacity(self) -> int:
         """As many as there are processes."""
-        return self._workers
+        return self._count
 
     def processes(self) -> list[int]:
         """Their numbers."""
-        return [lane.process.pid or 0 for lane in self._lanes]
+        return [worker.process.pid or 0 for worker in self._workers]
 
-    def run(self, jobs: Sequence[Job], data: Path | None, out: str | Path) -> Iterator[Event]:
+    def run(self, jobs: Sequence[Job], data: Path | None, out: str | Path) -> Iterator[JobEvent]:
         """Run all jobs; tells when each is given away and how it ends."""
         waiting = deque(jobs)
-        self._lanes = [Lane(data, str(out)) for _ in range(min(self._workers, len(jobs)))]
+        self._workers = [Worker(data, str(out)) for _ in range(min(self._count, len(jobs)))]
         while True:
-            for lane in self._lanes:
-                if waiting and lane.job is None:
-                    yield Started(lane.give(waiting.popleft()))
-            busy = {lane.connection: lane for lane in self._lanes if lane.job is not None}
+            for worker in self._workers:
+                if waiting and worker.job is None:
+                    yield JobStarted(worker.give(waiting.popleft()))
+            busy = {worker.connection: worker for worker in self._workers if worker.job is not None}
             if not busy:
                 return
             for connection in wait(list(busy)):
                 yield busy[cast(Connection, connection)].take()
 
 
-class Lane:
-    """A process, and the job it has in hand."""
+class Worker:
+    """A process, and the job it has in hand.
+
+    Args:
+        data: The folder that holds the data folders.
+        out: The folder for the records.
+    """
 
     def __init__(self, data: Path | None, out: str) -> None:
         self._data, self._out = data, out
@@ -66,24 +75,28 @@ class Lane:
         self._start()
 
     def give(self, job: Job) -> Job:
-        """Have it run a job."""
+        """Have it run a job.
+
+        Args:
+            job: The job.
+        """
         if not self.process.is_alive():
             self._start()
         self.connection.send(job)
         self.job = job
         return job
 
-    def take(self) -> Ended:
+    def take(self) -> JobEnded:
         """How the job ended; a process that died is the job's failure, and nobody else's."""
         job, self.job = self.job, None
         try:
-            ended: Ended = self.connection.recv()
+            ended: JobEnded = self.connection.recv()
         except (EOFError, ConnectionError):
             self.process.join()
             code = self.process.exitcode
             error = f"The process ended with exit code {code} (-9: killed, often out of memory)."
-            assert job is not None  # noqa: S101  (only a lane with a job is waited for)
-            return failed(job, error, self._out)
+            assert job is not None  # noqa: S101  (only a worker with a job is waited for)
+            return record_failure(job, error, self._out)
         return ended
 
     def end(self) -> None:
@@ -121,7 +134,7 @@ def _serve(connection: Connection, data: Path | None, out: str) -> None:
         except (EOFError, ConnectionError):
             return
         options = tuple(job.dataset_options.items())
-        connection.send(work(job, partial(_loaded, job.dataset, options, data), out))
+        connection.send(run_job(job, partial(_loaded, job.dataset, options, data), out))
 
 
 def _end_with_the_parent() -> None:

@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from nodegraft.base.extras import extra
-from nodegraft.benchmark.results import read_record
-from nodegraft.runners.work import Ended, Event
+from nodegraft.base.files.folder import WriteOnceFolder
+from nodegraft.benchmark.records.record import RunRecord
+from nodegraft.runners.work import JobEnded, JobEvent
 
 with extra("mlflow", package="mlflow", purpose="Showing runs in MLflow"):
     from mlflow.entities import Metric, Param, RunTag
@@ -17,7 +18,11 @@ SHOWN = ("macro_accuracy", "known_accuracy", "novel_accuracy", "harmonic_mean", 
 
 
 class MlflowTracker:
-    """One MLflow run a record: its inputs as parameters, its sessions as steps."""
+    """One MLflow run a record: its inputs as parameters, its sessions as steps.
+
+    Args:
+        address: Where MLflow is, as its clients know it.
+    """
 
     def __init__(self, address: str) -> None:
         self._client = MlflowClient(address)
@@ -26,13 +31,22 @@ class MlflowTracker:
             experiment.experiment_id if experiment else self._client.create_experiment(EXPERIMENT)
         )
 
-    def tell(self, event: Event) -> None:
-        """Something happened to a job."""
-        if isinstance(event, Ended) and not event.error:
-            self.show(read_record(event.place))
+    def handle(self, event: JobEvent) -> None:
+        """Something happened to a job.
 
-    def show(self, record: Mapping[str, Any]) -> None:
-        """Log it, unless it is there already."""
+        Args:
+            event: What happened.
+        """
+        if isinstance(event, JobEnded) and not event.error:
+            folder, _, name = event.place.rpartition("/")
+            self.log(RunRecord.from_bytes(WriteOnceFolder(folder).read(name)).document)
+
+    def log(self, record: Mapping[str, Any]) -> None:
+        """Show a record, unless it is there already.
+
+        Args:
+            record: What it says.
+        """
         wanted = f"tags.`{RECORD}` = '{record['run']}'"
         if self._client.search_runs([self._experiment], wanted, max_results=1):
             return

@@ -16,9 +16,15 @@ from typing import Any
 
 from nodegraft.base.errors import NodegraftError
 from nodegraft.base.extras import extra
+from nodegraft.base.parameters.constraints import (
+    NonNegativeFloat,
+    NonNegativeInt,
+    PositiveFloat,
+)
+from nodegraft.base.parameters.validate import validate
 from nodegraft.benchmark.job import Job
-from nodegraft.datasets.base import LoadedDataset
-from nodegraft.runners.work import Ended, Event, Started, failed, work
+from nodegraft.datasets.templates.dataset import LoadedDataset
+from nodegraft.runners.work import JobEnded, JobEvent, JobStarted, record_failure, run_job
 
 # Before Ray is imported: whoever reaches an open port needs the token, and nothing is sent home.
 os.environ.setdefault("RAY_AUTH_MODE", "token")
@@ -34,36 +40,54 @@ QUIET: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.WARNIN
 
 
 @dataclass(frozen=True)
-class Share:
-    """What one job may use of a node; a fraction of a GPU is fine."""
+class JobResources:
+    """What one job may use of a node."""
 
-    cpus: float = 1.0
-    memory: int = 0
-    gpus: float = 0.0
+    cpus: PositiveFloat = 1.0
+    """CPUs, or a part of one."""
 
-    def of(self, resources: dict[str, float]) -> int:
+    memory: NonNegativeInt = 0
+    """Bytes; 0 asks for none in particular."""
+
+    gpus: NonNegativeFloat = 0.0
+    """GPUs, or a part of one."""
+
+    def __post_init__(self) -> None:
+        validate(self)
+
+    def jobs_on(self, node: dict[str, float]) -> int:
         """How many jobs fit into a node.
 
-        >>> Share(cpus=1, memory=2**30).of({"CPU": 8, "memory": 5 * 2**30})
+        >>> JobResources(cpus=1, memory=2**30).jobs_on({"CPU": 8, "memory": 5 * 2**30})
         5
+
+        Args:
+            node: What it has, as Ray tells it.
         """
         asked = {"CPU": self.cpus, "memory": float(self.memory), "GPU": self.gpus}
-        return int(
-            min(resources.get(name, 0) // amount for name, amount in asked.items() if amount)
-        )
+        return int(min(node.get(name, 0) // amount for name, amount in asked.items() if amount))
 
 
 class RayRunner:
-    """A Ray cluster that is there, or one for this process alone (address ``local``)."""
+    """A Ray cluster that is there, or one for this process alone.
 
-    def __init__(self, address: str, share: Share | None = None, cpus: int | None = None) -> None:
-        self._address, self._share, self._cpus = address, share or Share(), cpus
+    Args:
+        address: Where it is, or ``local`` to start one here.
+        resources: What one job may use.
+        cpus: How many CPUs a local one has.
+    """
+
+    def __init__(
+        self, address: str, resources: JobResources | None = None, cpus: int | None = None
+    ) -> None:
+        self._address, self._cpus = address, cpus
+        self._resources = resources or JobResources()
 
     def __enter__(self) -> "RayRunner":
         if self._address == LOCAL:
             # A token nobody else knows, and no dashboard.
             os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
-            ray.init(LOCAL, num_cpus=self._cpus, include_dashboard=False, **QUIET)
+            _start(self._cpus)
         else:
             _join(self._address)
         return self
@@ -71,41 +95,46 @@ class RayRunner:
     def __exit__(self, *_: object) -> None:
         ray.shutdown()
 
-    def at_once(self) -> int:
+    def capacity(self) -> int:
         """How many jobs the nodes alive have room for."""
         nodes: list[dict[str, Any]] = ray.nodes()  # type: ignore[no-untyped-call]
-        return sum(self._share.of(node["Resources"]) for node in nodes if node["Alive"])
+        return sum(self._resources.jobs_on(node["Resources"]) for node in nodes if node["Alive"])
 
-    def run(self, jobs: Sequence[Job], data: Path | None, out: str | Path) -> Iterator[Event]:
+    def run(self, jobs: Sequence[Job], data: Path | None, out: str | Path) -> Iterator[JobEvent]:
         """Run all jobs; tells when each is given away and how it ends."""
-        if jobs and not self.at_once():
-            raise NodegraftError(f"No node of the cluster has room for one job: {self._share}.")
-        place, graphs = _everywhere(out), Graphs(jobs, data)
+        if jobs and not self.capacity():
+            raise NodegraftError(f"No node of the cluster has room for one job: {self._resources}.")
+        place, graphs = _everywhere(out), SharedGraphs(jobs, data)
         waiting, given = deque(jobs), dict[Any, Job]()
         task = self._task()
         while waiting or given:
             # A queue behind the busy ones hides the way there and back, and lets a cluster grow.
-            while waiting and len(given) < 2 * max(1, self.at_once()):
+            while waiting and len(given) < 2 * max(1, self.capacity()):
                 job = waiting.popleft()
                 given[task.remote(job, graphs.of(job), place)] = job
-                yield Started(job)
+                yield JobStarted(job)
             for ready in ray.wait(list(given), timeout=1.0)[0]:
                 job = given.pop(ready)
                 graphs.done(job)
                 yield _ended(ready, job, place)
 
     def _task(self) -> Any:
-        # Only what is no fault of the job runs again: its own errors are told by work().
+        # Only what is no fault of the job runs again: its own errors are told by run_job().
         return ray.remote(
-            num_cpus=self._share.cpus,
-            num_gpus=self._share.gpus,
-            memory=self._share.memory,
+            num_cpus=self._resources.cpus,
+            num_gpus=self._resources.gpus,
+            memory=self._resources.memory,
             max_retries=RETRIES,
-        )(_work)
+        )(_run_job)
 
 
-class Graphs:
-    """Each graph is in the object store from its first job to its last."""
+class SharedGraphs:
+    """Each graph is in the object store from its first job to its last.
+
+    Args:
+        jobs: All jobs that will ask for one.
+        data: The folder that holds the data folders.
+    """
 
     def __init__(self, jobs: Sequence[Job], data: Path | None) -> None:
         self._data = data
@@ -113,18 +142,36 @@ class Graphs:
         self._stored: dict[str, Any] = {}
 
     def of(self, job: Job) -> Any:
-        """A reference to the dataset of a job."""
+        """A reference to the dataset of a job.
+
+        Args:
+            job: The job.
+        """
         which = _which(job)
         if which not in self._stored:
             self._stored[which] = ray.put(job.load(self._data))
         return self._stored[which]
 
     def done(self, job: Job) -> None:
-        """One job less to come."""
+        """One job less to come.
+
+        Args:
+            job: The one that ended.
+        """
         which = _which(job)
         self._left[which] -= 1
         if not self._left[which]:
             del self._stored[which]
+
+
+def _start(cpus: int | None) -> None:
+    try:
+        ray.init(LOCAL, num_cpus=cpus, include_dashboard=False, **QUIET)
+    except Exception as error:
+        raise NodegraftError(
+            "Ray could not be started on this machine. Check that no other Ray of yours runs here "
+            f"and that memory and disk are free, or use --workers without --ray. Ray says: {error}"
+        ) from error
 
 
 def _join(address: str) -> None:
@@ -136,8 +183,9 @@ def _join(address: str) -> None:
         ray.init(address=address, **QUIET)
     except (OSError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
         raise NodegraftError(
-            f"No Ray cluster lets us in at {address!r}. Is it running, and has this machine its "
-            f"token (`ray get-auth-token` there, RAY_AUTH_TOKEN here)? Ray says: {error}"
+            f"Cannot connect to a Ray cluster at {address!r}. Check that it is running and that "
+            "this machine has its token (`ray get-auth-token` there, RAY_AUTH_TOKEN here). Ray "
+            f"says: {error}"
         ) from error
 
 
@@ -145,15 +193,15 @@ def _which(job: Job) -> str:
     return f"{job.dataset} {sorted(job.dataset_options.items())}"
 
 
-def _work(job: Job, loaded: LoadedDataset, out: str) -> Ended:
-    return work(job, lambda: loaded, out)
+def _run_job(job: Job, loaded: LoadedDataset, out: str) -> JobEnded:
+    return run_job(job, lambda: loaded, out)
 
 
-def _ended(task: Any, job: Job, out: str) -> Ended:
+def _ended(task: Any, job: Job, out: str) -> JobEnded:
     try:
-        ended: Ended = ray.get(task)
+        ended: JobEnded = ray.get(task)
     except ray.exceptions.RayError as error:
-        return failed(job, f"{type(error).__name__}: {error}", out)
+        return record_failure(job, f"{type(error).__name__}: {error}", out)
     return ended
 
 

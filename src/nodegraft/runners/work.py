@@ -9,29 +9,38 @@ from typing import Protocol, Self, TypeAlias
 
 import torch
 
-from nodegraft.benchmark.failures import write_failure
 from nodegraft.benchmark.job import Job
-from nodegraft.datasets.base import LoadedDataset
+from nodegraft.benchmark.records.archive import Archive
+from nodegraft.benchmark.records.failures import write_failure
+from nodegraft.datasets.templates.dataset import LoadedDataset
 
 
 @dataclass(frozen=True)
-class Started:
-    """A process has been given a job."""
+class JobStarted:
+    """A worker has been given a job."""
 
     job: Job
+    """The job."""
 
 
 @dataclass(frozen=True)
-class Ended:
+class JobEnded:
     """How a job ended: with a record, or with the text of its error; both are on disk."""
 
     job: Job
+    """The job."""
+
     place: str
+    """Where its record or its failure is."""
+
     seconds: float
+    """How long it took."""
+
     error: str = ""
+    """The traceback, where it failed."""
 
 
-Event: TypeAlias = Started | Ended
+JobEvent: TypeAlias = JobStarted | JobEnded
 
 
 class Runner(Protocol):
@@ -41,25 +50,44 @@ class Runner(Protocol):
 
     def __exit__(self, *_: object) -> None: ...
 
-    def at_once(self) -> int:
+    def capacity(self) -> int:
         """How many jobs can run at the same time."""
 
-    def run(self, jobs: Sequence[Job], data: Path | None, out: str | Path) -> Iterator[Event]:
-        """Run all jobs; tells when each is given away and how it ends. Records go to ``out``."""
+    def run(self, jobs: Sequence[Job], data: Path | None, out: str | Path) -> Iterator[JobEvent]:
+        """Run all jobs; tells when each is given away and how it ends.
+
+        Args:
+            jobs: The jobs.
+            data: The folder that holds the data folders.
+            out: The folder for the records.
+        """
 
 
-def work(job: Job, load: Callable[[], LoadedDataset], out: str) -> Ended:
-    """Run one job on one thread and write its record; an error is told, not raised."""
+def run_job(job: Job, load: Callable[[], LoadedDataset], out: str) -> JobEnded:
+    """Run one job on one thread and write its record; an error is told, not raised.
+
+    Args:
+        job: The job.
+        load: Loads its dataset.
+        out: The folder for the record.
+    """
     torch.set_num_threads(1)
     started = perf_counter()
     try:
         loaded = load()
-        place = job.run(loaded, job.stream(loaded)).write(out)
-        return Ended(job, place, perf_counter() - started)
+        place = Archive(out).write(job.run(loaded, job.stream(loaded)))
+        return JobEnded(job, place, perf_counter() - started)
     except Exception:
-        return failed(job, traceback.format_exc(), out, perf_counter() - started)
+        return record_failure(job, traceback.format_exc(), out, perf_counter() - started)
 
 
-def failed(job: Job, error: str, out: str, seconds: float = 0.0) -> Ended:
-    """Put a failure on record."""
-    return Ended(job, write_failure(out, job, error), seconds, error)
+def record_failure(job: Job, error: str, out: str, seconds: float = 0.0) -> JobEnded:
+    """Put a failure on record.
+
+    Args:
+        job: The job.
+        error: Its traceback.
+        out: The folder of the records.
+        seconds: How long it took.
+    """
+    return JobEnded(job, write_failure(out, job, error), seconds, error)

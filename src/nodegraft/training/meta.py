@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from nodegraft.base.events import SILENT, Listener
 from nodegraft.episodes.episode import Episode
-from nodegraft.graph.labels import Labelled
-from nodegraft.graph.stream import Session
+from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView
-from nodegraft.metrics import recalls
-from nodegraft.training.learner import Learner
+from nodegraft.nn.recalls import recalls
+from nodegraft.streams.session import Session
+from nodegraft.training.learners.learner import Learner
 from nodegraft.training.optimiser import adam
 
 
@@ -71,18 +71,18 @@ class MetaTraining:
             network.load_state_dict(best_state)
 
 
-def leave_one_out(tasks: Sequence[Labelled], generator: np.random.Generator) -> Episode:
+def leave_one_out(tasks: Sequence[NodeLabels], generator: np.random.Generator) -> Episode:
     """An episode out of supports alone: one node of each class is asked, the others teach.
 
     A class of one node only teaches.
     """
-    taught: list[Labelled] = []
+    taught: list[NodeLabels] = []
     asked: dict[str, NDArray[np.int64]] = {}
     for task in tasks:
         drawn = {name: generator.permutation(rows) for name, rows in task.items()}
         asked |= {name: rows[:1] for name, rows in drawn.items() if rows.size > 1}
-        taught.append(Labelled({name: rows[rows.size > 1 :] for name, rows in drawn.items()}))
-    return Episode(tuple(taught), Labelled(asked))
+        taught.append(NodeLabels({name: rows[rows.size > 1 :] for name, rows in drawn.items()}))
+    return Episode(tuple(taught), NodeLabels(asked))
 
 
 @torch.no_grad()

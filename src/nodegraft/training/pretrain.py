@@ -8,11 +8,11 @@ from torch import Tensor, nn
 
 from nodegraft.base.events import SILENT, Listener
 from nodegraft.base.seeds import Seeds
-from nodegraft.graph.labels import Labelled
-from nodegraft.graph.stream import Curriculum
+from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView
-from nodegraft.nn.encoders import Encoder
+from nodegraft.nn.encoders.encoder import Encoder
 from nodegraft.nn.losses import balanced_cross_entropy
+from nodegraft.streams.curriculum import Curriculum
 from nodegraft.training.optimiser import adam
 
 HEAD = "head"
@@ -73,21 +73,21 @@ class FullBatchTrainer:
     """Gradient steps on all visible nodes at once, and a look at other labels between them."""
 
     def __init__(
-        self, plan: Pretraining, encoder: Encoder, view: GraphView, train: Labelled, seeds: Seeds
+        self, plan: Pretraining, encoder: Encoder, view: GraphView, train: NodeLabels, seeds: Seeds
     ) -> None:
         self.encoder, self.view, self.dropout = encoder, view, plan.dropout
         self.classes = train.classes
         self.head = nn.Parameter(torch.empty(len(train), encoder.size))
         nn.init.xavier_uniform_(self.head, generator=seeds.torch_generator("head"))
         self.noise = seeds.generator("dropout")
-        self.neighbourhood = view.whole(encoder.hops)
+        self.neighbourhood = view.full_batch(encoder.hops)
         self.train = self._examples(train)
         self.loss = balanced_cross_entropy if plan.balanced else F.cross_entropy
         self.optimiser = adam(
             [*encoder.parameters(), self.head], plan.learning_rate, plan.weight_decay
         )
 
-    def _examples(self, labelled: Labelled) -> tuple[Tensor, Tensor]:
+    def _examples(self, labelled: NodeLabels) -> tuple[Tensor, Tensor]:
         positions = torch.from_numpy(self.view.positions(labelled.rows()))
         return positions, torch.from_numpy(labelled.targets(self.classes))
 
@@ -108,7 +108,7 @@ class FullBatchTrainer:
         return loss.item()
 
     @torch.no_grad()
-    def judge(self, labelled: Labelled) -> tuple[float, float]:
+    def judge(self, labelled: NodeLabels) -> tuple[float, float]:
         """Accuracy and loss on other nodes, without dropout."""
         positions, targets = self._examples(labelled)
         scores = self.encoder(self.neighbourhood)[positions] @ self.head.T

@@ -1,0 +1,122 @@
+"""Arrays plus JSON in one directory, written whole or not at all. No pickle, ever."""
+
+import json
+import os
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, TypeAlias
+from uuid import uuid4
+
+import numpy as np
+from safetensors import SafetensorError
+from safetensors.numpy import load_file, save_file
+
+from nodegraft.base.errors import CheckpointError
+from nodegraft.base.hashing import content_hash, file_hash
+
+ARRAYS = "arrays.safetensors"
+DOCUMENT = "document.json"
+CHECKSUM = "checksum"
+
+Arrays: TypeAlias = dict[str, np.ndarray[Any, Any]]
+
+
+def write_bundle(
+    directory: Path,
+    arrays: Mapping[str, np.ndarray[Any, Any]],
+    document: Mapping[str, Any],
+    texts: Mapping[str, str] | None = None,
+) -> None:
+    """Write a new directory; one that exists is never touched.
+
+    Args:
+        directory: Where to; it must not exist.
+        arrays: Arrays of numbers, by name.
+        document: JSON; it is written with a checksum over itself and the arrays.
+        texts: Text files of the caller's, by name, for people to read.
+    """
+    if directory.exists():
+        raise CheckpointError(
+            f"{directory} exists already and is never overwritten: choose a new name."
+        )
+    draft = directory.parent / f".{directory.name}.{uuid4().hex}"
+    try:
+        draft.mkdir(parents=True)
+        # Not ascontiguousarray: that makes a row out of a single number.
+        plain = {name: np.asarray(array, order="C") for name, array in arrays.items()}
+        save_file(plain, draft / ARRAYS)
+        signed = {**document, CHECKSUM: _checksum(document, draft)}
+        (draft / DOCUMENT).write_text(json.dumps(signed, indent=2) + "\n")
+        for name, text in (texts or {}).items():
+            (draft / name).write_text(text, encoding="utf-8")
+        for path in (*draft.iterdir(), draft):
+            _flush_to_disk(path)
+        draft.rename(directory)
+        _flush_to_disk(directory.parent)
+    except (OSError, SafetensorError) as error:
+        raise CheckpointError(f"{directory} could not be written: {error}") from error
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+
+
+def read_bundle(directory: Path) -> tuple[Arrays, dict[str, Any]]:
+    """The arrays and the JSON document of a directory, if both are as they were written.
+
+    Args:
+        directory: What :func:`write_bundle` wrote.
+    """
+    try:
+        document = dict(json.loads((directory / DOCUMENT).read_text()))
+        whole = document.pop(CHECKSUM, None) == _checksum(document, directory)
+        arrays = load_file(directory / ARRAYS)
+    except FileNotFoundError as error:
+        raise CheckpointError(
+            f"{directory} is not a saved directory: {Path(error.filename).name} is missing."
+        ) from error
+    except Exception as error:
+        raise CheckpointError(f"{directory} cannot be read: {error}") from error
+    if not whole:
+        raise CheckpointError(
+            f"{directory} is damaged: {DOCUMENT} or {ARRAYS} is not as it was written."
+        )
+    return arrays, document
+
+
+def prefixed(prefix: str, arrays: Mapping[str, np.ndarray[Any, Any]]) -> Arrays:
+    """The same arrays under longer names, so that several sets of them fit into one.
+
+    Args:
+        prefix: What the names begin with.
+        arrays: Arrays by name.
+    """
+    return {prefix + name: array for name, array in arrays.items()}
+
+
+def under(prefix: str, arrays: Mapping[str, np.ndarray[Any, Any]]) -> Arrays:
+    """The arrays that :func:`prefixed` put under a prefix, by their own names.
+
+    >>> list(under("a.", prefixed("a.", {"x": np.zeros(1)}) | {"y": np.zeros(1)}))
+    ['x']
+
+    Args:
+        prefix: What the names begin with.
+        arrays: These and perhaps others.
+    """
+    return {
+        name.removeprefix(prefix): array
+        for name, array in arrays.items()
+        if name.startswith(prefix)
+    }
+
+
+def _checksum(document: Mapping[str, Any], directory: Path) -> str:
+    return content_hash(json.loads(json.dumps(document)), file_hash(directory / ARRAYS))
+
+
+def _flush_to_disk(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,102 @@
+"""Files that are written once and never changed, here or wherever fsspec reaches."""
+
+import os
+from pathlib import Path
+from uuid import uuid4
+
+from fsspec.core import url_to_fs
+from fsspec.implementations.local import LocalFileSystem
+
+from nodegraft.base.errors import ParameterError
+
+
+class WriteOnceFolder:
+    """A folder on this machine or behind a URL such as ``s3://bucket/runs``; needs no locks.
+
+    >>> folder = WriteOnceFolder("memory://doc/runs")
+    >>> folder.write("a.json", b"{}"), folder.write("a.json", b"other"), folder.read("a.json")
+    (True, False, b'{}')
+    >>> folder.names(".json")
+    ['a.json']
+
+    Args:
+        place: The folder, which need not exist yet.
+    """
+
+    def __init__(self, place: str | Path) -> None:
+        self._files, self._path = url_to_fs(str(place))
+        self.place = str(place).rstrip("/")
+
+    def names(self, suffix: str) -> list[str]:
+        """Of the files that end so, in order.
+
+        Args:
+            suffix: How their names end.
+        """
+        if not self._files.isdir(self._path):
+            return []
+        # Another process may have moved files meanwhile: what was listed before is not asked.
+        self._files.invalidate_cache()
+        found = (path.rpartition("/")[2] for path in self._files.ls(self._path, detail=False))
+        return sorted(name for name in found if name.endswith(suffix) and name[0] != ".")
+
+    def read(self, name: str) -> bytes:
+        """All bytes of a file.
+
+        Args:
+            name: Its name.
+        """
+        content: bytes = self._files.cat_file(f"{self._path}/{name}")
+        return content
+
+    def write(self, name: str, content: bytes) -> bool:
+        """Whole or not at all; False, and nothing is touched, where the file stands already.
+
+        Args:
+            name: Its name.
+            content: All its bytes.
+        """
+        self._files.makedirs(self._path, exist_ok=True)
+        try:
+            if isinstance(self._files, LocalFileSystem):
+                _link(Path(self._path) / name, content)
+            else:
+                # Object stores show a file when all of it has arrived.
+                self._files.pipe_file(f"{self._path}/{name}", content, mode="create")
+        except FileExistsError:
+            return False
+        return True
+
+    def remove(self, name: str) -> None:
+        """Take a file away; for who has put its content elsewhere.
+
+        Args:
+            name: Its name; one that is gone already is no error.
+        """
+        try:
+            self._files.rm_file(f"{self._path}/{name}")
+        except FileNotFoundError:
+            return
+
+    def check_writable(self) -> None:
+        """Refuse a place that cannot be written to, before work is done for it."""
+        probe = f".{uuid4().hex}"
+        try:
+            self.write(probe, b"")
+            self.remove(probe)
+        except Exception as error:
+            raise ParameterError(f"{self.place} cannot be written to: {error}") from error
+
+
+def _link(place: Path, content: bytes) -> None:
+    draft = place.with_name(f".{place.name}.{uuid4().hex}")
+    try:
+        with draft.open("xb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        draft.chmod(0o444)
+        # Of two writers one wins, and nobody ever sees half a file.
+        place.hardlink_to(draft)
+    finally:
+        draft.unlink(missing_ok=True)

@@ -1,0 +1,109 @@
+"""Instances of keyword-only dataclasses from names and values, or from texts of a command."""
+
+import types
+from collections.abc import Mapping
+from dataclasses import MISSING, Field, fields
+from difflib import get_close_matches
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from nodegraft.base.errors import ParameterError
+
+T = TypeVar("T")
+
+_TRUTH = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+
+
+def parameters_of(owner: Any) -> dict[str, Any]:
+    """The fields that a constructor takes, with their values.
+
+    >>> from dataclasses import dataclass
+    >>> @dataclass(kw_only=True)
+    ... class Plan:
+    ...     epochs: int = 10
+    >>> parameters_of(Plan(epochs=3))
+    {'epochs': 3}
+
+    Args:
+        owner: An instance of a dataclass.
+    """
+    return {field.name: getattr(owner, field.name) for field in fields(owner) if field.init}
+
+
+def build(cls: type[T], values: Mapping[str, Any]) -> T:
+    """An instance of a keyword-only dataclass; a name it does not have is an error that helps.
+
+    Args:
+        cls: The dataclass.
+        values: Its fields by name.
+    """
+    known = [field.name for field in fields(cls) if field.init]  # type: ignore[arg-type]
+    for name in values:
+        if name not in known:
+            close = get_close_matches(str(name), known, n=1)
+            hint = f" Did you mean {close[0]!r}?" if close else ""
+            raise ParameterError(
+                f"{owner_name(cls)} has no parameter {name!r}.{hint} "
+                f"It has {', '.join(known) or 'none'}."
+            )
+    missing = [one.name for one in fields(cls) if one.init and _is_required(one)]  # type: ignore[arg-type]
+    for name in missing:
+        if name not in values:
+            raise ParameterError(f"{owner_name(cls)} needs {name!r}.")
+    return cls(**values)
+
+
+def _is_required(one: "Field[Any]") -> bool:
+    return one.default is MISSING and one.default_factory is MISSING
+
+
+def owner_name(cls: type) -> str:
+    """What a dataclass is called in an error: by its ``described_as`` or ``name``, if it has one.
+
+    Args:
+        cls: The dataclass.
+    """
+    told = (getattr(cls, name, None) for name in ("described_as", "name"))
+    return next((one for one in told if isinstance(one, str)), cls.__name__)
+
+
+def parse(cls: type[T], texts: Mapping[str, str]) -> T:
+    """The same from texts.
+
+    Args:
+        cls: The dataclass.
+        texts: Its fields by name, each as text.
+    """
+    return build(cls, read(cls, texts))
+
+
+def read(cls: type[T], texts: Mapping[str, str]) -> dict[str, Any]:
+    """Values from texts, each read by the type of its field.
+
+    >>> from dataclasses import dataclass
+    >>> @dataclass(kw_only=True)
+    ... class Plan:
+    ...     epochs: int = 10
+    ...     rate: float = 0.1
+    >>> read(Plan, {"epochs": "3"})
+    {'epochs': 3}
+
+    Args:
+        cls: The dataclass.
+        texts: Some of its fields by name, each as text.
+    """
+    hints = get_type_hints(cls)
+    return {name: _read(name, text, hints.get(name, str)) for name, text in texts.items()}
+
+
+def _read(name: str, text: str, kind: Any) -> Any:
+    if get_origin(kind) in (Union, types.UnionType):
+        inner = [one for one in get_args(kind) if one is not type(None)]
+        return None if text.lower() == "none" else _read(name, text, inner[0])
+    if get_origin(kind) is Literal:
+        if text in get_args(kind):
+            return text
+        raise ParameterError(f"{name} is one of {', '.join(get_args(kind))}, not {text!r}.")
+    try:
+        return _TRUTH[text.lower()] if kind is bool else kind(text)
+    except (KeyError, ValueError):
+        raise ParameterError(f"{name} must be of type {kind.__name__}, not {text!r}.") from None

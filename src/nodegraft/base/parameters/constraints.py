@@ -1,0 +1,55 @@
+"""Types of parameters that say what is allowed, for annotations: ``hops: NonNegativeInt = 2``."""
+
+from dataclasses import dataclass
+from typing import Annotated, TypeAlias
+
+
+@dataclass(frozen=True)
+class Range:
+    """Which numbers are allowed.
+
+    >>> Range(0, 1, above=True).allows(0), str(Range(0, 1, above=True))
+    (False, 'above 0 and at most 1')
+    """
+
+    low: float | None = None
+    """The smallest number, or None."""
+
+    high: float | None = None
+    """The largest number, or None."""
+
+    above: bool = False
+    """Whether ``low`` itself is left out."""
+
+    below: bool = False
+    """Whether ``high`` itself is left out."""
+
+    def allows(self, value: float) -> bool:
+        """Whether a number is in the range; NaN never is.
+
+        Args:
+            value: A number.
+        """
+        from_low = self.low is None or value > self.low or (value == self.low and not self.above)
+        to_high = self.high is None or value < self.high or (value == self.high and not self.below)
+        return from_low and to_high
+
+    def __str__(self) -> str:
+        ends = []
+        if self.low is not None:
+            ends.append(f"{'above' if self.above else 'at least'} {self.low:g}")
+        if self.high is not None:
+            ends.append(f"{'below' if self.below else 'at most'} {self.high:g}")
+        return " and ".join(ends)
+
+
+NonNegativeInt: TypeAlias = Annotated[int, Range(0)]
+PositiveInt: TypeAlias = Annotated[int, Range(1)]
+NonNegativeFloat: TypeAlias = Annotated[float, Range(0)]
+PositiveFloat: TypeAlias = Annotated[float, Range(0, above=True)]
+Fraction: TypeAlias = Annotated[float, Range(0, 1)]
+"""From 0 to 1, both included."""
+OpenFraction: TypeAlias = Annotated[float, Range(0, 1, above=True, below=True)]
+"""Between 0 and 1, neither included."""
+FractionBelowOne: TypeAlias = Annotated[float, Range(0, 1, below=True)]
+"""From 0 on and below 1, as a share that may be dropped."""

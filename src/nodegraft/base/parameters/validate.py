@@ -1,0 +1,119 @@
+"""Values held against their annotations: type, choice and range, with a sentence that helps."""
+
+import types
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from functools import cache
+from math import isfinite
+from numbers import Integral, Real
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+
+from nodegraft.base.errors import ParameterError
+from nodegraft.base.parameters.build import owner_name
+from nodegraft.base.parameters.constraints import Range
+
+_NAMES = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}
+
+
+def validate(instance: Any) -> None:
+    """Every field of a dataclass that its constructor takes; the first wrong one is an error.
+
+    >>> from dataclasses import dataclass
+    >>> @dataclass(kw_only=True)
+    ... class Plan:
+    ...     hops: Annotated[int, Range(0)] = 2
+    >>> validate(Plan(hops=-1))
+    Traceback (most recent call last):
+    nodegraft.base.errors.ParameterError: Plan: hops must be a whole number at least 0, not -1.
+
+    Args:
+        instance: An instance of a dataclass; its class attribute ``name`` or ``described_as`` is
+            how errors call it.
+    """
+    cls: Any = type(instance)
+    owner = owner_name(cls)
+    for name, kind in _hints(cls).items():
+        validate_value(f"{owner}: {name}", getattr(instance, name), kind)
+
+
+def validate_value(name: str, value: Any, kind: Any) -> None:
+    """One value against one annotation.
+
+    Args:
+        name: What the value is called in the error.
+        value: What was given.
+        kind: Its annotation: plain types, ``Literal``, unions, lists, tuples and mappings of them,
+            and ``Annotated`` with a :class:`Range`.
+    """
+    if not _fits(value, kind):
+        raise ParameterError(f"{name} must be {described(kind)}, not {value!r}.")
+
+
+@cache
+def _hints(cls: Any) -> dict[str, Any]:
+    hints = get_type_hints(cls, include_extras=True)
+    return {field.name: hints[field.name] for field in fields(cls) if field.init}
+
+
+def _fits(value: Any, kind: Any) -> bool:
+    origin, arguments = get_origin(kind), get_args(kind)
+    if origin is Annotated:
+        inner, *rules = arguments
+        ranges = (rule for rule in rules if isinstance(rule, Range))
+        return _fits(value, inner) and all(rule.allows(value) for rule in ranges)
+    if origin in (Union, types.UnionType):
+        return any(_fits(value, one) for one in arguments)
+    if origin is Literal:
+        return any(value == one and type(value) is type(one) for one in arguments)
+    if origin is not None:
+        return _fits_container(value, origin, arguments)
+    if kind is Any:
+        return True
+    if kind is None or kind is type(None):
+        return value is None
+    if kind is bool:
+        return isinstance(value, bool)
+    if kind is int:
+        return isinstance(value, Integral) and not isinstance(value, bool)
+    if kind is float:
+        return not isinstance(value, bool) and isinstance(value, Real) and isfinite(value)
+    return isinstance(value, kind)
+
+
+def _fits_container(value: Any, origin: Any, arguments: tuple[Any, ...]) -> bool:
+    if not isinstance(value, origin) or isinstance(value, str):
+        return False
+    if isinstance(value, Mapping):
+        names, values = arguments
+        return all(_fits(one, names) for one in value) and all(
+            _fits(one, values) for one in value.values()
+        )
+    if isinstance(value, Sequence):
+        return all(_fits(one, arguments[0]) for one in value)
+    return True
+
+
+def described(kind: Any) -> str:
+    """An annotation in words.
+
+    >>> described(Annotated[int, Range(1)] | None), described(Literal["off", "set"])
+    ('a whole number at least 1 or none', "one of 'off', 'set'")
+
+    Args:
+        kind: The annotation.
+    """
+    origin, arguments = get_origin(kind), get_args(kind)
+    if origin is Annotated:
+        inner, *rules = arguments
+        return " ".join([described(inner), *(str(r) for r in rules if isinstance(r, Range))])
+    if origin in (Union, types.UnionType):
+        return " or ".join(described(one) for one in arguments)
+    if origin is Literal:
+        return "one of " + ", ".join(map(repr, arguments))
+    if kind is type(None):
+        return "none"
+    if origin is not None and issubclass(origin, Mapping):
+        return f"a table of {described(arguments[1])}"
+    if origin is not None:
+        return f"a list of {described(arguments[0])}"
+    return _NAMES.get(kind, f"of type {getattr(kind, '__name__', kind)}")

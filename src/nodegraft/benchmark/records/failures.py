@@ -1,0 +1,52 @@
+"""Jobs that ended with an error: told beside the records, one file an attempt."""
+
+import json
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from nodegraft.base.files.folder import WriteOnceFolder
+from nodegraft.benchmark.job import Job
+
+
+def write_failure(out: str | Path, job: Job, error: str) -> str:
+    """Put it on record; returns where.
+
+    Args:
+        out: The folder of records.
+        job: What failed.
+        error: Its traceback.
+    """
+    folder, name = _folder(out), f"{job.key}-{uuid4().hex}.json"
+    document = {
+        "job": job.key,
+        "title": job.title,
+        "protocol": job.protocol_name,
+        "parameters": dict(job.parameters),
+        "error": error,
+    }
+    folder.write(name, (json.dumps(document, indent=2) + "\n").encode())
+    return f"{folder.place}/{name}"
+
+
+def failed_keys(out: str | Path) -> set[str]:
+    """The keys of jobs with at least one failed attempt.
+
+    Args:
+        out: The folder of records.
+    """
+    return {name.partition("-")[0] for name in _folder(out).names(".json")}
+
+
+def read_failures(out: str | Path) -> list[dict[str, Any]]:
+    """What was told of them.
+
+    Args:
+        out: The folder of records.
+    """
+    folder = _folder(out)
+    return [json.loads(folder.read(name)) for name in folder.names(".json")]
+
+
+def _folder(out: str | Path) -> WriteOnceFolder:
+    return WriteOnceFolder(f"{out}/failed")

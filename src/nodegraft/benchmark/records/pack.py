@@ -1,0 +1,92 @@
+"""Many records in one Parquet file: a listing of them fits on a screen."""
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet
+
+from nodegraft.base.hashing import content_hash
+from nodegraft.benchmark.records.migration import migrate
+from nodegraft.benchmark.records.record import CLASSES, RunRecord
+
+SUFFIX = ".parquet"
+COLUMNS = pa.schema(
+    [
+        ("run", pa.string()),
+        ("document", pa.string()),
+        ("classes", pa.list_(pa.struct(list(CLASSES)))),
+    ]
+)
+
+
+def pack_name(dataset: str, records: Iterable[RunRecord]) -> str:
+    """The name of the file that holds these records.
+
+    Args:
+        dataset: What they are all about.
+        records: The records.
+    """
+    return f"{dataset}-{content_hash(sorted(one.run for one in records))[:8]}{SUFFIX}"
+
+
+def pack(records: Sequence[RunRecord]) -> bytes:
+    """A Parquet file of records; a row each.
+
+    Args:
+        records: The records.
+    """
+    rows = [
+        {
+            "run": one.run,
+            "document": json.dumps(one.document),
+            "classes": one.classes.to_pylist(),
+        }
+        for one in sorted(records, key=lambda one: one.run)
+    ]
+    sink = pa.BufferOutputStream()
+    table = pa.Table.from_pylist(rows, schema=COLUMNS)
+    pa.parquet.write_table(table, sink, compression="zstd", compression_level=15)
+    content: bytes = sink.getvalue().to_pybytes()
+    return content
+
+
+def unpack_documents(content: bytes) -> list[dict[str, Any]]:
+    """The documents of a pack, in today's schema, without their tables.
+
+    Args:
+        content: All bytes of the file.
+    """
+    table = pa.parquet.read_table(pa.BufferReader(content), columns=["document"])
+    return [migrate(json.loads(text)) for text in table.column("document").to_pylist()]
+
+
+def unpack_document(content: bytes, run: str) -> dict[str, Any] | None:
+    """One document of a pack, or None where it is not in it.
+
+    Args:
+        content: All bytes of the file.
+        run: The name of the record, in today's schema.
+    """
+    source = pa.BufferReader(content)
+    (names,) = pa.parquet.read_table(source, columns=["run"]).to_pydict().values()
+    if run not in names:
+        return None
+    place: int = names.index(run)
+    return unpack_documents(content)[place]
+
+
+def unpack(content: bytes) -> list[RunRecord]:
+    """The records of a pack.
+
+    Args:
+        content: All bytes of the file.
+    """
+    table = pa.parquet.read_table(pa.BufferReader(content))
+    return [
+        RunRecord(migrate(json.loads(document)), pa.Table.from_pylist(classes, schema=CLASSES))
+        for document, classes in zip(
+            table.column("document").to_pylist(), table.column("classes").to_pylist(), strict=True
+        )
+    ]

@@ -1,0 +1,56 @@
+"""The command line: its commands, put together. Nothing slow is imported before it is needed."""
+
+from importlib.metadata import version
+from typing import Annotated
+
+import typer
+
+from nodegraft.cli.commands.bench import bench
+from nodegraft.cli.commands.check import check
+from nodegraft.cli.commands.compact import compact
+from nodegraft.cli.commands.data import info
+from nodegraft.cli.commands.lists import list_datasets, list_methods
+from nodegraft.cli.commands.map import draw_map
+from nodegraft.cli.commands.report import report
+from nodegraft.cli.commands.results import results
+from nodegraft.cli.commands.run import run
+from nodegraft.cli.commands.table import table
+from nodegraft.cli.commands.tune import tune
+
+app = typer.Typer(
+    help="Teach a graph model new classes from a handful of labelled nodes.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+lists = typer.Typer(help="What is there to choose from.", no_args_is_help=True)
+data = typer.Typer(help="Look at datasets.", no_args_is_help=True)
+
+for command in (run, bench, results, compact, table, report, tune, check):
+    app.command()(command)
+app.command("map")(draw_map)
+lists.command("methods")(list_methods)
+lists.command("datasets")(list_datasets)
+data.command("info")(info)
+app.add_typer(lists, name="list")
+app.add_typer(data, name="data")
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"nodegraft {version('nodegraft')}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    show_version: Annotated[
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Say which it is."),
+    ] = False,
+) -> None:
+    """Options that come before a command.
+
+    Args:
+        show_version: Whether to say the version and do nothing else.
+    """

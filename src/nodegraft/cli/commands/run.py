@@ -1,0 +1,84 @@
+"""The command that teaches one dataset to one method and measures it."""
+
+import json
+from typing import Annotated, Any, cast
+
+import typer
+
+from nodegraft.cli.errors import user_errors
+from nodegraft.cli.options import DataRoot, DatasetOptions, name_value_pairs
+
+
+@user_errors
+def run(
+    dataset: Annotated[str, typer.Option(help="See: nodegraft list datasets.")],
+    method: Annotated[str, typer.Option(help="See: nodegraft list methods.")] = "graft",
+    seed: Annotated[int, typer.Option(help="Draws the split and starts the method.")] = 0,
+    data: DataRoot = None,
+    out: Annotated[str, typer.Option(help="Folder or URL for the run record.")] = "runs",
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="Set a parameter of the method."),
+    ] = None,
+    dataset_settings: DatasetOptions = None,
+    ways: Annotated[int | None, typer.Option(help="New classes a session.")] = None,
+    shots: Annotated[int | None, typer.Option(help="Labelled nodes a new class.")] = None,
+    arrival: Annotated[
+        str, typer.Option(help="'with-class' (nodes come with their class) or 'present'.")
+    ] = "with-class",
+    protocol: Annotated[
+        str, typer.Option(help="'strict', or 'published' (leaky, for comparison with old papers).")
+    ] = "strict",
+    rehearse: Annotated[
+        bool,
+        typer.Option(
+            "--rehearse", help="Teach the validation classes instead: to choose settings."
+        ),
+    ] = False,
+    threads: Annotated[int, typer.Option(help="Threads for torch; one is usually fastest.")] = 1,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="The record on standard output, the rest on error.")
+    ] = False,
+) -> None:
+    """Teach one dataset to one method, session by session, and measure it honestly."""
+    import torch
+    from rich.console import Console
+
+    from nodegraft.base.files.folder import WriteOnceFolder
+    from nodegraft.base.parameters.build import read
+    from nodegraft.benchmark.job import Job
+    from nodegraft.benchmark.records.archive import Archive
+    from nodegraft.cli.display.run import RunDisplay, summary_table
+    from nodegraft.datasets.templates.dataset import REGISTRY as DATASETS
+    from nodegraft.model.registry import REGISTRY as METHODS
+
+    torch.set_num_threads(threads)
+    console = Console(stderr=as_json)
+    job = Job(
+        dataset=dataset,
+        method=method,
+        seed=seed,
+        parameters=read(METHODS.get(method), name_value_pairs(settings)),
+        dataset_options=read(DATASETS.get(dataset), name_value_pairs(dataset_settings)),
+        ways=ways,
+        shots=shots,
+        arrival=cast(Any, arrival),
+        protocol=cast(Any, protocol),
+        rehearse=rehearse,
+    )
+    # What cannot work should not wait for the data, let alone for the run.
+    job.make_model()
+    WriteOnceFolder(out).check_writable()
+    with console.status(f"reading {dataset}"):
+        loaded = job.load(data)
+    stream = job.stream(loaded)
+    for note in loaded.notes:
+        console.print(f"[yellow]note:[/] {note}", highlight=False)
+    title = f"{job.title}\n{stream.split.setting}\n{arrival}, {job.protocol_name} protocol"
+    with RunDisplay(console, title, len(stream)) as display:
+        record = job.run(loaded, stream, display)
+    place = Archive(out).write(record)
+    console.print(summary_table(record.document["summary"]))
+    console.print(f"record: {place}", highlight=False, soft_wrap=True)
+    if as_json:
+        Console().out(json.dumps(record.document, indent=2), highlight=False)

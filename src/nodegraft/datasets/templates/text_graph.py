@@ -1,0 +1,78 @@
+"""Described things that name each other, to a graph of word counts."""
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from nodegraft.graph.algebra.adjacency import Adjacency
+from nodegraft.graph.graph import Graph
+from nodegraft.graph.keys import NodeKeys
+from nodegraft.graph.labels import NodeLabels
+from nodegraft.tables.features.text import TextVectoriser
+
+MIN_DOCUMENTS = 3
+
+WORDS_NOTE = (
+    "The vocabulary (without English stop words) is chosen over the texts of all classes, later "
+    "ones included; a node's row depends on its own text alone (no inverse document frequencies)."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class TextNode:
+    """One node: only ``text`` becomes features, never its key or its class."""
+
+    key: str
+    """What it is called."""
+
+    label: str
+    """Its class."""
+
+    text: str
+    """What is said of it."""
+
+    links: Collection[str]
+    """The keys of what it names."""
+
+
+def in_large_classes(
+    records: Sequence[TextNode], smallest: int, without: Collection[str] = ()
+) -> list[TextNode]:
+    """The nodes of classes that are large enough and not left out.
+
+    Args:
+        records: All nodes.
+        smallest: How many nodes a class needs.
+        without: Classes that are left out.
+    """
+    sizes = Counter(record.label for record in records)
+    kept = {label for label, size in sizes.items() if size >= smallest and label not in without}
+    return [record for record in records if record.label in kept]
+
+
+def text_graph(records: Sequence[TextNode]) -> tuple[Graph, NodeLabels]:
+    """Rows in the order given; links to keys that are not among the records are passed over.
+
+    >>> pair = [TextNode("a", "x", "red hat", ["b", "c"]), TextNode("b", "y", "hat", [])]
+    >>> graph, labels = text_graph([*pair, TextNode("d", "y", "hat", ["a"])])
+    >>> graph.num_edges, graph.num_features, labels.classes
+    (2, 1, ('x', 'y'))
+
+    Args:
+        records: The nodes.
+    """
+    row = {record.key: place for place, record in enumerate(records)}
+    links = [
+        (row[record.key], row[link]) for record in records for link in record.links if link in row
+    ]
+    source, target = np.array(links, dtype=np.int64).reshape(-1, 2).T
+    texts = [record.text for record in records]
+    words = TextVectoriser(MIN_DOCUMENTS, use_idf=False, stop_words="english").fit(texts)
+    graph = Graph.from_parts(
+        NodeKeys([record.key for record in records]),
+        words.transform(texts),
+        Adjacency.from_edges(source, target, len(records)),
+    )
+    return graph, NodeLabels.from_names(record.label for record in records)

@@ -1,0 +1,116 @@
+"""The one door for multiplying by an adjacency or by sparse features.
+
+torch multiplies CSR matrices quickly, but its own autograd for them is an order of magnitude
+slower and takes indices in 64 bits. So the gradient is written out here: for ``y = A x`` with a
+constant ``A`` it is ``A^T dy``, one more product with the stored transpose (``A`` itself where it
+is symmetric), on 32-bit indices wherever they fit.
+"""
+
+import warnings
+from copy import copy
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from torch import Tensor
+
+from nodegraft.graph.algebra.matrix import Matrix, is_sparse
+
+with warnings.catch_warnings():
+    # torch says once per process that CSR tensors are in beta; here is where it is heard.
+    warnings.simplefilter("ignore", UserWarning)
+    torch.sparse_csr_tensor(
+        torch.tensor([0, 1]), torch.tensor([0]), torch.tensor([1.0]), (1, 1), check_invariants=False
+    )
+
+
+class _ConstantTimes(torch.autograd.Function):
+    """``matrix @ dense`` where only ``dense`` has a gradient.
+
+    The gradient is a product of the same kind, so gradients of gradients come for free.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, operator: "Operator", dense: Tensor) -> Tensor:
+        ctx.operator = operator
+        return operator.forward_matrix @ dense
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[None, Tensor]:
+        return None, ctx.operator.transposed @ gradients[0].contiguous()
+
+
+class Operator:
+    """A constant matrix that multiplies trainable tensors: ``operator @ tensor``.
+
+    >>> operator = Operator(csr_array(np.array([[0.0, 2.0], [1.0, 0.0]], dtype=np.float32)))
+    >>> weight = torch.ones(2, 1, requires_grad=True)
+    >>> (operator @ weight).sum().backward(); weight.grad.flatten().tolist()
+    [1.0, 2.0]
+    """
+
+    def __init__(self, matrix: Matrix, symmetric: bool = False) -> None:
+        self.shape: tuple[int, int] = (int(matrix.shape[0]), int(matrix.shape[1]))
+        self._matrix = matrix
+        self._symmetric = symmetric
+        self._forward: Tensor | None = None
+        self._backward: Tensor | None = None
+
+    @property
+    def forward_matrix(self) -> Tensor:
+        """The matrix as a torch tensor, dense or CSR."""
+        if self._forward is None:
+            self._forward = _as_tensor(self._matrix)
+        return self._forward
+
+    @property
+    def backward_matrix(self) -> Tensor:
+        """Its transpose, made when the first gradient asks for it."""
+        if self._backward is None:
+            if self._symmetric or not is_sparse(self._matrix):
+                self._backward = self.forward_matrix if self._symmetric else self.forward_matrix.T
+            else:
+                self._backward = _as_tensor(csr_array(self._matrix.T))
+        return self._backward
+
+    @property
+    def transposed(self) -> "Operator":
+        """The transpose as an operator, on the same stored matrices."""
+        other = copy(self)
+        other.shape = self.shape[::-1]
+        other._forward, other._backward = self.backward_matrix, self.forward_matrix
+        return other
+
+    @property
+    def coordinates(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Row and column of every stored entry, row by row."""
+        matrix = csr_array(self._matrix)
+        rows = np.repeat(np.arange(self.shape[0]), np.diff(matrix.indptr))
+        return rows, matrix.indices.astype(np.int64)
+
+    def __matmul__(self, dense: Tensor) -> Tensor:
+        product: Tensor = _ConstantTimes.apply(self, dense)  # type: ignore[no-untyped-call]
+        return product
+
+
+def multiply(left: "csr_array[Any]", right: Matrix) -> Matrix:
+    """``left @ right`` for constants: the fast kernel for dense, SciPy's for sparse ones."""
+    if is_sparse(right):
+        return csr_array(left @ right)
+    with torch.no_grad():
+        product: np.ndarray[Any, Any] = (_as_tensor(left) @ _as_tensor(right)).numpy()
+    return product
+
+
+def _as_tensor(matrix: Matrix) -> Tensor:
+    if not is_sparse(matrix):
+        return torch.from_numpy(np.ascontiguousarray(matrix, dtype=np.float32))
+    return torch.sparse_csr_tensor(
+        torch.from_numpy(matrix.indptr),
+        torch.from_numpy(matrix.indices),
+        torch.from_numpy(matrix.data.astype(np.float32, copy=False)),
+        size=matrix.shape,
+        check_invariants=False,
+    )

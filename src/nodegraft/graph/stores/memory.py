@@ -1,0 +1,86 @@
+"""A graph held in memory."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import csr_array, issparse
+
+from nodegraft.base.errors import DataError
+from nodegraft.graph.algebra.adjacency import Adjacency
+from nodegraft.graph.algebra.matrix import Matrix, index_type, is_sparse
+from nodegraft.graph.keys import NodeKeys
+from nodegraft.graph.stores.protocol import EDGES, Recipe
+
+
+@dataclass(frozen=True, eq=False)
+class MemoryStore:
+    """Arrays in memory: features in float32, float16 or CSR, edges of one kind."""
+
+    keys: NodeKeys
+    """The nodes, in row order."""
+
+    feature_matrix: Matrix
+    """One row per node; numbers of other types are stored in float32. NaN and infinite values are
+    refused."""
+
+    edges: Adjacency
+    """Who is joined to whom."""
+
+    recipe: Recipe | None = None
+    """How tables became the features, if they were made from tables."""
+
+    def __post_init__(self) -> None:
+        features = _numbers(self.feature_matrix)
+        if features.ndim != 2:
+            raise DataError(f"Features need one row per node and columns: shape {features.shape}.")
+        if not (len(self.keys) == features.shape[0] == self.edges.num_nodes):
+            raise DataError(
+                f"{len(self.keys)} keys, {features.shape[0]} feature rows and "
+                f"{self.edges.num_nodes} nodes in the edges: these must be equal."
+            )
+        stored = _stored(features)
+        if not np.isfinite(stored.data if is_sparse(stored) else stored).all():
+            raise DataError("Features hold NaN or infinite values: replace them first.")
+        object.__setattr__(self, "feature_matrix", stored)
+
+    @property
+    def relations(self) -> tuple[str, ...]:
+        """All edges are of one kind."""
+        return (EDGES,)
+
+    def adjacency(self, relation: str) -> Adjacency:
+        """The edges.
+
+        Args:
+            relation: One of :attr:`relations`.
+        """
+        if relation not in self.relations:
+            raise DataError(f"There are no edges of kind {relation!r}, only {EDGES!r}.")
+        return self.edges
+
+
+def _numbers(features: Matrix) -> Matrix:
+    plain = features if issparse(features) else np.asarray(features)
+    if plain.dtype.kind not in "biuf":
+        raise DataError(
+            f"Features must be numbers and are of type {plain.dtype}; for tables with text or "
+            "categories see nodegraft.read_graph."
+        )
+    return plain
+
+
+def _stored(features: Matrix) -> Matrix:
+    if is_sparse(features):
+        matrix = csr_array(features, dtype=np.float32)
+        if not matrix.has_canonical_format:
+            # The arrays may still be the caller's own.
+            matrix = matrix.copy()
+            matrix.sum_duplicates()
+        kind = index_type(max(*matrix.shape, matrix.nnz))
+        indices, indptr = (
+            part.astype(kind, copy=False) for part in (matrix.indices, matrix.indptr)
+        )
+        return csr_array((matrix.data, indices, indptr), shape=matrix.shape)
+    with np.errstate(over="ignore"):
+        kept = features if features.dtype == np.float16 else features.astype(np.float32, copy=False)
+    return np.ascontiguousarray(kept)

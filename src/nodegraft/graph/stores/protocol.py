@@ -1,0 +1,53 @@
+"""What a graph asks of the place where it lies: in memory today, on disk or in parts tomorrow.
+
+The questions are those of PyG's ``FeatureStore`` (rows of a feature matrix) and ``GraphStore``
+(edges by the name of their relation, in CSR), so that a store can answer PyG's loaders as well.
+"""
+
+from typing import Protocol
+
+from nodegraft.graph.algebra.adjacency import Adjacency
+from nodegraft.graph.algebra.matrix import Matrix
+from nodegraft.graph.keys import NodeKeys
+
+EDGES = "edges"
+"""The relation of a graph whose edges are all of one kind."""
+
+
+class Recipe(Protocol):
+    """How the columns of a table became features; :class:`nodegraft.FeatureRecipe` is one."""
+
+    @property
+    def content_hash(self) -> str:
+        """The same for recipes that turn every table into the same numbers."""
+
+    @property
+    def num_features(self) -> int:
+        """How many columns it makes."""
+
+
+class GraphStore(Protocol):
+    """Keys, features and, relation by relation, edges; immutable."""
+
+    @property
+    def keys(self) -> NodeKeys:
+        """The nodes, in row order."""
+
+    @property
+    def feature_matrix(self) -> Matrix:
+        """One row per node, dense (perhaps mapped from disk) or CSR; only rows of it are read."""
+
+    @property
+    def relations(self) -> tuple[str, ...]:
+        """The names of the kinds of edges."""
+
+    @property
+    def recipe(self) -> Recipe | None:
+        """How tables became the features, if they were made from tables."""
+
+    def adjacency(self, relation: str) -> Adjacency:
+        """The edges of one kind.
+
+        Args:
+            relation: One of :attr:`relations`.
+        """

@@ -1,0 +1,101 @@
+"""What methods with a linear classifier on the encoder share: training it, asking it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from nodegraft.graph.labels import NodeLabels
+from nodegraft.graph.view import GraphView
+from nodegraft.methods.templates.encoding import Encoding
+from nodegraft.model.learned import learned
+from nodegraft.model.method import Method
+from nodegraft.nn.classifier import Classifier
+from nodegraft.streams.curriculum import Curriculum
+from nodegraft.training.finetune import Finetuning
+
+
+@dataclass(kw_only=True)
+class Classifying(Encoding, Method):
+    """One row of weights for each class; session 0 trains them with the encoder.
+
+    Nothing is practised, so no known class is kept back from that training.
+    """
+
+    head_: Tensor = learned()
+    """One row of weights for each class."""
+
+    def learn_base(self, view: GraphView, curriculum: Curriculum) -> None:
+        """Train encoder and head on all known classes."""
+        encoder = self.new_encoder(view.num_features)
+        head = self.pretrain(encoder, view, curriculum.without_pseudo_novel)
+        self.keep_classifier(Classifier(encoder, head))
+
+    def keep_classifier(self, classifier: Classifier) -> None:
+        """Take its weights; it is not to be trained further.
+
+        Args:
+            classifier: As it was trained.
+        """
+        self.keep_encoder(classifier.encoder)
+        self.head_ = classifier.head.detach()
+
+    def classifier(self) -> Classifier:
+        """Encoder and head as they were last trained; a copy, free to be trained further."""
+        return Classifier(self.encoder(), self.head_)
+
+    def grown(self, support: NodeLabels) -> Classifier:
+        """The classifier of the last session with fresh rows for the new classes.
+
+        Args:
+            support: The labels of the new classes.
+        """
+        generator = self.seeds.torch_generator("new rows", str(len(self.classes_)))
+        return self.classifier().with_more(len(support), generator)
+
+    def train_on(
+        self,
+        classifier: Classifier,
+        view: GraphView,
+        rows: NDArray[np.int64],
+        loss: Callable[[Tensor], Tensor],
+        steps: int,
+    ) -> None:
+        """Train a classifier further on the loss of these rows' scores, and keep it.
+
+        Args:
+            classifier: Where to start from.
+            view: What may be seen of the graph.
+            rows: The nodes to train on.
+            loss: The loss of their scores, which come in the order of ``rows``.
+            steps: How many gradient steps.
+        """
+        finetune = Finetuning(
+            steps=steps,
+            learning_rate=self.learning_rate,
+            weight_decay=self.weight_decay,
+            dropout=self.dropout,
+        )
+        noise = self.seeds.generator("session", str(len(self.classes_)))
+        finetune(classifier, view, rows, loss, noise, self.listener)
+        self.keep_classifier(classifier)
+
+    def columns(self, labels: NodeLabels) -> Tensor:
+        """The column of each labelled node's class; new classes stand behind the known ones.
+
+        Args:
+            labels: Nodes of known and of new classes.
+        """
+        names = dict.fromkeys((*self.classes_, *labels.classes))
+        return torch.from_numpy(labels.targets(tuple(names)))
+
+    def score(self, view: GraphView, rows: NDArray[np.int64]) -> Tensor:
+        """What the head says of each class."""
+        return self.embedding(view, rows) @ self.head_.T
+
+    def keep_classes(self, columns: NDArray[np.int64]) -> None:
+        """Drop the other rows of the head."""
+        self.head_ = self.head_[torch.from_numpy(columns)]

@@ -1,0 +1,84 @@
+"""What methods with a pre-trained graph encoder share: its sizes and how it is trained."""
+
+from dataclasses import dataclass
+
+from torch import Tensor
+
+from nodegraft.base.parameters.constraints import (
+    FractionBelowOne,
+    NonNegativeFloat,
+    NonNegativeInt,
+    PositiveFloat,
+    PositiveInt,
+)
+from nodegraft.graph.view import GraphView
+from nodegraft.model.hooks import Hooks
+from nodegraft.nn.encoders.encoder import Encoder
+from nodegraft.nn.encoders.gcn import GCN
+from nodegraft.streams.curriculum import Curriculum
+from nodegraft.training.pretrain import Pretraining
+
+
+@dataclass(kw_only=True)
+class Pretrained(Hooks):
+    """The paper's encoder: two GCN layers, trained on the base classes."""
+
+    hidden: PositiveInt = 32
+    """The width of the first layer; more can tell more classes apart, and is slower."""
+
+    out: PositiveInt = 16
+    """The width of the last layer: how many numbers an embedding has."""
+
+    learning_rate: PositiveFloat = 0.005
+    """Adam's step size."""
+
+    weight_decay: NonNegativeFloat = 0.0005
+    """How strongly weights are drawn to zero."""
+
+    dropout: FractionBelowOne = 0.5
+    """The share of hidden numbers that is dropped in each training step."""
+
+    patience: NonNegativeInt = 10
+    """Training stops after more than so many epochs (or checks) in a row without progress."""
+
+    max_epochs: NonNegativeInt = 1000
+    """Training stops after so many epochs at the latest."""
+
+    def new_encoder(self, features: int) -> Encoder:
+        """An encoder with fresh weights; a method with another one overrides this.
+
+        Args:
+            features: How many numbers a feature row has.
+        """
+        return self.gcn(features)
+
+    def gcn(self, features: int, last_relu: bool = False) -> GCN:
+        """The paper's encoder with fresh weights.
+
+        Args:
+            features: How many numbers a feature row has.
+            last_relu: Whether negative numbers are cut off behind the last layer, too.
+        """
+        generator = self.seeds.torch_generator("encoder")
+        return GCN([features, self.hidden, self.out], generator, last_relu)
+
+    @property
+    def pretraining(self) -> Pretraining:
+        """How it is trained."""
+        return Pretraining(
+            learning_rate=self.learning_rate,
+            weight_decay=self.weight_decay,
+            dropout=self.dropout,
+            patience=self.patience,
+            max_epochs=self.max_epochs,
+        )
+
+    def pretrain(self, encoder: Encoder, view: GraphView, curriculum: Curriculum) -> Tensor:
+        """Train the encoder in place on the base classes; returns the classifier beside it.
+
+        Args:
+            encoder: With fresh weights.
+            view: What may be seen of the graph.
+            curriculum: Labels of the known classes.
+        """
+        return self.pretraining(encoder, view, curriculum, self.seeds, self.listener)

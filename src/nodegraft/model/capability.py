@@ -1,0 +1,15 @@
+"""What a method may offer beyond learning and scoring."""
+
+from enum import StrEnum
+
+
+class Capability(StrEnum):
+    """An ability that a production layer can ask for before it relies on it."""
+
+    ADD_LABELS = "learn more of a known class"
+    REMOVE_CLASSES = "remove a class"
+    UNDO = "remove a class without a trace"
+    EXPLAIN = "explain a prediction"
+    CALIBRATED = "give calibrated confidence"
+    EMBED = "embed nodes"
+    PUBLISHED = "be evaluated as published"

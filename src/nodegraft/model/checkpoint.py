@@ -1,0 +1,226 @@
+"""A model's learned state <-> arrays plus JSON, and a directory that holds them."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from nodegraft.base.errors import CheckpointError
+from nodegraft.base.files.bundle import prefixed, read_bundle, under, write_bundle
+from nodegraft.graph.keyed_labels import KeyedLabels
+
+SCHEMA = 2
+
+HEADER: Mapping[str, type | tuple[type, ...]] = {
+    "method": str,
+    "parameters": dict,
+    "classes": list,
+    "num_features": int,
+    "text_keys": bool,
+    "recipe": (dict, type(None)),
+    "nodegraft": str,
+}
+"""What a saved model says of itself, and of which type."""
+
+_TYPES: Mapping[str, tuple[type, str]] = {
+    "array": (np.ndarray, "a NumPy array of numbers"),
+    "tensor": (Tensor, "a tensor"),
+    "tensors": (dict, "a dict of tensors"),
+    "labels": (KeyedLabels, "labels by key"),
+}
+
+
+@dataclass(frozen=True)
+class State:
+    """What a model learned: named arrays, and JSON for everything else."""
+
+    arrays: dict[str, NDArray[Any]]
+    """Arrays by name."""
+
+    document: dict[str, Any]
+    """How each attribute is saved."""
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes to keep it."""
+        return sum(array.nbytes for array in self.arrays.values()) + len(json.dumps(self.document))
+
+
+@dataclass(frozen=True)
+class SavedModel:
+    """What a directory holds: a header for the library, a state for the method."""
+
+    header: dict[str, Any]
+    """As :data:`HEADER` says."""
+
+    state: State
+    """What the model learned."""
+
+    recipe: dict[str, NDArray[Any]]
+    """The arrays of the recipe of its features."""
+
+
+def pack(attributes: Mapping[str, Any], kinds: Mapping[str, str]) -> State:
+    """Sort attributes into arrays and JSON; one that is not what its class declares is refused.
+
+    >>> kinds = {"means_": "tensor", "seen_": "json"}
+    >>> state = pack({"means_": torch.zeros(2, 3), "seen_": 4}, kinds)
+    >>> sorted(state.arrays), unpack(state, kinds)["seen_"]
+    (['means_'], 4)
+
+    Args:
+        attributes: Learned attributes by name.
+        kinds: How each is saved; see :func:`nodegraft.model.learned.learned_kinds`.
+    """
+    arrays: dict[str, NDArray[Any]] = {}
+    document: dict[str, Any] = {}
+    for name, value in attributes.items():
+        kind = kinds[name]
+        _check_type(name, value, kind)
+        told: dict[str, Any] = {"kind": kind}
+        if kind == "array":
+            arrays[name] = value
+        elif kind == "tensor":
+            arrays[name] = value.detach().numpy()
+        elif kind == "tensors":
+            told["names"] = list(value)
+            arrays |= {f"{name}/{part}": one.detach().numpy() for part, one in value.items()}
+        elif kind == "labels":
+            told["classes"] = list(value)
+            arrays |= prefixed(f"{name}/", value.to_arrays())
+        else:
+            told["value"] = value
+        document[name] = told
+    return State(arrays, document)
+
+
+def unpack(state: State, kinds: Mapping[str, str]) -> dict[str, Any]:
+    """The attributes :func:`pack` was given; a state that is not of this class is refused.
+
+    Args:
+        state: What it gave, or somebody who says so.
+        kinds: The learned attributes of the class, and how each is saved.
+    """
+    attributes, left = {}, set(state.arrays)
+    for name, told in state.document.items():
+        if name not in kinds or told.get("kind") != kinds[name]:
+            raise CheckpointError(
+                f"The saved state has {name!r} ({told.get('kind')}), which this method does not "
+                f"have; it has {', '.join(f'{one} ({kind})' for one, kind in kinds.items())}."
+            )
+        try:
+            attributes[name], used = _value(name, told, state.arrays)
+        except (KeyError, TypeError, ValueError) as error:
+            raise CheckpointError(
+                f"The saved state of {name!r} is not whole: {error!r}."
+            ) from error
+        left -= used
+    if left:
+        raise CheckpointError(f"The saved state has arrays nobody asked for: {sorted(left)[0]!r}.")
+    return attributes
+
+
+def write_model(
+    directory: Path,
+    header: Mapping[str, Any],
+    state: State,
+    card: str,
+    recipe: Mapping[str, NDArray[Any]] | None = None,
+) -> None:
+    """Save a model in a new directory, whole or not at all, with a card for people.
+
+    Args:
+        directory: Where to; it must not exist.
+        header: As :data:`HEADER` says.
+        state: What the model learned.
+        card: A page in Markdown, ``README.md`` there.
+        recipe: The arrays of the recipe of its features.
+    """
+    document = {"schema": SCHEMA, "kind": "model", **header, "state": state.document}
+    arrays = prefixed("state.", state.arrays) | prefixed("recipe.", recipe or {})
+    write_bundle(directory, arrays, document, {"README.md": card})
+
+
+def read_model(directory: Path) -> SavedModel:
+    """The header and the learned state of a saved model, if it is whole.
+
+    Args:
+        directory: What :func:`write_model` wrote.
+    """
+    arrays, document = read_bundle(directory)
+    if document.pop("kind", None) != "model":
+        raise CheckpointError(f"{directory} does not hold a model.")
+    schema = document.pop("schema", None)
+    if schema != SCHEMA:
+        raise CheckpointError(
+            f"{directory} was saved in format {schema!r}; this nodegraft reads {SCHEMA}: use the "
+            "version of nodegraft that wrote it."
+        )
+    state = document.pop("state", None)
+    wrong = [name for name in (*HEADER, *document) if not _is_header(name, document)]
+    if wrong or not isinstance(state, dict) or not all(map(_is_told, state.values())):
+        raise CheckpointError(
+            f"{directory} does not hold a whole model: "
+            f"{', '.join(map(repr, wrong)) or 'its state'} is missing, unknown or of a wrong type."
+        )
+    own = State(under("state.", arrays), state)
+    return SavedModel(document, own, under("recipe.", arrays))
+
+
+def _is_header(name: str, document: Mapping[str, Any]) -> bool:
+    if name not in HEADER or name not in document:
+        return False
+    value, kind = document[name], HEADER[name]
+    return isinstance(value, kind) and (kind is not int or type(value) is int)
+
+
+def _is_told(value: Any) -> bool:
+    return isinstance(value, dict)
+
+
+def _check_type(name: str, value: Any, kind: str) -> None:
+    cls, described = _TYPES.get(kind, (object, "plain JSON"))
+    fits = isinstance(value, cls)
+    if kind == "array":
+        fits = fits and value.dtype.kind in "biuf"
+    elif kind == "tensors":
+        fits = fits and all(isinstance(one, Tensor) for one in value.values())
+    elif kind == "json":
+        fits = _is_plain(value)
+    if not fits:
+        raise CheckpointError(
+            f"Learned attribute {name!r} is declared to be {described}, and is a "
+            f"{type(value).__name__}."
+        )
+
+
+def _is_plain(value: Any) -> bool:
+    try:
+        return bool(json.loads(json.dumps(value)) == value)
+    except (TypeError, ValueError):
+        return False
+
+
+def _value(
+    name: str, told: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
+) -> tuple[Any, set[str]]:
+    """An attribute, and the names of the arrays it was made from."""
+    kind = told["kind"]
+    if kind == "array":
+        return arrays[name], {name}
+    if kind == "tensor":
+        return torch.from_numpy(arrays[name]), {name}
+    if kind == "tensors":
+        parts = {part: f"{name}/{part}" for part in told["names"]}
+        tensors = {part: torch.from_numpy(arrays[place]) for part, place in parts.items()}
+        return tensors, set(parts.values())
+    if kind == "labels":
+        own = under(f"{name}/", arrays)
+        return KeyedLabels.from_arrays(told["classes"], own), set(prefixed(f"{name}/", own))
+    return told["value"], set()

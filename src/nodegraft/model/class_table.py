@@ -1,0 +1,132 @@
+"""The classes a model knows: names, columns, when each came and from how many labels."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nodegraft.base.errors import CheckpointError, ClassNameError, NodegraftError
+from nodegraft.base.parameters.constraints import NonNegativeInt, PositiveInt
+from nodegraft.base.parameters.validate import validate
+from nodegraft.graph.labels import class_name
+
+
+@dataclass(frozen=True)
+class KnownClass:
+    """One class."""
+
+    name: str
+    """What it is called."""
+
+    session: NonNegativeInt
+    """The session that brought it; 0 for the classes of ``fit``."""
+
+    labels: PositiveInt
+    """How many nodes taught it."""
+
+    def __post_init__(self) -> None:
+        class_name(self.name)
+        validate(self)
+
+
+@dataclass(frozen=True)
+class ClassTable:
+    """Classes in column order: position in the table = column of the scores.
+
+    >>> table = ClassTable().add({"hats": 3, "shoes": 5}, session=0)
+    >>> table.names, table.remove(["hats"])[0].names
+    (('hats', 'shoes'), ('shoes',))
+    """
+
+    classes: tuple[KnownClass, ...] = ()
+    """The classes, in column order."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All names, in column order."""
+        return tuple(known.name for known in self.classes)
+
+    @property
+    def session(self) -> int:
+        """The latest session that brought a class still known."""
+        return max((known.session for known in self.classes), default=0)
+
+    def counts(self) -> dict[str, int]:
+        """How many labels each class has."""
+        return {known.name: known.labels for known in self.classes}
+
+    def __len__(self) -> int:
+        return len(self.classes)
+
+    def add(self, labels: dict[str, int], session: int) -> "ClassTable":
+        """With new classes after the old ones.
+
+        Args:
+            labels: New class -> how many nodes teach it.
+            session: The session that brings them.
+        """
+        known = set(self.names)
+        taken = [name for name in labels if name in known]
+        if taken:
+            raise ClassNameError(f"The model knows {taken[0]!r} already: choose another name.")
+        empty = [name for name, count in labels.items() if count == 0]
+        if empty or not labels:
+            raise ClassNameError(
+                f"Class {empty[0]!r} has no nodes." if empty else "No class given."
+            )
+        new = (KnownClass(name, session, count) for name, count in labels.items())
+        return ClassTable((*self.classes, *new))
+
+    def extend(self, labels: dict[str, int]) -> tuple["ClassTable", NDArray[np.int64]]:
+        """With more labels for known classes, and the columns of those.
+
+        Args:
+            labels: Known class -> how many more nodes teach it.
+        """
+        columns = self._columns(labels)
+        more = dict(zip(columns, labels.values(), strict=True))
+        classes = tuple(
+            replace(known, labels=known.labels + more.get(column, 0))
+            for column, known in enumerate(self.classes)
+        )
+        return ClassTable(classes), np.array(columns, dtype=np.int64)
+
+    def remove(self, names: Iterable[str]) -> tuple["ClassTable", NDArray[np.int64]]:
+        """Without some classes, and the columns that stay.
+
+        Args:
+            names: The classes that go.
+        """
+        gone = set(self._columns(names))
+        columns = [column for column in range(len(self)) if column not in gone]
+        kept = ClassTable(tuple(self.classes[column] for column in columns))
+        return kept, np.array(columns, dtype=np.int64)
+
+    def _columns(self, names: Iterable[str]) -> list[int]:
+        column = {name: place for place, name in enumerate(self.names)}
+        asked = list(names)
+        unknown = [name for name in asked if name not in column]
+        if unknown:
+            raise ClassNameError(f"The model knows no class {unknown[0]!r}.")
+        return [column[name] for name in asked]
+
+    def to_json(self) -> list[dict[str, Any]]:
+        """A list of plain objects."""
+        return [vars(known).copy() for known in self.classes]
+
+    @classmethod
+    def from_json(cls, rows: list[dict[str, Any]]) -> "ClassTable":
+        """The table :meth:`to_json` describes; anything else is refused.
+
+        Args:
+            rows: One object for each class.
+        """
+        try:
+            table = cls(tuple(KnownClass(**row) for row in rows))
+        except (TypeError, NodegraftError) as error:
+            raise CheckpointError(f"This is no table of classes: {error}") from error
+        if len(set(table.names)) < len(table):
+            raise CheckpointError("The table of classes has a name twice.")
+        return table

@@ -1,0 +1,306 @@
+"""Rules about names, parameters, errors, saving and abilities."""
+
+import dataclasses
+import json
+from copy import copy
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import torch
+
+from nodegraft.base.errors import (
+    ClassNameError,
+    DataError,
+    HiddenNodeError,
+    NotFittedError,
+    NotSupportedError,
+    ParameterError,
+    UnknownNodeError,
+)
+from nodegraft.base.parameters.build import build
+from nodegraft.graph.graph import Graph
+from nodegraft.model.capability import Capability
+from nodegraft.model.contract.case import Case, scores
+from nodegraft.model.contract.expect import expect, expect_close, refused
+from nodegraft.model.learned import is_learned
+from nodegraft.model.method import Method
+
+
+def check_is_a_plain_dataclass(case: Case) -> None:
+    """Fields are keyword-only parameters or learned attributes, and ``__init__`` does no work.
+
+    Args:
+        case: The method and a small graph.
+    """
+    model = case.make()
+    fields = dataclasses.fields(model)
+    expect(all(one.kw_only for one in fields), "fields must be keyword-only")
+    odd = [one.name for one in fields if is_learned(one) == one.init]
+    expect(not odd, f"{odd} is neither a parameter nor declared by learned()")
+    ends = [one.name for one in fields if is_learned(one) != one.name.endswith("_")]
+    expect(not ends, f"names of learned attributes, and only those, end in _: {ends}")
+    expect(set(vars(model)) == {one.name for one in fields if one.init}, "__init__ does work")
+    expect(bool(model.summary) and "\n" not in model.summary, "summary must be one line")
+
+
+def check_parameters_are_checked(case: Case) -> None:
+    """A value of the wrong type is refused with the name of its parameter.
+
+    Args:
+        case: The method and a small graph.
+    """
+    model = case.make()
+    for name in model.get_params():
+        with refused(ParameterError, f"{name} set to an object", name):
+            build(type(model), {name: object()})
+    again = build(type(model), model.get_params())
+    expect(again.get_params() == model.get_params(), "get_params does not give the parameters")
+    expect(again.set_params(seed=7).seed == 7, "set_params does not set")
+
+
+def check_names_in_names_out(case: Case) -> None:
+    """Class names and node keys in, class names out, whatever N and K were.
+
+    Args:
+        case: The method and a small graph.
+    """
+    model = case.taught()
+    expect(model.classes_ == (*case.known, *case.fresh[:6]), "classes are not in the order learned")
+    nodes = case.keys(case.known[0], 20)
+    predicted = model.predict(case.graph, nodes)
+    expect(set(predicted) <= set(model.classes_), "an answer is no known class")
+    shares = model.predict_proba(case.graph, nodes)
+    expect(shares.shape == (len(nodes), 11), f"probabilities have the shape {shares.shape}")
+    expect_close(shares.sum(axis=1), np.ones(len(nodes)), 1e-6, "probabilities do not add up to 1")
+    chosen = [model.classes_[column] for column in shares.argmax(axis=1)]
+    expect(chosen == predicted, "predict and predict_proba disagree")
+
+
+def check_learns_something(case: Case) -> None:
+    """More than half of the nodes of known classes are named rightly.
+
+    Args:
+        case: The method and a small graph.
+    """
+    model = case.fitted()
+    truth = [name for name in case.known for _ in case.members[name]]
+    nodes = [key for name in case.known for key in case.keys(name)]
+    right = np.mean(np.array(model.predict(case.graph, nodes)) == np.array(truth))
+    expect(right > 0.5, f"only {100 * right:.0f} % of nodes of known classes are named rightly")
+
+
+def check_saving_keeps_every_bit(case: Case) -> None:
+    """A loaded model is the one that was saved, and learns on as that would have.
+
+    Args:
+        case: The method and a small graph.
+    """
+    model = case.taught()
+    with TemporaryDirectory() as folder:
+        place = Path(folder, "model")
+        model.save(place)
+        loaded = type(model).load(place)
+        files = sorted(path.name for path in place.iterdir())
+    expect(files == ["README.md", "arrays.safetensors", "document.json"], f"saved as {files}")
+    expect(loaded.classes_ == model.classes_, "a loaded model knows other classes")
+    expect(loaded.get_params() == model.get_params(), "a loaded model has other parameters")
+    for one in (model, loaded):
+        expect(
+            np.array_equal(scores(one, case.graph), scores(case.taught(), case.graph)),
+            "a loaded model answers otherwise",
+        )
+        one.add_classes(case.graph, {case.untaught[0]: case.keys(case.untaught[0])})
+    same = np.array_equal(scores(loaded, case.graph), scores(model, case.graph))
+    expect(same, "a loaded model learns otherwise")
+
+
+def check_repeats_itself(case: Case) -> None:
+    """The same seed gives the same scores, and no global generator is touched.
+
+    Args:
+        case: The method and a small graph.
+    """
+    first = scores(case.taught(), case.graph)
+    torch_before, numpy_before = torch.get_rng_state(), _numpy_state()
+    again = scores(case.teach(case.fit()), case.graph)
+    expect(np.array_equal(first, again), "the same seed gave other scores")
+    same = torch.equal(torch_before, torch.get_rng_state()) and numpy_before == _numpy_state()
+    expect(same, "a global random generator was used")
+
+
+def check_refuses_and_stays_as_it_was(case: Case) -> None:
+    """Bad input is refused, and changes nothing.
+
+    Args:
+        case: The method and a small graph.
+    """
+    model, graph = case.fitted(), case.graph
+    before = scores(model, graph)
+    known, new = case.known[0], case.fresh[0]
+    first, second = case.keys(new, 2)
+    with refused(ClassNameError, "a class that is known", "already"):
+        model.add_classes(graph, {known: [first]})
+    with refused(ClassNameError, "a class without nodes", "no nodes"):
+        model.add_classes(graph, {new: []})
+    with refused(UnknownNodeError, "a node that does not exist", "nobody"):
+        model.add_classes(graph, {new: ["nobody"]})
+    with refused(UnknownNodeError, "a key of the wrong type"):
+        model.predict(graph, [17])
+    with refused(ClassNameError, "a node in two classes of one call", "one class"):
+        model.add_classes(graph, {new: [first], "other": [first]})
+    with refused(ClassNameError, "a node that labels another class", repr(known)):
+        model.add_classes(graph, {new: [second, *case.keys(known, 1)]})
+    for odd in (1, None, "", " "):
+        with refused(ClassNameError, f"{odd!r} as the name of a class", "text"):
+            model.add_classes(graph, {odd: [first]})  # type: ignore[dict-item]
+    text = str(first)
+    for call in (
+        lambda: model.predict(graph, text),
+        lambda: model.remove_classes(known),
+        lambda: model.add_classes(graph, {new: text}),
+    ):
+        with refused(ParameterError, "a text where a list is meant", "list"):
+            call()
+    with refused(HiddenNodeError, "a node that is hidden"):
+        model.add_classes(graph.view(case.members[known]), case.members.select([new]))
+    with refused(DataError, "a graph with other features", "features"):
+        model.predict(Graph(["n0"], np.eye(1)), ["n0"])
+    with refused(DataError, "a graph with keys of another type", "text"):
+        model.predict(Graph([0], graph.features([0])), [0])
+    expect(np.array_equal(scores(model, graph), before), "a refusal changed the model")
+
+
+def check_asks_to_be_fitted(case: Case) -> None:
+    """Before ``fit`` every question is an error that says so.
+
+    Args:
+        case: The method and a small graph.
+    """
+    with TemporaryDirectory() as folder:
+        for call in (
+            lambda: case.make().predict(case.graph, ["n0"]),
+            lambda: case.make().add_classes(case.graph, {"new": ["n0"]}),
+            lambda: case.make().save(Path(folder, "model")),
+        ):
+            with refused(NotFittedError, "asking a model that knows nothing", "fit"):
+                call()
+
+
+def check_one_isolated_node_is_enough(case: Case) -> None:
+    """A class of one node without edges, in a graph that has grown.
+
+    Args:
+        case: The method and a small graph.
+    """
+    model = case.fitted()
+    grown = case.graph.grow(["loner"], np.ones((1, case.graph.num_features)))
+    model.add_classes(grown, {"lonely": ["loner"]})
+    expect(model.predict(grown, ["loner"]) == ["lonely"], "the only example is named otherwise")
+
+
+def check_reports_what_it_did(case: Case) -> None:
+    """``add_classes`` says what was added, in which session, and what is kept.
+
+    Args:
+        case: The method and a small graph.
+    """
+    model, new = case.fitted(), case.fresh[:2]
+    added = model.add_classes(case.graph, {name: case.keys(name, 3) for name in new})
+    expect(added.classes == new, f"it says that {added.classes} were added")
+    expect(added.session == 1, f"it says that this was session {added.session}")
+    expect(added.kept_bytes == model.state().nbytes > 0, "it says something else is kept")
+
+
+def check_changes_leave_earlier_states_alone(case: Case) -> None:
+    """What a change builds on is never written into: earlier states stay readable.
+
+    Args:
+        case: The method and a small graph.
+    """
+    earlier = case.fitted()
+    before = {name: array.tobytes() for name, array in earlier.state().arrays.items()}
+    model = case.teach(copy(earlier))
+    if Capability.REMOVE_CLASSES in model.capabilities():
+        model.remove_classes(model.classes_[-2:])
+    after = {name: array.tobytes() for name, array in earlier.state().arrays.items()}
+    changed = [name for name in before if before[name] != after[name]]
+    expect(not changed, f"{changed} of an earlier state was written into")
+
+
+def check_abilities_are_as_declared(case: Case) -> None:
+    """What a method declares it does; what it does not is refused.
+
+    Args:
+        case: The method and a small graph.
+    """
+    model, graph = case.taught(), case.graph
+    abilities = model.capabilities()
+    node, other = "n3", "n1"
+
+    def declared(ability: Capability) -> bool:
+        return ability in abilities
+
+    if declared(Capability.CALIBRATED):
+        answered = model.predict_or_abstain(graph, [node, other], min_confidence=0.0)
+        expect(answered == model.predict(graph, [node, other]), "it abstains at 0")
+    else:
+        with refused(NotSupportedError, "abstaining without calibrated confidence"):
+            model.predict_or_abstain(graph, [node])
+    if declared(Capability.EMBED):
+        expect(model.embed(graph, [node, other, node]).shape[0] == 3, "embed gives other rows")
+    else:
+        with refused(NotSupportedError, "embedding"):
+            model.embed(graph, [node])
+    if declared(Capability.EXPLAIN):
+        expect(bool(json.dumps(model.explain(graph, node))), "an explanation is no JSON")
+    else:
+        with refused(NotSupportedError, "explaining"):
+            model.explain(graph, node)
+    last = case.keys(case.fresh[0])[-1]
+    if declared(Capability.ADD_LABELS):
+        model.add_labels(graph, {case.fresh[0]: [last]})
+        with refused(ClassNameError, "a label that is there already", "already"):
+            model.add_labels(graph, {case.fresh[0]: [last]})
+    else:
+        with refused(NotSupportedError, "adding labels"):
+            model.add_labels(graph, {case.fresh[0]: [last]})
+    if not declared(Capability.REMOVE_CLASSES):
+        with refused(NotSupportedError, "removing a class"):
+            model.remove_classes([case.known[0]])
+
+
+def check_removing_classes(case: Case) -> None:
+    """The scores of the other classes stay, and where a method is reversible every byte.
+
+    Args:
+        case: The method and a small graph.
+    """
+    model = case.taught()
+    if Capability.REMOVE_CLASSES not in model.capabilities():
+        return
+    before = scores(model, case.graph)
+    gone = [model.classes_[6], model.classes_[1]]
+    kept = [column for column, name in enumerate(model.classes_) if name not in gone]
+    model.remove_classes(gone)
+    same = np.array_equal(scores(model, case.graph), before[:, kept])
+    expect(same, "removing classes moved the scores of others")
+    undone, first = case.fitted(), case.fitted()
+    undone.add_classes(case.graph, {case.fresh[0]: case.keys(case.fresh[0], 3)})
+    undone.remove_classes([case.fresh[0]])
+    expect(undone.classes_ == first.classes_, "removing leaves other classes")
+    again = undone.add_classes(case.graph, {case.fresh[1]: case.keys(case.fresh[1], 3)})
+    expect(again.session == 1, f"after an undo the next session is {again.session}, not 1")
+    if Capability.UNDO in model.capabilities():
+        undone.remove_classes([case.fresh[1]])
+        expect(_saved(undone) == _saved(first), "adding and removing leaves a trace")
+
+
+def _saved(model: Method) -> dict[str, bytes]:
+    with TemporaryDirectory() as folder:
+        model.save(Path(folder, "model"))
+        return {path.name: path.read_bytes() for path in Path(folder, "model").iterdir()}
+
+
+def _numpy_state() -> str:
+    return str(np.random.get_state())  # noqa: NPY002

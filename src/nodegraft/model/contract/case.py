@@ -1,0 +1,113 @@
+"""A small graph, and a method that was taught on it once: what the contract is tried on."""
+
+from collections.abc import Callable
+from copy import copy
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nodegraft.graph.algebra.adjacency import Adjacency
+from nodegraft.graph.block_model import BlockModel
+from nodegraft.graph.graph import Graph
+from nodegraft.graph.keys import Key, NodeKeys
+from nodegraft.graph.labels import NodeLabels
+from nodegraft.model.method import Method
+
+CLASSES, KNOWN = 13, 5
+LESSONS = ((2, 3), (1, 1), (3, 7))
+"""Sessions that are taught: how many classes, and by how many nodes each."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """13 classes and 400 nodes; five classes are known from many labels, six from a few."""
+
+    make: Callable[[], Method]
+    """Makes the method, not yet taught."""
+
+    @cached_property
+    def graph(self) -> Graph:
+        """Nodes are known by text, features are sparse."""
+        return self._drawn[0]
+
+    @cached_property
+    def members(self) -> NodeLabels:
+        """All nodes of every class."""
+        return self._drawn[1]
+
+    @cached_property
+    def _drawn(self) -> tuple[Graph, NodeLabels]:
+        graph, labels = BlockModel(nodes=400, classes=CLASSES, sparse=True, features=40).draw()
+        keys = NodeKeys([f"n{row}" for row in range(graph.num_nodes)])
+        edges = Adjacency.from_edges(*graph.edges(), graph.num_nodes)
+        return Graph.from_parts(keys, graph.features(graph.rows), edges), labels
+
+    def keys(self, name: str, count: int | None = None) -> list[Key]:
+        """Nodes of a class.
+
+        Args:
+            name: The class.
+            count: How many; None for all.
+        """
+        return self.graph.keys_of(self.members[name][:count])
+
+    @property
+    def known(self) -> tuple[str, ...]:
+        """The classes of ``fit``."""
+        return self.members.classes[:KNOWN]
+
+    @property
+    def fresh(self) -> tuple[str, ...]:
+        """The other classes."""
+        return self.members.classes[KNOWN:]
+
+    def fit(self) -> Method:
+        """A method that learns the known classes, each from two thirds of its nodes."""
+        labels = {name: self.keys(name)[: len(self.members[name]) * 2 // 3] for name in self.known}
+        return self.make().fit(self.graph, labels)
+
+    def teach(self, model: Method) -> Method:
+        """Some sessions, one after the other.
+
+        Args:
+            model: A model that knows the classes of ``fit``.
+        """
+        first = 0
+        for count, shots in LESSONS:
+            names = self.fresh[first : first + count]
+            model.add_classes(self.graph, {name: self.keys(name, shots) for name in names})
+            first += count
+        return model
+
+    @cached_property
+    def _fitted(self) -> Method:
+        return self.fit()
+
+    @cached_property
+    def _taught(self) -> Method:
+        return self.teach(copy(self._fitted))
+
+    def fitted(self) -> Method:
+        """A model that knows the classes of ``fit``; a copy, free to be changed."""
+        return copy(self._fitted)
+
+    def taught(self) -> Method:
+        """The same after some sessions."""
+        return copy(self._taught)
+
+    @property
+    def untaught(self) -> tuple[str, ...]:
+        """Classes that :meth:`taught` does not know."""
+        return self.fresh[sum(count for count, _ in LESSONS) :]
+
+
+def scores(model: Method, graph: Graph) -> NDArray[np.float64]:
+    """What a model says of all nodes of a graph.
+
+    Args:
+        model: A model.
+        graph: The graph.
+    """
+    return model.score_rows(graph, graph.rows)

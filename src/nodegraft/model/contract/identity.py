@@ -1,0 +1,121 @@
+"""Rules about who a node is: its key, never its row."""
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nodegraft.base.errors import MissingLabelsError
+from nodegraft.graph.graph import Graph
+from nodegraft.graph.keys import Key
+from nodegraft.model.capability import Capability
+from nodegraft.model.contract.case import Case
+from nodegraft.model.contract.expect import expect, expect_close
+from nodegraft.model.method import Method
+
+TOLERANCE = 1e-5
+
+
+def check_rows_may_come_in_any_order(case: Case, seed: int = 0) -> None:
+    """A saved model gives the same answers about the same nodes, however the tables are sorted.
+
+    Args:
+        case: The method and a small graph.
+        seed: Draws the order of nodes, edges and labels.
+    """
+    model, draws = case.taught(), np.random.default_rng(seed)
+    loaded, moved = _reloaded(model), shuffled(case.graph, draws)
+    _expect_same(model, case.graph, loaded, moved, "rows in another order")
+    name = case.untaught[0]
+    keys = case.keys(name, 4)
+    model.add_classes(case.graph, {name: keys})
+    loaded.add_classes(moved, {name: draws.permutation(np.array(keys, dtype=object)).tolist()})
+    expect(loaded.classes_ == model.classes_, "rows in another order: other classes")
+    if Capability.UNDO in model.capabilities():
+        # Gradient steps blow up the last digit of a sum; closed forms do not.
+        _expect_same(model, case.graph, loaded, moved, "labels in another order")
+
+
+def check_rows_may_be_inserted(case: Case, seed: int = 0) -> None:
+    """New nodes in the middle of a table are new nodes at its end.
+
+    Args:
+        case: The method and a small graph.
+        seed: Draws where they are put, and their features.
+    """
+    model, draws = case.taught(), np.random.default_rng(seed)
+    features = draws.random((30, case.graph.num_features)).astype(np.float32)
+    ends = draws.choice(np.array(case.graph.keys_of(case.graph.rows), dtype=object), 30)
+    keys = [f"new{place}" for place in range(30)]
+    grown = case.graph.grow(keys, features, list(zip(keys, ends.tolist(), strict=True)))
+    _expect_same(model, grown, _reloaded(model), shuffled(grown, draws), "rows inserted")
+
+
+def check_nodes_may_go(case: Case, seed: int = 0) -> None:
+    """Without nodes that it rests on a model says which, or answers all the same.
+
+    Args:
+        case: The method and a small graph.
+        seed: Draws which nodes go.
+    """
+    model, draws = case.taught(), np.random.default_rng(seed)
+    graph = case.graph
+    taught = graph.rows_of([key for keys in model.labels_.values() for key in keys.tolist()])
+    free = np.setdiff1d(graph.rows, taught)
+    gone = draws.permutation(free)[:20]
+    smaller = part(graph, np.setdiff1d(graph.rows, gone))
+    _expect_same(model, smaller, _reloaded(model), shuffled(smaller, draws), "nodes removed")
+    lost = graph.keys_of(taught)[-1]
+    without = part(graph, np.setdiff1d(graph.rows, graph.rows_of([lost])))
+    try:
+        answers = model.predict_proba(without, without.keys_of(without.rows))
+        expect(bool(np.isfinite(answers).all()), "answers without a label are no numbers")
+    except MissingLabelsError as error:
+        expect(repr(lost) in str(error), f"the refusal does not name {lost!r}: {error}")
+
+
+def shuffled(graph: Graph, draws: np.random.Generator) -> Graph:
+    """The same nodes and edges in another order.
+
+    Args:
+        graph: The graph.
+        draws: Draws the order.
+    """
+    return part(graph, draws.permutation(graph.rows), draws)
+
+
+def part(graph: Graph, rows: NDArray[np.int64], draws: np.random.Generator | None = None) -> Graph:
+    """Some nodes of a graph as a graph of its own, in this order.
+
+    Args:
+        graph: The graph.
+        rows: The rows that stay.
+        draws: Draws the order of the edges; they stay in order without.
+    """
+    source, target = graph.edges()
+    kept = np.isin(source, rows) & np.isin(target, rows)
+    ends = np.stack((source[kept], target[kept]), axis=1)
+    if draws is not None:
+        ends = draws.permuted(draws.permutation(ends), axis=1)
+    pairs = [tuple(graph.keys_of(pair)) for pair in ends]
+    keys: list[Key] = graph.keys_of(rows)
+    return Graph(keys, graph.features(rows), pairs)  # type: ignore[arg-type]
+
+
+def _reloaded(model: Method) -> Method:
+    with TemporaryDirectory() as folder:
+        model.save(Path(folder, "model"))
+        return type(model).load(Path(folder, "model"))
+
+
+def _expect_same(model: Method, graph: Graph, other: Method, moved: Graph, what: str) -> None:
+    nodes = graph.keys_of(graph.rows)
+    ours, theirs = model.predict_proba(graph, nodes), other.predict_proba(moved, nodes)
+    expect_close(theirs, ours, TOLERANCE, f"{what}: other probabilities")
+    scores = [
+        one.score_rows(place, place.rows_of(nodes))
+        for one, place in ((model, graph), (other, moved))
+    ]
+    size = max(1.0, float(np.abs(scores[0]).max()))
+    expect_close(scores[1] / size, scores[0] / size, TOLERANCE, f"{what}: other scores")

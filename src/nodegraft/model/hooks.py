@@ -1,0 +1,187 @@
+"""What the author of a method writes: three hooks, and optional ones that declare abilities."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from torch import Tensor
+
+from nodegraft.base.errors import NotSupportedError
+from nodegraft.base.events import SILENT, Listener
+from nodegraft.base.parameters.constraints import NonNegativeInt
+from nodegraft.base.parameters.validate import validate
+from nodegraft.base.seeds import Seeds
+from nodegraft.graph.algebra.matrix import Matrix
+from nodegraft.graph.labels import NodeLabels
+from nodegraft.graph.view import GraphView
+from nodegraft.model.capability import Capability
+from nodegraft.streams.curriculum import Curriculum
+
+_HOOKS = {
+    Capability.ADD_LABELS: "learn_labels",
+    Capability.REMOVE_CLASSES: "keep_classes",
+    Capability.EXPLAIN: "explain_node",
+    Capability.CALIBRATED: "probabilities",
+    Capability.EMBED: "embedding",
+    Capability.PUBLISHED: "learn_as_published",
+}
+
+
+@dataclass(kw_only=True)
+class Hooks(ABC):
+    """Subclass :class:`~nodegraft.model.method.Method` as a keyword-only dataclass.
+
+    Fields are hyper-parameters; they are checked against their annotations whenever an instance
+    is built. What is learned is declared beside them with
+    :func:`~nodegraft.model.learned.learned` under a name that ends in ``_``: arrays, tensors, a
+    dict of tensors, labels by key, or plain JSON. It is saved, loaded, counted and rolled back
+    without further work. Hooks replace such attributes rather than write into them, and see the
+    graph only through the view they are given. Nodes to be kept are kept by their keys
+    (:class:`~nodegraft.graph.keyed_labels.KeyedLabels`), since rows may be others tomorrow. Rows
+    reach the hooks each once and ascending; columns of the scores are classes in the order in
+    which they were learned.
+    """
+
+    seed: NonNegativeInt = 0
+    """Every draw of the method comes from it: the same seed gives the same model."""
+
+    name: ClassVar[str]
+    """What the method is called on the command line and in records."""
+    summary: ClassVar[str]
+    """What it does, in one line."""
+    citation: ClassVar[str] = ""
+    """Whose it is."""
+    many_shot: ClassVar[bool] = False
+    """Whether it is a ceiling: taught new classes by most of their nodes instead of a few."""
+    reversible: ClassVar[bool] = False
+    """Whether removing classes that were added leaves the state as if they had never come."""
+    block_rows: ClassVar[int] = 65_536
+    """How many nodes are scored at once."""
+
+    def __post_init__(self) -> None:
+        validate(self)
+
+    # The three hooks.
+
+    @abstractmethod
+    def learn_base(self, view: GraphView, curriculum: Curriculum) -> None:
+        """Learn the classes of ``curriculum.train``, in its order.
+
+        Args:
+            view: What may be seen of the graph.
+            curriculum: Labels of the known classes, and ways to practise.
+        """
+
+    @abstractmethod
+    def learn_classes(self, view: GraphView, support: NodeLabels) -> None:
+        """Learn more classes, in the order of ``support``, after the ones already known.
+
+        Args:
+            view: What may be seen of the graph.
+            support: The labels of the new classes.
+        """
+
+    @abstractmethod
+    def score(self, view: GraphView, rows: NDArray[np.int64]) -> Tensor | NDArray[Any]:
+        """One row per node, one column per known class; larger means more likely.
+
+        Args:
+            view: What may be seen of the graph.
+            rows: The nodes asked about, each once and ascending.
+        """
+
+    # Optional hooks; each one overridden is a capability declared.
+
+    def learn_labels(
+        self, view: GraphView, support: NodeLabels, columns: NDArray[np.int64]
+    ) -> None:
+        """Learn from more nodes of known classes.
+
+        What comes out is as if the nodes had been there when their class was first learned.
+
+        Args:
+            view: What may be seen of the graph.
+            support: The additional labels.
+            columns: The column of each of ``support``'s classes.
+        """
+        raise NotSupportedError(self.name, Capability.ADD_LABELS)
+
+    def keep_classes(self, columns: NDArray[np.int64]) -> None:
+        """Keep only these columns: all other classes are removed.
+
+        Args:
+            columns: The columns that stay, ascending.
+        """
+        raise NotSupportedError(self.name, Capability.REMOVE_CLASSES)
+
+    def explain_node(self, view: GraphView, row: int) -> dict[str, Any]:
+        """Why a node scores as it does, as plain JSON.
+
+        Args:
+            view: What may be seen of the graph.
+            row: The node.
+        """
+        raise NotSupportedError(self.name, Capability.EXPLAIN)
+
+    def embedding(self, view: GraphView, rows: NDArray[np.int64]) -> Tensor | Matrix:
+        """The vectors the scores are made from.
+
+        Args:
+            view: What may be seen of the graph.
+            rows: The nodes asked about, each once and ascending.
+        """
+        raise NotSupportedError(self.name, Capability.EMBED)
+
+    def learn_as_published(
+        self, view: GraphView, everything: NodeLabels, queries: NodeLabels
+    ) -> None:
+        """Learn from labels an honest method never sees; only the published protocol calls it.
+
+        Args:
+            view: What may be seen of the graph.
+            everything: All nodes of old classes, queries included, in the order of ``classes_``.
+            queries: The nodes about to be asked, with their classes.
+        """
+        raise NotSupportedError(self.name, Capability.PUBLISHED)
+
+    def probabilities(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Scores to probabilities; overriding this says that they are calibrated.
+
+        Args:
+            scores: What :meth:`score` gave.
+        """
+        # Late: scipy.special is slow to import, and most of the library does without.
+        from scipy.special import softmax
+
+        shares: NDArray[np.float64] = softmax(scores, axis=1)
+        return shares
+
+    def known_class_probability(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The open-set score: the chance that a node is of a known class at all.
+
+        Args:
+            scores: What :meth:`score` gave. A method that cannot tell says 1.
+        """
+        return np.ones(len(scores))
+
+    @classmethod
+    def capabilities(cls) -> frozenset[Capability]:
+        """What this method can do beyond the minimum."""
+        declared = {
+            capability
+            for capability, hook in _HOOKS.items()
+            if getattr(cls, hook) is not getattr(Hooks, hook)
+        }
+        return frozenset(declared | ({Capability.UNDO} if cls.reversible else set()))
+
+    @property
+    def seeds(self) -> Seeds:
+        """Generators of this model's seed."""
+        return Seeds(self.seed)
+
+    @property
+    def listener(self) -> Listener:
+        """Where hooks tell how far they are."""
+        return self.__dict__.get("_listener", SILENT)  # type: ignore[no-any-return]

@@ -1,0 +1,88 @@
+"""What a model knows of the graphs it can be asked about: their keys, columns and recipe."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from numpy.typing import NDArray
+
+from nodegraft.base.errors import DataError
+from nodegraft.graph.stores.protocol import Recipe
+from nodegraft.graph.view import GraphView
+from nodegraft.tables.features.recipe import FeatureRecipe
+
+
+@dataclass(frozen=True)
+class GraphInputs:
+    """Taken at ``fit``; later graphs must have nodes and features of the same kind."""
+
+    num_features: int
+    """How many columns a feature row has."""
+
+    text_keys: bool
+    """Whether nodes are known by text rather than by integers."""
+
+    recipe: Recipe | None
+    """How tables became the features, if they were made from tables."""
+
+    @classmethod
+    def of(cls, graph: GraphView) -> "GraphInputs":
+        """Those of a graph.
+
+        Args:
+            graph: The graph, or what may be seen of it.
+        """
+        return cls(graph.num_features, graph.has_text_keys, graph.recipe)
+
+    def check(self, graph: GraphView) -> None:
+        """Refuse a graph whose nodes or features are of another kind.
+
+        Args:
+            graph: The graph, or what may be seen of it.
+        """
+        if graph.num_features != self.num_features:
+            raise DataError(
+                f"The model was fitted on {self.num_features} features, this graph has "
+                f"{graph.num_features}: read its tables with recipe=model.recipe."
+            )
+        both = self.recipe is not None and graph.recipe is not None
+        if both and graph.recipe.content_hash != self.recipe.content_hash:  # type: ignore[union-attr]
+            raise DataError(
+                "The features of this graph were made by another recipe than those the model was "
+                "fitted on, so its columns mean something else: read its tables with "
+                "recipe=model.recipe."
+            )
+        if graph.num_nodes and graph.has_text_keys != self.text_keys:
+            kinds = ("integers", "text")
+            raise DataError(
+                f"The model knows nodes by {kinds[self.text_keys]}, the keys of this graph are "
+                f"{kinds[graph.has_text_keys]}: read the column of keys in the same type."
+            )
+
+    def state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+        """As arrays and JSON."""
+        arrays: dict[str, NDArray[Any]] = {}
+        document: dict[str, Any] | None = None
+        if isinstance(self.recipe, FeatureRecipe):
+            arrays, document = self.recipe.state()
+        told = {
+            "num_features": self.num_features,
+            "text_keys": self.text_keys,
+            "recipe": document,
+        }
+        return arrays, told
+
+    @classmethod
+    def from_state(
+        cls, arrays: Mapping[str, NDArray[Any]], header: Mapping[str, Any]
+    ) -> "GraphInputs":
+        """What :meth:`state` describes.
+
+        Args:
+            arrays: The arrays of the recipe.
+            header: JSON, with other fields beside those of :meth:`state`.
+        """
+        recipe = None
+        if header["recipe"] is not None:
+            recipe = FeatureRecipe.from_state(arrays, header["recipe"])
+        return cls(header["num_features"], header["text_keys"], recipe)

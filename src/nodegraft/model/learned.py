@@ -1,0 +1,56 @@
+"""Learned attributes of a method: declared in its class, so that a saved state can be checked."""
+
+from dataclasses import Field, field, fields
+from functools import cache
+from typing import Any, get_origin, get_type_hints
+
+import numpy as np
+from torch import Tensor
+
+from nodegraft.graph.keyed_labels import KeyedLabels
+
+_MARK = "learned"
+
+
+def learned() -> Any:
+    """Declares an attribute that hooks set: ``means_: Matrix = learned()``.
+
+    It is no parameter of the constructor, and does not exist before it is learned. Its annotation
+    says how it is saved.
+    """
+    return field(init=False, repr=False, compare=False, metadata={_MARK: True})
+
+
+@cache
+def learned_kinds(cls: type) -> dict[str, str]:
+    """The learned attributes of a class, and how each is saved.
+
+    ``array`` (NumPy), ``tensor``, ``tensors`` (a dict of them), ``labels`` (by key), or ``json``.
+
+    Args:
+        cls: A method.
+    """
+    hints = get_type_hints(cls)
+    return {one.name: _kind(hints[one.name]) for one in fields(cls) if is_learned(one)}
+
+
+def is_learned(one: "Field[Any]") -> bool:
+    """Whether a field of a dataclass was declared by :func:`learned`.
+
+    Args:
+        one: The field.
+    """
+    return bool(one.metadata.get(_MARK))
+
+
+def _kind(annotation: Any) -> str:
+    origin = get_origin(annotation) or annotation
+    if origin is KeyedLabels:
+        return "labels"
+    if origin is Tensor:
+        return "tensor"
+    if origin is np.ndarray:
+        return "array"
+    if annotation == dict[str, Tensor]:
+        return "tensors"
+    return "json"

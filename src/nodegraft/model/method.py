@@ -1,0 +1,439 @@
+"""A method as its user knows it: fit, add classes, predict, save, load."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from threading import Lock
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from torch import Tensor
+
+from nodegraft.base.errors import (
+    CheckpointError,
+    ClassNameError,
+    DataError,
+    NotFittedError,
+    NotSupportedError,
+    ParameterError,
+)
+from nodegraft.base.events import SILENT, Listener
+from nodegraft.base.measure import Measurement
+from nodegraft.base.parameters.build import build, parameters_of
+from nodegraft.base.parameters.constraints import Fraction
+from nodegraft.base.parameters.validate import validate, validate_value
+from nodegraft.graph.algebra.matrix import IntArray, Matrix
+from nodegraft.graph.keyed_labels import KeyedLabels
+from nodegraft.graph.keys import Key, several
+from nodegraft.graph.labels import NodeLabels
+from nodegraft.graph.view import GraphView
+from nodegraft.model.capability import Capability
+from nodegraft.model.checkpoint import SavedModel, State, pack, read_model, unpack, write_model
+from nodegraft.model.class_table import ClassTable
+from nodegraft.model.hooks import Hooks
+from nodegraft.model.inputs import GraphInputs
+from nodegraft.model.learned import learned, learned_kinds
+from nodegraft.streams.curriculum import Curriculum
+
+Labels = NodeLabels | Mapping[str, Iterable[Key]]
+
+
+@dataclass(frozen=True)
+class AddReport:
+    """What :meth:`nodegraft.Method.add_classes` did."""
+
+    classes: tuple[str, ...]
+    """The classes that were learned."""
+
+    session: int
+    """The number of the session: 1 for the first increment after ``fit``."""
+
+    seconds: float
+    """How long learning took."""
+
+    peak_bytes: int
+    """How far resident memory rose meanwhile; 0 where that cannot be measured."""
+
+    kept_bytes: int
+    """How large the learned state is now, all classes together."""
+
+
+@dataclass(kw_only=True)
+class Method(Hooks):
+    """What a user calls, and the bookkeeping behind it: names, keys, checks, saving, roll-back.
+
+    A change is made on a copy and put in place by one assignment, so several threads may ask while
+    another one teaches: every answer is that of the model before or after the change.
+    """
+
+    labels_: KeyedLabels = learned()
+    """Every node that taught, by class and key."""
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        # Otherwise the decorator would write one that says nothing of what was learned.
+        if "__repr__" not in vars(cls):
+            cls.__repr__ = Method.__repr__  # type: ignore[method-assign]
+
+    @property
+    def classes_(self) -> tuple[str, ...]:
+        """Names of the known classes, in column order."""
+        return self._table.names
+
+    @property
+    def _table(self) -> ClassTable:
+        return self.__dict__.get("_known", ClassTable())  # type: ignore[no-any-return]
+
+    # Teaching.
+
+    def fit(
+        self, graph: GraphView, labels: Labels | Curriculum, *, listener: Listener = SILENT
+    ) -> Self:
+        """Learn the first classes; anything learned before is dropped, unless this fails.
+
+        Args:
+            graph: The graph, or what may be seen of it.
+            labels: Class name -> keys of its nodes; or a curriculum, for who has more than labels.
+            listener: Is told how far it is.
+        """
+        validate(self)
+        with self._change(listener) as draft:
+            for name in learned_kinds(type(self)):
+                vars(draft).pop(name, None)
+            if not isinstance(labels, Curriculum):
+                labels = Curriculum.from_labels(_by_row(graph, labels))
+            graph.positions(labels.train.rows())
+            table = ClassTable().add(labels.train.counts(), session=0)
+            keys = KeyedLabels({}).extended(KeyedLabels.of(labels.train, graph))
+            draft._start(GraphInputs.of(graph), keys)
+            draft.learn_base(graph, labels)
+            draft._know(table, keys)
+        return self
+
+    def add_classes(
+        self, graph: GraphView, labels: Labels, *, listener: Listener = SILENT
+    ) -> AddReport:
+        """Learn more classes from a few nodes each; on any error the model stays as it was.
+
+        Args:
+            graph: The graph, or what may be seen of it; it may have grown since ``fit``.
+            labels: New class -> keys of its nodes.
+            listener: Is told how far it is.
+        """
+        with self._change(listener) as draft:
+            draft._check(graph)
+            support = _by_row(graph, labels)
+            session = draft._table.session + 1
+            table = draft._table.add(support.counts(), session)
+            keys = draft.labels_.extended(KeyedLabels.of(support, graph))
+            with Measurement() as work:
+                draft.learn_classes(graph, support)
+            draft._know(table, keys)
+            kept = draft.state().nbytes
+        return AddReport(support.classes, session, work.seconds, work.peak_bytes, kept)
+
+    def add_labels(self, graph: GraphView, labels: Labels, *, listener: Listener = SILENT) -> None:
+        """Learn from more nodes of classes that are known already, if the method can.
+
+        Args:
+            graph: The graph, or what may be seen of it.
+            labels: Known class -> keys of more of its nodes.
+            listener: Is told how far it is.
+        """
+        with self._change(listener) as draft:
+            draft._check(graph)
+            support = _by_row(graph, labels)
+            table, columns = draft._table.extend(support.counts())
+            keys = draft.labels_.extended(KeyedLabels.of(support, graph))
+            draft.learn_labels(graph, support, columns)
+            draft._know(table, keys)
+
+    def remove_classes(self, names: Iterable[str]) -> None:
+        """Forget classes by name, if the method can.
+
+        Args:
+            names: The classes that go.
+        """
+        gone = several(names, "class names")
+        with self._change(SILENT) as draft:
+            table, kept = draft._table.remove(gone)
+            draft.keep_classes(kept)
+            draft._know(table, draft.labels_.select(table.names))
+
+    # Asking.
+
+    def predict(self, graph: GraphView, nodes: Sequence[Key]) -> list[str]:
+        """The most likely class name of each node.
+
+        Args:
+            graph: The graph, or what may be seen of it.
+            nodes: Keys of nodes.
+        """
+        model = self._now()
+        names = np.array(model.classes_, dtype=object)
+        predicted: list[str] = names[model._scores(graph, nodes).argmax(axis=1)].tolist()
+        return predicted
+
+    def predict_or_abstain(
+        self, graph: GraphView, nodes: Sequence[Key], min_confidence: float = 0.9
+    ) -> list[str | None]:
+        """The class of each node, or None where the model is less sure than asked.
+
+        A node may be of no known class at all. Only for methods whose probabilities mean something:
+        an uncalibrated 0.9 is no promise.
+
+        Args:
+            graph: The graph, or what may be seen of it.
+            nodes: Keys of nodes.
+            min_confidence: The least probability, between 0 and 1, that an answer may have.
+        """
+        if Capability.CALIBRATED not in self.capabilities():
+            raise NotSupportedError(self.name, Capability.CALIBRATED)
+        validate_value("min_confidence", min_confidence, Fraction)
+        model = self._now()
+        scores = model._scores(graph, nodes)
+        sure = model.probabilities(scores).max(axis=1) * model.known_class_probability(scores)
+        names = np.array([*model.classes_, None], dtype=object)
+        answers = np.where(sure >= min_confidence, scores.argmax(axis=1), -1)
+        predicted: list[str | None] = names[answers].tolist()
+        return predicted
+
+    def predict_proba(self, graph: GraphView, nodes: Sequence[Key]) -> NDArray[np.float64]:
+        """Probability of every known class (columns as in ``classes_``) for each node.
+
+        Args:
+            graph: The graph, or what may be seen of it.
+            nodes: Keys of nodes.
+        """
+        model = self._now()
+        return model.probabilities(model._scores(graph, nodes))
+
+    def embed(self, graph: GraphView, nodes: Sequence[Key]) -> Matrix:
+        """The vectors behind the scores, one row per node.
+
+        Args:
+            graph: The graph, or what may be seen of it.
+            nodes: Keys of nodes.
+        """
+        model = self._now()
+        model._check(graph)
+        rows, place = np.unique(graph.rows_of(nodes), return_inverse=True)
+        vectors = model.embedding(graph, rows)
+        return (vectors.detach().numpy() if isinstance(vectors, Tensor) else vectors)[place]
+
+    def explain(self, graph: GraphView, node: Key) -> dict[str, Any]:
+        """Why a node scores as it does.
+
+        Args:
+            graph: The graph, or what may be seen of it.
+            node: The key of one node.
+        """
+        model = self._now()
+        model._check(graph)
+        return model.explain_node(graph, int(graph.rows_of([node])[0]))
+
+    def score_rows(self, view: GraphView, rows: IntArray) -> NDArray[np.float64]:
+        """Scores by row number, in blocks of bounded size.
+
+        Args:
+            view: What may be seen of the graph.
+            rows: The nodes asked about, in any order.
+        """
+        return self._now()._score_rows(view, rows)
+
+    # Keeping.
+
+    def state(self) -> State:
+        """Everything learned, as arrays and JSON."""
+        kinds = learned_kinds(type(self))
+        return pack({name: value for name, value in vars(self).items() if name in kinds}, kinds)
+
+    def save(self, directory: str | Path) -> None:
+        """Write a new directory with safetensors, JSON and a short card.
+
+        Args:
+            directory: Where to; it must not exist.
+        """
+        model = self._now()
+        if not len(model._table):
+            raise NotFittedError(self.name)
+        arrays, inputs = model._inputs.state()
+        header = {
+            "method": self.name,
+            "parameters": model.get_params(),
+            "classes": model._table.to_json(),
+            **inputs,
+            "nodegraft": version("nodegraft"),
+        }
+        write_model(Path(directory), header, model.state(), model._card(), arrays)
+
+    @classmethod
+    def load(cls, directory: str | Path) -> Self:
+        """The model a directory holds.
+
+        Args:
+            directory: What :meth:`save` wrote.
+        """
+        saved = read_model(Path(directory))
+        if saved.header["method"] != cls.name:
+            raise CheckpointError(
+                f"{directory} holds a {saved.header['method']} model, not {cls.name}: use "
+                "load_model."
+            )
+        return cls.from_saved(saved)
+
+    @classmethod
+    def from_saved(cls, saved: SavedModel) -> Self:
+        """The model that was saved.
+
+        Args:
+            saved: What its directory holds.
+        """
+        try:
+            model = build(cls, saved.header["parameters"])
+        except ParameterError as error:
+            raise CheckpointError(f"The saved parameters do not fit: {error}") from error
+        vars(model).update(unpack(saved.state, learned_kinds(cls)))
+        table = ClassTable.from_json(saved.header["classes"])
+        keys: KeyedLabels = getattr(model, "labels_", KeyedLabels({}))
+        counts = [(name, len(members)) for name, members in keys.items()]
+        if counts != list(table.counts().items()):
+            raise CheckpointError("The saved labels are not those of the classes that are saved.")
+        model._start(GraphInputs.from_state(saved.recipe, saved.header), keys)
+        model._know(table, keys)
+        return model
+
+    @property
+    def recipe(self) -> Any:
+        """How tables became the features it was fitted on: ``read_graph(…, recipe=model.recipe)``.
+
+        None where the graph did not come from tables.
+        """
+        return self._inputs.recipe if len(self._table) else None
+
+    # As scikit-learn has them.
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The hyper-parameters, by name.
+
+        Args:
+            deep: Without effect: no hyper-parameter has parameters of its own.
+        """
+        return parameters_of(self)
+
+    def set_params(self, **parameters: Any) -> Self:
+        """Other hyper-parameters; what was learned stays until the next ``fit``.
+
+        Args:
+            parameters: Hyper-parameters by name.
+        """
+        with self._change(SILENT) as draft:
+            vars(draft).update(vars(build(type(self), {**self.get_params(), **parameters})))
+        return self
+
+    def __repr__(self) -> str:
+        changed = {
+            name: value
+            for name, value in self.get_params().items()
+            if value != getattr(type(self), name, None)
+        }
+        told = ", ".join(f"{name}={value!r}" for name, value in changed.items())
+        if not len(self._table):
+            return f"{type(self).__name__}({told})"
+        names = self.classes_
+        shown = ", ".join(names[:3]) + (", …" if len(names) > 3 else "")
+        return (
+            f"<{type(self).__name__}({told}) that knows {len(names)} classes ({shown}) from "
+            f"{self.labels_.num_nodes:,} labels, session {self._table.session}>"
+        )
+
+    # Bookkeeping.
+
+    def _now(self) -> Self:
+        """The model as it is at this moment, which no later change touches."""
+        copy = object.__new__(type(self))
+        vars(copy).update(vars(self))
+        return copy
+
+    @contextmanager
+    def _change(self, listener: Listener) -> Iterator[Self]:
+        """A copy to be changed, which takes this model's place if nothing goes wrong."""
+        # One writer at a time: of two that start from the same model one would be lost.
+        with vars(self).setdefault("_lock", Lock()):
+            draft = self._now()
+            vars(draft)["_listener"] = listener
+            yield draft
+            del vars(draft)["_listener"]
+            draft._check_declared()
+            self.__dict__ = vars(draft)
+
+    def _start(self, inputs: GraphInputs, labels: KeyedLabels) -> None:
+        self._inputs = inputs
+        self._know(ClassTable(), labels)
+
+    def _know(self, table: ClassTable, labels: KeyedLabels) -> None:
+        self._known, self.labels_ = table, labels
+
+    def _check_declared(self) -> None:
+        known = {*self.get_params(), *learned_kinds(type(self))}
+        for name in vars(self):
+            if name not in known and not name.startswith("_") and name.endswith("_"):
+                raise CheckpointError(
+                    f"{self.name} learned {name!r}, which its class does not declare: write "
+                    f"`{name}: … = learned()` beside its parameters."
+                )
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_lock"}
+
+    def _check(self, graph: GraphView) -> None:
+        if not len(self._table):
+            raise NotFittedError(self.name)
+        self._inputs.check(graph)
+
+    def _scores(self, graph: GraphView, nodes: Sequence[Key]) -> NDArray[np.float64]:
+        return self.score_rows(graph, graph.rows_of(nodes))
+
+    def _score_rows(self, view: GraphView, rows: IntArray) -> NDArray[np.float64]:
+        self._check(view)
+        unique, place = np.unique(rows.astype(np.int64), return_inverse=True)
+        view.positions(unique)
+        scores = np.empty((unique.size, len(self.classes_)), dtype=np.float64)
+        for start in range(0, unique.size, self.block_rows):
+            block = unique[start : start + self.block_rows]
+            scored = self.score(view, block)
+            values = scored.detach().numpy() if isinstance(scored, Tensor) else scored
+            if values.shape != (block.size, len(self.classes_)):
+                raise DataError(
+                    f"{self.name} gave scores of shape {values.shape} for {block.size} nodes and "
+                    f"{len(self.classes_)} classes."
+                )
+            scores[start : start + block.size] = values
+        if not np.isfinite(scores).all():
+            raise DataError(f"{self.name} gave scores that are NaN or infinite.")
+        return scores[place]
+
+    def _card(self) -> str:
+        rows = "\n".join(
+            f"| {known.name} | {known.session} | {known.labels} |" for known in self._table.classes
+        )
+        return (
+            f"# {self.name}\n\n{self.summary}\n\n"
+            f"{len(self._table)} classes, {self.state().nbytes:,} bytes of learned state, "
+            f"nodegraft {version('nodegraft')}.\n\n"
+            f"| class | learned in session | labelled nodes |\n|---|---|---|\n{rows}\n"
+        )
+
+
+def _by_row(view: GraphView, labels: Labels) -> NodeLabels:
+    if not isinstance(labels, Mapping):
+        raise ClassNameError(
+            f"Labels are a dict, class name -> list of node keys; a {type(labels).__name__} was "
+            "given."
+        )
+    by_row = labels if isinstance(labels, NodeLabels) else NodeLabels.by_key(view, labels)
+    view.positions(by_row.rows())
+    return by_row

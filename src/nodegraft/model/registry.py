@@ -1,0 +1,36 @@
+"""Methods by name: those of this package and of plug-ins."""
+
+from pathlib import Path
+from typing import Any
+
+from nodegraft.base.parameters.build import build
+from nodegraft.base.registry import Registry
+from nodegraft.model.checkpoint import read_model
+from nodegraft.model.method import Method
+
+REGISTRY: Registry[Method] = Registry("method", "nodegraft.methods", Method)  # type: ignore[type-abstract]
+
+
+def list_methods() -> list[str]:
+    """The names of all methods, sorted."""
+    return REGISTRY.names()
+
+
+def make_method(name: str, **parameters: Any) -> Method:
+    """A method by name, not yet taught.
+
+    Args:
+        name: As ``nodegraft list methods`` shows it.
+        parameters: Hyper-parameters by name.
+    """
+    return build(REGISTRY.get(name), parameters)
+
+
+def load_model(directory: str | Path) -> Method:
+    """A saved model of whichever method.
+
+    Args:
+        directory: What :meth:`nodegraft.Method.save` wrote.
+    """
+    saved = read_model(Path(directory))
+    return REGISTRY.get(saved.header["method"]).from_saved(saved)

@@ -1,0 +1,48 @@
+"""Similarity of sparse or dense rows to class means, seen from a common centre."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nodegraft.graph.algebra.matrix import FloatArray, Matrix, is_sparse, row_norms
+
+
+def centred_cosines(vectors: Matrix, means: FloatArray, centre: FloatArray) -> NDArray[np.float64]:
+    r""":math:`\cos(z - \mu, p_k - \mu)` for every row :math:`z` and mean :math:`p_k`.
+
+    Sparse rows stay sparse: the centring is expanded into products, so :math:`z - \mu` is never
+    formed.
+
+    >>> rows, means = np.array([[2.0, 1.0]]), np.array([[1.0, 3.0], [5.0, 1.0]])
+    >>> centred_cosines(rows, means, centre=np.array([1.0, 1.0])).round(3).tolist()
+    [[0.0, 1.0]]
+    """
+    # In double: what is left close to the centre would be noise of single precision.
+    centre = centre.astype(np.float64)
+    spokes: NDArray[Any] = means - centre
+    along = vectors @ np.vstack((spokes, centre)).T
+    products = along[:, :-1] - (spokes * centre).sum(axis=1)
+    squares = row_norms(vectors) ** 2 - 2 * along[:, -1] + centre @ centre
+    lengths = np.sqrt(np.maximum(squares, 1e-12))[:, None] * (row_norms(spokes) + 1e-12)
+    return np.asarray(products / lengths, dtype=np.float64)
+
+
+def cosine_shares(
+    vector: Matrix, examples: Matrix, mean: FloatArray, centre: FloatArray
+) -> NDArray[np.float64]:
+    r"""How much each example adds to the cosine of one row with their mean, times their number.
+
+    .. math:: \frac{(z - \mu)^\top (z_j - \mu)}{\lVert z - \mu \rVert \lVert p - \mu \rVert}
+
+    Its mean over all examples :math:`z_j` is the centred cosine.
+
+    >>> row, examples = np.array([[2.0, 1.0]]), np.array([[4.0, 0.0], [0.0, 2.0]])
+    >>> shares = cosine_shares(row, examples, examples.mean(axis=0), centre=np.array([1.0, 0.0]))
+    >>> shares.round(3).tolist()
+    [1.5, 0.5]
+    """
+    spoke = (vector.toarray() if is_sparse(vector) else vector)[0] - centre
+    length = np.linalg.norm(spoke) * np.linalg.norm(mean - centre)
+    shares = (examples @ spoke - spoke @ centre) / max(float(length), 1e-12)
+    return np.asarray(shares, dtype=np.float64)

@@ -1,0 +1,82 @@
+"""One score from several: a log-linear mixture with weights of largest likelihood."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nodegraft.base.events import SILENT, Listener
+
+Signals = NDArray[np.floating[Any]]
+"""Signal x node x class."""
+
+SHRINKAGE = 1e-3
+MOST_STEPS = 15_000
+"""Of the optimiser; some dozens are usual."""
+
+
+def mixture_weights(
+    rounds: Sequence[tuple[Signals, NDArray[np.int64]]],
+    may_be_negative: int = 0,
+    listener: Listener = SILENT,
+) -> NDArray[np.float64]:
+    r"""Weights :math:`w` of :math:`p(c \mid i) \propto \exp \sum_m w_m f_{mic}`.
+
+    Each class counts alike, however many of its nodes were asked. Weights are shrunk a little,
+    measured in standard deviations of their signal: of two signals that say the same, both get
+    half.
+
+    >>> right = np.array([[2.0, 0.0], [0.0, 2.0], [2.0, 0.0], [0.0, 2.0]])
+    >>> noise = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 1.0]])
+    >>> weights = mixture_weights([(np.stack((right, noise)), np.array([0, 1, 0, 1]))])
+    >>> bool(weights[0] > 1.0), bool(abs(weights[1]) < 1e-3)
+    (True, True)
+
+    Args:
+        rounds: Signals and the class of each node; every round has classes of its own.
+        may_be_negative: How many of the last weights may have either sign; the others may not be
+            negative.
+        listener: Is told of every step.
+    """
+    # Slow to import, and only a fit needs them.
+    from scipy.optimize import minimize
+    from scipy.special import log_softmax
+
+    centred = [signals - signals.mean(axis=2, keepdims=True) for signals, _ in rounds]
+    spread = np.sqrt(np.mean([(one**2).mean(axis=(1, 2)) for one in centred], axis=0))
+    scale = np.where(spread > 0, spread, 1.0)
+    parts = [
+        (one / scale[:, None, None], targets, _balance(targets, one.shape[2]) / len(rounds))
+        for one, (_, targets) in zip(centred, rounds, strict=True)
+    ]
+    steps = 0
+
+    def cost(weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        nonlocal steps
+        total, slope = SHRINKAGE * float(weights @ weights), 2 * SHRINKAGE * weights
+        for signals, targets, balance in parts:
+            logs = log_softmax(np.tensordot(weights, signals, 1), axis=1)
+            nodes = np.arange(targets.size)
+            total -= float(balance @ logs[nodes, targets])
+            errors = np.exp(logs)
+            errors[nodes, targets] -= 1.0
+            slope = slope + np.tensordot(signals, errors * balance[:, None], 2)
+        steps += 1
+        listener.step("weigh signals", steps, MOST_STEPS, loss=total)
+        return total, slope
+
+    free = scale.size - may_be_negative
+    bounds = [(0.0, None)] * free + [(None, None)] * may_be_negative
+    start = np.ones(scale.size)
+    options = {"maxfun": MOST_STEPS}
+    found = minimize(cost, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
+    weights: NDArray[np.float64] = found.x / scale
+    return weights
+
+
+def _balance(targets: NDArray[np.int64], classes: int) -> NDArray[np.float64]:
+    counts = np.bincount(targets, minlength=classes)
+    weights: NDArray[np.float64] = 1.0 / counts[targets]
+    weights /= weights.sum()
+    return weights

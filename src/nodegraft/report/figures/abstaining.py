@@ -1,0 +1,180 @@
+"""A figure of what abstaining is worth: the error that is left, by how many remain."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nodegraft.base.errors import ParameterError
+from nodegraft.report.figures.canvas.drawing import Axes, Figure, Line2D
+
+# From the palette of Okabe and Ito, apart for colour-blind eyes; dashes tell them apart in grey.
+STYLES: tuple[tuple[str, Literal[":", "--", "-"]], ...] = (
+    ("#E69F00", ":"),
+    ("#009E73", "--"),
+    ("#0072B2", "-"),
+)
+MARKERS = ("o", "s")
+HIGHEST = 30.0
+"""Where panels end, in percent: who accepts more errors than this need not abstain."""
+
+TITLE = (
+    "How many answers are wrong if only the surest are given: mean over seeds, up to "
+    f"{HIGHEST:.0f} %\nband: worst to best seed in the last session; "
+    "grey lines: the most that circles (upper) and squares may have"
+)
+ANSWERED = "nodes answered in %"
+WRONG = "wrong answers in %"
+
+# In inches: a panel with its axes, and titles and legend around all of them.
+WIDTH, HEIGHT, MARGIN = 2.1, 2.1, 1.0
+
+
+@dataclass(frozen=True)
+class Acceptance:
+    """What is left at one asked probability: shares of all answers and of those right, by seed."""
+
+    coverage: Sequence[float]
+    precision: Sequence[float]
+
+    @property
+    def point(self) -> tuple[float, float]:
+        """Answered and wrong, in percent; a seed that accepts nothing has no precision (NaN)."""
+        return _percent(self.coverage), 100.0 - _percent(self.precision)
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Errors on an even grid of coverages up to 1, a row for each seed; what each level accepts."""
+
+    errors: Sequence[Sequence[float]]
+    levels: Mapping[float, Acceptance]
+
+    @property
+    def percent(self) -> NDArray[np.float64]:
+        """The rows in percent."""
+        return 100.0 * np.asarray(self.errors, dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class AbstainingCurves:
+    """One graph: way of counting -> session -> curve."""
+
+    graph: str
+    curves: Mapping[str, Mapping[str, Curve]]
+
+
+def draw_abstaining(graphs: Sequence[AbstainingCurves]) -> Figure:
+    """A column for each graph, a row for each way of counting, a line for each session.
+
+    >>> curve = Curve([[0.0, 0.2]], {0.9: Acceptance([0.5], [1.0])})
+    >>> sessions = {"session 0": curve, "last session": curve}
+    >>> figure = draw_abstaining([AbstainingCurves("shop", {"every node alike": sessions})])
+    >>> figure.axes[0].lines[0].get_xydata().round(1).tolist()
+    [[50.0, 0.0], [100.0, 20.0]]
+    """
+    _check(graphs)
+    ways = list(graphs[0].curves)
+    figure = Figure(figsize=(WIDTH * len(graphs) + 0.5, HEIGHT * len(ways) + MARGIN))
+    figure.set_layout_engine("constrained", w_pad=0.06, h_pad=0.06)
+    grid = figure.subplots(len(ways), len(graphs), squeeze=False, sharex=True, sharey=True)
+    for row, way in zip(grid, ways, strict=True):
+        for axes, one in zip(row, graphs, strict=True):
+            axes.set_title(one.graph, fontsize=8, fontweight="bold", loc="left", parse_math=False)
+            _draw_panel(axes, one.curves[way])
+        row[0].set_ylabel(f"{WRONG}\n{way}", fontsize=8, parse_math=False)
+    for axes in grid[-1]:
+        axes.set_xlabel(ANSWERED, fontsize=8)
+    figure.suptitle(TITLE, fontsize=9)
+    handles = _handles(graphs[0].curves[ways[0]])
+    figure.legend(handles=handles, loc="outside lower center", ncols=len(handles), fontsize=8)
+    return figure
+
+
+def describe_abstaining(graphs: Sequence[AbstainingCurves]) -> str:
+    """The figure in words: what is wrong in the first and the last session, with and without marks.
+
+    >>> curve = Curve([[0.0, 0.2]], {0.9: Acceptance([0.5], [1.0])})
+    >>> both = {"session 0": curve, "last": curve}
+    >>> describe_abstaining([AbstainingCurves("shop", {"nodes alike": both})])
+    'On shop, nodes alike, session 0: 20.0 % of all answers are wrong, of the 50 % that are at \
+least 0.90 sure 0.0 %; last: 20.0 % of all answers are wrong, of the 50 % that are at least 0.90 \
+sure 0.0 %.'
+    """
+    _check(graphs)
+    return " ".join(
+        f"On {one.graph}, {way}, {'; '.join(_ends(curves))}."
+        for one in graphs
+        for way, curves in one.curves.items()
+    )
+
+
+def _ends(curves: Mapping[str, Curve]) -> list[str]:
+    first, *_, last = curves
+    return [f"{session}: {_describe(curves[session])}" for session in (first, last)]
+
+
+def _describe(curve: Curve) -> str:
+    wrong = curve.percent.mean(axis=0)[-1]
+    marks = [_describe_mark(level, *at.point) for level, at in curve.levels.items()]
+    return ", ".join([f"{wrong:.1f} % of all answers are wrong", *marks])
+
+
+def _describe_mark(level: float, answered: float, wrong: float) -> str:
+    if not answered:
+        return f"none is at least {level:.2f} sure"
+    return f"of the {answered:.0f} % that are at least {level:.2f} sure {wrong:.1f} %"
+
+
+def _check(graphs: Sequence[AbstainingCurves]) -> None:
+    if not graphs:
+        raise ParameterError("There is no graph whose curves could be drawn.")
+    if any(_legend_of(one) != _legend_of(graphs[0]) for one in graphs):
+        raise ParameterError("All graphs need the same sessions and levels, to share a legend.")
+    for sessions in _legend_of(graphs[0]).values():
+        if not 2 <= len(sessions) <= len(STYLES):
+            raise ParameterError(f"There are lines for 2 to {len(STYLES)} sessions of a graph.")
+
+
+def _legend_of(one: AbstainingCurves) -> dict[str, list[tuple[str, list[float]]]]:
+    return {
+        way: [(session, list(curve.levels)) for session, curve in curves.items()]
+        for way, curves in one.curves.items()
+    }
+
+
+def _percent(seeds: Sequence[float]) -> float:
+    values = np.asarray(seeds)[~np.isnan(seeds)]
+    return 100.0 * float(values.mean()) if values.size else np.nan
+
+
+def _draw_panel(axes: Axes, curves: Mapping[str, Curve]) -> None:
+    for (colour, dashes), curve in zip(STYLES, curves.values(), strict=False):
+        errors = curve.percent
+        answered = 100.0 * np.arange(1, errors.shape[1] + 1) / errors.shape[1]
+        axes.plot(answered, errors.mean(axis=0), dashes, color=colour, linewidth=1.4)
+        for marker, (level, at) in zip(MARKERS, curve.levels.items(), strict=False):
+            axes.axhline(100.0 * (1.0 - level), color="#BBBBBB", linewidth=0.6, zorder=0)
+            axes.plot(*at.point, marker, color=colour, markeredgecolor="black", markersize=5)
+    axes.fill_between(answered, errors.min(0), errors.max(0), color=colour, alpha=0.15, linewidth=0)
+    axes.set_xlim(0.0, 103.0)
+    axes.set_ylim(0.0, HIGHEST)
+    axes.set_xticks([0, 50, 100])
+    axes.tick_params(labelsize=7)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def _handles(curves: Mapping[str, Curve]) -> list[Line2D]:
+    lines = [
+        Line2D([], [], color=colour, linestyle=dashes, label=session)
+        for (colour, dashes), session in zip(STYLES, curves, strict=False)
+    ]
+    levels = next(iter(curves.values())).levels
+    white: dict[str, Any] = {"color": "white", "markeredgecolor": "black", "linestyle": ""}
+    marks = [
+        Line2D([], [], marker=marker, label=f"at least {level:.2f}", **white)
+        for marker, level in zip(MARKERS, levels, strict=False)
+    ]
+    return lines + marks

@@ -1,0 +1,158 @@
+"""A figure of what single signals are worth on several graphs, and what a mixture makes of them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from nodegraft.base.errors import ParameterError
+from nodegraft.report.figures.canvas.drawing import Axes, Figure, SubFigure
+
+# From the palette of Okabe and Ito: blue and orange stay apart for colour-blind eyes and in grey.
+MIXED, BEST, OTHER = "#0072B2", "#E69F00", "#BBBBBB"
+MIXTURE = "all mixed"
+ACCURACY = "macro accuracy in %"
+SEEN = """How often each signal is right, over all seen classes
+blue: all of them mixed; orange: the best one alone; line: from worst to best seed"""
+NEW = "The same over the new classes only, which have few labels"
+SHARE = "What each signal moves in the mixed score: weight × standard deviation"
+
+# Name -> one number for each seed.
+Bars = Mapping[str, Sequence[float]]
+
+# In inches: a bar, a graph's column, the names on the left, titles and axis of a row of panels.
+LINE, COLUMN, NAMES, MARGIN = 0.24, 1.65, 1.3, 0.95
+
+
+@dataclass(frozen=True)
+class Accuracies:
+    """Of each signal by itself and of all mixed: shares, one for each seed."""
+
+    alone: Bars
+    mixture: Sequence[float]
+
+    @property
+    def best(self) -> str:
+        """The signal that is right most often alone."""
+        return max(self.alone, key=lambda name: _percent(self.alone[name]))
+
+    @property
+    def bars(self) -> dict[str, Sequence[float]]:
+        """The signals, then the mixture."""
+        return {**self.alone, MIXTURE: self.mixture}
+
+    @property
+    def colours(self) -> list[str]:
+        """One for each bar."""
+        return [BEST if name == self.best else OTHER for name in self.alone] + [MIXED]
+
+
+@dataclass(frozen=True)
+class Worth:
+    """What the signals are worth on one graph: on all seen classes and on the new ones of them.
+
+    ``share`` is what each signal moves in the mixed score, one number for each seed.
+    """
+
+    graph: str
+    seen: Accuracies
+    new: Accuracies
+    share: Bars
+
+
+def draw_signals(graphs: Sequence[Worth]) -> Figure:
+    """A column for each graph: accuracies, and below them who has a say in the mixture.
+
+    >>> right = Accuracies({"text": [0.4, 0.5], "walks": [0.7, 0.7]}, mixture=[0.8, 0.8])
+    >>> figure = draw_signals([Worth("shop", right, right, {"text": [0.2], "walks": [0.8]})])
+    >>> [round(bar.get_width()) for bar in figure.subfigs[0].axes[0].patches]
+    [45, 70, 80]
+    """
+    _check(graphs)
+    panels: dict[tuple[str, str], list[Bars]] = {
+        (SEEN, ACCURACY): [one.seen.bars for one in graphs],
+        (NEW, ACCURACY): [one.new.bars for one in graphs],
+        (SHARE, "share in %"): [one.share for one in graphs],
+    }
+    grey = [OTHER] * len(graphs[0].share)
+    colours = [(one.seen.colours, one.new.colours, grey) for one in graphs]
+    heights = [LINE * len(columns[0]) + MARGIN for columns in panels.values()]
+    figure = Figure(figsize=(NAMES + COLUMN * len(graphs), sum(heights)))
+    figure.set_layout_engine("constrained", w_pad=0.06)
+    rows = figure.subfigures(len(panels), 1, squeeze=False, height_ratios=heights)[:, 0]
+    for row, ((title, unit), columns), shades in zip(
+        rows, panels.items(), zip(*colours, strict=True), strict=True
+    ):
+        row.suptitle(title, fontsize=9)
+        row.supxlabel(unit, fontsize=8)
+        _draw_row(row, [one.graph for one in graphs], columns, shades)
+    return figure
+
+
+def describe_signals(graphs: Sequence[Worth]) -> str:
+    """The figure in words, two sentences for each graph.
+
+    >>> right = Accuracies({"text": [0.4, 0.5], "walks": [0.7, 0.7]}, mixture=[0.8, 0.8])
+    >>> describe_signals([Worth("shop", right, right, {"text": [0.2], "walks": [0.8]})])
+    'On shop all signals mixed are right for 80.0 %, the best one alone (walks) for 70.0 %; on new \
+classes 80.0 % and 70.0 % (walks). What moves the score most is walks (80 %).'
+    """
+    _check(graphs)
+    return " ".join(map(_describe, graphs))
+
+
+def _describe(one: Worth) -> str:
+    loudest = max(one.share, key=lambda name: _percent(one.share[name]))
+    seen, new = (
+        [_percent(part.mixture), _percent(part.alone[part.best])] for part in (one.seen, one.new)
+    )
+    return (
+        f"On {one.graph} all signals mixed are right for {seen[0]:.1f} %, the best one alone "
+        f"({one.seen.best}) for {seen[1]:.1f} %; on new classes {new[0]:.1f} % and "
+        f"{new[1]:.1f} % ({one.new.best}). What moves the score most is {loudest} "
+        f"({_percent(one.share[loudest]):.0f} %)."
+    )
+
+
+def _check(graphs: Sequence[Worth]) -> None:
+    if not graphs:
+        raise ParameterError("There is no graph whose signals could be drawn.")
+    rows = {tuple(map(tuple, (one.seen.alone, one.new.alone, one.share))) for one in graphs}
+    if len(rows) > 1:
+        raise ParameterError("All graphs need the same signals in the same order, to share rows.")
+
+
+def _percent(seeds: Sequence[float]) -> float:
+    return 100.0 * float(np.mean(seeds))
+
+
+def _draw_row(
+    panel: SubFigure,
+    names: Sequence[str],
+    columns: Sequence[Bars],
+    colours: Sequence[Sequence[str]],
+) -> None:
+    grid = panel.subplots(1, len(columns), squeeze=False, sharey=True)[0]
+    for axes, name, bars, shades in zip(grid, names, columns, colours, strict=True):
+        axes.set_title(name, fontsize=8, fontweight="bold", loc="left", parse_math=False)
+        _draw_bars(axes, bars, shades)
+
+
+def _draw_bars(axes: Axes, bars: Bars, colours: Sequence[str]) -> None:
+    places = range(len(bars))
+    means = [_percent(seeds) for seeds in bars.values()]
+    axes.barh(places, means, height=0.7, color=colours)
+    low, high = ([100.0 * end(seeds) for seeds in bars.values()] for end in (min, max))
+    axes.hlines(places, low, high, color="black", linewidth=1.0)
+    # In a column of their own: at the ends of the bars the lines would run through them.
+    right = axes.get_yaxis_transform()
+    for place, mean in zip(places, means, strict=True):
+        axes.text(1.0, place, f"{mean:.0f}", ha="right", va="center", fontsize=8, transform=right)
+    axes.set_yticks(places, list(bars), fontsize=8, parse_math=False)
+    axes.set_ylim(len(bars) - 0.4, -0.6)
+    # Room to the right for the numbers; the same scale everywhere, so that columns compare.
+    axes.set_xlim(0.0, 122.0)
+    axes.set_xticks([0, 50, 100])
+    axes.spines[["top", "right", "left"]].set_visible(False)
+    axes.tick_params(axis="y", length=0)
+    axes.tick_params(axis="x", labelsize=7)

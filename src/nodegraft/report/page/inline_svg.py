@@ -1,0 +1,64 @@
+"""SVG that lives in a page: its colours follow the page, and it has a text alternative."""
+
+import re
+from html import escape
+
+from nodegraft.report.figures.canvas.drawing import (
+    BLUE,
+    GREEN,
+    GREY,
+    INK,
+    ORANGE,
+    PAPER,
+    PURPLE,
+    SKY,
+    VERMILION,
+)
+from nodegraft.report.figures.canvas.picture import Picture
+from nodegraft.report.tables.markup import prose
+
+# Colour of a figure -> what the page calls it; see page.css.
+SHADES = {
+    INK: "currentColor",
+    GREY: "var(--grey)",
+    PAPER: "var(--paper)",
+    BLUE: "var(--blue)",
+    VERMILION: "var(--vermilion)",
+    GREEN: "var(--green)",
+    PURPLE: "var(--purple)",
+    ORANGE: "var(--orange)",
+    SKY: "var(--sky)",
+}
+
+
+def inline_svg(picture: Picture, name: str, title: str) -> str:
+    """An element for a page; ``name`` keeps its ids apart from those of other figures.
+
+    >>> from nodegraft.report.figures.canvas.drawing import panel
+    >>> svg = inline_svg(Picture("one", "Says 5 < 6.", panel("", "")[0]), "curves", "Curves")
+    >>> svg[svg.index("<title") : svg.index("</desc>")]
+    '<title id="curves-title">Curves</title><desc id="curves-words">Says 5 &lt; 6.'
+    """
+    text = picture.svg
+    text = text[text.index("<svg") :]
+    # Names of namespaces mean nothing in HTML, and would look like links to somewhere else.
+    text = re.sub(r' xmlns(:\w+)?="[^"]*"', "", text).replace("xlink:href", "href")
+    text = re.sub(r'\bid="', f'id="{name}-', text)
+    text = re.sub(r'(href="|url\()#', rf"\1#{name}-", text)
+    for colour, shade in SHADES.items():
+        text = text.replace(colour.lower(), shade)
+    box = re.search(r'viewBox="[^"]*"', text)
+    said = (
+        f'<title id="{name}-title">{escape(title)}</title>'
+        f'<desc id="{name}-words">{escape(picture.words)}</desc>'
+    )
+    opening = (
+        f'<svg {box[0] if box else ""} role="img" aria-labelledby="{name}-title {name}-words">'
+    )
+    return re.sub(r"<svg[^>]*>", lambda _: opening + said, text, count=1).strip()
+
+
+def figure_html(picture: Picture, name: str, title: str) -> str:
+    """The same with its note below."""
+    note = f"<figcaption>{prose(picture.note)}</figcaption>\n" if picture.note else ""
+    return f"<figure>\n{inline_svg(picture, name, title)}\n{note}</figure>"

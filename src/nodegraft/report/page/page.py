@@ -1,0 +1,136 @@
+"""The page of a report: one HTML file that needs nothing else, not even scripts."""
+
+from collections.abc import Sequence
+from html import escape
+from importlib.resources import files
+
+from nodegraft.report.figures.canvas.picture import Picture
+from nodegraft.report.figures.catalogue import FIGURES
+from nodegraft.report.figures.embedding_map import READING, EmbeddingMap
+from nodegraft.report.page.first_screen import first_screen
+from nodegraft.report.page.glossary import GLOSSARY
+from nodegraft.report.page.inline_svg import figure_html
+from nodegraft.report.page.provenance import bench_command, run_command, seeds_by_method, seeds_text
+from nodegraft.report.page.section import Section, main_section
+from nodegraft.report.tables.markup import prose
+
+MAPS = "Maps of what a method sees"
+MEANS = "Macro accuracy in %, mean ± half of the 95 % interval over seeds"
+# Kind of table -> its title, and how it is read.
+TABLES = {
+    "overview": ("Overview", f"{MEANS}; leaky numbers are of the published protocol."),
+    "sessions": (
+        "Every session",
+        f"Columns 0, 1, … are sessions. {MEANS}; PD in points, RPD in %.",
+    ),
+    "sessions-in-full": (
+        "Every session, and what it cost",
+        f"Columns 0, 1, … are sessions, best last session first. {MEANS}; PD in points, RPD in %.",
+    ),
+    "known-and-novel": ("Known and novel classes", f"Columns 0, 1, … are sessions. {MEANS}."),
+    "matrix": (
+        "Variants side by side",
+        f"{MEANS}: at session 0 (A0), after the last one, and then on known and on novel classes.",
+    ),
+    "comparison": (
+        "Methods compared",
+        f"Best last session first. {MEANS}; “behind” in points, paired by seed. Known and novel "
+        "are accuracies on these classes after the last session.",
+    ),
+    "leak": (
+        "What the leak is worth",
+        f"{MEANS}; the leak is the difference, in points, paired by seed.",
+    ),
+}
+
+
+def page(sections: Sequence[Section], maps: Sequence[EmbeddingMap]) -> str:
+    """The whole page; sections without a record are only named."""
+    shown = [section for section in sections if section.recorded]
+    left = [section for section in sections if not section.recorded]
+    drawn = [section for section in shown if section.suite.figures]
+    rest = [section for section in shown if not section.suite.figures]
+    parts = [
+        first_screen(main_section(shown)),
+        _contents(drawn, rest, bool(maps)),
+        *map(_section, drawn),
+        _maps(maps) if maps else "",
+        *map(_section, rest),
+        _left_out(left) if left else "",
+        _glossary(),
+    ]
+    style = files("nodegraft.report.page").joinpath("page.css").read_text("utf-8")
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>nodegraft report</title>\n<style>\n{style}</style>\n</head>\n<body>\n"
+        + "\n".join(part for part in parts if part)
+        + "\n</body>\n</html>\n"
+    )
+
+
+def _contents(drawn: Sequence[Section], rest: Sequence[Section], has_maps: bool) -> str:
+    links = {section.name: section.title for section in drawn}
+    links |= {"maps": MAPS} if has_maps else {}
+    links |= {section.name: section.title for section in rest}
+    links |= {"words": "What the words mean"}
+    items = "".join(f'<li><a href="#{n}">{escape(title)}</a></li>\n' for n, title in links.items())
+    return f'<nav aria-label="Contents">\n<ul>\n{items}</ul>\n</nav>'
+
+
+def _section(section: Section) -> str:
+    parts = [f'<section id="{section.name}">\n<h2>{escape(section.title)}</h2>']
+    for kind, pictures in section.pictures.items():
+        told = FIGURES[kind]
+        reading = told.reading if pictures else "Too little is on record to draw this yet."
+        parts.append(_heading(told.title, reading))
+        parts.append(_panels(pictures, f"{section.name}-{kind}", told.title))
+        parts.append(_source(section))
+    for kind, tables in section.tables.items():
+        parts.append(_heading(*TABLES[kind]))
+        parts += [table.html() for table in tables]
+        parts.append(_source(section))
+    return "\n".join([*parts, "</section>"])
+
+
+def _heading(title: str, reading: str) -> str:
+    return f'<h3>{title}</h3>\n<p class="reading">{prose(reading)}</p>'
+
+
+def _panels(pictures: Sequence[Picture], name: str, title: str) -> str:
+    drawn = [figure_html(one, f"{name}-{one.name}", f"{title}: {one.name}") for one in pictures]
+    return '<div class="panels">\n' + "\n".join(drawn) + "\n</div>"
+
+
+def _source(section: Section) -> str:
+    done, all_jobs = section.recorded, section.pairs
+    count = f"{len(done)} of {len(all_jobs)} jobs recorded"
+    if len(done) == len(all_jobs):
+        count = f"all {len(all_jobs)} jobs recorded"
+    return (
+        f'<details class="source"><summary>{count}, {seeds_text(done)}; how to make it again'
+        f"</summary>\n<p>All records: <code>{escape(bench_command(section.place))}</code></p>\n"
+        f"<p>One of them: <code>{escape(run_command(done[0].job))}</code></p>\n"
+        f"<p>Seeds on a graph: {escape(seeds_by_method(done))}.</p>\n</details>"
+    )
+
+
+def _maps(maps: Sequence[EmbeddingMap]) -> str:
+    parts = [f'<section id="maps">\n<h2>{MAPS}</h2>\n<p class="reading">{READING}</p>']
+    for one in maps:
+        parts.append(_panels(one.pictures, f"map-{one.name}", MAPS))
+        parts.append(
+            '<details class="source"><summary>1 seed; how to make it again</summary>\n'
+            f"<p><code>{escape(one.command)}</code></p>\n</details>"
+        )
+    return "\n".join([*parts, "</section>"])
+
+
+def _left_out(sections: Sequence[Section]) -> str:
+    names = ", ".join(f"<code>{escape(section.place)}</code>" for section in sections)
+    return f"<p>Left out, because none of their jobs is on record: {names}.</p>"
+
+
+def _glossary() -> str:
+    terms = "".join(f"<dt>{term}</dt>\n<dd>{told}</dd>\n" for term, told in GLOSSARY.items())
+    return f'<section id="words">\n<h2>What the words mean</h2>\n<dl>\n{terms}</dl>\n</section>'

@@ -1,0 +1,79 @@
+"""How a table or figure was made: the commands, the seeds, and how many jobs are on record."""
+
+from collections.abc import Mapping, Sequence
+from shlex import join
+from typing import Any
+
+from nodegraft.benchmark.job import Job
+from nodegraft.benchmark.suite import SuiteEntry
+from nodegraft.report.tables.cells import range_text
+
+FOLDERS = ("--data", "DIR", "--out", "RUNS")
+
+
+def bench_command(suite: str) -> str:
+    """What makes all records of a suite.
+
+    >>> bench_command("experiments/leak.toml")
+    'nodegraft bench experiments/leak.toml --data DIR --out RUNS'
+    """
+    return join(["nodegraft", "bench", suite, *FOLDERS])
+
+
+def run_command(job: Job) -> str:
+    """What makes the record of one job.
+
+    >>> run_command(Job(dataset="gentoo", method="graft", seed=3, parameters={"walks": False}))
+    'nodegraft run --dataset gentoo --method graft --seed 3 --set walks=false --data DIR --out RUNS'
+    """
+    words = ["--dataset", job.dataset, "--method", job.method, "--seed", str(job.seed)]
+    words += _settings("--set", job.parameters) + _settings("--dataset-set", job.dataset_options)
+    if job.ways is not None:
+        words += ["--ways", str(job.ways)]
+    if job.shots is not None:
+        words += ["--shots", str(job.shots)]
+    if job.arrival != "with-class":
+        words += ["--arrival", job.arrival]
+    if job.protocol != "strict":
+        words += ["--protocol", job.protocol]
+    words += ["--rehearse"] * job.rehearse
+    return join(["nodegraft", "run", *words, *FOLDERS])
+
+
+def seeds_text(entries: Sequence[SuiteEntry]) -> str:
+    """How many seeds methods have on a dataset, from fewest to most.
+
+    >>> job = {"dataset": "gentoo", "method": "graft"}
+    >>> seeds_text([SuiteEntry("graft", Job(**job, seed=seed)) for seed in (0, 1)])
+    '2 seeds'
+    """
+    sizes = [size for found in _seeds(entries).values() for size in found]
+    return f"{range_text(sizes)} seed{'s' if max(sizes) > 1 else ''}"
+
+
+def seeds_by_method(entries: Sequence[SuiteEntry]) -> str:
+    """The same for each method.
+
+    >>> job = {"dataset": "gentoo", "method": "graft"}
+    >>> seeds_by_method([SuiteEntry("graft", Job(**job, seed=seed)) for seed in (0, 1)])
+    'graft 2'
+    """
+    return ", ".join(f"{name} {range_text(sizes)}" for name, sizes in _seeds(entries).items())
+
+
+def _seeds(entries: Sequence[SuiteEntry]) -> dict[str, list[int]]:
+    """Name -> how many seeds it has, on one dataset after the other."""
+    seeds: dict[str, dict[tuple[str, str], int]] = {}
+    for entry in entries:
+        of_name = seeds.setdefault(entry.name, {})
+        place = (entry.job.dataset, entry.job.protocol)
+        of_name[place] = of_name.get(place, 0) + 1
+    return {name: list(found.values()) for name, found in seeds.items()}
+
+
+def _settings(option: str, values: Mapping[str, Any]) -> list[str]:
+    words = []
+    for name, value in values.items():
+        text = str(value).lower() if isinstance(value, bool) else str(value)
+        words += [option, f"{name}={text}"]
+    return words

@@ -1,0 +1,61 @@
+"""Writes a report: one page, and beside it every table and figure as a file of its own."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from nodegraft.base.errors import ParameterError
+from nodegraft.benchmark.records.archive import read_documents
+from nodegraft.report.figures.embedding_map import read_maps
+from nodegraft.report.page.page import page
+from nodegraft.report.page.section import Section, read_sections
+from nodegraft.report.tables.table import Table
+
+
+def write_report(runs: str | Path, suites: Path, out: Path) -> Path:
+    """From run records; returns the page's path.
+
+    Args:
+        runs: A folder or URL of run records.
+        suites: A folder of suites, or one of them.
+        out: The folder for page, tables and figures.
+    """
+    records = read_documents(runs)
+    if not records:
+        raise ParameterError(
+            f"There are no run records in {runs}: make some with `nodegraft bench`."
+        )
+    sections = read_sections(suites, records)
+    if not any(section.recorded for section in sections):
+        raise ParameterError(f"No record in {runs} belongs to a suite at {suites}.")
+    maps = read_maps(Path(runs) / "maps")
+    for section in sections:
+        if section.recorded:
+            _write_section(section, out)
+    for one in maps:
+        for picture in one.pictures:
+            _write(out / "figures" / f"map-{one.name}-{picture.name}.svg", picture.svg)
+    place = out / "index.html"
+    _write(place, page(sections, maps))
+    return place
+
+
+def _write_section(section: Section, out: Path) -> None:
+    for kind, tables in section.tables.items():
+        titled = [replace(one, caption=one.caption or section.title) for one in tables]
+        name = f"{section.name}-{kind}"
+        _write_tables(titled, out / "tables" / name)
+    for kind, pictures in section.pictures.items():
+        for picture in pictures:
+            name = f"{section.name}-{kind}-{picture.name}.svg"
+            _write(out / "figures" / name, picture.svg)
+
+
+def _write_tables(tables: Sequence[Table], place: Path) -> None:
+    _write(place.with_suffix(".md"), "\n\n".join(one.markdown() for one in tables) + "\n")
+    _write(place.with_suffix(".tex"), "\n\n".join(one.latex() for one in tables) + "\n")
+
+
+def _write(place: Path, text: str) -> None:
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_text(text, "utf-8")

@@ -1,0 +1,196 @@
+"""What stands in the tables of a suite: means over seeds with 95 % intervals."""
+
+from collections.abc import Callable, Sequence
+
+from nodegraft.base.errors import ParameterError
+from nodegraft.benchmark.suite import Suite
+from nodegraft.evaluation.protocol import STRICT
+from nodegraft.evaluation.published import PUBLISHED
+from nodegraft.report.groups import (
+    LAST,
+    Groups,
+    Record,
+    by_method,
+    datasets,
+    gains,
+    group,
+    mean,
+    summaries,
+    unique,
+)
+from nodegraft.report.tables.cells import kept_megabytes, learning_seconds, percent, with_seeds
+from nodegraft.report.tables.table import Table
+
+SUMMARY = {
+    "A0": "first_accuracy",
+    "last": LAST,
+    "known": "last_known_accuracy",
+    "novel": "last_novel_accuracy",
+}
+COMPARED = {**SUMMARY, "average": "average_accuracy"}
+DROPS = {"PD": "performance_drop", "RPD": "relative_performance_drop"}
+STREAM = {**DROPS, "average": "average_accuracy", "harmonic mean": "harmonic_mean"}
+
+
+def suite_tables(suite: Suite, records: Sequence[Record]) -> str:
+    """All tables a suite asks for, in Markdown; a job without a record is an error."""
+    pairs = suite.with_records(records)
+    missing = [entry for entry, record in pairs if record is None]
+    if missing:
+        first = missing[0]
+        raise ParameterError(
+            f"{len(missing)} of {len(pairs)} jobs have no record, such as {first.name} on "
+            f"{first.job.dataset}, seed {first.job.seed}: run `nodegraft bench` first."
+        )
+    tables = make_tables(suite.tables, group(pairs))
+    return "\n\n".join(table.markdown() for table in tables)
+
+
+def make_tables(names: Sequence[str], groups: Groups) -> list[Table]:
+    """Tables by name, of what was recorded.
+
+    >>> make_tables(["leak"], {})[0].rows
+    ()
+    """
+    for name in names:
+        if name not in TABLES:
+            raise ParameterError(f"There is no table {name!r}; there are {', '.join(TABLES)}.")
+    return [table for name in names for table in TABLES[name](groups)]
+
+
+def overview(groups: Groups) -> list[Table]:
+    """A row for each dataset and method: strict and, where measured, leaky."""
+    rows = []
+    for dataset, name in unique((dataset, name) for dataset, name, _ in groups):
+        strict = groups.get((dataset, name, STRICT), [])
+        leaky = groups.get((dataset, name, PUBLISHED), [])
+        cells = [percent(summaries(strict, field)) for field in SUMMARY.values()]
+        cells += [percent(summaries(leaky, SUMMARY[column])) for column in ("A0", "last")]
+        rows.append([dataset, with_seeds(name, [strict or leaky], groups), *cells])
+    return [Table.of(["dataset", "method", *SUMMARY, "*leaky* A0", "*leaky* last"], rows)]
+
+
+def sessions(groups: Groups) -> list[Table]:
+    """For each dataset: macro accuracy session by session, what was lost, and what it cost."""
+    return _by_session(groups, DROPS, kept=False)
+
+
+def sessions_in_full(groups: Groups) -> list[Table]:
+    """The same with averages and what is kept, best last session first."""
+    places = datasets(groups)
+    order = sorted(groups, key=lambda key: (places.index(key[0]), key[2], -mean(groups[key])))
+    return _by_session({key: groups[key] for key in order}, STREAM)
+
+
+def known_and_novel(groups: Groups) -> list[Table]:
+    """For each dataset: accuracy on known and on novel classes, session by session."""
+    tables = []
+    for (dataset, name, protocol), runs in groups.items():
+        rows = [
+            [label, *(percent([run["sessions"][i][field] for run in runs]) for i in _indices(runs))]
+            for label, field in (
+                ("base", "base_accuracy"),
+                ("pseudo-novel", "pseudo_novel_accuracy"),
+                ("novel", "novel_accuracy"),
+            )
+        ]
+        head = ["classes", *map(str, _indices(runs))]
+        label = with_seeds(name, [runs], groups)
+        caption = f"**{dataset}**, {label}, {protocol} protocol: by kind of class, %"
+        tables.append(Table.of(head, rows, caption))
+    return tables
+
+
+def matrix(groups: Groups) -> list[Table]:
+    """A row for each variant; for each dataset A0, last session, known and novel at the last."""
+    columns = datasets(groups)
+    head = ["", *(f"{dataset} {column}" for dataset in columns for column in SUMMARY)]
+    rows = []
+    for name, protocol in unique((name, protocol) for _, name, protocol in groups):
+        found = [groups.get((dataset, name, protocol), []) for dataset in columns]
+        cells = [percent(summaries(runs, field)) for runs in found for field in SUMMARY.values()]
+        rows.append([with_seeds(name, found, groups), *cells])
+    return [Table.of(head, rows)]
+
+
+def comparison(groups: Groups) -> list[Table]:
+    """For each dataset a row for each method, best last session first, with what it costs.
+
+    ``behind`` is the difference to the best method that is no ceiling, paired by seed.
+    """
+    tables = []
+    for dataset in datasets(groups):
+        chosen = [(name, p, runs) for (d, name, p), runs in groups.items() if d == dataset]
+        chosen.sort(key=lambda item: -mean(item[2]))
+        best = next((runs for _, protocol, runs in chosen if protocol == STRICT), [])
+        rows = []
+        for name, protocol, runs in chosen:
+            cells = [percent(summaries(runs, field)) for field in COMPARED.values()]
+            compared = protocol == STRICT and runs is not best
+            cells.append(percent(gains(best, runs), signed=True) if compared else "–")
+            note = protocol.removeprefix(STRICT).removeprefix(", ")
+            label = with_seeds(f"{name} — {note}" if note else name, [runs], groups)
+            rows.append([label, *cells, *learning_seconds(runs), kept_megabytes(runs)])
+        head = ["method", *COMPARED, "behind", "training s", "session s", "kept MB"]
+        tables.append(Table.of(head, rows, f"**{dataset}**"))
+    return tables
+
+
+def leak(groups: Groups) -> list[Table]:
+    """What the published protocol's leak is worth: differences paired by seed, in points."""
+    rows = []
+    for dataset in datasets(groups):
+        published = by_method(groups, dataset, PUBLISHED)
+        for name, strict in by_method(groups, dataset).items():
+            leaky = published.get(name, [])
+            if not gains(strict, leaky):
+                continue
+            row = [dataset, with_seeds(name, [strict, leaky], groups)]
+            for field in (SUMMARY["A0"], SUMMARY["last"]):
+                more = percent(gains(strict, leaky, field), signed=True)
+                row += [percent(summaries(runs, field)) for runs in (strict, leaky)]
+                row.append(f"**{more}**")
+            rows.append(row)
+    columns = [
+        f"{place} {kind}" for place in ("A0", "last") for kind in ("strict", "leaky", "leak")
+    ]
+    return [Table.of(["dataset", "method", *columns], rows)]
+
+
+TABLES: dict[str, Callable[[Groups], list[Table]]] = {
+    "overview": overview,
+    "sessions": sessions,
+    "sessions-in-full": sessions_in_full,
+    "known-and-novel": known_and_novel,
+    "matrix": matrix,
+    "comparison": comparison,
+    "leak": leak,
+}
+
+
+def _by_session(groups: Groups, stream: dict[str, str], kept: bool = True) -> list[Table]:
+    tables = []
+    for dataset, protocol in unique((dataset, protocol) for dataset, _, protocol in groups):
+        chosen = by_method(groups, dataset, protocol)
+        count = max(len(runs[0]["sessions"]) for runs in chosen.values())
+        head = ["method", *map(str, range(count)), *stream, "training s", "session s"]
+        rows = [
+            [
+                with_seeds(name, [runs], groups),
+                *(
+                    percent([run["sessions"][i]["macro_accuracy"] for run in runs])
+                    for i in _indices(runs)
+                ),
+                *(percent(summaries(runs, field)) for field in stream.values()),
+                *learning_seconds(runs),
+                *([kept_megabytes(runs)] if kept else []),
+            ]
+            for name, runs in chosen.items()
+        ]
+        caption = f"**{dataset}**, {protocol} protocol: macro accuracy by session, %"
+        tables.append(Table.of([*head, *(["kept MB"] if kept else [])], rows, caption))
+    return tables
+
+
+def _indices(runs: Sequence[Record]) -> range:
+    return range(len(runs[0]["sessions"]))

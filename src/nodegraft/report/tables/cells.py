@@ -1,0 +1,62 @@
+"""How numbers and names look in the cells of a table."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from nodegraft.evaluation.metrics import interval
+from nodegraft.report.groups import Groups, Record, mean, seconds
+
+
+def percent(shares: Sequence[float | None], signed: bool = False) -> str:
+    """Mean and half the width of its 95 % interval, in percent.
+
+    >>> percent([0.5]), percent([0.4, 0.6]), percent([None]), percent([])
+    ('50.0', '50.0 ± 127.1', '–', '–')
+    """
+    if not shares or None in shares:
+        return "–"
+    values = 100 * np.array(shares, dtype=np.float64)
+    mean = f"{values.mean():+.1f}" if signed else f"{values.mean():.1f}"
+    return mean if values.size < 2 else f"{mean} ± {interval(values):.1f}"
+
+
+def with_seeds(name: str, found: Sequence[Sequence[Record]], groups: Groups) -> str:
+    """A method's name, and how many seeds it has where not all of ``groups`` have as many.
+
+    >>> groups = {("gentoo", "a", "strict"): [{}], ("gentoo", "b", "strict"): [{}, {}]}
+    >>> with_seeds("b", [[{}, {}]], groups)
+    'b (n = 2)'
+    """
+    if len({len(runs) for runs in groups.values()}) < 2:
+        return name
+    return f"{name} (n = {range_text([len(runs) for runs in found if runs])})"
+
+
+def range_text(sizes: Sequence[int]) -> str:
+    """The smallest and the largest, or the one there is.
+
+    >>> range_text([3, 5, 4]), range_text([5, 5])
+    ('3 to 5', '5')
+    """
+    low, high = min(sizes), max(sizes)
+    return str(low) if low == high else f"{low} to {high}"
+
+
+def learning_seconds(runs: Sequence[Record]) -> list[str]:
+    """Of session 0, and of a later one.
+
+    >>> learning_seconds([{"sessions": [{"seconds": 2.0}, {"seconds": 0.25}]}])
+    ['2.0', '0.250']
+    """
+    training, session = seconds(runs)
+    return [f"{training:.1f}", f"{session:.3f}"]
+
+
+def kept_megabytes(runs: Sequence[Record]) -> str:
+    """What models keep after the last session.
+
+    >>> kept_megabytes([{"summary": {"kept_bytes": 2_500_000}}])
+    '2.50'
+    """
+    return f"{mean(runs, 'kept_bytes') / 1e6:.2f}"

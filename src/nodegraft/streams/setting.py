@@ -1,0 +1,47 @@
+"""How many classes of each role a split has, and what a session brings."""
+
+from dataclasses import dataclass
+
+from nodegraft.base.parameters.constraints import NonNegativeInt, PositiveInt
+from nodegraft.base.parameters.validate import validate
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setting:
+    """How many classes of each role, and how many arrive (``ways``) with how many labels.
+
+    >>> print(Setting(base=2, pseudo_novel=1, validation=1, novel=4, ways=2, shots=5))
+    2/1/1/4 classes (base/pseudo-novel/validation/novel), 2-way 5-shot
+    """
+
+    base: PositiveInt
+    """Classes with many labels, known from the start; encoders are pre-trained on them."""
+
+    pseudo_novel: NonNegativeInt
+    """Classes with many labels, known from the start, that methods practise increments on."""
+
+    validation: NonNegativeInt
+    """Classes that hyper-parameters are chosen on; they do not exist in the test stream."""
+
+    novel: NonNegativeInt
+    """Classes that arrive in the sessions of the test stream."""
+
+    ways: PositiveInt
+    """New classes a session (N); the last session may bring fewer."""
+
+    shots: PositiveInt
+    """Labelled nodes of each new class (K)."""
+
+    def __post_init__(self) -> None:
+        validate(self)
+
+    @property
+    def classes(self) -> int:
+        """How many classes the setting needs."""
+        return self.base + self.pseudo_novel + self.validation + self.novel
+
+    def __str__(self) -> str:
+        return (
+            f"{self.base}/{self.pseudo_novel}/{self.validation}/{self.novel} classes "
+            f"(base/pseudo-novel/validation/novel), {self.ways}-way {self.shots}-shot"
+        )

@@ -1,0 +1,181 @@
+"""Which classes are known, practised on, held out and new, and which of their nodes teach."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nodegraft.base.errors import DataError
+from nodegraft.base.hashing import content_hash
+from nodegraft.base.seeds import Seeds
+from nodegraft.graph.labels import NodeLabels
+from nodegraft.streams.setting import Setting
+
+TRAIN, HELD_OUT = 0.6, 0.2
+
+Groups: TypeAlias = NDArray[np.integer[Any]]
+
+
+@dataclass(frozen=True)
+class ClassSplit:
+    """A value: the same labels, setting and seed always give the same split, with one hash.
+
+    Known classes (base and pseudo-novel) have ``train``, ``held_out`` and ``test`` nodes,
+    60/20/20. Validation and novel classes have ``support`` (``shots`` nodes) and ``query`` (all
+    others). ``members`` are all nodes of every class: they decide what is visible, no more.
+    """
+
+    seed: int
+    setting: Setting
+    base: tuple[str, ...]
+    pseudo_novel: tuple[str, ...]
+    validation: tuple[str, ...]
+    novel: tuple[str, ...]
+    members: NodeLabels
+    train: NodeLabels
+    held_out: NodeLabels
+    test: NodeLabels
+    support: NodeLabels
+    query: NodeLabels
+
+    @classmethod
+    def draw(
+        cls,
+        labels: NodeLabels,
+        setting: Setting,
+        seed: int,
+        groups: Groups | None = None,
+        many_shot: bool = False,
+    ) -> "ClassSplit":
+        """Draw a split by seed.
+
+        Each class is shuffled by a generator of its own name, so what one class holds never
+        moves the nodes of another. ``groups`` gives a group number to every row of the graph
+        (near-duplicates, say): nodes of one group never stand on both sides, the teaching one
+        (train, support) and the measuring one; what that leaves over is set aside. ``many_shot``
+        teaches new classes by 60 % of their nodes instead of a few: a ceiling to compare with.
+        """
+        if len(labels) < setting.classes:
+            raise DataError(f"{setting} needs {setting.classes} classes, there are {len(labels)}.")
+        seeds = Seeds(seed)
+        order = seeds.generator("classes").permutation(sorted(labels.classes)).tolist()
+        base, pseudo_novel, validation, novel = _deal(order, setting)
+        known, few = base + pseudo_novel, validation + novel
+        shuffled = {
+            name: seeds.generator("nodes", name).permutation(np.sort(labels[name]))
+            for name in (*known, *few)
+        }
+        parts = {
+            name: _fractions(rows) if groups is None else _by_group(rows, groups, seeds)
+            for name, rows in shuffled.items()
+        }
+        thirds = {name: parts[name] for name in known}
+        support = {
+            name: parts[name][0] if many_shot else _first_shots(rows, setting.shots, groups)
+            for name, rows in shuffled.items()
+            if name in few
+        }
+        taught = np.concatenate([*(part[0] for part in thirds.values()), *support.values()])
+        free = _not_with(taught, groups)
+        split = cls(
+            seed=seed,
+            setting=setting,
+            base=base,
+            pseudo_novel=pseudo_novel,
+            validation=validation,
+            novel=novel,
+            members=labels.select((*known, *few)),
+            train=NodeLabels({name: part[0] for name, part in thirds.items()}),
+            held_out=NodeLabels({name: free(part[1]) for name, part in thirds.items()}),
+            test=NodeLabels({name: free(part[2]) for name, part in thirds.items()}),
+            support=NodeLabels(support),
+            query=NodeLabels(
+                {name: free(np.setdiff1d(shuffled[name], support[name])) for name in few}
+            ),
+        )
+        split._check()
+        return split
+
+    def _check(self) -> None:
+        parts: Mapping[str, NodeLabels] = {
+            "training": self.train,
+            "held-out": self.held_out,
+            "test": self.test,
+            "query": self.query,
+        }
+        for part, labelled in parts.items():
+            empty = [name for name, rows in labelled.items() if rows.size == 0]
+            if empty:
+                raise DataError(
+                    f"Class {empty[0]!r} has no {part} nodes left of its "
+                    f"{self.members[empty[0]].size} (nodes of one group stay on one side): drop "
+                    "classes this small or ask for fewer shots."
+                )
+
+    @property
+    def known(self) -> tuple[str, ...]:
+        """The classes of session 0: base and pseudo-novel."""
+        return self.base + self.pseudo_novel
+
+    def rehearsal(self) -> "ClassSplit":
+        """The same known classes with the validation classes as the new ones.
+
+        Held-out nodes take the place of test nodes, so that settings can be chosen by it.
+        """
+        return replace(
+            self,
+            setting=replace(self.setting, validation=0, novel=len(self.validation)),
+            validation=(),
+            novel=self.validation,
+            members=self.members.select(self.known + self.validation),
+            test=self.held_out,
+            support=self.support.select(self.validation),
+            query=self.query.select(self.validation),
+        )
+
+    @cached_property
+    def content_hash(self) -> str:
+        """Depends on every role and every node of it."""
+        roles = [list(self.base), list(self.pseudo_novel), list(self.validation), list(self.novel)]
+        parts = (self.members, self.train, self.held_out, self.test, self.support, self.query)
+        return content_hash(asdict(self.setting), roles, [part.content_hash for part in parts])
+
+
+def _deal(order: list[str], setting: Setting) -> tuple[tuple[str, ...], ...]:
+    ends = np.cumsum([setting.base, setting.pseudo_novel, setting.validation, setting.novel])
+    starts = [0, *ends[:-1].tolist()]
+    return tuple(tuple(order[a:b]) for a, b in zip(starts, ends.tolist(), strict=True))
+
+
+def _fractions(rows: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+    first, second = round(TRAIN * rows.size), round((TRAIN + HELD_OUT) * rows.size)
+    return np.split(rows, [first, second])
+
+
+def _by_group(rows: NDArray[np.int64], groups: Groups, seeds: Seeds) -> list[NDArray[np.int64]]:
+    # The side is drawn per group, not per class, so a group shared by classes agrees everywhere.
+    group = groups[rows]
+    values, inverse = np.unique(group, return_inverse=True)
+    draws = np.array([seeds.number("group", str(value)) for value in values.tolist()]) / 2**63
+    side = np.searchsorted([TRAIN, TRAIN + HELD_OUT], draws[inverse], side="right")
+    return [rows[side == part] for part in range(3)]
+
+
+def _first_shots(rows: NDArray[np.int64], shots: int, groups: Groups | None) -> NDArray[np.int64]:
+    if groups is not None:
+        # One node a group first: siblings would be one example several times.
+        _, first = np.unique(groups[rows], return_index=True)
+        rows = np.concatenate((rows[np.sort(first)], np.delete(rows, first)))
+    return rows[:shots]
+
+
+def _not_with(
+    taught: NDArray[np.int64], groups: Groups | None
+) -> Callable[[NDArray[np.int64]], NDArray[np.int64]]:
+    if groups is None:
+        return lambda rows: rows
+    taken = np.unique(groups[taught])
+    return lambda rows: rows[~np.isin(groups[rows], taken)]

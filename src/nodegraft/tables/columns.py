@@ -1,0 +1,257 @@
+"""Tables from files or from memory, and their columns, with errors that name both."""
+
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv
+import pyarrow.parquet
+
+from nodegraft.base.errors import DataError
+from nodegraft.graph.algebra.matrix import FloatArray
+from nodegraft.graph.keys import KeyArray, NodeKeys
+
+Source = Any
+"""A Parquet or CSV file by its path, or a table in memory: Arrow, pandas, Polars, DuckDB."""
+
+
+class SourceTable:
+    """A table, and what to call it in an error.
+
+    Args:
+        content: An Arrow table.
+        place: Its file, or what it is.
+    """
+
+    def __init__(self, content: Any, place: str) -> None:
+        self._content, self.place = content, place
+
+    def __len__(self) -> int:
+        return int(self._content.num_rows)
+
+    def take(self, rows: Any) -> "SourceTable":
+        """Some rows of it.
+
+        Args:
+            rows: Row numbers.
+        """
+        return SourceTable(self._content.take(pa.array(rows)), self.place)
+
+    def filter(self, kept: Any) -> "SourceTable":
+        """The rows that are kept.
+
+        Args:
+            kept: An Arrow array of true and false, one for each row.
+        """
+        return SourceTable(self._content.filter(kept), self.place)
+
+    def column(self, name: str) -> Any:
+        """A column by name, or an error that lists the names there are.
+
+        Args:
+            name: The name of a column.
+        """
+        names = self._content.column_names
+        if name not in names:
+            comma = len(names) == 1 and re.search(r"[;\t|]", names[0])
+            hint = " Columns of a CSV file are separated by commas." if comma else ""
+            raise DataError(
+                f"{self.place} has no column {name!r}; its columns are {', '.join(names)}.{hint} "
+                "Name the columns to use, for example key='id', features=['price', 'weight'] or "
+                "text='description'."
+            )
+        column = self._content.column(name)
+        kind = column.type
+        return column.cast(kind.value_type) if pa.types.is_dictionary(kind) else column
+
+    def texts(self, name: str) -> list[str | None]:
+        """The values of a column as text, None where one is missing.
+
+        Args:
+            name: The name of a column of text, numbers or the like.
+        """
+        column = self.column(name)
+        try:
+            texts: list[str | None] = column.cast(pa.string()).to_pylist()
+        except (UnicodeDecodeError, pa.ArrowInvalid):
+            raise self._not_text(name, column) from None
+        except pa.ArrowException:
+            raise DataError(
+                f"Column {name!r} of {self.place} must hold text and is of type {column.type}."
+            ) from None
+        return texts
+
+    def _not_text(self, name: str, column: Any) -> DataError:
+        values = column.cast(pa.binary()).to_pylist()
+        first = next(row for row, value in enumerate(values) if not _is_utf8(value or b""))
+        return DataError(
+            f"Column {name!r} of {self.place} holds text that is not UTF-8, first in row {first}: "
+            "convert the file to UTF-8."
+        )
+
+    def floats(self, name: str) -> FloatArray:
+        """The values of a column in float32, NaN where one is missing.
+
+        Args:
+            name: The name of a column of numbers, or of true and false.
+        """
+        column = self.column(name)
+        try:
+            # Unsafe, or whole numbers above 2**24 would be refused for losing their last digit.
+            numbers = column.cast(pa.float32(), safe=False)
+        except pa.ArrowException:
+            raise DataError(
+                f"Column {name!r} of {self.place} must hold numbers and is of type {column.type}; "
+                f"if it is text, give text={name!r} or categories=[{name!r}]."
+            ) from None
+        return np.array(numbers.to_numpy(zero_copy_only=False), dtype=np.float32)
+
+
+def _is_utf8(letters: bytes) -> bool:
+    try:
+        letters.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def read_source(source: Source, what: str, texts: Sequence[str] = ()) -> SourceTable:
+    """A table from wherever it is.
+
+    Args:
+        source: A path that ends in .parquet or .csv, or a table in memory.
+        what: What the table holds, for errors about one in memory.
+        texts: Columns that a CSV file must not read as numbers.
+    """
+    if isinstance(source, str | Path):
+        return SourceTable(_read_file(Path(source), texts), str(source))
+    try:
+        return SourceTable(pa.table(source), f"the table of {what}")
+    except (pa.ArrowException, TypeError, ValueError) as error:
+        raise DataError(
+            f"The table of {what} must be the path of a .parquet or .csv file, or an Arrow, pandas "
+            f"or Polars table; a {type(source).__name__} was given ({error})."
+        ) from error
+
+
+def _read_file(path: Path, texts: Sequence[str]) -> Any:
+    if path.suffix not in (".parquet", ".csv"):
+        raise DataError(f"{path} must end in .parquet or .csv.")
+    if not path.is_file():
+        raise DataError(f"There is no file {path}.")
+    try:
+        csv = path.suffix == ".csv"
+        table = _read_csv(path, texts) if csv else pa.parquet.read_table(path)
+        return table.combine_chunks()
+    except (pa.ArrowException, OSError) as error:
+        raise DataError(f"{path} cannot be read: {_named(str(error), path)}") from error
+
+
+def _read_csv(path: Path, texts: Sequence[str]) -> Any:
+    # CSV has no types: 007 is a number unless the column is known to be text.
+    options = pa.csv.ConvertOptions(column_types={name: pa.string() for name in texts})
+    table = pa.csv.read_csv(path, convert_options=options)
+    for place, field in enumerate(table.schema):
+        if pa.types.is_string(field.type):
+            # An empty cell is a missing value, whatever the column holds.
+            column = table.column(place)
+            missing = pa.scalar(None, pa.string())
+            given = pc.if_else(pc.equal(column, ""), missing, column)
+            table = table.set_column(place, field.name, given)
+    return table
+
+
+def _named(error: str, path: Path) -> str:
+    """Arrow's error with the name of the column it numbers, and what to do about its letters."""
+    number = re.search(r"column #(\d+)", error)
+    if number:
+        with path.open("rb") as file:
+            heads = file.readline().decode(errors="replace").strip().split(",")
+        if int(number[1]) < len(heads):
+            error = error.replace(number[0], f"column {heads[int(number[1])]!r}")
+    hint = ": convert the file to UTF-8" if "UTF8" in error else ""
+    return error.rstrip(".") + hint + "."
+
+
+def node_keys(table: SourceTable, name: str) -> KeyArray:
+    """A column fit for keys: all text or all integers, nothing missing.
+
+    Args:
+        table: The table of nodes.
+        name: The column of keys.
+    """
+    column = table.column(name)
+    if len(column) == 0:
+        raise DataError("The table of nodes is empty.")
+    if column.null_count or not (is_text(column) or pa.types.is_integer(column.type)):
+        raise DataError(
+            f"Column {name!r} of {table.place} must hold text or integers with no value missing; "
+            f"it holds {column.type}, {column.null_count} missing."
+        )
+    return _array(table, name, column)
+
+
+def keys_like(keys: NodeKeys, table: SourceTable, name: str) -> KeyArray:
+    """A column that can name those keys, because it is of their type; None where one is missing.
+
+    Args:
+        keys: The nodes.
+        table: Another table that names them.
+        name: The column that does.
+    """
+    column = table.column(name)
+    alike = is_text(column) if keys.is_text else pa.types.is_integer(column.type)
+    if not alike and column.null_count < len(column):
+        raise DataError(
+            f"Column {name!r} of {table.place} holds {column.type}, but the keys of the nodes are "
+            f"{'text' if keys.is_text else 'integers'}: make both the same."
+        )
+    return _array(table, name, column)
+
+
+def is_text(column: Any) -> bool:
+    """Whether a column holds text; of a CSV file, letters that are no UTF-8 come as bytes.
+
+    Args:
+        column: An Arrow column.
+    """
+    kinds = (pa.types.is_string, pa.types.is_large_string, pa.types.is_binary)
+    return any(is_kind(column.type) for is_kind in kinds)
+
+
+def is_list(column: Any) -> bool:
+    """Whether a column holds lists.
+
+    Args:
+        column: An Arrow column.
+    """
+    kinds = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
+    return any(is_kind(column.type) for is_kind in kinds)
+
+
+def column_names(given: str | Iterable[str]) -> tuple[str, ...]:
+    """One name or several.
+
+    >>> column_names("price"), column_names(["price", "weight"])
+    (('price',), ('price', 'weight'))
+
+    Args:
+        given: The name of a column, or names of several.
+    """
+    return (given,) if isinstance(given, str) else tuple(given)
+
+
+def _array(table: SourceTable, name: str, column: Any) -> KeyArray:
+    if is_text(column):
+        texts = np.empty(len(column), dtype=object)
+        texts[:] = table.texts(name)
+        return texts
+    # NumPy has no missing integer: to_numpy would make floats of the whole column.
+    if column.null_count:
+        return np.array(column.to_pylist(), dtype=object)
+    keys: KeyArray = column.to_numpy(zero_copy_only=False)
+    return keys

@@ -1,0 +1,85 @@
+"""What is odd about the tables a graph was read from, for a person to read."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One oddity: how often, some examples, and whether it must be mended before use."""
+
+    what: str
+    """What is odd."""
+
+    count: int
+    """How often it was found."""
+
+    examples: tuple[str, ...] = ()
+    """Some of what was found."""
+
+    blocking: str = ""
+    """What ``repair=True`` does about it; empty where the tables can be used as they are."""
+
+    def __str__(self) -> str:
+        shown = f" (for example {', '.join(self.examples)})" if self.examples else ""
+        mend = f" -> {self.blocking}" if self.blocking else ""
+        return f"{self.count:>10,}  {self.what}{shown}{mend}"
+
+
+def finding(
+    what: str, count: int, examples: Sequence[Any] | NDArray[Any] = (), blocking: str = ""
+) -> list[Finding]:
+    """A finding, or none where nothing was found.
+
+    >>> finding("nodes without any edge", 0)
+    []
+
+    Args:
+        what: What is odd.
+        count: How often it was found.
+        examples: Some of what was found; three are shown.
+        blocking: What ``repair=True`` does about it, if something must be done.
+    """
+    shown = tuple(str(example) for example in list(examples)[:3])
+    return [Finding(what, int(count), shown, blocking)] if count else []
+
+
+@dataclass(frozen=True)
+class DataReport:
+    """Sizes and findings; ``str(report)`` is what the user reads."""
+
+    nodes: int
+    """How many nodes the graph has."""
+
+    edges: int
+    """How many undirected edges."""
+
+    features: int
+    """How many columns of features."""
+
+    findings: tuple[Finding, ...] = ()
+    """What is odd."""
+
+    @property
+    def blocking(self) -> tuple[Finding, ...]:
+        """The findings that make the tables unusable as they are."""
+        return tuple(finding for finding in self.findings if finding.blocking)
+
+    def count(self, what: str) -> int:
+        """How often something was found.
+
+        Args:
+            what: As a finding says it.
+        """
+        return sum(finding.count for finding in self.findings if finding.what == what)
+
+    def __str__(self) -> str:
+        head = [
+            f"{self.nodes:>10,}  nodes",
+            f"{self.edges:>10,}  undirected edges",
+            f"{self.features:>10,}  features",
+        ]
+        return "\n".join([*head, *map(str, self.findings)])

@@ -1,0 +1,111 @@
+"""A column of lists of numbers, such as embeddings: taken as they are."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from nodegraft.base.errors import DataError
+from nodegraft.graph.algebra.matrix import FloatArray
+from nodegraft.tables.columns import SourceTable
+from nodegraft.tables.data_report import finding
+from nodegraft.tables.features.encoder import Arrays, Encoded
+
+
+@dataclass(frozen=True)
+class ListColumn:
+    """Lists of one length; half precision stays half precision. A missing list is all zeros."""
+
+    column: str
+    """The name of the column."""
+
+    length: int
+    """How many numbers each list has."""
+
+    @classmethod
+    def fit(cls, table: SourceTable, column: str) -> "ListColumn":
+        """The length of a column's lists.
+
+        Args:
+            table: The table to learn from.
+            column: The name of its column of lists.
+        """
+        lengths = _lengths(table.column(column))
+        if len(lengths) != 1:
+            raise DataError(
+                f"Every list in column {column!r} of {table.place} must have the same length; "
+                f"there are lists of {', '.join(map(str, sorted(lengths)[:5])) or 'no length'}."
+            )
+        return cls(column, lengths[0])
+
+    def encode(self, table: SourceTable, keys: NDArray[Any]) -> Encoded:
+        """The lists as rows.
+
+        Args:
+            table: A table with the same column.
+            keys: The key of each row, for findings.
+        """
+        column = table.column(self.column).combine_chunks()
+        if pa.types.is_null(column.type):
+            column = column.cast(pa.list_(pa.float32()))
+        if set(_lengths(column)) - {self.length}:
+            raise DataError(
+                f"Every list in column {self.column!r} of {table.place} must have {self.length} "
+                "numbers, as when the features were fitted."
+            )
+        given = np.array(pc.is_valid(column))
+        numbers = _numbers(column.drop_null().flatten(), self.column, table)
+        rows = np.zeros((len(column), self.length), dtype=numbers.dtype)
+        rows[given] = numbers.reshape(-1, self.length)
+        odd = np.flatnonzero(~np.isfinite(rows).all(axis=1))
+        missing = np.flatnonzero(~given)
+        what = "nodes with NaN or infinite numbers in a list"
+        findings = (
+            *finding(what, odd.size, keys[odd[:3]], "such values become 0"),
+            *finding(
+                f"nodes without a list in {self.column!r}, taken as zeros",
+                missing.size,
+                keys[missing[:3]],
+            ),
+        )
+        return Encoded(np.nan_to_num(rows, nan=0.0, posinf=0.0, neginf=0.0), findings)
+
+    @property
+    def feature_names(self) -> list[str]:
+        """The column's name with the place in the list."""
+        return [f"{self.column}[{place}]" for place in range(self.length)]
+
+    def state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+        """The name and the length."""
+        return {}, {"column": self.column, "length": self.length}
+
+    @classmethod
+    def from_state(cls, arrays: Arrays, document: Mapping[str, Any]) -> "ListColumn":
+        """The encoder that :meth:`state` describes.
+
+        Args:
+            arrays: Its arrays.
+            document: Its JSON.
+        """
+        return cls(document["column"], document["length"])
+
+
+def _lengths(column: Any) -> list[int]:
+    return pc.unique(pc.list_value_length(pc.drop_null(column))).to_pylist()  # type: ignore[no-any-return]
+
+
+def _numbers(flat: Any, name: str, table: SourceTable) -> FloatArray:
+    if flat.type == pa.float16():
+        halves: FloatArray = flat.to_numpy(zero_copy_only=False)
+        return halves
+    try:
+        numbers = flat.cast(pa.float32(), safe=False)
+    except pa.ArrowException:
+        raise DataError(
+            f"The lists in column {name!r} of {table.place} must hold numbers and hold {flat.type}."
+        ) from None
+    return np.array(numbers.to_numpy(zero_copy_only=False), dtype=np.float32)

@@ -1,0 +1,96 @@
+"""Columns of numbers: each seen from its mean, in standard deviations."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nodegraft.graph.algebra.matrix import FloatArray
+from nodegraft.tables.columns import SourceTable
+from nodegraft.tables.data_report import finding
+from nodegraft.tables.features.encoder import Arrays, Encoded
+
+
+@dataclass(frozen=True, eq=False)
+class NumberColumns:
+    r""":math:`(x - \mu) / \sigma` for each column; a missing value is the mean, and so 0.
+
+    Without that a price in cents would drown a weight in kilograms.
+    """
+
+    columns: tuple[str, ...]
+    """The names of the columns."""
+
+    means: NDArray[np.float64]
+    """The mean of each, of the values that were there."""
+
+    deviations: NDArray[np.float64]
+    """The standard deviation of each; 1 where nothing varies."""
+
+    @classmethod
+    def fit(cls, table: SourceTable, columns: tuple[str, ...]) -> "NumberColumns":
+        """Means and deviations of a table.
+
+        Args:
+            table: The table to learn from.
+            columns: The names of its columns of numbers.
+        """
+        values = _finite(_stacked(table, columns)).astype(np.float64)
+        counts = np.maximum((~np.isnan(values)).sum(axis=0), 1)
+        means = np.nansum(values, axis=0) / counts
+        deviations = np.sqrt(np.nansum((values - means) ** 2, axis=0) / counts)
+        return cls(columns, means, np.where(deviations > 0, deviations, 1.0))
+
+    def encode(self, table: SourceTable, keys: NDArray[Any]) -> Encoded:
+        """Standardised rows.
+
+        Args:
+            table: A table with the same columns.
+            keys: The key of each row, for findings.
+        """
+        values = _stacked(table, self.columns)
+        infinite = np.flatnonzero(np.isinf(values).any(axis=1))
+        missing = np.flatnonzero(np.isnan(values).any(axis=1))
+        rows = (_finite(values) - self.means) / self.deviations
+        findings = (
+            *finding(
+                "nodes with infinite numbers", infinite.size, keys[infinite[:3]], "taken as missing"
+            ),
+            *finding(
+                "nodes with missing numbers, taken as the column's mean",
+                missing.size,
+                keys[missing[:3]],
+            ),
+        )
+        return Encoded(np.nan_to_num(rows, nan=0.0).astype(np.float32), findings)
+
+    @property
+    def feature_names(self) -> list[str]:
+        """The names of the columns."""
+        return list(self.columns)
+
+    def state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+        """Means and deviations, and the names."""
+        arrays = {"means": self.means, "deviations": self.deviations}
+        return arrays, {"columns": list(self.columns)}
+
+    @classmethod
+    def from_state(cls, arrays: Arrays, document: Mapping[str, Any]) -> "NumberColumns":
+        """The encoder that :meth:`state` describes.
+
+        Args:
+            arrays: Its arrays.
+            document: Its JSON.
+        """
+        return cls(tuple(document["columns"]), arrays["means"], arrays["deviations"])
+
+
+def _stacked(table: SourceTable, columns: tuple[str, ...]) -> FloatArray:
+    return np.stack([table.floats(name) for name in columns], axis=1)
+
+
+def _finite(values: FloatArray) -> FloatArray:
+    finite: FloatArray = np.where(np.isinf(values), np.nan, values)
+    return finite

@@ -1,0 +1,180 @@
+"""The way from a table's columns to features: fitted once, kept with graph and model."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, hstack
+
+from nodegraft.base.errors import CheckpointError, DataError
+from nodegraft.base.files.bundle import prefixed, under
+from nodegraft.base.hashing import content_hash
+from nodegraft.graph.algebra.matrix import Matrix, is_sparse, row_norms
+from nodegraft.tables.columns import Source, SourceTable, column_names, is_list, read_source
+from nodegraft.tables.features.categories import CategoryColumn
+from nodegraft.tables.features.encoder import Arrays, ColumnEncoder, Encoded
+from nodegraft.tables.features.lists import ListColumn
+from nodegraft.tables.features.numbers import NumberColumns
+from nodegraft.tables.features.text import TextColumns, TextVectoriser
+
+KINDS: Mapping[str, type[ColumnEncoder]] = {
+    "text": TextColumns,
+    "numbers": NumberColumns,
+    "list": ListColumn,
+    "category": CategoryColumn,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureRecipe:
+    """How text, numbers, lists and categories become one row of numbers for each node.
+
+    Text becomes TF-IDF, numbers are standardised, lists are taken as they are, a category gets a
+    column for each of its values. Of several kinds each is scaled to rows of length 1 on average,
+    so that all of them count. What is missing, or was never met when the recipe was fitted, is 0.
+
+    >>> import pyarrow as pa
+    >>> shop = pa.table({"price": [1.0, 3.0], "brand": ["acme", None]})
+    >>> recipe = FeatureRecipe.fit(shop, features="price", categories="brand")
+    >>> recipe.feature_names, recipe.transform(shop).toarray().round().tolist()
+    (['price', 'brand=acme'], [[-1.0, 1.0], [1.0, 0.0]])
+    """
+
+    encoders: tuple[ColumnEncoder, ...]
+    """One for each kind of column (lists and categories: for each column)."""
+
+    scales: tuple[float, ...]
+    """What the rows of each encoder are multiplied by."""
+
+    @classmethod
+    def fit(
+        cls,
+        table: Source,
+        *,
+        text: str | Iterable[str] = (),
+        features: str | Iterable[str] = (),
+        categories: str | Iterable[str] = (),
+        min_documents: int = 3,
+        stop_words: Literal["english"] | None = None,
+    ) -> "FeatureRecipe":
+        """Learn words, means, lengths and values from a table of nodes.
+
+        Args:
+            table: A Parquet or CSV file, or a table in memory.
+            text: Columns of text; several are read as one.
+            features: Columns of numbers, or of lists of numbers.
+            categories: Columns with few different values, each of which becomes a feature.
+            min_documents: Words that occur in the text of fewer nodes are left out.
+            stop_words: ``"english"`` leaves out the most common English words.
+        """
+        source = table if isinstance(table, SourceTable) else read_source(table, "nodes")
+        texts, given = column_names(text), column_names(features)
+        lists = [name for name in given if is_list(source.column(name))]
+        numbers = tuple(name for name in given if name not in lists)
+        encoders: list[ColumnEncoder] = []
+        if texts:
+            words = TextVectoriser(min_documents, stop_words=stop_words)
+            encoders.append(TextColumns.fit(source, texts, words))
+        if numbers:
+            encoders.append(NumberColumns.fit(source, numbers))
+        encoders += [ListColumn.fit(source, name) for name in lists]
+        encoders += [CategoryColumn.fit(source, name) for name in column_names(categories)]
+        if not encoders:
+            raise DataError(
+                "Name at least one column that becomes features: text='…', features=['…'] or "
+                "categories=['…']."
+            )
+        plain = cls(tuple(encoders), (1.0,) * len(encoders))
+        return cls(plain.encoders, plain._even_scales(source)) if len(encoders) > 1 else plain
+
+    def _even_scales(self, table: SourceTable) -> tuple[float, ...]:
+        keys = np.arange(len(table))
+        lengths = [row_norms(one.encode(table, keys).matrix) for one in self.encoders]
+        means = [float(np.sqrt(np.mean(length**2))) for length in lengths]
+        return tuple(1.0 / mean if mean > 0 else 1.0 for mean in means)
+
+    def transform(self, table: Source) -> Matrix:
+        """One row of features for each row of a table.
+
+        Args:
+            table: A Parquet or CSV file, or a table in memory, with the columns of the recipe.
+        """
+        source = table if isinstance(table, SourceTable) else read_source(table, "nodes")
+        return self.encode(source, np.arange(len(source))).matrix
+
+    def encode(self, table: SourceTable, keys: NDArray[Any]) -> Encoded:
+        """The same, and what is odd about the table.
+
+        Args:
+            table: The table of nodes.
+            keys: The key of each row, for findings.
+        """
+        parts = [encoder.encode(table, keys) for encoder in self.encoders]
+        findings = tuple(one for part in parts for one in part.findings)
+        matrices = [
+            part.matrix if scale == 1.0 else (part.matrix * np.float32(scale))
+            for part, scale in zip(parts, self.scales, strict=True)
+        ]
+        if len(matrices) == 1:
+            return Encoded(matrices[0], findings)
+        if any(is_sparse(matrix) for matrix in matrices):
+            columns = [csr_array(matrix) for matrix in matrices]
+            return Encoded(csr_array(hstack(columns, format="csr"), dtype=np.float32), findings)
+        return Encoded(np.hstack(matrices).astype(np.float32), findings)
+
+    @property
+    def feature_names(self) -> list[str]:
+        """What each column of the features is about: a word, a column, a value."""
+        return [name for encoder in self.encoders for name in encoder.feature_names]
+
+    @property
+    def num_features(self) -> int:
+        """How many columns it makes."""
+        return len(self.feature_names)
+
+    @cached_property
+    def content_hash(self) -> str:
+        """The same for recipes that turn every table into the same numbers."""
+        arrays, document = self.state()
+        return content_hash(document, *(arrays[name] for name in sorted(arrays)))
+
+    def state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+        """Everything learned, as arrays and JSON."""
+        arrays: dict[str, NDArray[Any]] = {}
+        parts = []
+        for place, encoder in enumerate(self.encoders):
+            own, document = encoder.state()
+            arrays |= prefixed(f"{place}.", own)
+            (kind,) = (name for name, cls in KINDS.items() if isinstance(encoder, cls))
+            parts.append({"kind": kind, **document})
+        return arrays, {"encoders": parts, "scales": list(self.scales)}
+
+    @classmethod
+    def from_state(cls, arrays: Arrays, document: Mapping[str, Any]) -> "FeatureRecipe":
+        """The recipe that :meth:`state` describes.
+
+        Args:
+            arrays: Its arrays.
+            document: Its JSON.
+        """
+        try:
+            encoders = tuple(
+                KINDS[part["kind"]].from_state(under(f"{place}.", arrays), part)
+                for place, part in enumerate(document["encoders"])
+            )
+            return cls(encoders, tuple(map(float, document["scales"])))
+        except (KeyError, TypeError, ValueError) as error:
+            raise CheckpointError(f"This is no whole feature recipe: {error!r}.") from error
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, FeatureRecipe) and self.content_hash == other.content_hash
+
+    def __hash__(self) -> int:
+        return hash(self.content_hash)
+
+    def __repr__(self) -> str:
+        kinds = ", ".join(type(encoder).__name__ for encoder in self.encoders)
+        return f"FeatureRecipe({self.num_features:,} features from {kinds})"

@@ -1,0 +1,173 @@
+"""Text to weighted word counts, by scikit-learn's vectoriser, kept as JSON and one array."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from nodegraft.base.errors import DataError
+from nodegraft.tables.columns import SourceTable
+from nodegraft.tables.data_report import finding
+from nodegraft.tables.features.encoder import Arrays, Encoded
+
+if TYPE_CHECKING:
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+# Runs of two letters or more, in any script; digits say little of a topic.
+WORD = r"(?u)[^\W\d_]{2,}"
+
+
+class TextVectoriser:
+    """Rows of TF-IDF, each of length 1.
+
+    >>> vectoriser = TextVectoriser(min_documents=1, use_idf=False)
+    >>> vectoriser.fit(["red shoes", "red hats"]).words
+    ['hats', 'red', 'shoes']
+
+    Args:
+        min_documents: Words that occur in fewer texts are left out.
+        use_idf: Whether words weigh more the rarer they are. Without it a row depends on its own
+            text alone; weights by rarity need all texts, those of classes that have not arrived
+            included, so the benchmark datasets do without.
+        stop_words: ``"english"`` leaves out the most common English words.
+    """
+
+    def __init__(
+        self,
+        min_documents: int = 3,
+        use_idf: bool = True,
+        stop_words: Literal["english"] | None = None,
+    ) -> None:
+        self.min_documents = min_documents
+        self.use_idf = use_idf
+        self.stop_words = stop_words
+
+    def fit(self, texts: Iterable[str]) -> "TextVectoriser":
+        """Choose the words, and weigh them by rarity if asked to.
+
+        Args:
+            texts: One text for each node.
+        """
+        self._engine = self._new(min_df=self.min_documents)
+        try:
+            self._engine.fit(texts)
+        except ValueError as error:
+            raise DataError(
+                f"No word occurs in {self.min_documents} texts or more: lower min_documents."
+            ) from error
+        return self
+
+    def _new(self, **options: Any) -> "TfidfVectorizer":
+        # Imported late: it takes a second, which every command without text would wait for.
+        from sklearn.feature_extraction.text import TfidfVectorizer
+
+        return TfidfVectorizer(
+            token_pattern=WORD,
+            use_idf=self.use_idf,
+            stop_words=self.stop_words,
+            dtype=np.float32,
+            **options,
+        )
+
+    def transform(self, texts: Iterable[str]) -> "csr_array[Any]":
+        """One sparse row per text; words never met are ignored.
+
+        Args:
+            texts: One text for each node.
+        """
+        return csr_array(self._engine.transform(texts))
+
+    @property
+    def words(self) -> list[str]:
+        """The word of every column."""
+        return [str(word) for word in self._engine.get_feature_names_out()]
+
+    def state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+        """Everything learned, as arrays and JSON."""
+        arrays = {"idf": self._engine.idf_.astype(np.float64)} if self.use_idf else {}
+        return arrays, {
+            "words": self.words,
+            "use_idf": self.use_idf,
+            "min_documents": self.min_documents,
+            "stop_words": self.stop_words,
+        }
+
+    @classmethod
+    def from_state(cls, arrays: Arrays, document: Mapping[str, Any]) -> "TextVectoriser":
+        """The vectoriser :meth:`state` describes.
+
+        Args:
+            arrays: Its arrays.
+            document: Its JSON.
+        """
+        vectoriser = cls(document["min_documents"], document["use_idf"], document["stop_words"])
+        vocabulary = {word: column for column, word in enumerate(document["words"])}
+        # With the words given, one empty text is all there is to fit.
+        vectoriser._engine = vectoriser._new(vocabulary=vocabulary).fit([""])
+        if document["use_idf"]:
+            vectoriser._engine.idf_ = arrays["idf"]
+        return vectoriser
+
+
+@dataclass(frozen=True, eq=False)
+class TextColumns:
+    """Columns of text, read as one text a node; a missing one is empty."""
+
+    columns: tuple[str, ...]
+    """The names of the columns."""
+
+    vectoriser: TextVectoriser
+    """Turns texts into rows."""
+
+    @classmethod
+    def fit(
+        cls, table: SourceTable, columns: tuple[str, ...], vectoriser: TextVectoriser
+    ) -> "TextColumns":
+        """The words of a table.
+
+        Args:
+            table: The table to learn from.
+            columns: The names of its columns of text.
+            vectoriser: How words are chosen; it is fitted here.
+        """
+        return cls(columns, vectoriser.fit(_joined(table, columns)))
+
+    def encode(self, table: SourceTable, keys: NDArray[Any]) -> Encoded:
+        """Weighted word counts.
+
+        Args:
+            table: A table with the same columns.
+            keys: The key of each row, for findings.
+        """
+        matrix = self.vectoriser.transform(_joined(table, self.columns))
+        silent = np.flatnonzero(np.diff(matrix.indptr) == 0)
+        what = "nodes whose text is missing or has no word that counts"
+        return Encoded(matrix, tuple(finding(what, silent.size, keys[silent[:3]])))
+
+    @property
+    def feature_names(self) -> list[str]:
+        """The words."""
+        return self.vectoriser.words
+
+    def state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+        """The vectoriser's, and the names."""
+        arrays, document = self.vectoriser.state()
+        return arrays, {**document, "columns": list(self.columns)}
+
+    @classmethod
+    def from_state(cls, arrays: Arrays, document: Mapping[str, Any]) -> "TextColumns":
+        """The encoder that :meth:`state` describes.
+
+        Args:
+            arrays: Its arrays.
+            document: Its JSON.
+        """
+        return cls(tuple(document["columns"]), TextVectoriser.from_state(arrays, document))
+
+
+def _joined(table: SourceTable, columns: tuple[str, ...]) -> list[str]:
+    parts = [[text or "" for text in table.texts(name)] for name in columns]
+    return [" ".join(row) for row in zip(*parts, strict=True)]

@@ -1,0 +1,235 @@
+"""Nodes, edges and labels from tables, with a report of what is odd in them."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from nodegraft.base.errors import DataError, ParameterError
+from nodegraft.graph.algebra.adjacency import Adjacency
+from nodegraft.graph.algebra.matrix import IntArray
+from nodegraft.graph.graph import Graph
+from nodegraft.graph.keyed_labels import KeyedLabels
+from nodegraft.graph.keys import Key, KeyArray, NodeKeys, key_array
+from nodegraft.graph.labels import NodeLabels
+from nodegraft.tables.columns import (
+    Source,
+    column_names,
+    keys_like,
+    node_keys,
+    read_source,
+)
+from nodegraft.tables.data_report import DataReport, Finding, finding
+from nodegraft.tables.features.recipe import FeatureRecipe
+
+
+@dataclass(frozen=True)
+class Tables:
+    """A graph as read, and the report on its tables."""
+
+    graph: Graph
+    """The graph; ``graph.recipe`` says how its features were made."""
+
+    report: DataReport
+    """What is odd about the tables."""
+
+
+def read_graph(nodes: Source, edges: Source = None, **options: Any) -> Graph:
+    """The graph of :func:`read_tables`, without its report.
+
+    Args:
+        nodes: The table of nodes.
+        edges: The table of edges.
+        options: The other arguments of :func:`read_tables`.
+    """
+    return read_tables(nodes, edges, **options).graph
+
+
+def read_tables(
+    nodes: Source,
+    edges: Source = None,
+    *,
+    key: str = "key",
+    source: str = "source",
+    target: str = "target",
+    text: str | Iterable[str] = (),
+    features: str | Iterable[str] = (),
+    categories: str | Iterable[str] = (),
+    min_documents: int = 3,
+    stop_words: Literal["english"] | None = None,
+    recipe: FeatureRecipe | None = None,
+    repair: bool = False,
+) -> Tables:
+    """Read a table of nodes and one of edges: files (``.parquet``, ``.csv``) or in memory.
+
+    Features are always named, never guessed: a label column taken for a feature would be a leak
+    nobody sees. Where none are named, a column called ``features`` is taken.
+
+    Args:
+        nodes: The table of nodes, one row each.
+        edges: The table of edges, one row each; None for a graph without edges.
+        key: The column of ``nodes`` that names them.
+        source: The column of ``edges`` with the key of one end.
+        target: The column of ``edges`` with the key of the other end.
+        text: Columns of text, which become TF-IDF.
+        features: Columns of numbers or of lists of numbers.
+        categories: Columns with few different values.
+        min_documents: Words that occur in the text of fewer nodes are left out.
+        stop_words: ``"english"`` leaves out the most common English words.
+        recipe: How features are made, from another graph or a model, so that columns mean the
+            same; instead of naming them.
+        repair: Tables with duplicate keys, edges to unknown nodes or infinite numbers are refused;
+            this keeps the first of duplicate nodes, drops such edges and takes such numbers as
+            missing.
+    """
+    table = read_source(nodes, "nodes")
+    named: dict[str, Any] = {"text": text, "features": features, "categories": categories}
+    if recipe is not None and any(column_names(names) for names in named.values()):
+        raise ParameterError("A recipe says which columns become features: name none beside it.")
+    all_keys = node_keys(table, key)
+    first, findings = _first_of_each(all_keys)
+    table = table.take(first) if first.size < all_keys.size else table
+    keys = NodeKeys(all_keys[first])
+    if recipe is None:
+        if not any(column_names(names) for names in named.values()):
+            named["features"] = "features"
+        named |= {"min_documents": min_documents, "stop_words": stop_words}
+        recipe = FeatureRecipe.fit(table, **named)
+    encoded = recipe.encode(table, keys.values())
+    ends, edge_findings = _edge_rows(edges, source, target, keys)
+    adjacency = Adjacency.from_edges(*ends, len(keys))
+    findings += [*encoded.findings, *edge_findings, *_edge_oddities(ends, adjacency)]
+    graph = Graph.from_parts(keys, encoded.matrix, adjacency, recipe)
+    report = DataReport(len(keys), graph.num_edges, graph.num_features, tuple(findings))
+    _refuse(report, repair)
+    return Tables(graph, report)
+
+
+def grow_graph(
+    graph: Graph,
+    nodes: Source = None,
+    edges: Source = None,
+    *,
+    key: str = "key",
+    source: str = "source",
+    target: str = "target",
+    repair: bool = False,
+) -> Graph:
+    """A larger graph, from tables of new nodes and new edges; features by the graph's own recipe.
+
+    Args:
+        graph: A graph that was read from tables.
+        nodes: The table of new nodes; None if there are none.
+        edges: The table of new edges, between old and new nodes; None if there are none.
+        key: The column of ``nodes`` that names them.
+        source: The column of ``edges`` with the key of one end.
+        target: The column of ``edges`` with the key of the other end.
+        repair: As in :func:`read_tables`; nodes that the graph has already are left out.
+    """
+    recipe = graph.recipe
+    if not isinstance(recipe, FeatureRecipe):
+        raise DataError(
+            "This graph was not read from tables, so it has no recipe for new ones: use "
+            "graph.grow(keys, features, edges)."
+        )
+    known, findings = graph.key_array_of(graph.rows), list[Finding]()
+    keys: KeyArray = known[:0]
+    matrix = graph.features([])
+    if nodes is not None:
+        table = read_source(nodes, "new nodes")
+        all_keys = node_keys(table, key)
+        first, findings = _first_of_each(all_keys)
+        old = first[NodeKeys(known).find(all_keys[first]) >= 0]
+        told = "the rows of the graph stay as they are"
+        findings += finding("nodes that the graph has already", old.size, all_keys[old], told)
+        table = table.take(np.setdiff1d(first, old))
+        keys = all_keys[np.setdiff1d(first, old)]
+        encoded = recipe.encode(table, keys)
+        matrix, findings = encoded.matrix, [*findings, *encoded.findings]
+    together = NodeKeys(known).extend(keys.tolist())
+    ends, edge_findings = _edge_rows(edges, source, target, together)
+    findings += edge_findings
+    count = len(together), len(ends[0]), recipe.num_features
+    _refuse(DataReport(*count, tuple(findings)), repair)
+    pairs = np.stack([together.array_at(end) for end in ends], axis=1)
+    return graph.grow(keys.tolist(), matrix, pairs)
+
+
+def read_labels(
+    labels: Source, graph: Graph, *, key: str = "key", label: str = "label"
+) -> KeyedLabels:
+    """Labels from a table of node keys and class names; rows without a name are skipped.
+
+    Args:
+        labels: The table, a file or in memory.
+        graph: The graph whose nodes it names; nodes it does not have are refused.
+        key: The column of node keys.
+        label: The column of class names; numbers are read as text.
+    """
+    texts = (label, key) if graph.has_text_keys else (label,)
+    table = read_source(labels, "labels", texts)
+    names = table.texts(label)
+    table = table.filter(pa.array([name is not None for name in names]))
+    keys = keys_like(NodeKeys(graph.key_array_of(graph.rows)), table, key)
+    by_class: dict[str, list[Key]] = {}
+    for one, name in zip(keys.tolist(), (name for name in names if name is not None), strict=True):
+        by_class.setdefault(name, []).append(one)
+    # Whatever does not fit is told here, with the names of the nodes.
+    NodeLabels.by_key(graph, by_class)
+    return KeyedLabels({name: key_array(by_class[name]) for name in sorted(by_class)})
+
+
+def _refuse(report: DataReport, repair: bool) -> None:
+    if report.blocking and not repair:
+        raise DataError(
+            "The tables need mending first (repair=True does what the arrows say):\n" + str(report)
+        )
+
+
+def _first_of_each(keys: NDArray[Any]) -> tuple[IntArray, list[Finding]]:
+    values, first, counts = np.unique(keys, return_index=True, return_counts=True)
+    repeated = values[counts > 1]
+    findings = finding(
+        "rows with a node key seen before",
+        int(keys.size - values.size),
+        repeated,
+        "the first row of each is kept",
+    )
+    return np.sort(first), findings
+
+
+def _edge_rows(
+    edges: Source, source: str, target: str, keys: NodeKeys
+) -> tuple[tuple[IntArray, IntArray], list[Finding]]:
+    if edges is None:
+        nothing = np.zeros(0, dtype=np.int64)
+        return (nothing, nothing), []
+    table = read_source(edges, "edges", (source, target) if keys.is_text else ())
+    ends = [keys_like(keys, table, name) for name in (source, target)]
+    first, second = (keys.find(end) for end in ends)
+    both = (first >= 0) & (second >= 0)
+    shown = [
+        ["(nothing)" if end is None else str(end) for end in column[~both][:3]] for column in ends
+    ]
+    unknown = ["–".join(pair) for pair in zip(*shown, strict=True)]
+    findings = finding(
+        "edges to nodes that are not in the table of nodes",
+        int((~both).sum()),
+        unknown,
+        "they are dropped",
+    )
+    return (first[both], second[both]), findings
+
+
+def _edge_oddities(rows: tuple[IntArray, IntArray], adjacency: Adjacency) -> list[Finding]:
+    loops = int((rows[0] == rows[1]).sum())
+    repeated = int(rows[0].size) - loops - adjacency.num_edges
+    isolated = int((adjacency.degrees() == 0).sum())
+    return [
+        *finding("nodes without any edge", isolated),
+        *finding("edges given more than once or in both directions, merged", repeated),
+        *finding("edges from a node to itself, dropped", loops),
+    ]

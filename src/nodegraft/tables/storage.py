@@ -1,0 +1,94 @@
+"""A graph, with the recipe of its features, in one directory of arrays and JSON."""
+
+from pathlib import Path
+from typing import Any
+
+from scipy.sparse import csr_array
+
+from nodegraft.base.errors import CheckpointError, DataError
+from nodegraft.base.files.bundle import Arrays, prefixed, read_bundle, under, write_bundle
+from nodegraft.graph.algebra.adjacency import Adjacency
+from nodegraft.graph.algebra.matrix import Matrix, is_sparse
+from nodegraft.graph.graph import Graph
+from nodegraft.graph.keys import NodeKeys, pack_keys, unpack_keys
+from nodegraft.tables.features.recipe import FeatureRecipe
+
+SCHEMA = 2
+
+_CSR = ("data", "indices", "indptr")
+
+
+def save_graph(graph: Graph, directory: str | Path, document: dict[str, Any] | None = None) -> None:
+    """Write a new directory; one that exists is never touched.
+
+    Args:
+        graph: The graph.
+        directory: Where to; it must not exist.
+        document: JSON of the caller's that travels along.
+    """
+    store, recipe = graph._store, graph.recipe
+    edges = graph._adjacency
+    arrays: Arrays = {
+        "adjacency.indptr": edges.indptr,
+        "adjacency.indices": edges.indices,
+        **_pack_features(store.feature_matrix),
+        **prefixed("keys.", pack_keys(store.keys.values())),
+    }
+    header: dict[str, Any] = {
+        "schema": SCHEMA,
+        "kind": "graph",
+        "num_features": graph.num_features,
+        "recipe": None,
+        "document": document or {},
+    }
+    if isinstance(recipe, FeatureRecipe):
+        own, header["recipe"] = recipe.state()
+        arrays |= prefixed("recipe.", own)
+    write_bundle(Path(directory), arrays, header)
+
+
+def load_graph(directory: str | Path) -> Graph:
+    """The graph that a directory holds, with its recipe.
+
+    Args:
+        directory: What :func:`save_graph` wrote.
+    """
+    return load_graph_and_document(directory)[0]
+
+
+def load_graph_and_document(directory: str | Path) -> tuple[Graph, dict[str, Any]]:
+    """The graph, and the caller's JSON.
+
+    Args:
+        directory: What :func:`save_graph` wrote.
+    """
+    arrays, header = read_bundle(Path(directory))
+    if header.get("kind") != "graph" or header.get("schema") != SCHEMA:
+        raise CheckpointError(f"{directory} does not hold a graph of schema {SCHEMA}.")
+    try:
+        adjacency = Adjacency(arrays["adjacency.indptr"], arrays["adjacency.indices"])
+        adjacency.check()
+        features = _unpack_features(arrays, adjacency.num_nodes, header["num_features"])
+        keys = NodeKeys(unpack_keys(under("keys.", arrays)))
+        recipe = None
+        if header["recipe"] is not None:
+            recipe = FeatureRecipe.from_state(under("recipe.", arrays), header["recipe"])
+        document: dict[str, Any] = header["document"]
+        return Graph.from_parts(keys, features, adjacency, recipe), document
+    except (KeyError, ValueError, DataError) as error:
+        raise CheckpointError(f"{directory} does not hold a whole graph: {error}") from error
+
+
+def _pack_features(features: Matrix) -> Arrays:
+    if is_sparse(features):
+        return {f"features.{part}": getattr(features, part) for part in _CSR}
+    return {"features": features}
+
+
+def _unpack_features(arrays: Arrays, rows: int, columns: int) -> Matrix:
+    if "features" in arrays:
+        return arrays["features"]
+    parts = tuple(arrays[f"features.{part}"] for part in _CSR)
+    features = csr_array(parts, shape=(rows, columns))
+    features.check_format(full_check=True)
+    return features

@@ -1,0 +1,38 @@
+"""A classifier of prototypes that evolves with the classes, on an encoder that stays."""
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from numpy.typing import NDArray
+from torch import Tensor
+
+from nodegraft.episodes.episode import Episode
+from nodegraft.graph.view import GraphView
+from nodegraft.nn.attention.prototype import PrototypeAttention
+from nodegraft.nn.encoders.encoder import Encoder
+from nodegraft.nn.prototypes import cosines
+from nodegraft.training.learners.learner import EpisodeLoss
+from nodegraft.training.learners.prototypes import PrototypeLearner
+
+
+class EvolvedClassifier(PrototypeLearner):
+    """Class means, adapted to each other by attention, compared by cosine.
+
+    What is kept are the plain means: the attention over all of them is run anew whenever scores
+    are asked for, so every class is adapted to all that have arrived by then.
+    """
+
+    def __init__(self, encoder: Encoder, temperature: float, generator: torch.Generator) -> None:
+        super().__init__(encoder.requires_grad_(False))
+        self.temperature = temperature
+        self.attention = PrototypeAttention(encoder.size, generator)
+
+    def loss(self, view: GraphView, episode: Episode) -> EpisodeLoss:
+        """Cross-entropy of the queries over the classes of all tasks."""
+        means = self.learn(view, episode.support, None)
+        scores = self.score(view, episode.query.rows(), means)
+        return EpisodeLoss(F.cross_entropy(scores, torch.from_numpy(episode.targets)))
+
+    def score(self, view: GraphView, rows: NDArray[np.int64], kept: Tensor) -> Tensor:
+        """Cosine to each adapted prototype, times the temperature."""
+        return self.temperature * cosines(self.embed(view, rows), self.attention(kept))

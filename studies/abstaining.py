@@ -1,0 +1,434 @@
+"""How good the confidence of ``graft`` is on the real graphs, and what abstaining by it is worth.
+
+    python -m studies.abstaining --data DIR     # measures what is missing, then draws
+    python -m studies.abstaining                # draws again what was measured
+
+Novel classes arrive under the strict protocol. Writes ``studies/records/abstaining.json``, stream
+by stream, and from it figure and tables of ``docs/explanation/abstaining.md``. Delete the file to
+measure everything anew.
+"""
+
+import argparse
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.metrics import roc_auc_score
+from studies import record_file
+from studies.record_file import PAGES, Record
+
+import nodegraft as ng
+from nodegraft.base.events import SILENT
+from nodegraft.base.seeds import Seeds
+from nodegraft.evaluation.metrics import (
+    Floats,
+    balanced_weights,
+    expected_calibration_error,
+    precision_and_coverage,
+    risk_coverage,
+)
+from nodegraft.evaluation.protocol import teach
+from nodegraft.graph.labels import NodeLabels
+from nodegraft.methods.graft import Graft
+from nodegraft.report.figures.abstaining import (
+    AbstainingCurves,
+    Acceptance,
+    Curve,
+    describe_abstaining,
+    draw_abstaining,
+)
+from nodegraft.report.figures.canvas.drawing import save_svg
+from nodegraft.report.tables.table import Table
+from nodegraft.streams.session import Session
+
+GRAPHS = ("amazon-clothing", "gentoo", "wordnet", "debian")
+RECORDS = record_file.FOLDER / "abstaining.json"
+LEVELS = (0.90, 0.95)
+COVERAGES = np.arange(1, 51) / 50
+WAYS = {"macro": "every class alike", "natural": "every node alike"}
+SESSIONS = {"first": "session 0", "middle": "middle session", "last": "last session"}
+AT_MOST = 2000
+"""Nodes of each side that are asked where some classes were never taught."""
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What a model said about nodes, and whether it was right.
+
+    ``confidence`` is the probability among the known classes, ``sure`` what is left of it where the
+    node may be of none: the number that decides about abstaining.
+    """
+
+    targets: NDArray[np.int64]
+    answers: NDArray[np.int64]
+    confidence: NDArray[np.float64]
+    sure: NDArray[np.float64]
+
+    @property
+    def correct(self) -> NDArray[np.bool_]:
+        """Which answers are right."""
+        return np.equal(self.answers, self.targets)
+
+    def take(self, some: NDArray[np.bool_]) -> "Answers":
+        """Some of them."""
+        return Answers(
+            self.targets[some], self.answers[some], self.confidence[some], self.sure[some]
+        )
+
+
+def main() -> None:
+    """Measure what is missing if there is data to measure on, and draw."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--data")
+    parser.add_argument("--seeds", type=int, nargs="+", default=list(range(5)))
+    parser.add_argument("--datasets", nargs="+", default=GRAPHS, choices=GRAPHS)
+    options = parser.parse_args()
+    if options.data:
+        measure_missing(RECORDS, options.data, options.datasets, options.seeds)
+    records = record_file.read(RECORDS)
+    save_svg(draw_abstaining(curves_by_graph(records)), PAGES / "abstaining.svg")
+    (PAGES / "abstaining-measured.md").write_text(told(records))
+
+
+def measure_missing(path: Path, data: str, graphs: Sequence[str], seeds: Sequence[int]) -> None:
+    """Written after every stream, so that a cut costs one stream at most."""
+    done = {(one["graph"], one["seed"]) for one in record_file.read(path)}
+    for graph in graphs:
+        missing = [seed for seed in seeds if (graph, seed) not in done]
+        dataset = ng.load_dataset(graph, data) if missing else None
+        for seed in missing:
+            record_file.add(path, measured(dataset, seed), order=_place)
+            print(graph, seed, flush=True)
+
+
+def _place(record: Record) -> tuple[int, int]:
+    return GRAPHS.index(record["graph"]), record["seed"]
+
+
+def measured(data: Any, seed: int) -> Record:
+    """One stream: the first, the middle and the last session, and classes never taught."""
+    split = ng.ClassSplit.draw(data.labels, data.setting, seed, data.groups)
+    stream = ng.ClassStream(data.graph, split)
+    last = len(stream) - 1
+    moments = {0: "first", (last + 1) // 2: "middle", last: "last"}
+    model, sessions = Graft(seed=seed), {}
+    for session in stream:
+        teach(model, session, stream, SILENT)
+        if session.index == 0:
+            unknown = before_being_taught(model, stream.session(last), split)
+        if session.index in moments:
+            sessions[moments[session.index]] = judged(model, session, split)
+    return {
+        "graph": data.name,
+        "seed": seed,
+        "known_classes": len(split.known),
+        "new_classes": len(split.novel),
+        "shots": data.setting.shots,
+        "sessions": sessions,
+        "unknown_classes": unknown,
+    }
+
+
+def judged(model: Graft, session: Session, split: ng.ClassSplit) -> Record:
+    """All that is said of the answers of one session."""
+    said, known = ask(model, session, session.query), len(split.known)
+    is_known = said.targets < known
+    return {
+        "session": session.index,
+        "queries": int(said.targets.size),
+        "calibration": {
+            "all": calibration(said),
+            "known": calibration(said.take(is_known)),
+            "new": calibration(said.take(~is_known)),
+        },
+        "natural": accepted_answers(said, np.ones(said.targets.size)),
+        "macro": accepted_answers(said, balanced_weights(said.targets)),
+        "by_answer": {
+            "known": _accepted(said.take(said.answers < known)),
+            "new": _accepted(said.take(said.answers >= known)),
+        },
+        "as_in_graph": _accepted(said, as_in_graph(said, model.classes_, split)),
+        "largest_class": largest_class(said, model.classes_, known),
+        "mistaken_for_smaller": mistaken_for_smaller(said),
+    }
+
+
+def ask(model: Graft, session: Session, queries: NodeLabels) -> Answers:
+    """In row order, as the protocol asks."""
+    order = np.argsort(queries.rows())
+    scores = model.score_rows(session.view, queries.rows()[order])
+    targets = queries.targets(model.classes_)[order]
+    confidence = model.probabilities(scores).max(axis=1)
+    sure = confidence * model.known_class_probability(scores)
+    return Answers(targets, scores.argmax(axis=1), confidence, sure)
+
+
+def calibration(said: Answers) -> dict[str, float | None] | None:
+    """The expected calibration error, and the two means that tell its direction."""
+    if not said.targets.size:
+        return None
+    return {
+        "error": _rounded(expected_calibration_error(said.confidence, said.correct)),
+        "confidence": _rounded(float(said.confidence.mean())),
+        "accuracy": _rounded(float(said.correct.mean())),
+    }
+
+
+def accepted_answers(said: Answers, weights: Floats) -> Record:
+    """What is accepted at each level, and the error at each coverage."""
+    errors = risk_coverage(said.sure, said.correct, COVERAGES, weights)
+    return {
+        "accuracy": _rounded(float(np.average(said.correct, weights=weights))),
+        "accepted": _accepted(said, weights),
+        "errors": errors.round(4).tolist(),
+    }
+
+
+def _accepted(said: Answers, weights: Floats | None = None) -> Record | None:
+    if not said.targets.size:
+        return None
+    weights = np.ones(said.targets.size) if weights is None else weights
+    return {f"{level:.2f}": _accepted_at(said, level, weights) for level in LEVELS}
+
+
+def _accepted_at(said: Answers, level: float, weights: Floats) -> dict[str, float | None]:
+    """``promised`` is how many should be right if every single probability came true."""
+    precision, coverage = precision_and_coverage(said.sure, said.correct, level, weights)
+    accepted = np.where(said.sure >= level, weights, 0.0)
+    promised = float(accepted @ said.sure / accepted.sum()) if accepted.any() else np.nan
+    return {
+        "precision": _rounded(precision),
+        "promised": _rounded(promised),
+        "coverage": _rounded(coverage),
+    }
+
+
+def _rounded(value: float) -> float | None:
+    """JSON knows no NaN."""
+    return None if np.isnan(value) else round(value, 4)
+
+
+def as_in_graph(said: Answers, names: Sequence[str], split: ng.ClassSplit) -> Floats:
+    """Weights under which classes are as large as they are: of known ones only a fifth is asked."""
+    members = np.array([split.members[name].size for name in names])
+    weights: Floats = members[said.targets] * balanced_weights(said.targets)
+    return weights
+
+
+def largest_class(said: Answers, names: Sequence[str], known: int) -> Record:
+    """The class most queries belong to, and whether it is to blame for confident mistakes."""
+    place = int(np.bincount(said.targets).argmax())
+    own, mistaken = said.targets == place, _confident_mistakes(said)
+    return {
+        "name": names[place],
+        "new": place >= known,
+        "of_queries": _rounded(float(own.mean())),
+        "recall": _rounded(float(said.correct[own].mean())),
+        "of_confident_mistakes": _rounded(_share(own, mistaken)),
+        "without_it": _accepted(said.take(~own)),
+    }
+
+
+def mistaken_for_smaller(said: Answers) -> float | None:
+    """The share of confident mistakes whose answer names a class of fewer queries than the true."""
+    counts = np.bincount(said.targets, minlength=int(said.answers.max()) + 1)
+    return _rounded(_share(counts[said.answers] < counts[said.targets], _confident_mistakes(said)))
+
+
+def _confident_mistakes(said: Answers) -> NDArray[np.bool_]:
+    return ~said.correct & (said.sure >= LEVELS[0])
+
+
+def _share(which: NDArray[np.bool_], among: NDArray[np.bool_]) -> float:
+    return float(which[among].mean()) if among.any() else np.nan
+
+
+def before_being_taught(
+    model: Graft, session: Session, split: ng.ClassSplit
+) -> dict[str, float | None]:
+    """A model that knows the first classes only, asked about theirs and about later ones."""
+    generator = Seeds(split.seed).generator("refusal")
+    sides = [
+        _some(queries.rows(), generator)
+        for queries in (split.test, split.query.select(split.novel))
+    ]
+    scores = [model.score_rows(session.view, rows) for rows in sides]
+    known, new = (
+        model.probabilities(score).max(axis=1) * model.known_class_probability(score)
+        for score in scores
+    )
+    truth = np.repeat([1, 0], [known.size, new.size])
+    return {
+        "auroc": _rounded(float(roc_auc_score(truth, np.concatenate((known, new))))),
+        **{
+            f"unknown_rejected_{level:.2f}": _rounded(float((new < level).mean()))
+            for level in LEVELS
+        },
+        **{
+            f"known_rejected_{level:.2f}": _rounded(float((known < level).mean()))
+            for level in LEVELS
+        },
+    }
+
+
+def _some(rows: NDArray[np.int64], generator: np.random.Generator) -> NDArray[np.int64]:
+    return np.sort(generator.permutation(np.sort(rows))[:AT_MOST])
+
+
+def by_graph(records: Sequence[Record]) -> dict[str, list[Record]]:
+    """The seeds of each graph that was measured."""
+    seeds = {graph: [one for one in records if one["graph"] == graph] for graph in GRAPHS}
+    return {graph: some for graph, some in seeds.items() if some}
+
+
+def curves_by_graph(records: Sequence[Record]) -> list[AbstainingCurves]:
+    """The records of each graph together, to be drawn."""
+    return [
+        AbstainingCurves(
+            graph,
+            {
+                told_way: {told: _curve(seeds, key, way) for key, told in SESSIONS.items()}
+                for way, told_way in WAYS.items()
+            },
+        )
+        for graph, seeds in by_graph(records).items()
+    ]
+
+
+def _curve(seeds: Sequence[Record], session: str, way: str) -> Curve:
+    parts = [one["sessions"][session][way] for one in seeds]
+    return Curve(
+        [part["errors"] for part in parts], {level: _acceptance(parts, level) for level in LEVELS}
+    )
+
+
+def _acceptance(parts: Sequence[Record], level: float) -> Acceptance:
+    accepted = [part["accepted"][f"{level:.2f}"] for part in parts]
+    precision = [np.nan if one["precision"] is None else one["precision"] for one in accepted]
+    return Acceptance([one["coverage"] for one in accepted], precision)
+
+
+def told(records: Sequence[Record]) -> str:
+    """Tables of the numbers, and the figure with its text alternative."""
+    graphs = by_graph(records)
+    image = (
+        f"```{{image}} abstaining.svg\n:alt: {describe_abstaining(curves_by_graph(records))}\n```"
+    )
+    parts = [
+        "<!-- Written by studies/abstaining.py. -->",
+        "**Precision in %, worst seed in brackets, and after it how many % are answered**",
+        precision_table(graphs),
+        image,
+        "**Expected calibration error, worst seed in brackets; for the last session also mean "
+        "confidence minus accuracy**",
+        calibration_table(graphs),
+        "**Last session, answers at least 0.90 sure, every node alike, in %: precision promised "
+        "and kept, the same counted in other ways, and whose mistakes these are**",
+        shortfall_table(graphs),
+        "**Classes never taught: how well confidence tells them apart, and how many % are "
+        "rejected**",
+        unknown_classes_table(graphs),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def precision_table(graphs: Mapping[str, Sequence[Record]]) -> str:
+    """A row for each graph and session."""
+    columns = [(way, level) for way in WAYS for level in LEVELS]
+    heads = [f"{WAYS[way]}, at least {level:.2f}" for way, level in columns]
+    rows = [
+        [graph, told_session.removesuffix(" session").removeprefix("session ")]
+        + [_precision(_curve(seeds, session, way).levels[level]) for way, level in columns]
+        for graph, seeds in graphs.items()
+        for session, told_session in SESSIONS.items()
+    ]
+    return Table.of(["graph", "session", *heads], rows).markdown()
+
+
+def _precision(at: Acceptance) -> str:
+    percent = 100 * np.array(at.precision)
+    return f"{np.nanmean(percent):.1f} ({np.nanmin(percent):.1f}), {100 * np.mean(at.coverage):.0f}"
+
+
+def calibration_table(graphs: Mapping[str, Sequence[Record]]) -> str:
+    """A row for each graph."""
+    columns = {
+        "session 0, all": ("first", "all"),
+        "last session, all": ("last", "all"),
+        "last session, known classes": ("last", "known"),
+        "last session, new classes": ("last", "new"),
+    }
+
+    def cell(seeds: Sequence[Record], session: str, part: str) -> str:
+        parts = [one["sessions"][session]["calibration"][part] for one in seeds]
+        errors = [one["error"] for one in parts]
+        gap = np.mean([one["confidence"] - one["accuracy"] for one in parts])
+        told = f"{np.mean(errors):.3f} ({max(errors):.3f})"
+        return told if session == "first" else f"{told}, {gap:+.3f}"
+
+    rows = [
+        [graph, *(cell(seeds, *where) for where in columns.values())]
+        for graph, seeds in graphs.items()
+    ]
+    return Table.of(["graph", *columns], rows).markdown()
+
+
+def shortfall_table(graphs: Mapping[str, Sequence[Record]]) -> str:
+    """A column for each graph: the same answers counted in other ways, and who is mistaken."""
+    numbers: dict[str, Callable[[Record], float]] = {
+        "promised": lambda last: _precision_at_first(last["natural"]["accepted"], "promised"),
+        "kept": lambda last: _precision_at_first(last["natural"]["accepted"]),
+        "kept, classes as large as in the graph": lambda last: _precision_at_first(
+            last["as_in_graph"]
+        ),
+        "kept, answers that name a known class": lambda last: _precision_at_first(
+            last["by_answer"]["known"]
+        ),
+        "kept, answers that name a new class": lambda last: _precision_at_first(
+            last["by_answer"]["new"]
+        ),
+        "kept, without the largest class": lambda last: _precision_at_first(
+            last["largest_class"]["without_it"]
+        ),
+        "largest class, of all queries": lambda last: last["largest_class"]["of_queries"],
+        "largest class, of mistakes": lambda last: last["largest_class"]["of_confident_mistakes"],
+        "mistakes that name a smaller class": lambda last: last["mistaken_for_smaller"],
+    }
+    rows = [
+        [name]
+        + [
+            f"{100 * np.mean([number(one['sessions']['last']) for one in seeds]):.1f}"
+            for seeds in graphs.values()
+        ]
+        for name, number in numbers.items()
+    ]
+    return Table.of(["", *graphs], rows).markdown()
+
+
+def _precision_at_first(accepted: Record, key: str = "precision") -> float:
+    return float(accepted[f"{LEVELS[0]:.2f}"][key])
+
+
+def unknown_classes_table(graphs: Mapping[str, Sequence[Record]]) -> str:
+    """A row for each graph."""
+    levels = [f"{level:.2f}" for level in LEVELS]
+    heads = [
+        f"{side} rejected at {level}" for level in levels for side in ("never taught", "known")
+    ]
+    keys = [f"{side}_rejected_{level}" for level in levels for side in ("unknown", "known")]
+
+    def row(graph: str, seeds: Sequence[Record]) -> list[str]:
+        parts = [one["unknown_classes"] for one in seeds]
+        areas = [part["auroc"] for part in parts]
+        rejected = [f"{100 * np.mean([part[key] for part in parts]):.0f}" for key in keys]
+        return [graph, f"{np.mean(areas):.3f} ({min(areas):.3f})", *rejected]
+
+    rows = [row(graph, seeds) for graph, seeds in graphs.items()]
+    return Table.of(["graph", "AUROC (worst seed)", *heads], rows).markdown()
+
+
+if __name__ == "__main__":
+    main()

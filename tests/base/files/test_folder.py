@@ -1,0 +1,44 @@
+import threading
+from pathlib import Path
+
+import pytest
+
+from nodegraft.base.files.folder import WriteOnceFolder
+
+
+@pytest.fixture(params=["here", "memory"])
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    return str(tmp_path / "runs") if request.param == "here" else f"memory://{tmp_path.name}/runs"
+
+
+def test_a_file_is_written_once(place: str) -> None:
+    folder = WriteOnceFolder(place)
+    assert folder.names(".json") == []
+    assert folder.write("b.json", b"first")
+    assert not folder.write("b.json", b"second")
+    folder.write("a.json", b"")
+    folder.write("a.parquet", b"")
+    assert folder.read("b.json") == b"first"
+    assert folder.names(".json") == ["a.json", "b.json"]
+
+
+def test_of_many_writers_one_wins_and_the_file_is_whole(tmp_path: Path) -> None:
+    contents = [bytes([number]) * 100_000 for number in range(8)]
+    won: list[bytes] = []
+
+    def write(content: bytes) -> None:
+        if WriteOnceFolder(tmp_path).write("one", content):
+            won.append(content)
+
+    writers = [threading.Thread(target=write, args=(content,)) for content in contents]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join()
+    assert won == [WriteOnceFolder(tmp_path).read("one")]
+    assert [path.name for path in tmp_path.iterdir()] == ["one"]  # no draft is left
+
+
+def test_a_draft_cut_short_is_no_file(tmp_path: Path) -> None:
+    (tmp_path / ".a.json.0123").write_text("{")
+    assert WriteOnceFolder(tmp_path).names("") == []

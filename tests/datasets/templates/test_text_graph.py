@@ -1,0 +1,41 @@
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+from nodegraft.datasets.templates.text_graph import TextNode, in_large_classes, text_graph
+
+RECORDS = [
+    TextNode("a", "x", "a red hat", ["b", "a", "nobody"]),
+    TextNode("b", "x", "red hats and a red hat", ["a"]),
+    TextNode("c", "y", "red", ["b"]),
+    TextNode("d", "z", "", []),
+    TextNode("e", "x", "hat", []),
+]
+
+
+def test_a_row_depends_on_its_own_text_alone() -> None:
+    graph, _ = text_graph(RECORDS)
+    rows = csr_array(graph.features(np.arange(5))).toarray()
+    assert rows[0] == pytest.approx([0.5**0.5, 0.5**0.5])
+    assert rows[1] == pytest.approx([0.2**0.5, 0.8**0.5])
+    assert rows[3].tolist() == [0, 0]
+
+
+def test_stop_words_are_left_out() -> None:
+    graph, _ = text_graph([TextNode(key, "x", "the hat of and", []) for key in "abc"])
+    assert graph.num_features == 1
+
+
+def test_links_are_undirected_once_and_within() -> None:
+    graph, labels = text_graph(RECORDS)
+    assert np.stack(graph.edges(), axis=1).tolist() == [[0, 1], [1, 2]]
+    assert {name: graph.keys_of(rows) for name, rows in labels.items()} == {
+        "x": ["a", "b", "e"],
+        "y": ["c"],
+        "z": ["d"],
+    }
+
+
+def test_small_and_unwanted_classes_go() -> None:
+    assert [record.key for record in in_large_classes(RECORDS, 2)] == ["a", "b", "e"]
+    assert [record.key for record in in_large_classes(RECORDS, 1, ["x"])] == ["c", "d"]

@@ -1,9 +1,0 @@
-import numpy as np
-
-from nodegraft.datasets.numbered import numbered_classes
-
-
-def test_names_sort_as_the_ids_do() -> None:
-    labels = numbered_classes(np.array([100, 9, 20, 9]))
-    assert labels.classes == ("class-009", "class-020", "class-100")
-    assert [rows.tolist() for rows in labels.values()] == [[1, 3], [2], [0]]

@@ -1,0 +1,147 @@
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from nodegraft.evaluation.metrics import (
+    accuracy_at_coverage,
+    average_forgetting,
+    balanced_weights,
+    expected_calibration_error,
+    harmonic_mean,
+    performance_drop,
+    precision_and_coverage,
+    relative_performance_drop,
+    risk_coverage,
+)
+from nodegraft.nn.recalls import recalls
+
+NAN = np.nan
+CONFIDENCE = np.array([0.9, 0.3, 0.7, 0.7, 0.1])
+CORRECT = np.array([True, False, True, False, True])
+
+
+def test_recall_is_per_class_and_unknown_where_there_is_nobody() -> None:
+    targets, predicted = np.array([0, 0, 0, 1, 3]), np.array([0, 2, 0, 0, 3])
+    assert recalls(targets, predicted, 5).tolist() == pytest.approx(
+        [2 / 3, 0, NAN, 1, NAN], nan_ok=True
+    )
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "mean"), [(0.6, 0.3, 0.4), (0.0, 0.9, 0.0), (0.0, 0.0, 0.0), (1, 1, 1)]
+)
+def test_the_harmonic_mean_needs_both(first: float, second: float, mean: float) -> None:
+    assert harmonic_mean(first, second) == pytest.approx(mean)
+
+
+@pytest.mark.parametrize(
+    ("accuracies", "drop", "relative"),
+    [
+        ([0.8, 0.9, 0.6], 0.2, 0.25),
+        ([0.5, 0.6], -0.1, -0.2),
+        ([0.7], 0.0, 0.0),
+        ([0.0, 0.0], 0.0, 0.0),
+    ],
+)
+def test_the_drop_is_from_first_to_last(
+    accuracies: list[float], drop: float, relative: float
+) -> None:
+    assert performance_drop(accuracies) == pytest.approx(drop)
+    assert relative_performance_drop(accuracies) == pytest.approx(relative)
+
+
+@pytest.mark.parametrize(
+    ("recall", "forgotten"),
+    [
+        # Best earlier minus final: 0.9 - 0.4 and 0.6 - 0.7; the last class is new.
+        ([[0.9, NAN, NAN], [0.8, 0.6, NAN], [0.4, 0.7, 0.2]], (0.5 - 0.1) / 2),
+        ([[0.8, 0.6]], 0.0),
+        ([[NAN], [0.5]], 0.0),
+        ([[0.5], [0.5]], 0.0),
+        ([[0.2], [0.5]], -0.3),
+    ],
+)
+def test_forgetting_is_from_the_best_to_the_last(
+    recall: list[list[float]], forgotten: float
+) -> None:
+    assert average_forgetting(np.array(recall)) == pytest.approx(forgotten)
+
+
+def test_calibration_error_weighs_bins_by_their_size() -> None:
+    # Two bins: below a half 0.1 and 0.3 with one right; above 0.7, 0.7 and 0.9 with two right.
+    low, high = abs(0.4 - 1) / 2, abs(2.3 - 2) / 3
+    found = expected_calibration_error(CONFIDENCE, CORRECT, bins=2)
+    assert found == pytest.approx((2 * low + 3 * high) / 5)
+
+
+@pytest.mark.parametrize(
+    ("confidence", "correct", "error"),
+    [
+        ([1.0, 1.0], [True, True], 0.0),
+        ([1.0, 1.0], [False, False], 1.0),
+        ([0.0, 1.0], [True, True], 0.5),
+        ([0.5, 0.5], [True, False], 0.0),
+        ([], [], 0.0),
+    ],
+)
+def test_calibration_at_the_edges(
+    confidence: list[float], correct: list[bool], error: float
+) -> None:
+    given = np.array(confidence), np.array(correct, dtype=bool)
+    assert expected_calibration_error(*given) == pytest.approx(error)
+
+
+@pytest.mark.parametrize(
+    ("coverage", "accuracy"),
+    # From the most confident on: right, right, wrong, wrong, right.
+    [(1.0, 0.6), (0.8, 0.5), (0.6, 2 / 3), (0.4, 1.0), (0.2, 1.0), (0.0, 1.0)],
+)
+def test_refusing_leaves_the_most_confident(coverage: float, accuracy: float) -> None:
+    assert accuracy_at_coverage(CONFIDENCE, CORRECT, coverage) == pytest.approx(accuracy)
+
+
+@pytest.mark.parametrize("correct", [np.array([False, True]), np.array([True, False])])
+def test_with_all_refused_the_surest_one_is_left(correct: NDArray[np.bool_]) -> None:
+    assert accuracy_at_coverage(np.array([0.2, 0.9]), correct, 0.0) == correct[1]
+
+
+@pytest.mark.parametrize(
+    ("at_least", "precision", "coverage"),
+    [(0.0, 0.6, 1.0), (0.7, 2 / 3, 0.6), (0.71, 1.0, 0.2), (0.95, NAN, 0.0)],
+)
+def test_precision_is_of_what_is_accepted(
+    at_least: float, precision: float, coverage: float
+) -> None:
+    found = precision_and_coverage(CONFIDENCE, CORRECT, at_least)
+    assert found == pytest.approx((precision, coverage), nan_ok=True)
+
+
+def test_classes_of_any_size_weigh_alike() -> None:
+    targets = np.array([7, 2, 7, 7])
+    weights = balanced_weights(targets)
+    assert weights[targets == 7].sum() == pytest.approx(weights[targets == 2].sum())
+    # Two of the three are accepted, one of them right; and the one, which is right.
+    confidence, correct = np.array([0.9, 0.9, 0.9, 0.1]), np.array([True, True, False, True])
+    precision, coverage = precision_and_coverage(confidence, correct, 0.5, weights)
+    assert (precision, coverage) == pytest.approx(((1 / 3 + 1) / (2 / 3 + 1), (2 / 3 + 1) / 2))
+
+
+def test_risk_rises_as_less_sure_answers_are_given() -> None:
+    # From the most confident on: right, right or wrong (a tie), wrong, right.
+    found = risk_coverage(CONFIDENCE, CORRECT, np.array([0.2, 0.4, 0.6, 0.8, 1.0]))
+    assert found.tolist() == pytest.approx([0, 0.5 / 2, 1 / 3, 2 / 4, 2 / 5])
+
+
+def test_the_order_of_equally_sure_answers_does_not_matter() -> None:
+    coverages, confidence = np.arange(1, 11) / 10, np.array([0.9, 0.5, 0.5, 0.5, 0.5])
+    correct = np.array([True, True, True, False, False])
+    backwards = risk_coverage(confidence[::-1], correct[::-1], coverages)
+    assert risk_coverage(confidence, correct, coverages) == pytest.approx(backwards)
+
+
+@pytest.mark.parametrize("at_least", [0.1, 0.3, 0.7, 0.9])
+def test_a_level_is_a_point_of_the_risk_coverage_curve(at_least: float) -> None:
+    weights = np.array([1.0, 2.0, 0.5, 3.0, 1.0])
+    precision, coverage = precision_and_coverage(CONFIDENCE, CORRECT, at_least, weights)
+    risk = risk_coverage(CONFIDENCE, CORRECT, np.array([coverage]), weights)
+    assert risk == pytest.approx([1 - precision])

@@ -1,0 +1,191 @@
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from nodegraft.graph.algebra import diffusion
+from nodegraft.graph.algebra.adjacency import Adjacency
+from nodegraft.graph.algebra.diffusion import FEW, STEPS, TOLERANCE, Diffusion
+from nodegraft.graph.algebra.matrix import IntArray
+from tests.graph.reference import Dense, normalised, random_edges, stored
+
+RESTART = 0.3
+NODES = 40
+EVERYONE = np.arange(NODES)
+ISOLATED = NODES - 1
+STARTS = [np.array([0]), np.array([3, 8, 21]), np.array([5, ISOLATED]), np.array([ISOLATED])]
+
+ROUNDING = 1e-6
+"""Sums of a few float32 numbers below 1."""
+
+seeds = pytest.mark.parametrize("seed", range(5))
+both = pytest.mark.parametrize("small", [0, diffusion.SMALL], ids=["local", "whole"])
+
+
+def random_adjacency(seed: int) -> Adjacency:
+    """Three edges a node, but for the last five."""
+    source, target = random_edges(NODES, 3 * NODES, seed)
+    return Adjacency.from_edges(source, target, NODES)
+
+
+def by_formula(seed: int, starts: Sequence[IntArray]) -> Dense:
+    """A column per set of r Σ (1 - r)^k S^k s, with dense powers of S."""
+    spread = normalised(stored(random_adjacency(seed)))
+    powers = (np.linalg.matrix_power((1 - RESTART) * spread, step) for step in range(STEPS))
+    even = np.stack([np.isin(EVERYONE, start) / start.size for start in starts], axis=1)
+    return np.asarray(RESTART * sum(powers) @ even)
+
+
+@seeds
+def test_whole_pass_is_the_formula(seed: int) -> None:
+    mass, total = Diffusion(random_adjacency(seed), RESTART).mass(STARTS, EVERYONE)
+    wanted = by_formula(seed, STARTS)
+    np.testing.assert_allclose(mass, wanted, atol=ROUNDING)
+    np.testing.assert_allclose(total, wanted.sum(axis=0), rtol=1e-5)
+
+
+@seeds
+def test_local_walks_that_follow_everybody_are_the_formula(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(diffusion, "TOLERANCE", 0.0)
+    mass, total = Diffusion(random_adjacency(seed), RESTART, small=0).mass(STARTS, EVERYONE)
+    wanted = by_formula(seed, STARTS)
+    np.testing.assert_allclose(mass, wanted, atol=ROUNDING)
+    np.testing.assert_allclose(total, wanted.sum(axis=0), rtol=1e-5)
+
+
+def most_lost(tolerance: float, degrees: IntArray, start: IntArray) -> Dense:
+    r"""What a node may miss of a set's mass because walkers were not followed.
+
+    With :math:`d` the degrees in A + I, :math:`W = (A + I) D^{-1}` and :math:`|s|` at least FEW,
+    fewer than :math:`\tau d / |s|` walkers are given up in a step, at every node. :math:`W d = d`,
+    so k steps on they would still be at most :math:`(1 - r)^k \tau d / |s|`, of whom a share
+    :math:`r` ends there. Added up over the steps left, that is below
+    :math:`(1 - r) \tau d / |s|`; over all :math:`K - 1` steps that give up walkers, and turned from
+    walkers into mass by :math:`D^{-1/2}`: below :math:`(K - 1) (1 - r) \tau \sqrt{d} / |s|`.
+    """
+    lost = (STEPS - 1) * (1 - RESTART) * tolerance / max(start.size, FEW)
+    return np.asarray(lost * np.sqrt(degrees + 1.0))
+
+
+@seeds
+@pytest.mark.parametrize("tolerance", [TOLERANCE, 0.02, 0.2])
+def test_local_walks_miss_no_more_than_their_tolerance(
+    seed: int, tolerance: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(diffusion, "TOLERANCE", tolerance)
+    adjacency = random_adjacency(seed)
+    whole, _ = Diffusion(adjacency, RESTART).mass(STARTS, EVERYONE)
+    local, _ = Diffusion(adjacency, RESTART, small=0).mass(STARTS, EVERYONE)
+    allowed = [most_lost(tolerance, adjacency.degrees(), start) for start in STARTS]
+    missing = whole - local
+    assert (missing >= -ROUNDING).all()
+    assert (missing <= np.stack(allowed, axis=1) + ROUNDING).all()
+
+
+def test_a_coarse_tolerance_does_give_up_walkers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(diffusion, "TOLERANCE", 0.2)
+    _, whole = Diffusion(random_adjacency(0), RESTART).mass(STARTS, EVERYONE)
+    _, local = Diffusion(random_adjacency(0), RESTART, small=0).mass(STARTS, EVERYONE)
+    assert (local < 0.99 * whole)[0]
+
+
+@both
+def test_an_isolated_node_keeps_its_walkers(small: int) -> None:
+    walks = Diffusion(random_adjacency(0), RESTART, small)
+    mass, total = walks.mass([np.array([ISOLATED])], EVERYONE)
+    stayed = 1 - (1 - RESTART) ** STEPS
+    assert mass[:, 0].nonzero()[0].tolist() == [ISOLATED]
+    assert [mass[ISOLATED, 0], total[0]] == pytest.approx([stayed, stayed])
+
+
+@seeds
+@both
+def test_mass_of_a_set_is_the_mean_of_its_members(
+    seed: int, small: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(diffusion, "TOLERANCE", 0.0)
+    walks = Diffusion(random_adjacency(seed), RESTART, small)
+    members = np.array([2, 11, 17, ISOLATED])
+    together, total = walks.mass([members], EVERYONE)
+    alone, totals = walks.mass([members[[place]] for place in range(members.size)], EVERYONE)
+    np.testing.assert_allclose(together[:, 0], alone.mean(axis=1), atol=ROUNDING)
+    assert total[0] == pytest.approx(totals.mean(), rel=1e-5)
+
+
+@seeds
+@both
+def test_mass_is_the_same_both_ways(seed: int, small: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(diffusion, "TOLERANCE", 0.0)
+    walks = Diffusion(random_adjacency(seed), RESTART, small)
+    mass, _ = walks.mass([np.array([node]) for node in EVERYONE], EVERYONE)
+    np.testing.assert_allclose(mass, mass.T, atol=ROUNDING)
+
+
+@pytest.fixture
+def touched(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many adjacency entries were read, one number for each time they were asked for."""
+    read: list[int] = []
+    neighbours = Adjacency.neighbours
+
+    def counted(adjacency: Adjacency, nodes: IntArray) -> tuple[IntArray, IntArray]:
+        counts, found = neighbours(adjacency, nodes)
+        read.append(found.size)
+        return counts, found
+
+    monkeypatch.setattr(Adjacency, "neighbours", counted)
+    return read
+
+
+def ring_of_hubs(nodes: int) -> Adjacency:
+    """Everybody knows the next one, one far away, and the first node, who knows them all."""
+    everyone = np.arange(nodes)
+    others = np.concatenate(((everyone + 1) % nodes, everyone * 7 % nodes, 0 * everyone))
+    return Adjacency.from_edges(np.tile(everyone, 3), others, nodes)
+
+
+def test_a_local_walk_reads_no_more_of_a_larger_graph(touched: list[int]) -> None:
+    read = []
+    for nodes in (10_000, 40_000, 160_000):
+        adjacency, start = ring_of_hubs(nodes), np.array([nodes // 3, nodes // 2])
+        touched.clear()
+        Diffusion(adjacency, RESTART, small=0).mass([start], start)
+        read.append(sum(touched))
+        # The bound, from how many of the walkers are still on their way.
+        arriving = [(1 - RESTART) ** step * FEW / TOLERANCE for step in range(STEPS)]
+        bounds = np.sqrt(adjacency.degrees(start) + 1.0).mean() * np.array(arriving)
+        assert (np.array(touched) <= bounds).all()
+    assert max(read) <= 1.1 * min(read)
+    assert 0 < max(read) < 200_000
+
+
+@both
+def test_sets_met_before_are_not_walked_again(
+    small: int, touched: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    walks = Diffusion(random_adjacency(0), RESTART, small)
+    first, _ = walks.mass(STARTS[:2], EVERYONE)
+    touched.clear()
+    monkeypatch.setattr(diffusion, "multiply", None)
+    again, _ = walks.mass(STARTS[1::-1], EVERYONE[::-1])
+    np.testing.assert_array_equal(again, first[::-1, ::-1])
+    assert not touched
+
+
+@both
+def test_what_is_held_has_a_limit_but_for_what_is_asked(
+    small: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Room for three sets: the oldest go, those just asked for stay, and answers are the same."""
+    free = Diffusion(random_adjacency(0), RESTART, small)
+    wanted = [free.mass([start], EVERYONE)[0] for start in STARTS]
+    sizes = [free._found[start.tobytes()][1].size for start in STARTS]
+    monkeypatch.setattr(diffusion, "HELD", sum(sizes[1:]))
+    tight = Diffusion(random_adjacency(0), RESTART, small)
+    for start, expected in zip(STARTS, wanted, strict=True):
+        np.testing.assert_array_equal(tight.mass([start], EVERYONE)[0], expected)
+    assert list(tight._found) == [start.tobytes() for start in STARTS[1:]]
+    together, _ = tight.mass(STARTS, EVERYONE)
+    np.testing.assert_allclose(together, np.hstack(wanted), atol=ROUNDING)
+    assert len(tight._found) == len(STARTS)

@@ -1,0 +1,45 @@
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+from nodegraft.graph.algebra.matrix import (
+    Matrix,
+    index_type,
+    nbytes,
+    normalise_rows,
+    row_norms,
+    take_rows,
+)
+from tests.graph.reference import dense
+
+ROWS = np.array([[3.0, 0.0, 4.0], [0.0, 0.0, 0.0], [1.0, 2.0, 2.0]], dtype=np.float32)
+
+both = pytest.mark.parametrize("matrix", [ROWS, csr_array(ROWS)], ids=["dense", "sparse"])
+
+
+@both
+def test_norms_and_rows_of_length_one(matrix: Matrix) -> None:
+    assert row_norms(matrix).tolist() == [5.0, 0.0, 3.0]
+    expected = ROWS / np.array([[5], [1], [3]], dtype=np.float32)
+    np.testing.assert_allclose(dense(normalise_rows(matrix)), expected, rtol=1e-6)
+
+
+@both
+def test_rows_are_taken_in_the_order_asked(matrix: Matrix) -> None:
+    assert dense(take_rows(matrix, np.array([2, 0, 2]))).tolist() == ROWS[[2, 0, 2]].tolist()
+
+
+def test_half_precision_is_summed_in_double() -> None:
+    long = np.full((1, 70_000), 1.0, dtype=np.float16)
+    assert row_norms(long)[0] == pytest.approx(70_000**0.5)
+    assert take_rows(long, np.array([0])).dtype == np.float32
+
+
+def test_bytes_are_those_of_the_arrays() -> None:
+    assert nbytes(ROWS) == 36
+    assert nbytes(csr_array(ROWS)) == 5 * 4 + 5 * 4 + 4 * 4
+
+
+def test_indices_widen_only_beyond_32_bits() -> None:
+    assert index_type(2**31 - 1) is np.int32
+    assert index_type(2**31) is np.int64

@@ -1,0 +1,231 @@
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from nodegraft.base.errors import (
+    CheckpointError,
+    DataError,
+    NotFittedError,
+    NotSupportedError,
+    ParameterError,
+    UnknownNameError,
+)
+from nodegraft.base.events import SILENT, Listener
+from nodegraft.graph.graph import Graph
+from nodegraft.graph.labels import NodeLabels
+from nodegraft.graph.view import GraphView
+from nodegraft.methods.proto_gcn import ProtoGCN
+from nodegraft.methods.sgc_mean import SGCMean
+from nodegraft.model.capability import Capability
+from nodegraft.model.learned import learned
+from nodegraft.model.method import Method
+from nodegraft.model.registry import load_model, make_method
+from nodegraft.streams.curriculum import Curriculum
+
+GRAPH = Graph([f"n{row}" for row in range(20)], np.arange(20.0)[:, None])
+BASE = {"low": ["n0", "n1"], "high": ["n18", "n19"]}
+
+
+@dataclass(kw_only=True)
+class Nearest(Method):
+    """Minus the distance of the one feature to the class mean; breaks where it is told to."""
+
+    wrong: str = ""
+    asked: list[list[int]] = field(default_factory=list)
+    means_: NDArray[np.float64] = learned()
+    extra_: str = learned()
+    added_later_: int = learned()
+
+    name: ClassVar[str] = "nearest"
+    summary: ClassVar[str] = "for tests"
+    block_rows: ClassVar[int] = 4
+
+    def means(self, view: GraphView, labels: NodeLabels) -> NDArray[np.float64]:
+        found = [float(np.mean(view.features(rows))) for rows in labels.values()]
+        return np.array(found)
+
+    def learn_base(self, view: GraphView, curriculum: Curriculum) -> None:
+        self.means_ = self.means(view, curriculum.train)
+        self.extra_ = "base"
+        if self.wrong == "learn":
+            raise RuntimeError("midway")
+
+    def learn_classes(self, view: GraphView, support: NodeLabels) -> None:
+        self.means_ = np.concatenate((self.means_, self.means(view, support)))
+        self.extra_ = "more"
+        self.added_later_ = 1
+        self.listener.step("learn", 1, 1)
+        if self.wrong == "learn":
+            raise RuntimeError("midway")
+        if self.wrong == "state":
+            self.extra_ = object()  # type: ignore[assignment]
+        if self.wrong == "undeclared":
+            self.surprise_ = 1
+
+    def score(self, view: GraphView, rows: NDArray[np.int64]) -> NDArray[Any]:
+        self.asked.append(rows.tolist())
+        scores = -np.abs(np.asarray(view.features(rows)) - self.means_)
+        if self.wrong == "nan":
+            scores[-1, 0] = np.nan
+        return {"narrow": scores[:, 1:], "short": scores[1:]}.get(self.wrong, scores)
+
+
+def fitted() -> Nearest:
+    return Nearest().fit(GRAPH, BASE)
+
+
+def everything(model: Method) -> dict[str, Any]:
+    return dict(vars(model))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error"),
+    [("learn", RuntimeError), ("state", CheckpointError), ("undeclared", CheckpointError)],
+)
+def test_a_hook_that_fails_midway_leaves_the_model_as_it_was(
+    wrong: str, error: type[Exception]
+) -> None:
+    model = fitted()
+    model.wrong = wrong
+    before = everything(model)
+    with pytest.raises(error):
+        model.add_classes(GRAPH, {"middle": ["n9"]})
+    assert everything(model) == before
+    assert model.classes_ == ("low", "high")
+    model.wrong = ""
+    assert model.add_classes(GRAPH, {"middle": ["n9"]}).session == 1
+    assert model.predict(GRAPH, ["n10"]) == ["middle"]
+
+
+def test_removing_without_the_ability_leaves_the_model_as_it_was() -> None:
+    model = fitted()
+    before = everything(model)
+    with pytest.raises(NotSupportedError, match="nearest cannot remove a class"):
+        model.remove_classes(["low"])
+    assert everything(model) == before
+
+
+def test_fitting_again_forgets() -> None:
+    model = fitted()
+    model.add_classes(GRAPH, {"middle": ["n9"]})
+    model.fit(GRAPH, {"odd": ["n1", "n3"]})
+    assert model.classes_ == ("odd",)
+    assert model.extra_ == "base"
+    assert not hasattr(model, "added_later_")
+    assert model.add_classes(GRAPH, {"middle": ["n9"]}).session == 1
+
+
+def test_a_fit_that_fails_keeps_what_was_known() -> None:
+    model = fitted()
+    before = model.state()
+    model.wrong = "learn"
+    with pytest.raises(RuntimeError):
+        model.fit(GRAPH, {"other": ["n3"]})
+    assert model.classes_ == ("low", "high")
+    assert model.state().document == before.document
+    assert np.array_equal(model.state().arrays["means_"], before.arrays["means_"])
+
+
+def test_a_first_fit_that_fails_leaves_nothing_half_learned(tmp_path: Path) -> None:
+    model = Nearest(wrong="learn")
+    with pytest.raises(RuntimeError):
+        model.fit(GRAPH, BASE)
+    assert not hasattr(model, "means_")
+    with pytest.raises(NotFittedError, match="nearest model knows no class yet"):
+        model.save(tmp_path / "model")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ("narrow", r"nearest gave scores of shape \(4, 1\) for 4 nodes and 2 classes"),
+        ("short", r"nearest gave scores of shape \(3, 2\) for 4 nodes and 2 classes"),
+        ("nan", "nearest gave scores that are NaN or infinite"),
+    ],
+)
+def test_scores_that_are_none_are_refused(wrong: str, message: str) -> None:
+    model = fitted()
+    model.wrong = wrong
+    with pytest.raises(DataError, match=message):
+        model.predict(GRAPH, ["n0", "n1", "n2", "n3"])
+
+
+def test_hooks_get_each_row_once_ascending_and_in_blocks() -> None:
+    model = fitted()
+    nodes = [f"n{row}" for row in (7, 3, 7, 19, 0, 1, 2)]
+    names = model.predict(GRAPH, nodes)
+    assert model.asked == [[0, 1, 2, 3], [7, 19]]
+    assert names == ["low", "low", "low", "high", "low", "low", "low"]
+    assert model.predict(GRAPH, []) == []
+    assert model.predict_proba(GRAPH, []).shape == (0, 2)
+
+
+def test_probabilities_follow_the_order_of_classes() -> None:
+    shares = fitted().predict_proba(GRAPH, ["n19", "n0"])
+    assert (shares.argmax(axis=1) == [1, 0]).all()
+    np.testing.assert_allclose(shares.sum(axis=1), 1.0)
+
+
+def test_hooks_tell_the_listener_of_the_call_and_of_no_other() -> None:
+    class Heard(Listener):
+        stages: ClassVar[list[str]] = []
+
+        def step(self, stage: str, done: int, total: int, **numbers: float) -> None:
+            self.stages.append(stage)
+
+    model = fitted()
+    model.add_classes(GRAPH, {"middle": ["n9"]}, listener=Heard())
+    model.add_classes(GRAPH, {"other": ["n5"]})
+    assert Heard.stages == ["learn"]
+    assert model.listener is SILENT
+
+
+def test_what_is_not_overridden_is_no_capability() -> None:
+    assert Nearest.capabilities() == frozenset()
+    assert Capability.REMOVE_CLASSES in SGCMean.capabilities()
+    for call in (lambda: fitted().embed(GRAPH, ["n0"]), lambda: fitted().explain(GRAPH, "n0")):
+        with pytest.raises(NotSupportedError, match=r"ask model\.capabilities\(\)"):
+            call()
+
+
+def test_learning_is_counted_in_bytes_and_sessions() -> None:
+    model = fitted()
+    first = model.add_classes(GRAPH, {"a": ["n5"], "b": ["n7"]})
+    second = model.add_classes(GRAPH, {"c": ["n12"]})
+    assert (first.session, first.classes, second.session) == (1, ("a", "b"), 2)
+    # A mean, and the label that made it, by key: "c", "n12" and where it ends.
+    assert second.kept_bytes == model.state().nbytes
+    assert 8 + 8 + 3 + 8 <= second.kept_bytes - first.kept_bytes <= 40
+    assert first.seconds > 0
+
+
+def test_a_model_is_loaded_by_its_own_method(tmp_path: Path) -> None:
+    SGCMean(hops=1).fit(GRAPH, BASE).save(tmp_path / "model")
+    assert SGCMean.load(tmp_path / "model").hops == 1
+    assert isinstance(load_model(tmp_path / "model"), SGCMean)
+    with pytest.raises(CheckpointError, match="holds a sgc-mean model, not proto-gcn"):
+        ProtoGCN.load(tmp_path / "model")
+
+
+def test_a_model_of_an_unknown_method_names_it(tmp_path: Path) -> None:
+    fitted().save(tmp_path / "model")
+    with pytest.raises(UnknownNameError, match="no method named 'nearest'"):
+        load_model(tmp_path / "model")
+
+
+def test_the_card_tells_what_was_learned_when(tmp_path: Path) -> None:
+    model = fitted()
+    model.add_classes(GRAPH, {"café": ["n9"]})
+    model.save(tmp_path / "model")
+    card = (tmp_path / "model" / "README.md").read_text(encoding="utf-8")
+    assert "| low | 0 | 2 |\n| high | 0 | 2 |\n| café | 1 | 1 |" in card
+
+
+def test_methods_are_made_by_name() -> None:
+    assert make_method("sgc-mean", hops=3) == SGCMean(hops=3)
+    with pytest.raises(ParameterError, match=r"no parameter 'hop'\. Did you mean 'hops'"):
+        make_method("sgc-mean", hop=3)

@@ -1,0 +1,98 @@
+import json
+import subprocess
+import sys
+
+import pytest
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
+from matplotlib.colors import to_hex
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+from studies.graft_signals import RECORDS, told, worths
+from studies.record_file import PAGES
+
+from nodegraft.base.errors import ParameterError
+from nodegraft.report.figures.signals import (
+    BEST,
+    MIXED,
+    MIXTURE,
+    OTHER,
+    Accuracies,
+    Worth,
+    describe_signals,
+    draw_signals,
+)
+from tests.report.drawn_figures import overlaps, visible_texts
+
+SHOP = Worth(
+    "shop",
+    seen=Accuracies({"text": [0.5, 0.7], "walks": [0.25, 0.25]}, mixture=[0.75, 0.75]),
+    new=Accuracies({"text": [0.0, 0.5], "walks": [0.5, 0.5]}, mixture=[0.25, 0.25]),
+    share={"text": [0.75, 0.25], "walks": [0.25, 0.5], "few labels": [0.0, 0.25]},
+)
+
+
+def panels(figure: Figure) -> list[list[Axes]]:
+    return [row.axes for row in figure.subfigs]
+
+
+def widths(axes: Axes) -> list[float]:
+    return [bar.get_width() for bar in axes.patches if isinstance(bar, Rectangle)]
+
+
+def test_bars_are_means_over_seeds_in_percent() -> None:
+    (seen,), (new,), (share,) = panels(draw_signals([SHOP]))
+    assert widths(seen) == pytest.approx([60, 25, 75])
+    assert widths(new) == pytest.approx([25, 50, 25])
+    assert widths(share) == pytest.approx([50, 37.5, 12.5])
+    names = [label.get_text() for label in seen.get_yticklabels()]
+    assert names == ["text", "walks", MIXTURE]
+
+
+def test_lines_reach_from_the_worst_to_the_best_seed() -> None:
+    (seen,), _, _ = panels(draw_signals([SHOP]))
+    (lines,) = [item for item in seen.collections if isinstance(item, LineCollection)]
+    ends = [segment[:, 0].tolist() for segment in lines.get_segments()]
+    assert ends == [pytest.approx(pair) for pair in ([50, 70], [25, 25], [75, 75])]
+
+
+def test_the_best_single_signal_stands_out_on_each_kind_of_class() -> None:
+    (seen,), (new,), _ = panels(draw_signals([SHOP]))
+    for axes, colours in {seen: [BEST, OTHER, MIXED], new: [OTHER, BEST, MIXED]}.items():
+        assert [to_hex(bar.get_facecolor()).upper() for bar in axes.patches] == colours
+
+
+def test_units_are_stated() -> None:
+    texts = [text.get_text() for text in visible_texts(draw_signals([SHOP]))]
+    assert texts.count("macro accuracy in %") == 2
+    assert "share in %" in texts
+
+
+def test_words_say_it_too_even_where_the_mixture_is_behind() -> None:
+    assert describe_signals([SHOP]) == (
+        "On shop all signals mixed are right for 75.0 %, the best one alone (text) for 60.0 %; on "
+        "new classes 25.0 % and 50.0 % (walks). What moves the score most is text (50 %)."
+    )
+
+
+def test_graphs_share_their_rows() -> None:
+    other = Worth("other", SHOP.seen, SHOP.new, {"walks": [1.0]})
+    with pytest.raises(ParameterError, match="same signals"):
+        draw_signals([SHOP, other])
+    with pytest.raises(ParameterError, match="no graph"):
+        draw_signals([])
+
+
+def test_the_page_says_what_was_measured() -> None:
+    graphs = worths(json.loads(RECORDS.read_text()))
+    assert (PAGES / "graft-signals.md").read_text() == told(graphs)
+    assert overlaps(draw_signals(graphs)) == []
+
+
+def test_only_the_figure_needs_matplotlib() -> None:
+    without = (
+        "import sys; sys.modules['matplotlib'] = None\nimport nodegraft.report.figures.signals"
+    )
+    done = subprocess.run([sys.executable, "-c", without], capture_output=True, text=True)
+    last = done.stderr.strip().splitlines()[-1]
+    assert last.endswith("Drawing needs an extra: pip install 'nodegraft[report]'")

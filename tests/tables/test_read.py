@@ -1,0 +1,446 @@
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+import pytest
+
+from nodegraft.base.errors import ClassNameError, DataError, ParameterError, UnknownNodeError
+from nodegraft.graph.graph import Graph
+from nodegraft.tables.features.recipe import FeatureRecipe
+from nodegraft.tables.read import grow_graph, read_graph, read_labels, read_tables
+from tests.graph.reference import dense, everyone
+
+Columns = dict[str, Any]
+Write = Callable[[str, Columns], Path]
+
+NODES = {"key": ["a", "b", "c"], "label": [1, 2, 1], "price": [1.5, 2, 3], "weight": [4, 5, 6]}
+EDGES = {"source": ["a", "b"], "target": ["b", "c"]}
+
+
+@pytest.fixture(params=["parquet", "csv"])
+def write(request: pytest.FixtureRequest, tmp_path: Path) -> Write:
+    """Write columns as a file of either kind."""
+
+    def written(name: str, columns: Columns) -> Path:
+        path = tmp_path / f"{name}.{request.param}"
+        writer = {"parquet": pa.parquet.write_table, "csv": pa.csv.write_csv}[request.param]
+        writer(pa.table(columns), path)
+        return path
+
+    return written
+
+
+@pytest.fixture
+def parquet(tmp_path: Path) -> Write:
+    def written(name: str, columns: Columns) -> Path:
+        pa.parquet.write_table(pa.table(columns), tmp_path / f"{name}.parquet")
+        return tmp_path / f"{name}.parquet"
+
+    return written
+
+
+@pytest.fixture
+def csv(tmp_path: Path) -> Callable[[str, str], Path]:
+    def written(name: str, text: str) -> Path:
+        (tmp_path / f"{name}.csv").write_text(text)
+        return tmp_path / f"{name}.csv"
+
+    return written
+
+
+def edges_by_key(graph: Graph) -> list[list[Any]]:
+    return [graph.keys_of(pair) for pair in zip(*graph.edges(), strict=True)]
+
+
+def rows(graph: Graph) -> list[list[float]]:
+    found: list[list[float]] = dense(graph.features(everyone(graph))).tolist()
+    return found
+
+
+def expect_numbers(graph: Graph, numbers: Any) -> None:
+    """Each column from its mean in standard deviations; NaN is the mean."""
+    values = np.array(numbers, dtype=np.float64)
+    spread = np.nanstd(values, axis=0)
+    scaled = (values - np.nanmean(values, axis=0)) / np.where(spread > 0, spread, 1)
+    np.testing.assert_allclose(rows(graph), np.nan_to_num(scaled), atol=1e-6)
+
+
+def test_number_columns_become_features(write: Write) -> None:
+    files = write("nodes", NODES), write("edges", EDGES)
+    tables = read_tables(*files, features=["weight", "price"])
+    expect_numbers(tables.graph, [[4, 1.5], [5, 2], [6, 3]])
+    assert edges_by_key(tables.graph) == [["a", "b"], ["b", "c"]]
+    report = tables.report
+    assert (report.nodes, report.edges, report.features, report.findings) == (3, 2, 2, ())
+    expect_numbers(read_graph(*files, features="price"), [[1.5], [2], [3]])
+
+
+def test_columns_may_have_other_names(write: Write) -> None:
+    nodes = write("nodes", {"id": [7, 9], "x": [True, False]})
+    edges = write("edges", {"from": [9], "to": [7]})
+    graph = read_tables(nodes, edges, key="id", source="from", target="to", features=["x"]).graph
+    assert edges_by_key(graph) == [[7, 9]]
+    assert rows(graph) == [[1], [-1]]
+
+
+def test_no_column_is_ever_guessed_to_be_a_feature(write: Write) -> None:
+    with pytest.raises(DataError, match=r"has no column 'features'; .* key, label, price, weight"):
+        read_tables(write("nodes", NODES), write("edges", EDGES))
+    graph = read_tables(
+        write("nodes", {**NODES, "features": [7, 8, 9]}), write("edges", EDGES)
+    ).graph
+    expect_numbers(graph, [[7], [8], [9]])
+
+
+@pytest.mark.parametrize(
+    ("kind", "stored"),
+    [
+        (pa.list_(pa.float64()), np.float32),
+        (pa.list_(pa.float16()), np.float16),
+        (pa.list_(pa.int64()), np.float32),
+        (pa.large_list(pa.float32()), np.float32),
+        (pa.list_(pa.float32(), 2), np.float32),
+    ],
+    ids=str,
+)
+def test_a_list_column_becomes_features(parquet: Write, kind: Any, stored: type) -> None:
+    lists = np.array([[1, 2], [3, 4], [5, 6]], dtype=np.float16)
+    column = pa.array([list(row) for row in lists], pa.list_(pa.float16())).cast(kind)
+    nodes = parquet("nodes", {"key": NODES["key"], "features": column})
+    graph = read_tables(nodes, parquet("edges", EDGES)).graph
+    assert rows(graph) == lists.tolist()
+    assert graph._store.feature_matrix.dtype == stored
+
+
+@pytest.mark.parametrize("lists", [[[1.0], [1.0, 2.0], [3.0]], [["x"], ["y"], ["z"]]])
+def test_lists_that_are_no_rows_are_refused(parquet: Write, lists: list[Any]) -> None:
+    nodes = parquet("nodes", {"key": NODES["key"], "features": lists})
+    with pytest.raises(DataError, match=r"column 'features' of .* must h"):
+        read_tables(nodes, parquet("edges", EDGES))
+
+
+def test_a_missing_list_is_zeros_and_told(parquet: Write) -> None:
+    nodes = parquet("nodes", {"key": NODES["key"], "features": [[1.0, 2.0], None, [3.0, 4.0]]})
+    tables = read_tables(nodes, parquet("edges", EDGES))
+    assert rows(tables.graph) == [[1, 2], [0, 0], [3, 4]]
+    assert tables.report.count("nodes without a list in 'features', taken as zeros") == 1
+
+
+def test_text_becomes_features(write: Write) -> None:
+    texts = ["red hats", "red shoes", None]
+    nodes = write("nodes", {"key": NODES["key"], "words": texts})
+    tables = read_tables(nodes, write("edges", EDGES), text="words", min_documents=1)
+    recipe = tables.graph.recipe
+    assert isinstance(recipe, FeatureRecipe)
+    assert recipe.feature_names == ["hats", "red", "shoes"]
+    lengths = np.linalg.norm(rows(tables.graph), axis=1)
+    np.testing.assert_allclose(lengths, [1, 1, 0], atol=1e-6)
+    assert "whose text is missing" in str(tables.report)
+    with pytest.raises(DataError, match="lower min_documents"):
+        read_tables(write("nodes", NODES), write("edges", EDGES), text="price")
+
+
+def test_text_and_numbers_and_categories_all_count(write: Write) -> None:
+    """Once, ``text=`` put ``features=`` aside without a word."""
+    columns = {**NODES, "words": ["red hats", "red shoes", "blue"], "brand": ["x", "y", "x"]}
+    graph = read_graph(
+        write("nodes", columns),
+        write("edges", EDGES),
+        text="words",
+        features=["price"],
+        categories="brand",
+        min_documents=1,
+    )
+    assert isinstance(graph.recipe, FeatureRecipe)
+    names = graph.recipe.feature_names
+    assert names == ["blue", "hats", "red", "shoes", "price", "brand=x", "brand=y"]
+    parts = np.split(np.array(rows(graph)), [4, 5], axis=1)
+    for part in parts:
+        np.testing.assert_allclose((part**2).sum(axis=1).mean(), 1.0, rtol=1e-5)
+
+
+def test_tables_may_be_in_memory() -> None:
+    nodes, edges = pa.table(NODES), pa.table(EDGES)
+    graph = read_graph(nodes, edges, features=["price", "weight"])
+    expect_numbers(graph, [[1.5, 4], [2, 5], [3, 6]])
+    labels = read_labels(nodes, graph)
+    assert {name: keys.tolist() for name, keys in labels.items()} == {"1": ["a", "c"], "2": ["b"]}
+    with pytest.raises(DataError, match=r"table of nodes must be the path .* int was given"):
+        read_graph(7)
+    assert read_graph(nodes, features="price").num_edges == 0
+
+
+def test_new_nodes_are_read_as_the_old_ones_were(write: Write) -> None:
+    """200 new rows once made columns of their own."""
+    old: Columns = {
+        "key": ["a", "b", "c"],
+        "words": ["red hats", "red shoes", "blue"],
+        "price": [1, 2, 3],
+    }
+    graph = read_graph(
+        write("nodes", old), write("edges", EDGES), text="words", features="price", min_documents=1
+    )
+    new: Columns = {"key": ["d", "e"], "words": ["green hats", "red red"], "price": [2.0, 9.0]}
+    more = {"source": ["d", "e"], "target": ["a", "d"]}
+    grown = grow_graph(graph, write("new", new), write("more", more))
+    assert grown.recipe == graph.recipe
+    assert rows(grown)[:3] == rows(graph)
+    assert grown.keys_of(range(5)) == ["a", "b", "c", "d", "e"]
+    assert edges_by_key(grown) == [["a", "b"], ["a", "d"], ["b", "c"], ["d", "e"]]
+    at_once = read_graph(
+        write("all", {name: [*old[name], *new[name]] for name in old}),
+        write("edges", EDGES),
+        recipe=graph.recipe,
+    )
+    np.testing.assert_allclose(rows(grown), rows(at_once))
+    with pytest.raises(ParameterError, match="says which columns"):
+        read_graph(write("nodes", old), recipe=graph.recipe, text="words")
+
+
+def test_growth_that_does_not_fit_is_refused(write: Write) -> None:
+    graph = read_graph(write("nodes", NODES), write("edges", EDGES), features="price")
+    twice = write("new", {"key": ["a", "d"], "price": [1, 2]})
+    with pytest.raises(DataError, match=r"nodes that the graph has already \(for example a\)"):
+        grow_graph(graph, twice)
+    assert grow_graph(graph, twice, repair=True).keys_of([3]) == ["d"]
+    lost = write("more", {"source": ["a"], "target": ["nobody"]})
+    with pytest.raises(DataError, match="not in the table of nodes"):
+        grow_graph(graph, edges=lost)
+    assert grow_graph(graph, edges=write("more", {"source": ["a"], "target": ["c"]})).num_edges == 3
+    with pytest.raises(DataError, match=r"not read from tables, .* graph\.grow"):
+        grow_graph(small_graph(), twice)
+    with pytest.raises(DataError, match="has no column 'price'"):
+        grow_graph(graph, write("new", {"key": ["d"]}))
+
+
+ODD_NODES = {
+    "key": ["a", "b", "b", "c", "d", "e", "b"],
+    "price": [1.0, 2.0, 9.0, np.nan, np.inf, 5.0, 8.0],
+    "weight": [1, 2, 9, 3, 4, None, 8],
+}
+ODD_EDGES = {
+    "source": ["a", "b", "a", "c", "x", "b", "a", None],
+    "target": ["b", "a", "b", "c", "y", "z", "c", "a"],
+}
+ODD_REPORT = """\
+         5  nodes
+         2  undirected edges
+         2  features
+         2  rows with a node key seen before (for example b) -> the first row of each is kept
+         1  nodes with infinite numbers (for example d) -> taken as missing
+         2  nodes with missing numbers, taken as the column's mean (for example c, e)
+         3  edges to nodes that are not in the table of nodes (for example x–y, b–z, (nothing)–a) \
+-> they are dropped
+         2  nodes without any edge
+         2  edges given more than once or in both directions, merged
+         1  edges from a node to itself, dropped"""
+
+
+def test_everything_odd_is_counted_and_refused(write: Write) -> None:
+    files = write("nodes", ODD_NODES), write("edges", ODD_EDGES)
+    with pytest.raises(DataError) as caught:
+        read_tables(*files, features=["price", "weight"])
+    head, report = str(caught.value).split("\n", 1)
+    assert head == "The tables need mending first (repair=True does what the arrows say):"
+    assert report == ODD_REPORT
+
+
+def test_repair_does_what_the_report_says(write: Write) -> None:
+    files = write("nodes", ODD_NODES), write("edges", ODD_EDGES)
+    tables = read_tables(*files, features=["price", "weight"], repair=True)
+    assert tables.graph.keys_of(range(5)) == ["a", "b", "c", "d", "e"]
+    nan = np.nan
+    expect_numbers(tables.graph, [[1, 1], [2, 2], [nan, 3], [nan, 4], [5, nan]])
+    assert edges_by_key(tables.graph) == [["a", "b"], ["a", "c"]]
+    assert str(tables.report) == ODD_REPORT
+
+
+@pytest.mark.parametrize(
+    ("nodes", "edges"),
+    [
+        ({"key": [1, 1, 2], "x": [1, 1, 1]}, {"source": [1], "target": [2]}),
+        ({"key": [1, 2], "x": [1, np.inf]}, {"source": [1], "target": [2]}),
+        ({"key": [1, 2], "x": [1, 1]}, {"source": [1, 1], "target": [2, 3]}),
+        ({"key": [1, 2], "x": [1, 1]}, {"source": [1, 1], "target": [2, None]}),
+    ],
+    ids=["duplicate key", "infinite", "unknown end", "missing end"],
+)
+def test_each_fault_alone_is_enough_to_refuse(write: Write, nodes: Columns, edges: Columns) -> None:
+    files = write("nodes", nodes), write("edges", edges)
+    with pytest.raises(DataError, match="need mending"):
+        read_tables(*files, features=["x"])
+    tables = read_tables(*files, features=["x"], repair=True)
+    assert tables.graph.keys_of([0, 1]) == [1, 2]
+    assert edges_by_key(tables.graph) == [[1, 2]]
+    assert [finding.count for finding in tables.report.blocking] == [1]
+
+
+def test_oddities_that_do_no_harm_are_only_told(write: Write) -> None:
+    nodes = write("nodes", {"key": [1, 2, 3], "x": [1, 1, 1]})
+    edges = write("edges", {"source": [1, 2, 1], "target": [2, 1, 1]})
+    report = read_tables(nodes, edges, features=["x"]).report
+    assert report.blocking == ()
+    assert report.count("nodes without any edge") == 1
+    assert report.count("edges given more than once or in both directions, merged") == 1
+    assert report.count("edges from a node to itself, dropped") == 1
+    assert report.count("something else") == 0
+
+
+def test_large_integers_keep_every_digit_as_keys(write: Write) -> None:
+    keys = [2**53, 2**53 + 1, 2**62]
+    nodes = write("nodes", {"key": keys, "x": [2**24 + 1, 2**40, 3]})
+    edges = write("edges", {"source": [keys[1], None], "target": [keys[2], keys[0]]})
+    graph = read_tables(nodes, edges, features=["x"], repair=True).graph
+    assert graph.keys_of(range(3)) == keys
+    assert edges_by_key(graph) == [[keys[1], keys[2]]]
+    expect_numbers(graph, [[2**24], [2**40], [3]])
+
+
+def test_csv_keys_are_read_as_those_of_the_nodes_are(csv: Callable[[str, str], Path]) -> None:
+    nodes = csv("nodes", "key,x\n007,1\n8,2\nx,3\n")
+    edges = csv("edges", "source,target\n007,8\n")
+    graph = read_tables(nodes, edges, features=["x"]).graph
+    assert edges_by_key(graph) == [["007", "8"]]
+    labels = read_labels(csv("labels", "key,label\n8,01\n007,\n"), graph)
+    assert {name: keys.tolist() for name, keys in labels.items()} == {"01": ["8"]}
+
+
+def test_dictionary_columns_are_read_as_what_they_stand_for(parquet: Write) -> None:
+    nodes = parquet("nodes", {**NODES, "key": pa.array(NODES["key"]).dictionary_encode()})
+    edges = parquet("edges", {"source": pa.array(["a"]).dictionary_encode(), "target": ["b"]})
+    graph = read_tables(nodes, edges, features=["price"]).graph
+    assert edges_by_key(graph) == [["a", "b"]]
+
+
+def test_edges_may_be_none(write: Write) -> None:
+    nodes = write("nodes", NODES)
+    for kind in (pa.string(), pa.null()):
+        none = pa.array([], kind)
+        edges = write("edges", {"source": none, "target": none})
+        report = read_tables(nodes, edges, features=["price"]).report
+        assert (report.edges, report.count("nodes without any edge")) == (0, 3)
+
+
+@pytest.mark.parametrize(
+    ("nodes", "edges", "options", "message"),
+    [
+        ({**NODES, "key": ["a", None, "c"]}, EDGES, {}, "no value missing; it holds string, 1"),
+        ({**NODES, "key": [1, None, 3]}, EDGES, {}, "no value missing; it holds int64, 1"),
+        ({**NODES, "key": [1.5, 2.5, 3.5]}, EDGES, {}, "text or integers .* holds double, 0"),
+        ({"key": pa.array([], pa.string())}, EDGES, {}, "The table of nodes is empty"),
+        (NODES, EDGES, {"key": "id"}, "has no column 'id'; its columns are key, label, price"),
+        (NODES, EDGES, {"source": "from"}, r"edges\.\w+ has no column 'from'; .* source, target"),
+        (NODES, EDGES, {"features": ["price", "size"]}, "has no column 'size'"),
+        (NODES, EDGES, {"text": "words"}, "has no column 'words'"),
+        (NODES, EDGES, {"features": ["key"]}, "'key' of .* must hold numbers .* text='key'"),
+    ],
+)
+def test_tables_that_cannot_be_used_say_why(
+    write: Write, nodes: Columns, edges: Columns, options: Columns, message: str
+) -> None:
+    files = write("nodes", nodes), write("edges", edges)
+    with pytest.raises(DataError, match=message):
+        read_tables(*files, **{"features": ["price"], **options}, repair=True)
+
+
+def test_keys_of_the_other_type_are_refused(
+    parquet: Write, csv: Callable[[str, str], Path]
+) -> None:
+    numbered = csv("nodes", "key,x\n1,1\n2,1\n")
+    mixed = csv("edges", "source,target\n1,2\n1,x\n")
+    with pytest.raises(
+        DataError, match=r"'target' of .* holds string, but .* keys .* are integers"
+    ):
+        read_tables(numbered, mixed, features=["x"], repair=True)
+    nodes = parquet("nodes", NODES)
+    with pytest.raises(DataError, match=r"'source' of .* holds int64, but .* keys .* are text"):
+        read_tables(nodes, parquet("edges", {"source": [1], "target": ["b"]}), features=["price"])
+
+
+def test_files_that_cannot_be_read_say_why(tmp_path: Path, parquet: Write) -> None:
+    nodes = parquet("nodes", NODES)
+    broken, empty = tmp_path / "broken.parquet", tmp_path / "empty.csv"
+    broken.write_bytes(nodes.read_bytes()[:100])
+    empty.touch()
+    for path, message in (
+        (tmp_path / "none.csv", r"There is no file .*none\.csv"),
+        (tmp_path / "nodes.xlsx", r"nodes\.xlsx must end in \.parquet or \.csv"),
+        (tmp_path, r"must end in \.parquet or \.csv"),
+        (broken, r"broken\.parquet cannot be read"),
+        (empty, r"empty\.csv cannot be read"),
+    ):
+        with pytest.raises(DataError, match=message):
+            read_tables(path, nodes)
+        with pytest.raises(DataError, match=message):
+            read_tables(nodes, path, features=["price"])
+
+
+def test_letters_that_are_no_utf8_name_file_and_column(tmp_path: Path) -> None:
+    nodes = tmp_path / "nodes.csv"
+    nodes.write_bytes("key,words\na,caf\xe9\n".encode("latin-1"))
+    with pytest.raises(
+        DataError, match=r"'words' of .*nodes\.csv .* not UTF-8, .* convert the file"
+    ):
+        read_graph(nodes, text="words")
+    nodes.write_bytes("key,words\ncaf\xe9,a\n".encode("latin-1"))
+    with pytest.raises(DataError, match=r"'key' of .*nodes\.csv .* not UTF-8"):
+        read_graph(nodes, text="words")
+    column = pa.array([b"ok", b"caf\xe9"], pa.binary())
+    raw = pa.Array.from_buffers(pa.string(), 2, column.buffers())
+    pa.parquet.write_table(pa.table({"key": ["a", "b"], "words": raw}), tmp_path / "n.parquet")
+    with pytest.raises(DataError, match=r"'words' of .*n\.parquet .* not UTF-8, first in row 1"):
+        read_graph(tmp_path / "n.parquet", text="words", min_documents=1)
+
+
+def test_another_separator_is_noticed(csv: Callable[[str, str], Path]) -> None:
+    with pytest.raises(DataError, match="separated by commas"):
+        read_graph(csv("nodes", "key;price\na;1\n"), features="price")
+
+
+def small_graph() -> Graph:
+    return Graph(["a", "b", "c", "d"], np.eye(4))
+
+
+def test_labels_are_read_by_key_and_sorted_by_name(write: Write) -> None:
+    path = write("labels", {"key": ["d", "b", "a"], "label": ["y", "x", "y"], "more": [1, 2, 3]})
+    labels = read_labels(path, small_graph())
+    assert list(labels) == ["x", "y"]
+    assert [keys.tolist() for keys in labels.values()] == [["b"], ["d", "a"]]
+
+
+def test_rows_without_a_label_are_skipped(write: Write) -> None:
+    columns = {"id": ["d", "unknown", "a"], "kind": ["x", None, "NA"]}
+    labels = read_labels(write("labels", columns), small_graph(), key="id", label="kind")
+    assert {name: keys.tolist() for name, keys in labels.items()} == {"x": ["d"], "NA": ["a"]}
+
+
+def test_integer_labels_become_names(write: Write) -> None:
+    labels = read_labels(
+        write("labels", {"key": [2, 1, 3], "label": [10, 9, None]}), Graph([1, 2, 3], np.eye(3))
+    )
+    assert {name: keys.tolist() for name, keys in labels.items()} == {"10": [2], "9": [1]}
+
+
+@pytest.mark.parametrize(
+    ("columns", "error", "message"),
+    [
+        ({"key": ["z", "a"], "label": ["x", "x"]}, UnknownNodeError, "1 of 2 nodes .*: 'z'"),
+        ({"key": [None, "a"], "label": ["x", "x"]}, UnknownNodeError, "1 of 2 nodes .*: None"),
+        (
+            {"key": ["a", "a"], "label": ["x", "y"]},
+            ClassNameError,
+            "Node 'a' is listed under 'x' and 'y'",
+        ),
+        ({"key": ["a"], "label": [" "]}, ClassNameError, "text that is not empty"),
+        ({"key": ["a"], "class": ["x"]}, DataError, "has no column 'label'"),
+    ],
+)
+def test_labels_that_fit_no_node_are_refused(
+    write: Write, columns: Columns, error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        read_labels(write("labels", columns), small_graph())
