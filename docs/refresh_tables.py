@@ -1,4 +1,4 @@
-"""Writes the tables of suites into Markdown files: ``python docs/refresh_tables.py FILE ...``
+"""Writes the tables of suites into Markdown files: ``python -m docs.refresh_tables FILE ...``
 
 Tables stand between ``<!-- nodegraft table experiments/NAME.toml -->`` and ``<!-- end -->``, and
 come from the records in ``results/``; CI fails where a file does not say what they do. The name of

@@ -62,15 +62,16 @@ with TemporaryDirectory() as temporary:
     model = ng.Graft(seed=7).fit(graph, known)
     print(f"The model knows {', '.join(model.classes_)}.")
 
-    strange = products["e-bikes"][-1]
-    print(f"Asked about {strange}, it says {model.predict_or_abstain(graph, [strange])[0]}.")
+    unknown = products["e-bikes"][-1]
+    answer = model.predict_or_abstain(graph, [unknown])[0]
+    print(f"Asked about {unknown}, it says {answer}: it abstains.")
 
     added = model.add_classes(graph, {"e-bikes": products["e-bikes"][:3]})
     print(f"Three examples and {1000 * added.seconds:.1f} ms later it knows e-bikes too.")
 
-    why = model.explain(graph, strange)
+    why = model.explain(graph, unknown)
     print(
-        f"Now {strange} is {why['answer']} (probability {why['probability']:.2f}; "
+        f"Now {unknown} is {why['answer']} (probability {why['probability']:.2f}; "
         f"next {why['runner_up']}, {why['runner_up_probability']:.2f}), "
         f"most of all because of {why['labels'][0]['node']}."
     )
@@ -80,11 +81,24 @@ with TemporaryDirectory() as temporary:
         right = sum(guess == category for guess in guessed)
         print(f"{category:>8}: {right} of {len(guessed)} held-out products right")
 
+    # Tomorrow the table has its rows in another order, and new ones. The saved model knows nodes by
+    # their keys, and how their columns became features.
     model.save(folder / "models" / "1")
-    again = ng.load_model(folder / "models" / "1")
+    loaded = ng.load_model(folder / "models" / "1")
+    table = pq.read_table(folder / "nodes.parquet")
+    shuffled = table.take(np.random.default_rng(1).permutation(table.num_rows))
+    edges = folder / "edges.parquet"
+    tomorrow = ng.read_graph(
+        shuffled, edges, key="id", source="a", target="b", recipe=loaded.recipe
+    )
     nodes = [members[-1] for members in products.values()]
-    assert again.predict(graph, nodes) == model.predict(graph, nodes)
-    print(f"Saved and loaded; it still answers {again.predict(graph, nodes)}.")
+    assert loaded.predict(tomorrow, nodes) == model.predict(graph, nodes)
+    print(f"Saved, loaded, rows in another order: it still answers {model.predict(graph, nodes)}.")
+
+    new = pa.table({"id": ["new-1"], "text": ["battery motor charger"]})
+    seen = pa.table({"a": ["new-1"], "b": [products["e-bikes"][5]]})
+    grown = ng.grow_graph(tomorrow, new, seen, key="id", source="a", target="b")
+    print(f"A product that came today is one of {loaded.predict(grown, ['new-1'])[0]}.")
 
     model.remove_classes(["e-bikes"])
     print(f"And undone: it knows {', '.join(model.classes_)}.")

@@ -10,6 +10,6 @@ print(f"{data.graph.num_nodes} nodes, {data.graph.num_edges} edges; {data.settin
 
 for name in ("graft", "sgc-mean", "proto-gcn"):
     stream = ng.ClassStream(data.graph, ng.ClassSplit.draw(data.labels, data.setting, seed=0))
-    trace = ng.evaluate(ng.make_method(name, seed=0), stream)
-    curve = " ".join(f"{100 * session.macro_accuracy:.1f}" for session in trace.sessions)
+    result = ng.evaluate(ng.make_method(name, seed=0), stream)
+    curve = " ".join(f"{100 * session.macro_accuracy:.1f}" for session in result.sessions)
     print(f"{name:10} macro accuracy by session: {curve}")

@@ -23,7 +23,7 @@ from nodegraft.episodes.gpil import GPIL
 from nodegraft.graph.algebra.matrix import IntArray
 from nodegraft.graph.view import GraphView
 from nodegraft.nn.encoders.gcn import GCN
-from nodegraft.training.learners.hag import HAGNetwork, PaperOptions
+from nodegraft.training.learners.hag import HAGNetwork, HAGOptions
 from nodegraft.training.optimiser import adam
 
 
@@ -43,8 +43,8 @@ def main() -> None:
     encoder = GCN([view.num_features, 32, 16], Seeds(0).torch_generator("encoder"))
     network = HAGNetwork(
         encoder,
-        PaperOptions(),
-        base=len(split.base),
+        HAGOptions(),
+        num_base_classes=len(split.base),
         ways=ways,
         generator=Seeds(0).torch_generator("attention"),
     )

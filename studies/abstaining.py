@@ -36,7 +36,7 @@ from nodegraft.methods.graft import Graft
 from nodegraft.report.figures.abstaining import (
     AbstainingCurves,
     Acceptance,
-    Curve,
+    ErrorCurve,
     describe_abstaining,
     draw_abstaining,
 )
@@ -298,9 +298,9 @@ def curves_by_graph(records: Sequence[Record]) -> list[AbstainingCurves]:
     ]
 
 
-def _curve(seeds: Sequence[Record], session: str, way: str) -> Curve:
+def _curve(seeds: Sequence[Record], session: str, way: str) -> ErrorCurve:
     parts = [one["sessions"][session][way] for one in seeds]
-    return Curve(
+    return ErrorCurve(
         [part["errors"] for part in parts], {level: _acceptance(parts, level) for level in LEVELS}
     )
 

@@ -25,7 +25,12 @@ from nodegraft.methods.graft import Graft
 from nodegraft.nn.linear.loglinear import Signals, mixture_weights
 from nodegraft.nn.recalls import recalls
 from nodegraft.report.figures.canvas.drawing import save_svg
-from nodegraft.report.figures.signals import Accuracies, Worth, describe_signals, draw_signals
+from nodegraft.report.figures.signals import (
+    Accuracies,
+    GraphSignals,
+    describe_signals,
+    draw_signals,
+)
 from nodegraft.report.tables.table import Table
 from nodegraft.streams.session import Session
 from nodegraft.training.practice import PracticeRound
@@ -68,7 +73,7 @@ def main() -> None:
     options = parser.parse_args()
     if options.data:
         measure_missing(options.data, options.seeds)
-    graphs = worths(record_file.read(RECORDS))
+    graphs = signals_by_graph(record_file.read(RECORDS))
     save_svg(draw_signals(graphs), PAGES / "graft-signals.svg")
     (PAGES / "graft-signals.md").write_text(told(graphs))
 
@@ -113,7 +118,7 @@ def measured(data: Any, seed: int) -> dict[str, Any]:
     for place, name in enumerate(names[:-1]):
         pair = [place, len(names) - 1]
         rounds = [(one.signals[pair], one.targets) for one in model.practised]
-        weights = mixture_weights(rounds, may_be_negative=1)
+        weights = mixture_weights(rounds, num_signed=1)
         corrected[name] = accuracy(np.tensordot(weights, signals[pair], 1))
     return {
         "graph": data.name,
@@ -130,14 +135,14 @@ def measured(data: Any, seed: int) -> dict[str, Any]:
     }
 
 
-def worths(records: list[dict[str, Any]]) -> list[Worth]:
+def signals_by_graph(records: list[dict[str, Any]]) -> list[GraphSignals]:
     """The records of each graph together."""
     return [
-        Worth(
+        GraphSignals(
             graph,
             seen=_accuracies(some, "all"),
             new=_accuracies(some, "new"),
-            share=_by_name([_shares(one) for one in some]),
+            score_share=_by_name([_shares(one) for one in some]),
         )
         for graph in GRAPHS
         if (some := [one for one in records if one["graph"] == graph])
@@ -161,7 +166,7 @@ def _shares(record: dict[str, Any]) -> dict[str, float]:
     return {name: value / sum(moved.values()) for name, value in moved.items()}
 
 
-def told(graphs: list[Worth]) -> str:
+def told(graphs: list[GraphSignals]) -> str:
     """The figure with its text alternative, and a table of its numbers."""
     image = f"```{{image}} graft-signals.svg\n:alt: {describe_signals(graphs)}\n```"
     heads = ["graph", "classes", *graphs[0].seen.bars, "lead over the best one"]

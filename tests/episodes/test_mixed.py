@@ -24,7 +24,7 @@ def test_every_class_is_new_as_often_as_known() -> None:
     assert set(first.tasks[1]) == set(second.tasks[0])
 
 
-def test_what_teaches_is_never_asked() -> None:
+def test_a_support_is_never_a_query() -> None:
     for episode in mixed_episodes(TRAIN, HELD_OUT, (1, 3), Seeds(0)):
         assert not np.isin(episode.query.rows(), episode.support.rows()).any()
         many, few = episode.tasks
@@ -46,9 +46,9 @@ def test_too_few_classes_make_no_practice() -> None:
     assert list(mixed_episodes(TRAIN, held_out, (1,), Seeds(0))) == []
 
 
-def test_asks_about_a_bounded_sample(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mixed, "MOST_QUERIES", 20)
-    monkeypatch.setattr(mixed, "MOST_CLASSES", 5)
+def test_queries_are_a_bounded_sample(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mixed, "MAX_QUERIES", 20)
+    monkeypatch.setattr(mixed, "MAX_CLASSES", 5)
     episodes = list(mixed_episodes(TRAIN, HELD_OUT, (2,), Seeds(0)))
     assert queried_nodes(episodes).size <= 20
     assert len(episodes[0].classes) == 5

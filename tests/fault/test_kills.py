@@ -2,11 +2,13 @@
 
 from pathlib import Path
 
+import pytest
 from performance.faults import kill_a_node, kill_the_driver
 
 from nodegraft.benchmark.job import Job
 from nodegraft.runners.local import LocalRunner
 from tests.runners.runs import contents, ended
+from tests.slow_suite import slow
 
 NODES = 2000
 
@@ -21,14 +23,18 @@ def undisturbed(jobs: int, out: Path) -> list[object]:
     return [*contents(out)]
 
 
-def test_a_node_that_dies_costs_time_and_nothing_else(tmp_path: Path) -> None:
-    cost = kill_a_node(tmp_path, jobs=18, nodes=NODES)
-    assert 6 <= cost.done_before < 18
-    assert (cost.records, cost.failures) == (18, 0)
+@pytest.mark.parametrize("jobs", [12, pytest.param(60, marks=slow)])
+def test_a_node_that_dies_costs_time_and_nothing_else(jobs: int, tmp_path: Path) -> None:
+    cost = kill_a_node(tmp_path, jobs=jobs, nodes=NODES)
+    assert jobs // 3 <= cost.done_before < jobs
+    assert (cost.records, cost.failures) == (jobs, 0)
     assert contents(tmp_path / "killed") == contents(tmp_path / "undisturbed")
 
 
-def test_a_driver_killed_again_and_again_ends_with_the_same_records(tmp_path: Path) -> None:
-    gained = kill_the_driver(tmp_path, times=3, jobs=16, nodes=NODES)
-    assert sum(gained) == 16
-    assert contents(tmp_path / "runs") == undisturbed(16, tmp_path / "undisturbed")
+@pytest.mark.parametrize(("times", "jobs"), [(2, 10), pytest.param(20, 60, marks=slow)])
+def test_a_driver_killed_again_and_again_ends_with_the_same_records(
+    times: int, jobs: int, tmp_path: Path
+) -> None:
+    gained = kill_the_driver(tmp_path, times=times, jobs=jobs, nodes=NODES)
+    assert sum(gained) == jobs
+    assert contents(tmp_path / "runs") == undisturbed(jobs, tmp_path / "undisturbed")

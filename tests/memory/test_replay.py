@@ -10,7 +10,7 @@ from nodegraft.memory.replay import (
     coverage_maximisation,
     herding,
     influence_maximisation,
-    lowest,
+    lowest_cost_nodes,
     mean_of_feature,
 )
 
@@ -44,17 +44,19 @@ def test_mean_of_feature_picks_the_closest_to_the_mean_of_their_own_class() -> N
     targets, means = torch.tensor([0, 0, 0, 1, 1]), torch.tensor([[3.0], [11.0]])
     costs = mean_of_feature(vectors, targets, means)
     assert costs.tolist() == [0.0, 2.0, 2.5, 1.0, 1.5]
-    assert lowest(labelled, costs, 2).to_lists() == {"a": [20, 21], "b": [30, 31]}
-    assert lowest(labelled, costs, 1).to_lists() == {"a": [20], "b": [30]}
+    assert lowest_cost_nodes(labelled, costs, 2).to_lists() == {"a": [20, 21], "b": [30, 31]}
+    assert lowest_cost_nodes(labelled, costs, 1).to_lists() == {"a": [20], "b": [30]}
 
 
-def test_coverage_picks_nodes_with_the_fewest_strangers_near() -> None:
+def test_coverage_picks_nodes_with_the_fewest_others_near() -> None:
     vectors = torch.tensor([[0.0], [2.0], [2.5], [3.0], [9.0]])
     targets = torch.tensor([0, 0, 0, 1, 1])
-    # Within 1: node 2 alone has a stranger (3), and 3 has one; a node at exactly 1 is not within.
+    # Within 1: nodes 2 and 3 are near each other; a node at exactly 1 is not near.
     assert coverage_maximisation(vectors, targets, 1.0).tolist() == [0, 0, 1, 1, 0]
     assert coverage_maximisation(vectors, targets, 1.5).tolist() == [0, 1, 1, 2, 0]
-    picked = lowest(NodeLabels({"a": [5, 6, 7], "b": [8, 9]}), torch.tensor([0, 1, 1, 2, 0]), 1)
+    picked = lowest_cost_nodes(
+        NodeLabels({"a": [5, 6, 7], "b": [8, 9]}), torch.tensor([0, 1, 1, 2, 0]), 1
+    )
     assert picked.to_lists() == {"a": [5], "b": [9]}
 
 
@@ -69,7 +71,7 @@ def test_coverage_in_blocks_is_coverage(monkeypatch: pytest.MonkeyPatch) -> None
         for i in range(50)
     ]
     assert coverage_maximisation(vectors, targets, 1.3).tolist() == expected
-    monkeypatch.setattr(replay, "PAIRS", 120)
+    monkeypatch.setattr(replay, "MAX_DISTANCES", 120)
     assert coverage_maximisation(vectors, targets, 1.3).tolist() == expected
 
 
@@ -103,7 +105,7 @@ def test_influence_prefers_the_node_the_head_gets_wrong() -> None:
 
 def test_equal_costs_keep_the_order_given() -> None:
     labelled = NodeLabels({"a": [9, 3, 7, 1]})
-    assert lowest(labelled, torch.zeros(4), 3).to_lists() == {"a": [9, 3, 7]}
+    assert lowest_cost_nodes(labelled, torch.zeros(4), 3).to_lists() == {"a": [9, 3, 7]}
 
 
 def test_what_is_kept_is_plain_numbers() -> None:

@@ -6,7 +6,7 @@ from torch import Tensor
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.memory.replay import herding
 from nodegraft.methods.icarl import ICaRL
-from nodegraft.nn.losses import distillation
+from nodegraft.nn.losses import distillation_loss
 from tests.methods.tuning import SOME_STEPS, assert_holds, lesson, many_sessions, steps_by_hand
 
 
@@ -26,7 +26,7 @@ def test_steps_learn_all_labels_and_hold_on_to_the_last_answers() -> None:
         last = model.classifier()(graph.full_batch(2))[rows]
 
     def loss(scores: Tensor) -> Tensor:
-        held = distillation(scores[rows][:, :5], last, 3.0)
+        held = distillation_loss(scores[rows][:, :5], last, 3.0)
         return F.cross_entropy(scores[rows], targets) + held
 
     expected = steps_by_hand(model, graph, support, loss)

@@ -1,4 +1,7 @@
-"""CONTRIBUTING.md promises a method in one file of under 40 lines: take it at its word."""
+"""CONTRIBUTING.md promises a method in one file of under 40 lines: take it at its word.
+
+That it passes the contract as an installed package is a stage of the gate (``.ci/plugin.py``).
+"""
 
 import json
 import os
@@ -40,20 +43,3 @@ def test_is_found_and_run_by_the_command(plugged_in: dict[str, str], tmp_path: P
     document = json.loads(done.stdout)
     assert document["method"] == "text-mean"
     assert document["summary"]["last_accuracy"] > 0.5
-
-
-def test_gets_the_contract_and_leak_tests_for_free(plugged_in: dict[str, str]) -> None:
-    command = [sys.executable, "-m", "pytest", "-q", "tests/contract", "-k", "text-mean"]
-    done = subprocess.run(
-        command,
-        env=plugged_in,
-        cwd=REPOSITORY,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout
-    passed = re.search(r"(\d+) passed", done.stdout)
-    assert passed is not None
-    assert int(passed.group(1)) >= 15

@@ -1,13 +1,17 @@
+import copy
 from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Thread
 from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from sklearn.base import clone
 
 from nodegraft.base.errors import (
     CheckpointError,
+    ClassNameError,
     DataError,
     NotFittedError,
     NotSupportedError,
@@ -229,3 +233,61 @@ def test_methods_are_made_by_name() -> None:
     assert make_method("sgc-mean", hops=3) == SGCMean(hops=3)
     with pytest.raises(ParameterError, match=r"no parameter 'hop'\. Did you mean 'hops'"):
         make_method("sgc-mean", hop=3)
+
+
+def test_parameters_are_got_set_and_cloned_as_scikit_learn_does() -> None:
+    model = SGCMean(hops=1).fit(GRAPH, BASE)
+    assert model.get_params() == {"seed": 0, "hops": 1}
+    fresh = clone(model)
+    assert (fresh, fresh.classes_) == (SGCMean(hops=1), ())
+    assert model.set_params(hops=3) is model
+    assert (model.hops, model.classes_) == (3, ("low", "high"))
+    with pytest.raises(ParameterError, match="no parameter 'hop'"):
+        model.set_params(hop=3)
+    with pytest.raises(ParameterError, match="hops must be"):
+        model.set_params(hops=-1)
+    assert model.hops == 3
+
+
+def test_a_parameter_set_by_hand_is_checked_at_the_latest_by_fit() -> None:
+    model = SGCMean()
+    model.hops = -1
+    with pytest.raises(ParameterError, match="hops must be a whole number at least 0"):
+        model.fit(GRAPH, BASE)
+
+
+def test_a_model_says_what_it_holds() -> None:
+    assert repr(SGCMean(hops=1)) == "SGCMean(hops=1)"
+    model = fitted()
+    model.add_classes(GRAPH, {"middle": ["n9"], "other": ["n5"]})
+    told = "knows 4 classes (low, high, middle, …) from 6 labels, session 1"
+    assert told in repr(model)
+
+
+def test_labels_that_are_no_dict_are_refused() -> None:
+    for labels in (["n0"], "low", None):
+        with pytest.raises(ClassNameError, match="Labels are a dict"):
+            fitted().add_classes(GRAPH, labels)  # type: ignore[arg-type]
+
+
+def test_one_writer_waits_for_another() -> None:
+    """Of two that start from the same model one would be lost."""
+    model = fitted()
+    threads = [
+        Thread(target=model.add_classes, args=(GRAPH, {f"c{place}": [f"n{place}"]}))
+        for place in range(3, 16)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(model.classes_) == 15
+    assert [known.session for known in model._table.classes[2:]] == list(range(1, 14))
+
+
+def test_copies_are_models_of_their_own() -> None:
+    model = fitted()
+    for other in (copy.copy(model), copy.deepcopy(model)):
+        other.add_classes(GRAPH, {"middle": ["n9"]})
+        assert len(model.classes_) == 2
+        assert len(other.classes_) == 3

@@ -27,9 +27,9 @@ def test_the_head_is_its_own_copy() -> None:
 
 def test_more_classes_leave_the_old_rows_and_draw_the_new_ones_by_seed() -> None:
     model = classifier()
-    first, second = (model.with_more(3, torch.Generator().manual_seed(5)) for _ in range(2))
+    first, second = (model.with_more_classes(3, torch.Generator().manual_seed(5)) for _ in range(2))
     assert first.head.shape == (7, 3)
     assert torch.equal(first.head[:4], model.head)
     assert torch.equal(first.head, second.head)
-    other = model.with_more(3, torch.Generator().manual_seed(6))
+    other = model.with_more_classes(3, torch.Generator().manual_seed(6))
     assert not torch.equal(first.head[4:], other.head[4:])

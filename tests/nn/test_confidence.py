@@ -15,17 +15,17 @@ from nodegraft.nn.confidence import (
 from tests.property.strategies import thorough
 
 
-def test_finds_how_much_too_sure_the_shares_are() -> None:
-    """Answers right with the odds of their share to the power 0.5, less for young classes."""
+def test_finds_how_overconfident_the_probabilities_are() -> None:
+    """Answers right with the odds of their probability to the power 0.5, less with few labels."""
     draws = np.random.default_rng(0)
-    evidence = np.array([0.0, 3.0])
+    scarcity = np.array([0.0, 3.0])
     rounds = []
     for _ in range(2):
         first = draws.uniform(0.02, 0.98, 20_000)
-        shares = np.stack((first, 1 - first), axis=1)
-        own = evidence[shares.argmax(axis=1)]
-        truth = expit(0.5 * logit(shares.max(axis=1)) - 0.3 * own + 0.2)
-        rounds.append((shares, evidence, draws.random(first.size) < truth))
+        probabilities = np.stack((first, 1 - first), axis=1)
+        own = scarcity[probabilities.argmax(axis=1)]
+        truth = expit(0.5 * logit(probabilities.max(axis=1)) - 0.3 * own + 0.2)
+        rounds.append((probabilities, scarcity, draws.random(first.size) < truth))
     slope, trust, *rest = fit_calibration(rounds)
     assert slope == pytest.approx(0.5, abs=0.05)
     assert trust == pytest.approx(-0.3, abs=0.03)
@@ -48,13 +48,16 @@ def test_the_open_set_score_does_not_depend_on_how_many_unknown_nodes_practised(
 
 @pytest.mark.parametrize("right", [True, False])
 def test_practice_that_cannot_tell_changes_nothing(right: bool) -> None:
-    shares = np.array([[0.9, 0.1], [0.6, 0.4]])
-    assert fit_calibration([(shares, np.zeros(2), np.full(2, right))]) is UNCALIBRATED
+    probabilities = np.array([[0.9, 0.1], [0.6, 0.4]])
+    assert fit_calibration([(probabilities, np.zeros(2), np.full(2, right))]) is UNCALIBRATED
 
 
 def test_less_right_where_surer_is_not_believed() -> None:
-    shares = np.array([[0.99, 0.01], [0.6, 0.4]] * 20)
-    assert fit_calibration([(shares, np.zeros(2), np.array([False, True] * 20))]) is UNCALIBRATED
+    probabilities = np.array([[0.99, 0.01], [0.6, 0.4]] * 20)
+    assert (
+        fit_calibration([(probabilities, np.zeros(2), np.array([False, True] * 20))])
+        is UNCALIBRATED
+    )
 
 
 @thorough
@@ -65,14 +68,14 @@ def test_less_right_where_surer_is_not_believed() -> None:
 def test_stays_a_distribution_with_the_same_answer(
     rows: list[list[float]], coefficients: list[float]
 ) -> None:
-    shares = np.array(rows) + 1e-3
-    shares /= shares.sum(axis=1, keepdims=True)
-    out = calibrated_probabilities(shares, np.array([0.0, 1.0, 4.0]), np.array(coefficients))
+    probabilities = np.array(rows) + 1e-3
+    probabilities /= probabilities.sum(axis=1, keepdims=True)
+    out = calibrated_probabilities(probabilities, np.array([0.0, 1.0, 4.0]), np.array(coefficients))
     np.testing.assert_allclose(out.sum(axis=1), 1.0)
     assert (out >= 0).all()
-    ranked = np.sort(shares, axis=1)
+    ranked = np.sort(probabilities, axis=1)
     clear = ranked[:, -1] > ranked[:, -2] * (1 + 1e-6)
-    assert (out.argmax(axis=1) == shares.argmax(axis=1))[clear].all()
+    assert (out.argmax(axis=1) == probabilities.argmax(axis=1))[clear].all()
 
 
 def test_an_unsure_answer_is_still_the_answer() -> None:
@@ -85,8 +88,10 @@ def test_an_unsure_answer_is_still_the_answer() -> None:
 
 
 def test_unchanged_means_unchanged() -> None:
-    shares = np.array([[0.5, 0.3, 0.2], [0.1, 0.1, 0.8]])
-    np.testing.assert_allclose(calibrated_probabilities(shares, np.ones(3), UNCALIBRATED), shares)
+    probabilities = np.array([[0.5, 0.3, 0.2], [0.1, 0.1, 0.8]])
+    np.testing.assert_allclose(
+        calibrated_probabilities(probabilities, np.ones(3), UNCALIBRATED), probabilities
+    )
     assert calibrated_probabilities(np.ones((2, 1)), np.ones(1), UNCALIBRATED).tolist() == [
         [1.0],
         [1.0],

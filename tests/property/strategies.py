@@ -14,8 +14,9 @@ from nodegraft.graph.graph import Graph
 from nodegraft.graph.keys import NodeKeys
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.streams.setting import Setting
+from tests.slow_suite import examples
 
-thorough = settings(max_examples=150, deadline=None, derandomize=True)
+thorough = settings(max_examples=examples(1000, 100), deadline=None, derandomize=True)
 
 Edges = tuple[IntArray, IntArray, int]
 

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from nodegraft.graph.graph import Graph
 from nodegraft.methods.graft import Graft
 from tests.graph.reference import everyone, random_graph
+from tests.slow_suite import examples
 
-often = settings(max_examples=1000, deadline=None, derandomize=True)
+often = settings(max_examples=examples(1000, 60), deadline=None, derandomize=True)
 
 GRAPHS = [random_graph(sparse, nodes=40, seed=seed) for sparse in (False, True) for seed in (0, 1)]
 FITTED = [Graft(kept_labels=4).fit(graph, {"a": [0, 1], "b": [2]}) for graph in GRAPHS]

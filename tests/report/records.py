@@ -5,8 +5,9 @@ from typing import Any, Literal
 
 from nodegraft.benchmark.job import Job
 from nodegraft.benchmark.suite import Suite, SuiteEntry
+from nodegraft.model.registry import REGISTRY as METHODS
 from nodegraft.report.groups import Groups
-from nodegraft.report.page.section import Section
+from nodegraft.report.page.section import Section, with_styles
 
 STRICT, LEAKY, CEILING = "strict", "published (leaky)", "strict, many-shot (ceiling)"
 ALWAYS_SURE = {"0.50": 0.9, "0.80": 0.8, "0.90": 0.7, "1.00": 0.6}
@@ -48,9 +49,9 @@ def run(
     }
 
 
-def lasts(*accuracies: float, **told: Any) -> list[dict[str, Any]]:
+def lasts(*accuracies: float, **options: Any) -> list[dict[str, Any]]:
     """Runs of seeds 0, 1, …, each ending at one of these."""
-    return [run(0.9, last, seed=seed, **told) for seed, last in enumerate(accuracies)]
+    return [run(0.9, last, seed=seed, **options) for seed, last in enumerate(accuracies)]
 
 
 def two_graphs(**methods: Sequence[float]) -> Groups:
@@ -68,16 +69,19 @@ def section(
 ) -> Section:
     """A suite whose jobs recorded this; some more are not on record."""
     pairs: list[tuple[SuiteEntry, Any]] = [
-        (SuiteEntry(name, _job(dataset, protocol, record["seed"])), record)
+        (SuiteEntry(name, _job(dataset, name, protocol, record["seed"])), record)
         for (dataset, name, protocol), runs in groups.items()
         for record in runs
     ]
-    pairs += [(SuiteEntry("late", _job("gentoo", STRICT, seed)), None) for seed in range(missing)]
+    pairs += [
+        (SuiteEntry("late", _job("gentoo", "late", STRICT, seed)), None) for seed in range(missing)
+    ]
     suite = Suite("By hand", tuple(tables), tuple(figures), tuple(entry for entry, _ in pairs))
-    return Section("experiments/by-hand.toml", suite, pairs)
+    return with_styles([Section("experiments/by-hand.toml", suite, pairs)])[0]
 
 
-def _job(dataset: str, protocol: str, seed: int) -> Job:
+def _job(dataset: str, name: str, protocol: str, seed: int) -> Job:
     method = "joint" if protocol == CEILING else "sgc-mean"
+    method = name if name in METHODS.names() else method
     kind: Literal["strict", "published"] = "published" if protocol == LEAKY else "strict"
     return Job(dataset=dataset, method=method, seed=seed, protocol=kind)

@@ -1,55 +1,63 @@
 from nodegraft.report.groups import Groups
-from nodegraft.report.recommendation import ceiling, certainty, exceptions, judge, why
+from nodegraft.report.recommendation import (
+    alternative_texts,
+    ceiling_text,
+    certainty_text,
+    reason_text,
+    recommend,
+)
 from tests.report.records import CEILING, lasts, run, two_graphs
 
 GROUPS = two_graphs(graft=[0.8, 0.82], hag_meta=[0.5, 0.52], cec=[0.7, 0.72])
 
 
 def test_the_winner_is_compared_with_the_papers_method_and_the_runner_up() -> None:
-    verdict = judge(GROUPS)
-    assert verdict is not None
+    recommendation = recommend(GROUPS)
+    assert recommendation is not None
     # Means of 0.81 and 0.71, of 0.51 and 0.41, of 0.71 and 0.61.
-    assert why(verdict) == (
-        "**graft** is the most accurate method on all 2 graphs: after the last session it names "
-        "76.0 % of nodes rightly, against 46.0 % for **hag-meta**, the paper's method, and 66.0 % "
-        "for **cec**, the runner-up (macro accuracy, mean over graphs). It learns a session of new "
-        "classes in 0.25 s, after 2.0 s of training."
+    assert reason_text(recommendation) == (
+        "**graft** is the most accurate method on all 2 graphs: after the last session it "
+        "classifies 76.0 % of nodes correctly, against 46.0 % for **hag-meta**, the paper's "
+        "method, and 66.0 % for **cec**, the runner-up (macro accuracy, mean over graphs). It "
+        "learns a session of new classes in 0.25 s, after 2.0 s of training."
     )
-    assert certainty(verdict).startswith("Each lead is larger than its 95 % interval over seeds: ")
-    assert "10.0 ± 0.0 points over cec on gentoo" in certainty(verdict)
-    assert exceptions(verdict) == []
+    certainty = certainty_text(recommendation)
+    assert certainty.startswith("Each lead is larger than its 95 % interval over seeds: ")
+    assert "10.0 ± 0.0 points over cec on gentoo" in certainty
+    assert alternative_texts(recommendation) == []
 
 
 def test_other_records_name_another_winner() -> None:
-    verdict = judge(two_graphs(graft=[0.5, 0.52], hag_meta=[0.8, 0.82], cec=[0.4, 0.42]))
-    assert verdict is not None
-    assert verdict.winner == "hag-meta"
-    told = why(verdict)
-    assert told.startswith("**hag-meta** is the most accurate method on all 2 graphs")
-    assert "46.0 % for **graft**, the runner-up" in told
-    assert "the paper's method" not in told
+    recommendation = recommend(two_graphs(graft=[0.5, 0.52], hag_meta=[0.8, 0.82], cec=[0.4, 0.42]))
+    assert recommendation is not None
+    assert recommendation.winner == "hag-meta"
+    text = reason_text(recommendation)
+    assert text.startswith("**hag-meta** is the most accurate method on all 2 graphs")
+    assert "46.0 % for **graft**, the runner-up" in text
+    assert "the paper's method" not in text
 
 
 def test_the_papers_method_may_be_the_runner_up() -> None:
-    verdict = judge(two_graphs(graft=[0.8], hag_meta=[0.7], cec=[0.4]))
-    assert verdict is not None
-    assert "for **hag-meta**, the paper's method and the runner-up (" in why(verdict)
-    assert "cec" not in why(verdict)
+    recommendation = recommend(two_graphs(graft=[0.8], hag_meta=[0.7], cec=[0.4]))
+    assert recommendation is not None
+    assert "for **hag-meta**, the paper's method and the runner-up (" in reason_text(recommendation)
+    assert "cec" not in reason_text(recommendation)
 
 
 def test_where_another_method_leads_it_is_said() -> None:
     groups: Groups = {**GROUPS, ("debian", "cec", "strict"): [*lasts(0.75, 0.77)]}
-    verdict = judge(groups)
-    assert verdict is not None
-    assert "on 1 of 2 graphs" in why(verdict)
-    (told,) = exceptions(verdict)
-    assert told == "On graphs like debian: **cec** is ahead by 5.0 ± 0.0 points."
+    recommendation = recommend(groups)
+    assert recommendation is not None
+    assert "on 1 of 2 graphs" in reason_text(recommendation)
+    (text,) = alternative_texts(recommendation)
+    assert text == "On graphs like debian: **cec** is ahead by 5.0 ± 0.0 points."
 
 
-def test_a_lead_within_its_interval_is_not_called_sure() -> None:
-    verdict = judge(two_graphs(graft=[0.8, 0.5], cec=[0.7, 0.59]))
-    assert verdict is not None
-    assert certainty(verdict).startswith("0 of its 2 leads are larger than their 95 % interval")
+def test_a_lead_within_its_interval_is_not_called_significant() -> None:
+    recommendation = recommend(two_graphs(graft=[0.8, 0.5], cec=[0.7, 0.59]))
+    assert recommendation is not None
+    text = certainty_text(recommendation)
+    assert text.startswith("0 of its 2 leads are larger than their 95 % interval")
 
 
 def test_leads_are_paired_by_seed() -> None:
@@ -61,9 +69,9 @@ def test_leads_are_paired_by_seed() -> None:
             run(0.9, 0.2 - less, seed=0),
             run(0.9, 0.15 - less, seed=7),
         ]
-    verdict = judge(groups)
-    assert verdict is not None
-    assert [str(found) for found in verdict.leads] == ["10.0 ± 0.0 points"] * 2
+    recommendation = recommend(groups)
+    assert recommendation is not None
+    assert [str(lead) for lead in recommendation.leads] == ["10.0 ± 0.0 points"] * 2
 
 
 def test_cheaper_methods_are_named_with_what_they_lose() -> None:
@@ -71,34 +79,34 @@ def test_cheaper_methods_are_named_with_what_they_lose() -> None:
     for graph, less in (("gentoo", 0.0), ("debian", 0.1)):
         last = 0.6 - less
         groups[graph, "quick", "strict"] = [*lasts(last, last, seconds=0.01, kept=1_000_000)]
-    verdict = judge(groups)
-    assert verdict is not None
-    assert exceptions(verdict) == [
-        "If a session must be learned quicker: **quick** learns a session in 0.01 s (graft: "
+    recommendation = recommend(groups)
+    assert recommendation is not None
+    assert alternative_texts(recommendation) == [
+        "If a session must be learned faster: **quick** learns a session in 0.01 s (graft: "
         "0.25 s), but is 20.0 points less accurate.",
         "If the model must be smaller: **quick** keeps 1.0 MB (graft: 2.5 MB), but is 20.0 points "
         "less accurate.",
     ]
 
 
-def test_a_ceiling_never_wins_and_is_told_for_scale() -> None:
+def test_a_ceiling_never_wins_and_is_named_for_scale() -> None:
     groups: Groups = {
         **GROUPS,
         ("gentoo", "joint", CEILING): [*lasts(0.95)],
         ("debian", "joint", CEILING): [*lasts(0.85)],
     }
-    verdict = judge(groups)
-    assert verdict is not None
-    assert verdict.winner == "graft"
-    assert "names 95.0 % on gentoo, 85.0 % on debian." in ceiling(groups)
-    assert ceiling(GROUPS) == ""
+    recommendation = recommend(groups)
+    assert recommendation is not None
+    assert recommendation.winner == "graft"
+    assert "reaches 95.0 % on gentoo, 85.0 % on debian." in ceiling_text(groups)
+    assert ceiling_text(GROUPS) == ""
 
 
 def test_a_method_that_was_not_measured_everywhere_is_no_winner() -> None:
     groups: Groups = {**GROUPS, ("gentoo", "narrow", "strict"): [*lasts(0.99, 0.99)]}
-    verdict = judge(groups)
-    assert verdict is not None
-    assert verdict.winner == "graft"
-    assert exceptions(verdict) == [
+    recommendation = recommend(groups)
+    assert recommendation is not None
+    assert recommendation.winner == "graft"
+    assert alternative_texts(recommendation) == [
         "On graphs like gentoo: **narrow** is ahead by 18.0 ± 12.7 points."
     ]

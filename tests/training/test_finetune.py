@@ -40,7 +40,7 @@ def test_fits_the_rows_it_is_given_in_their_order() -> None:
     assert scores.argmax(dim=1).tolist() == [1, 0, 2]
 
 
-def test_noise_comes_from_the_generator_alone() -> None:
+def test_dropout_comes_from_the_generator_alone() -> None:
     assert same(tuned(5), tuned(5))
     assert not same(tuned(5), tuned(5, seed=1))
     assert same(tuned(5, dropout=0.0), tuned(5, dropout=0.0, seed=1))

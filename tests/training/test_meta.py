@@ -7,18 +7,18 @@ from nodegraft.base.seeds import Seeds
 from nodegraft.episodes.gpil import GPIL
 from nodegraft.nn.encoders.gcn import GCN
 from nodegraft.streams.stream import ClassStream
-from nodegraft.training.learners.hag import HAGNetwork, PaperOptions
-from nodegraft.training.meta import MetaTraining, rehearsed_accuracy
+from nodegraft.training.learners.hag import HAGNetwork, HAGOptions
+from nodegraft.training.meta import MetaTraining, rehearsal_accuracy
 from tests.contract.streams import small_stream
 
 
-def network(stream: ClassStream, reading: PaperOptions | None = None) -> HAGNetwork:
+def network(stream: ClassStream, options: HAGOptions | None = None) -> HAGNetwork:
     features = stream.session(0).view.num_features
     encoder = GCN([features, 8, 4], Seeds(0).torch_generator("encoder"))
     return HAGNetwork(
         encoder,
-        reading or PaperOptions(),
-        base=3,
+        options or HAGOptions(),
+        num_base_classes=3,
         ways=2,
         generator=Seeds(0).torch_generator("heads"),
     )
@@ -29,26 +29,26 @@ def sampler(stream: ClassStream) -> GPIL:
     return GPIL(train=split.train, pseudo_novel=split.pseudo_novel, ways=2, shots=3, queries=3)
 
 
-def loss_of(reading: PaperOptions) -> float:
+def loss_of(options: HAGOptions) -> float:
     stream = small_stream()
     episode = next(sampler(stream).episodes(np.random.default_rng(0)))
-    return float(network(stream, reading).loss(stream.session(0).view, episode).loss.item())
+    return float(network(stream, options).loss(stream.session(0).view, episode).loss.item())
 
 
 @pytest.mark.parametrize(
     "other",
     [
-        PaperOptions(nla=False),
-        PaperOptions(tla="off"),
-        PaperOptions(tla="class-axis"),
-        PaperOptions(tla_scale="classes"),
-        PaperOptions(nla_normalise="session"),
-        PaperOptions(nla_for="all"),
-        PaperOptions(centrality="paper"),
+        HAGOptions(nla=False),
+        HAGOptions(tla="off"),
+        HAGOptions(tla="class-axis"),
+        HAGOptions(tla_scale="classes"),
+        HAGOptions(nla_normalise="session"),
+        HAGOptions(nla_for="all"),
+        HAGOptions(centrality="paper"),
     ],
 )
-def test_every_reading_changes_the_loss(other: PaperOptions) -> None:
-    assert loss_of(other) != loss_of(PaperOptions())
+def test_every_option_changes_the_loss(other: HAGOptions) -> None:
+    assert loss_of(other) != loss_of(HAGOptions())
     assert np.isfinite(loss_of(other))
 
 
@@ -58,29 +58,29 @@ def test_weights_of_a_class_sum_to_one_and_of_a_session_too() -> None:
     by_class = network(stream).support_weights(view, support).detach().numpy()
     sizes = [rows.size for rows in support.values()]
     assert [part.sum() for part in np.split(by_class, [sizes[0]])] == pytest.approx([1, 1])
-    session = PaperOptions(nla_normalise="session")
+    session = HAGOptions(nla_normalise="session")
     assert network(stream, session).support_weights(view, support).sum().item() == pytest.approx(1)
 
 
 def test_without_attention_a_prototype_is_the_mean() -> None:
     stream = small_stream()
     view, support = stream.session(0).view, stream.split.train.select(stream.split.known[:1])
-    plain = network(stream, PaperOptions(nla=False))
+    plain = network(stream, HAGOptions(nla=False))
     mean = plain.embed(view, support.rows()).mean(dim=0)
     torch.testing.assert_close(plain.prototypes(view, support, few_shot=True)[0], mean)
 
 
-def test_many_labels_take_the_mean_unless_all_are_asked_for() -> None:
-    assert not network(small_stream()).attends(few_shot=False)
-    assert network(small_stream(), PaperOptions(nla_for="all")).attends(few_shot=False)
-    assert not network(small_stream(), PaperOptions(nla=False, nla_for="all")).attends(
+def test_many_labels_take_the_mean_unless_attention_is_for_all() -> None:
+    assert not network(small_stream()).uses_attention(few_shot=False)
+    assert network(small_stream(), HAGOptions(nla_for="all")).uses_attention(few_shot=False)
+    assert not network(small_stream(), HAGOptions(nla=False, nla_for="all")).uses_attention(
         few_shot=True
     )
 
 
 def test_one_step_reaches_all_three_parts() -> None:
     stream = small_stream()
-    learner = network(stream, PaperOptions(tla_scale="classes"))
+    learner = network(stream, HAGOptions(tla_scale="classes"))
     episode = next(sampler(stream).episodes(np.random.default_rng(0)))
     learner.loss(stream.session(0).view, episode).loss.backward()  # type: ignore[no-untyped-call]
     for part in (learner.encoder, learner.node_attention, learner.task_attention):
@@ -93,7 +93,7 @@ def test_practice_helps_on_validation_classes_and_the_best_is_kept() -> None:
     learner = network(stream)
     rehearse = stream.curriculum.rehearsal
     assert rehearse is not None
-    before = rehearsed_accuracy(learner, list(rehearse()))
+    before = rehearsal_accuracy(learner, list(rehearse()))
     heard: list[float] = []
     shown: dict[str, float] = {}
 
@@ -106,7 +106,7 @@ def test_practice_helps_on_validation_classes_and_the_best_is_kept() -> None:
     episodes = sampler(stream).episodes(np.random.default_rng(0))
     train = MetaTraining(episodes=100, check_every=5, patience=10, learning_rate=0.02)
     train(learner, stream.session(0).view, episodes, rehearse, Ear())
-    after = rehearsed_accuracy(learner, list(rehearse()))
+    after = rehearsal_accuracy(learner, list(rehearse()))
     assert after == pytest.approx(max(heard))
     assert after > before
     assert set(shown) == {"loss", "validation", "node_spread", "task_spread"}

@@ -23,21 +23,21 @@ from nodegraft.training.pretrain import FullBatchTrainer, Pretraining
 SETTING = Setting(base=5, pseudo_novel=3, validation=1, novel=1, ways=1, shots=3)
 
 
-def lesson(sparse: bool = False, signal: float = 6.0) -> tuple[Graph, Curriculum]:
+def graph_and_curriculum(sparse: bool = False, signal: float = 6.0) -> tuple[Graph, Curriculum]:
     loaded = Synthetic(nodes=600, classes=10, features=48, signal=signal, sparse=sparse).load()
     split = ClassSplit.draw(loaded.labels, SETTING, seed=0)
     return loaded.graph, ClassStream(loaded.graph, split).curriculum
 
 
 def pretrained(
-    plan: Pretraining,
+    settings: Pretraining,
     graph: Graph,
     curriculum: Curriculum,
     seed: int = 0,
     listener: Listener = SILENT,
 ) -> dict[str, Tensor]:
     encoder = GCN([graph.num_features, 32, 16], Seeds(seed).torch_generator("encoder"))
-    head = plan(encoder, graph, curriculum, Seeds(seed), listener)
+    head = settings(encoder, graph, curriculum, Seeds(seed), listener)
     assert head.shape == (len(curriculum.base), encoder.size)
     return encoder.state_dict()
 
@@ -77,7 +77,7 @@ def nearest_mean_accuracy(graph: Graph, state: dict[str, Tensor], curriculum: Cu
 
 @pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
 def test_learns_classes_that_can_be_told_apart(sparse: bool) -> None:
-    graph, curriculum = lesson(sparse)
+    graph, curriculum = graph_and_curriculum(sparse)
     heard = Notebook()
     state = pretrained(Pretraining(max_epochs=100), graph, curriculum, listener=heard)
     assert max(heard.accuracies) > 0.9
@@ -88,15 +88,15 @@ def test_learns_classes_that_can_be_told_apart(sparse: bool) -> None:
 
 
 def test_the_seed_decides_every_weight() -> None:
-    graph, curriculum = lesson()
-    plan = Pretraining(max_epochs=8)
-    first, second, other = (pretrained(plan, graph, curriculum, seed) for seed in (0, 0, 1))
+    graph, curriculum = graph_and_curriculum()
+    settings = Pretraining(max_epochs=8)
+    first, second, other = (pretrained(settings, graph, curriculum, seed) for seed in (0, 0, 1))
     assert same(first, second)
     assert not same(first, other)
 
 
 def test_the_listener_is_told_of_every_epoch() -> None:
-    graph, curriculum = lesson()
+    graph, curriculum = graph_and_curriculum()
     heard = Notebook()
     pretrained(Pretraining(max_epochs=5), graph, curriculum, listener=heard)
     assert heard.counts == [("pretrain", epoch, 5) for epoch in range(1, 6)]
@@ -112,8 +112,8 @@ def scrambled(labels: NodeLabels, classes: tuple[str, ...]) -> NodeLabels:
 
 
 def test_pseudo_novel_labels_take_no_part() -> None:
-    graph, curriculum = lesson(signal=1.0)
-    plan = Pretraining(max_epochs=8)
+    graph, curriculum = graph_and_curriculum(signal=1.0)
+    settings = Pretraining(max_epochs=8)
 
     def weights_with(classes: tuple[str, ...]) -> dict[str, Tensor]:
         damaged = replace(
@@ -121,21 +121,21 @@ def test_pseudo_novel_labels_take_no_part() -> None:
             train=scrambled(curriculum.train, classes),
             held_out=scrambled(curriculum.held_out, classes),
         )
-        return pretrained(plan, graph, damaged)
+        return pretrained(settings, graph, damaged)
 
-    honest = pretrained(plan, graph, curriculum)
+    honest = pretrained(settings, graph, curriculum)
     assert same(weights_with(curriculum.pseudo_novel), honest)
     assert not same(weights_with(curriculum.base), honest)
 
 
 class Script:
-    """Stands in for the judge: says what it is told to, and keeps the weights it was shown."""
+    """Stands in for the evaluation: says what it is told to, and keeps the weights it was shown."""
 
     def __init__(self, *says: tuple[float, float]) -> None:
         self.says = list(says)
         self.shown: list[dict[str, Tensor]] = []
 
-    def __call__(self, trainer: FullBatchTrainer, judged: NodeLabels) -> tuple[float, float]:
+    def __call__(self, trainer: FullBatchTrainer, labelled: NodeLabels) -> tuple[float, float]:
         state = trainer.encoder.state_dict()
         self.shown.append({name: value.clone() for name, value in state.items()})
         return self.says[min(len(self.shown), len(self.says)) - 1]
@@ -157,24 +157,24 @@ class Script:
 def test_the_best_epoch_is_kept_and_patience_ends(
     says: list[tuple[float, float]], best: int, epochs: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    judge = Script(*says)
-    monkeypatch.setattr(FullBatchTrainer, "judge", lambda *given: judge(*given))
-    graph, curriculum = lesson()
+    evaluate = Script(*says)
+    monkeypatch.setattr(FullBatchTrainer, "evaluate", lambda *given: evaluate(*given))
+    graph, curriculum = graph_and_curriculum()
     state = pretrained(Pretraining(patience=2, max_epochs=10), graph, curriculum)
-    assert len(judge.shown) == epochs
-    assert same(state, judge.shown[best - 1])
-    assert not same(state, judge.shown[best % len(judge.shown)])
+    assert len(evaluate.shown) == epochs
+    assert same(state, evaluate.shown[best - 1])
+    assert not same(state, evaluate.shown[best % len(evaluate.shown)])
 
 
 def test_training_ends_by_itself() -> None:
-    graph, curriculum = lesson()
+    graph, curriculum = graph_and_curriculum()
     heard = Notebook()
     pretrained(Pretraining(learning_rate=0.05), graph, curriculum, listener=heard)
     assert len(heard.losses) < 500
 
 
 def test_plain_labels_of_a_few_nodes_are_enough() -> None:
-    graph, curriculum = lesson()
+    graph, curriculum = graph_and_curriculum()
     few = NodeLabels({name: rows[:2] for name, rows in curriculum.train.items()})
     heard = Notebook()
     pretrained(Pretraining(max_epochs=3), graph, Curriculum.from_labels(few), listener=heard)
@@ -183,14 +183,14 @@ def test_plain_labels_of_a_few_nodes_are_enough() -> None:
 
 
 def test_a_balanced_loss_is_the_mean_over_classes() -> None:
-    graph, curriculum = lesson()
+    graph, curriculum = graph_and_curriculum()
     train = NodeLabels(
         {name: rows[: 2 + 3 * n] for n, (name, rows) in enumerate(_base(curriculum))}
     )
     encoder = GCN([graph.num_features, 32, 16], Seeds(0).torch_generator("encoder"))
-    plan = Pretraining(balanced=True, dropout=0.0)
-    trainer = FullBatchTrainer(plan, encoder, graph, train, Seeds(0))
-    expected = np.mean([trainer.judge(train.select([name]))[1] for name in train])
+    settings = Pretraining(balanced=True, dropout=0.0)
+    trainer = FullBatchTrainer(settings, encoder, graph, train, Seeds(0))
+    expected = np.mean([trainer.evaluate(train.select([name]))[1] for name in train])
     assert trainer.step() == pytest.approx(expected, abs=1e-5)
 
 

@@ -22,14 +22,23 @@ class MissingExtraError(NodegraftError, ImportError):
 
 
 class NotFittedError(NodegraftError):
-    """The model was asked before it learned anything."""
+    """The model was asked before it learned anything.
+
+    Args:
+        method: The name of the method.
+    """
 
     def __init__(self, method: str) -> None:
         super().__init__(f"This {method} model knows no class yet: call fit(graph, labels) first.")
 
 
 class NotSupportedError(NodegraftError):
-    """The method does not offer an optional ability."""
+    """The method does not offer an optional ability.
+
+    Args:
+        method: The name of the method.
+        capability: What it cannot do, in words that go on "… cannot".
+    """
 
     def __init__(self, method: str, capability: str) -> None:
         super().__init__(
@@ -54,7 +63,13 @@ class PluginWarning(UserWarning):
 
 
 class UnknownNameError(NodegraftError):
-    """A method or dataset name that nobody registered."""
+    """A method or dataset name that nobody registered.
+
+    Args:
+        kind: What was looked for: "method", "dataset".
+        name: The name that was given.
+        known: The names there are.
+    """
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
         names = sorted(known)
@@ -64,7 +79,12 @@ class UnknownNameError(NodegraftError):
 
 
 class UnknownNodeError(NodegraftError):
-    """A node key or row that the graph does not hold."""
+    """A node key or row that the graph does not hold.
+
+    Args:
+        missing: The keys that are not there.
+        total: How many were asked for.
+    """
 
     def __init__(self, missing: Sequence[object], total: int) -> None:
         self.missing = tuple(missing)
@@ -75,7 +95,12 @@ class UnknownNodeError(NodegraftError):
 
 
 class MissingLabelsError(NodegraftError):
-    """Nodes that taught a model, and that it still needs, are not in a graph it is asked about."""
+    """Nodes that taught a model, and that it still needs, are not in a graph it is asked about.
+
+    Args:
+        missing: The keys that are not there.
+        name: The class they label.
+    """
 
     def __init__(self, missing: Sequence[object], name: str) -> None:
         super().__init__(
@@ -86,7 +111,12 @@ class MissingLabelsError(NodegraftError):
 
 
 class HiddenNodeError(NodegraftError):
-    """A node that exists in the graph but may not be seen in this view."""
+    """A node that exists in the graph but may not be seen in this view.
+
+    Args:
+        hidden: How many nodes are hidden.
+        total: How many were asked for.
+    """
 
     def __init__(self, hidden: int, total: int) -> None:
         super().__init__(
@@ -96,11 +126,17 @@ class HiddenNodeError(NodegraftError):
 
 
 class MissingFileError(NodegraftError):
-    """A data file is not where it was looked for."""
+    """A data file is not where it was looked for.
 
-    def __init__(self, dataset: str, wanted: Sequence[str], looked: Sequence[Path]) -> None:
-        files = ", ".join(wanted)
-        places = "\n".join(f"  {place}" for place in looked)
+    Args:
+        dataset: The name of the dataset.
+        required: The names of the files it needs.
+        folders: Where they were looked for.
+    """
+
+    def __init__(self, dataset: str, required: Sequence[str], folders: Sequence[Path]) -> None:
+        files = ", ".join(required)
+        places = "\n".join(f"  {place}" for place in folders)
         super().__init__(
             f"Dataset {dataset!r} needs {files}. Looked in:\n{places}\n"
             "Give the folder that holds it with --data DIR, or set NODEGRAFT_DATA."

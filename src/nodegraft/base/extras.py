@@ -8,12 +8,17 @@ from nodegraft.base.errors import MissingExtraError
 
 @contextmanager
 def extra(name: str, package: str, purpose: str) -> Iterator[None]:
-    """Around the import of ``package``, which the extra ``name`` brings.
+    """Around the import of a package that an extra brings.
 
     >>> with extra("moon", package="lunar", purpose="Flying"):
     ...     import lunar
     Traceback (most recent call last):
     nodegraft.base.errors.MissingExtraError: Flying needs an extra: pip install 'nodegraft[moon]'
+
+    Args:
+        name: The extra.
+        package: The package it brings, as it is imported.
+        purpose: What it is needed for, to begin the error with.
     """
     try:
         yield

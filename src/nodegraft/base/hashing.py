@@ -7,16 +7,19 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-Part: TypeAlias = np.ndarray[Any, Any] | str | int | list[Any] | dict[str, Any]
+HashPart: TypeAlias = np.ndarray[Any, Any] | str | int | list[Any] | dict[str, Any]
 
 _BLOCK = 1 << 26
 
 
-def content_hash(*parts: Part) -> str:
+def content_hash(*parts: HashPart) -> str:
     """32 hexadecimal digits that depend on every byte of every part and on their order.
 
     >>> content_hash("a", "bc") == content_hash("ab", "c")
     False
+
+    Args:
+        parts: Arrays, or anything that JSON can hold.
     """
     digest = hashlib.blake2b(digest_size=16)
     for part in parts:
@@ -32,6 +35,10 @@ def content_hash(*parts: Part) -> str:
 
 
 def file_hash(path: Path) -> str:
-    """The hash of a file's bytes, read in pieces."""
+    """The hash of a file's bytes, read in pieces.
+
+    Args:
+        path: The file.
+    """
     with path.open("rb") as file:
         return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()

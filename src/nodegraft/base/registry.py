@@ -20,6 +20,11 @@ class Registry(Generic[T]):
 
     They are looked for in every module of ``package`` and in the entry point group of the same
     name, so ``nodegraft.methods`` is both a folder here and a group a plug-in can use.
+
+    Args:
+        kind: What the classes are, for errors: "method", "dataset".
+        package: The package that is searched, and the entry point group.
+        base: The class they are subclasses of.
     """
 
     def __init__(self, kind: str, package: str, base: type[T]) -> None:
@@ -79,7 +84,11 @@ class Registry(Generic[T]):
         return list(self._classes)
 
     def get(self, name: str) -> type[T]:
-        """The class of that name, or an error that offers the closest one."""
+        """The class of that name, or an error that offers the closest one.
+
+        Args:
+            name: Its name.
+        """
         try:
             return self._classes[name]
         except KeyError:

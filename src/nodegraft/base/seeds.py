@@ -19,16 +19,29 @@ class Seeds:
     """
 
     seed: int
+    """The number all generators of the family come from."""
 
     def number(self, *names: str) -> int:
-        """A 63-bit integer for this name."""
+        """A 63-bit integer for this name.
+
+        Args:
+            names: What it is for, in one or more words.
+        """
         text = "\x00".join((str(self.seed), *names))
         return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") >> 1
 
     def generator(self, *names: str) -> np.random.Generator:
-        """A NumPy generator for this name."""
+        """A NumPy generator for this name.
+
+        Args:
+            names: What it is for, in one or more words.
+        """
         return np.random.default_rng(self.number(*names))
 
     def torch_generator(self, *names: str) -> torch.Generator:
-        """A torch generator (CPU) for this name."""
+        """A torch generator (CPU) for this name.
+
+        Args:
+            names: What it is for, in one or more words.
+        """
         return torch.Generator().manual_seed(self.number(*names))

@@ -13,6 +13,9 @@ class Estimates:
 
     >>> Estimates([]).seconds(Job(dataset="synthetic", method="graft")) is None
     True
+
+    Args:
+        records: What earlier runs say.
     """
 
     def __init__(self, records: Iterable[Mapping[str, Any]]) -> None:
@@ -22,13 +25,20 @@ class Estimates:
         self._medians = {like: median(seconds) for like, seconds in seen.items()}
 
     def seconds(self, job: Job) -> float | None:
-        """Of learning and asking; None where nothing like it was recorded."""
+        """Of learning and asking; None where nothing like it was recorded.
+
+        Args:
+            job: The job.
+        """
         return self._medians.get((job.dataset, job.method))
 
     def total(self, jobs: Iterable[Job]) -> tuple[float, int]:
         """Seconds of all jobs one after the other, and how many of them nothing is known about.
 
         Those count as much as the others on average.
+
+        Args:
+            jobs: The jobs.
         """
         each = [self.seconds(job) for job in jobs]
         known = [seconds for seconds in each if seconds is not None]

@@ -33,10 +33,16 @@ COLUMNS = 50
 def map_points(
     job: Job, loaded: LoadedDataset, after: int, listener: Listener = SILENT
 ) -> list[dict[str, Any]]:
-    """Teach a method up to session ``after``; rows of query nodes and of class prototypes.
+    """Teach a method up to a session; rows of query nodes and of class prototypes.
 
     A prototype is the mean vector of a class's labelled nodes. Labels of query nodes are looked
     up only here, after all is learned, to say of what class a point is.
+
+    Args:
+        job: Which method on which stream.
+        loaded: The dataset it is about.
+        after: The last session that is taught.
+        listener: Is told how far learning is.
     """
     stream, model = job.stream(loaded), job.make_model()
     if not 0 < after < len(stream):
@@ -67,6 +73,10 @@ def flatten(vectors: Matrix, seed: int) -> NDArray[np.float64]:
 
     >>> flatten(np.eye(5), seed=0).shape
     (5, 2)
+
+    Args:
+        vectors: One row a point, dense or sparse.
+        seed: Draws where points start from.
     """
     # Slow to import, and only a map needs it.
     from sklearn.decomposition import TruncatedSVD
@@ -83,7 +93,14 @@ def flatten(vectors: Matrix, seed: int) -> NDArray[np.float64]:
 
 
 def write_map(rows: Sequence[dict[str, Any]], job: Job, after: int, folder: Path) -> Path:
-    """One Parquet file, which also holds the command that makes it again."""
+    """One Parquet file, which also holds the command that makes it again.
+
+    Args:
+        rows: What :func:`map_points` gave, of one or more methods.
+        job: One of the jobs they came from.
+        after: The last session that was taught.
+        folder: Where to.
+    """
     methods = list(dict.fromkeys(row["method"] for row in rows))
     words = ["nodegraft", "map", "--dataset", job.dataset]
     words += [word for method in methods for word in ("--method", method)]

@@ -1,4 +1,4 @@
-"""A practice task: what is learned, in which order it was met, and what is asked."""
+"""A practice task: the supports of some tasks in order, and the queries about their classes."""
 
 from dataclasses import dataclass
 
@@ -10,14 +10,17 @@ from nodegraft.graph.labels import NodeLabels
 
 @dataclass(frozen=True)
 class Episode:
-    """``tasks`` are the supports task by task, oldest first; ``query`` asks about every class."""
+    """Classes to learn from their supports, task after task, and queries to test it with."""
 
     tasks: tuple[NodeLabels, ...]
+    """The supports of each task's classes, oldest task first; a class is in one task only."""
+
     query: NodeLabels
+    """Other nodes of the same classes, to be classified among all of them."""
 
     @property
     def classes(self) -> tuple[str, ...]:
-        """All classes met, task by task: the columns of the scores."""
+        """The classes of all tasks, task by task: the columns of the scores."""
         return tuple(name for task in self.tasks for name in task)
 
     @property
@@ -32,27 +35,39 @@ class Episode:
 
 
 def split_support_query(
-    rows: NDArray[np.int64], support: int, query: int, generator: np.random.Generator
+    rows: NDArray[np.int64], shots: int, queries: int, generator: np.random.Generator
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Disjoint support and query; a small class gives at least one node to each side.
+    """Disjoint support and query of one class.
 
     >>> support, query = split_support_query(np.arange(3), 5, 5, np.random.default_rng(0))
     >>> support.size, query.size
     (2, 1)
+
+    Args:
+        rows: Row numbers of the class's nodes.
+        shots: How many of them are supports; fewer where that would leave no query. A class of one
+            node has no query.
+        queries: How many of the others are queries, or as many as are left.
+        generator: Decides which ones.
     """
     shuffled = generator.permutation(rows)
-    cut = max(1, min(support, rows.size - 1))
-    return shuffled[:cut], shuffled[cut : cut + query]
+    cut = max(1, min(shots, rows.size - 1))
+    return shuffled[:cut], shuffled[cut : cut + queries]
 
 
 def sample_per_class(
     labelled: NodeLabels, count: int, generator: np.random.Generator
 ) -> NodeLabels:
-    """At most ``count`` nodes of every class.
+    """Some nodes of every class.
 
     >>> labelled = NodeLabels({"many": range(9), "one": [10]})
     >>> sample_per_class(labelled, 3, np.random.default_rng(0)).num_nodes
     4
+
+    Args:
+        labelled: Nodes of some classes.
+        count: How many nodes of each class; a smaller class gives all of its own.
+        generator: Decides which ones, and their order.
     """
     return NodeLabels(
         {name: generator.permutation(rows)[:count] for name, rows in labelled.items()}

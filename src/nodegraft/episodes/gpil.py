@@ -15,19 +15,29 @@ from nodegraft.graph.labels import NodeLabels
 class GPIL:
     """The paper's sampler (Section 4.1).
 
-    A round starts from the base classes. Each episode draws ``ways`` pseudo-novel classes not met
-    in this round with ``shots`` supports each, caches those supports for the rest of the round,
-    and asks ``queries`` nodes of every class met so far. When fewer than ``ways`` classes are left
-    a new round starts. Base classes have many labels: a fresh sample of ``base_shots`` supports
-    them, disjoint from the episode's queries (the paper does not say how many).
+    A round starts from the base classes. Each episode adds pseudo-novel classes that are new in
+    this round, keeps their supports for the rest of the round, and has queries of every class so
+    far. When fewer than ``ways`` classes are left a new round starts.
     """
 
     train: NodeLabels
+    """Labels of the base classes and of the pseudo-novel ones."""
+
     pseudo_novel: tuple[str, ...]
+    """The classes that arrive during a round; the others in ``train`` are the base."""
+
     ways: int
+    """How many pseudo-novel classes an episode adds (N): at least 1, at most all of them."""
+
     shots: int
+    """How many supports each of them has (K); fewer in a class that is too small."""
+
     queries: int
+    """How many queries each class has at most, the base classes included."""
+
     base_shots: int = 20
+    """How many supports each base class has. They are drawn anew for every episode, because base
+    classes have many labels; the paper does not say how many."""
 
     def __post_init__(self) -> None:
         if not 1 <= self.ways <= len(self.pseudo_novel):
@@ -42,14 +52,18 @@ class GPIL:
         return tuple(name for name in self.train if name not in self.pseudo_novel)
 
     def episodes(self, generator: np.random.Generator) -> Iterator[Episode]:
-        """Endless rounds."""
+        """The episodes of endless rounds.
+
+        Args:
+            generator: Decides the order of the classes and the nodes.
+        """
         while True:
             yield from self._round(generator)
 
     def _round(self, generator: np.random.Generator) -> Iterator[Episode]:
         order = generator.permutation(self.pseudo_novel).tolist()
         cached: list[NodeLabels] = []
-        # What a class has besides its cached supports can be asked.
+        # All nodes of a class but its cached supports may be queries.
         others: dict[str, NDArray[np.int64]] = {}
         for start in range(0, len(order) - self.ways + 1, self.ways):
             supports = {}

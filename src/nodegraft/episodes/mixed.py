@@ -1,4 +1,4 @@
-"""Practice without training: some known classes are taught by few of their nodes, some by all."""
+"""Practice without training: some known classes keep few of their labels, the others all."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -10,20 +10,23 @@ from nodegraft.base.seeds import Seeds
 from nodegraft.episodes.episode import Episode, sample_per_class
 from nodegraft.graph.labels import NodeLabels
 
-MOST_CLASSES = 200
-MOST_QUERIES = 8000
-"""More would sharpen a handful of numbers no further, and hold more scores in memory."""
+MAX_CLASSES = 200
+"""So many known classes take part at most."""
 
-FEWEST_CLASSES = 4
+MAX_QUERIES = 8000
+"""So many of their nodes are queried at most: more would sharpen a handful of numbers no further,
+and hold more scores in memory."""
+
+MIN_CLASSES = 4
 """Fewer cannot be halved twice."""
 
 
 @dataclass(frozen=True)
 class MixedEpisode(Episode):
-    """An episode that also asks about nodes of classes it does not teach."""
+    """An episode with queries of unknown classes, too."""
 
     unknown: NDArray[np.int64]
-    """Nodes of classes that are not taught in it at all."""
+    """Row numbers of nodes whose class is in none of the tasks."""
 
 
 def mixed_episodes(
@@ -31,38 +34,40 @@ def mixed_episodes(
 ) -> Iterator[MixedEpisode]:
     """Increments of all sizes, made of known classes; none where there are too few to make any.
 
-    A class taught by all its labels is asked about held-out nodes; one taught by ``shots`` has all
-    its other nodes to ask about, as a new class has. Classes left out of an episode provide its
-    nodes of unknown classes. All of it from one sample of nodes, as they come: large classes are
-    asked more often.
+    The first task has classes with all their labels, and held-out nodes as queries; the second has
+    classes with ``shots`` labels, and all their other nodes as queries, as a new class has. Classes
+    left out of an episode provide its nodes of unknown classes. All queries are from one sample of
+    the nodes, so large classes are queried more often.
 
     Args:
         train: The labels of the known classes.
-        held_out: Other nodes of the same classes.
-        shots: By how many nodes classes are taught that are played as new.
-        seeds: Decide who is played as what.
+        held_out: Other nodes of the same classes; a class without any takes no part.
+        shots: How many labels the classes of the second task have: one or several numbers, each
+            with episodes of its own.
+        seeds: Decide which classes are in which task, and which of their nodes are supports.
     """
     generator = seeds.generator("mixed episodes")
     classes = [name for name in train if held_out.get(name, train[name][:0]).size]
-    if len(classes) < FEWEST_CLASSES:
+    if len(classes) < MIN_CLASSES:
         return
-    classes = generator.permutation(classes)[:MOST_CLASSES].tolist()
+    classes = generator.permutation(classes)[:MAX_CLASSES].tolist()
     labelled = train.select(classes) | held_out.select(classes)
-    sample = generator.permutation(labelled.rows())[:MOST_QUERIES]
+    sample = generator.permutation(labelled.rows())[:MAX_QUERIES]
     for present, few, count in _mixes(classes, shots, generator):
-        taught = sample_per_class(train.select(few), count, generator)
-        known = train.select([name for name in present if name not in few])
-        free = np.setdiff1d(sample, np.concatenate((known.rows(), taught.rows())))
+        few_shot = sample_per_class(train.select(few), count, generator)
+        many_shot = train.select([name for name in present if name not in few])
+        supports = np.concatenate((many_shot.rows(), few_shot.rows()))
+        free = np.setdiff1d(sample, supports)
         query = {name: np.intersect1d(labelled[name], free) for name in present}
         absent = [name for name in classes if name not in present]
         unknown = np.intersect1d(sample, labelled.select(absent).rows())
-        yield MixedEpisode((known, taught), NodeLabels(query), unknown)
+        yield MixedEpisode((many_shot, few_shot), NodeLabels(query), unknown)
 
 
 def _mixes(
     classes: list[str], shots: Sequence[int], generator: np.random.Generator
 ) -> Iterator[tuple[list[str], list[str], int]]:
-    """Which classes are there, which of them are new, and by how many nodes those are taught.
+    """The classes of an episode, which of them are new, and how many labels those have.
 
     All classes and each half of them, to see what their number does; in each, none is new, or one
     half after the other.
@@ -77,10 +82,10 @@ def _mixes(
 
 
 def queried_nodes(episodes: Sequence[MixedEpisode]) -> NDArray[np.int64]:
-    """All nodes that any of the episodes asks about, those of unknown classes among them.
+    """The nodes that are a query of any of the episodes, those of unknown classes among them.
 
     Args:
-        episodes: Some episodes.
+        episodes: At least one episode.
     """
     parts = [(episode.query.rows(), episode.unknown) for episode in episodes]
     return np.unique(np.concatenate([rows for part in parts for rows in part]))

@@ -11,7 +11,7 @@ from nodegraft.graph.labels import NodeLabels
 def nway_episodes(
     labels: NodeLabels, *, ways: int, shots: int, queries: int, generator: np.random.Generator
 ) -> Iterator[Episode]:
-    """Endless tasks of ``ways`` classes with ``shots`` supports and ``queries`` queries each.
+    """An endless sequence of tasks.
 
     >>> labels = NodeLabels({"a": range(9), "b": range(10, 19), "c": range(20, 29)})
     >>> episodes = nway_episodes(
@@ -19,6 +19,13 @@ def nway_episodes(
     ... )
     >>> episode = next(episodes); len(episode.classes), episode.query.num_nodes
     (2, 8)
+
+    Args:
+        labels: Nodes of the classes that tasks are drawn from.
+        ways: How many classes a task has (N), or all where there are fewer.
+        shots: How many supports each of them has (K); fewer in a class that is too small.
+        queries: How many queries each of them has at most.
+        generator: Decides the classes and the nodes.
     """
     while True:
         names = generator.permutation(labels.classes)[:ways].tolist()

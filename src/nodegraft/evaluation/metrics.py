@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
 Ints = NDArray[np.integer[Any]]
 Floats = NDArray[np.floating[Any]]
@@ -16,10 +15,17 @@ def interval(values: Floats, confidence: float = 0.95) -> float:
 
     >>> round(interval(np.array([1.0, 2.0, 3.0])), 2)
     2.48
+
+    Args:
+        values: One for each seed.
+        confidence: How often such an interval holds the mean.
     """
+    # Not scipy.stats: it takes longer to import than all the rest of a command.
+    from scipy.special import stdtrit
+
     if values.size < 2:
         return 0.0
-    quantile = stats.t.ppf((1 + confidence) / 2, values.size - 1)
+    quantile = stdtrit(values.size - 1, (1 + confidence) / 2)
     return float(quantile * values.std(ddof=1) / np.sqrt(values.size))
 
 
@@ -28,29 +34,43 @@ def harmonic_mean(first: float, second: float) -> float:
 
     >>> harmonic_mean(1.0, 0.0), harmonic_mean(0.5, 0.5)
     (0.0, 0.5)
+
+    Args:
+        first: A share.
+        second: Another one.
     """
     total = first + second
     return 2 * first * second / total if total else 0.0
 
 
 def performance_drop(accuracies: list[float]) -> float:
-    """PD = A0 - AT, the paper's. It rewards a weak start: never sort by it."""
+    """PD = A0 - AT, the paper's. It rewards a weak start: never sort by it.
+
+    Args:
+        accuracies: Session by session.
+    """
     return accuracies[0] - accuracies[-1]
 
 
 def relative_performance_drop(accuracies: list[float]) -> float:
-    """RPD = PD / A0, the paper's."""
+    """RPD = PD / A0, the paper's.
+
+    Args:
+        accuracies: Session by session.
+    """
     return performance_drop(accuracies) / accuracies[0] if accuracies[0] else 0.0
 
 
 def average_forgetting(recall: Floats) -> float:
     """Mean over classes of their best earlier recall minus the final one.
 
-    Rows are sessions, columns classes, NaN where a class was not there yet. Classes that came
-    with the last session have nothing to forget and do not count.
+    Classes that came with the last session have nothing to forget and do not count.
 
     >>> average_forgetting(np.array([[0.9, np.nan], [0.7, 0.8]])).__round__(3)
     0.2
+
+    Args:
+        recall: Rows are sessions, columns classes, NaN where a class was not there yet.
     """
     if len(recall) < 2:
         return 0.0
@@ -65,6 +85,11 @@ def expected_calibration_error(confidence: Floats, correct: Bools, bins: int = 1
 
     >>> expected_calibration_error(np.array([0.8, 0.8]), np.array([True, False])).__round__(3)
     0.3
+
+    Args:
+        confidence: How sure each answer was.
+        correct: Whether it was right.
+        bins: How many bins between 0 and 1.
     """
     place = np.minimum((confidence * bins).astype(np.int64), bins - 1)
     gaps = np.bincount(place, weights=confidence - correct, minlength=bins)
@@ -72,10 +97,15 @@ def expected_calibration_error(confidence: Floats, correct: Bools, bins: int = 1
 
 
 def accuracy_at_coverage(confidence: Floats, correct: Bools, coverage: float) -> float:
-    """Accuracy on the most confident share of nodes: what is left when the rest is refused.
+    """Accuracy on the most confident share of nodes: what is left when it abstains on the rest.
 
     >>> accuracy_at_coverage(np.array([0.9, 0.2]), np.array([True, False]), 0.5)
     1.0
+
+    Args:
+        confidence: How sure each answer was.
+        correct: Whether it was right.
+        coverage: The share that is answered.
     """
     count = max(1, round(coverage * confidence.size))
     most = np.argsort(-confidence, kind="stable")[:count]
@@ -87,6 +117,9 @@ def balanced_weights(targets: Ints) -> Floats:
 
     >>> balanced_weights(np.array([0, 0, 3])).tolist()
     [0.5, 0.5, 1.0]
+
+    Args:
+        targets: The class of each node.
     """
     _, place, counts = np.unique(targets, return_inverse=True, return_counts=True)
     weights: Floats = 1.0 / counts[place]
@@ -94,7 +127,7 @@ def balanced_weights(targets: Ints) -> Floats:
 
 
 def precision_and_coverage(
-    confidence: Floats, correct: Bools, at_least: float, weights: Floats | None = None
+    confidence: Floats, correct: Bools, threshold: float, weights: Floats | None = None
 ) -> tuple[float, float]:
     """How many of the answers this confident are right, and how many answers are this confident.
 
@@ -102,9 +135,15 @@ def precision_and_coverage(
 
     >>> precision_and_coverage(np.array([0.9, 0.8, 0.2]), np.array([True, False, True]), 0.9)
     (1.0, 0.3333333333333333)
+
+    Args:
+        confidence: How sure each answer was.
+        correct: Whether it was right.
+        threshold: The least confidence at which an answer is given.
+        weights: How much each answer counts; all alike if none are given.
     """
     weights = np.ones(confidence.size) if weights is None else weights
-    accepted = np.where(confidence >= at_least, weights, 0.0)
+    accepted = np.where(confidence >= threshold, weights, 0.0)
     total = float(accepted.sum())
     precision = float(accepted @ correct) / total if total else np.nan
     return precision, total / float(weights.sum())
@@ -120,6 +159,12 @@ def risk_coverage(
     >>> confidence, correct = np.array([0.9, 0.5, 0.5, 0.1]), np.array([True, True, False, False])
     >>> risk_coverage(confidence, correct, np.array([0.25, 0.5, 1.0])).tolist()
     [0.0, 0.25, 0.5]
+
+    Args:
+        confidence: How sure each answer was.
+        correct: Whether it was right.
+        coverages: Shares of nodes that are answered, the surest first.
+        weights: How much each answer counts; all alike if none are given.
     """
     weights = np.ones(confidence.size) if weights is None else weights
     _, place = np.unique(-confidence, return_inverse=True)

@@ -206,7 +206,7 @@ def measure(
         seconds=work.seconds,
         query_seconds=asking.seconds,
         peak_bytes=work.peak_bytes,
-        kept_bytes=method.state().nbytes,
+        kept_bytes=method.kept_bytes(),
         recall={name: float(value) for name, value in recall.items()},
         queries_by_class=session.query.counts(),
     )

@@ -25,7 +25,13 @@ QUERIES = 20
 def evaluate_published(
     method: Method, stream: ClassStream, *, listener: Listener = SILENT
 ) -> StreamResult:
-    """Teach and measure as :func:`nodegraft.evaluation.protocol.evaluate` does, but leaky."""
+    """Teach and measure as :func:`nodegraft.evaluation.protocol.evaluate` does, but leaky.
+
+    Args:
+        method: The method; what it learned before is dropped.
+        stream: The sessions.
+        listener: Is told of every session, and how far learning is.
+    """
     if Capability.PUBLISHED not in method.capabilities():
         raise NotSupportedError(method.name, Capability.PUBLISHED)
     results = []

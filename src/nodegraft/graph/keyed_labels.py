@@ -42,8 +42,10 @@ class KeyedLabels(Mapping[str, KeyArray]):
 
     def __init__(self, keys: Mapping[str, KeyArray]) -> None:
         self._keys = dict(keys)
-        self._hashes: dict[str, NDArray[np.uint64]] = {}
         self._found: tuple[object, int | None, NodeLabels] | None = None
+        # Made when they are first needed, and handed on where labels are added.
+        self._hashes: NDArray[np.uint64] | None = None
+        self._bytes: int | None = None
 
     @classmethod
     def of(cls, labels: NodeLabels, graph: NamesRows) -> "KeyedLabels":
@@ -91,7 +93,14 @@ class KeyedLabels(Mapping[str, KeyArray]):
         Args:
             classes: Names of classes, each among these labels.
         """
-        return self._changed({name: self._keys[name] for name in classes})
+        selected = KeyedLabels({name: self._keys[name] for name in classes})
+        gone = [keys for name, keys in self.items() if name not in selected._keys]
+        if self._hashes is not None:
+            lost = np.searchsorted(self._hashes, key_hashes(_together(gone)))
+            selected._hashes = np.delete(self._hashes, lost)
+        if self._bytes is not None:
+            selected._bytes = self._bytes - sum(map(_key_bytes, gone))
+        return selected
 
     def extended(self, more: Mapping[str, KeyArray]) -> "KeyedLabels":
         """With more classes, and more nodes of the same classes.
@@ -102,40 +111,44 @@ class KeyedLabels(Mapping[str, KeyArray]):
         Args:
             more: Class name -> keys; a key that is labelled already is refused.
         """
-        self._refuse_twice(more)
         merged = dict(self._keys)
         for name, keys in more.items():
             together = np.concatenate((merged[name], keys)) if name in merged else keys
             merged[name] = together[hash_order(together)]
-        return self._changed(merged)
+        extended, hashes = KeyedLabels(merged), self._sorted_hashes()
+        new = np.sort(key_hashes(_together(more.values())))
+        place = np.searchsorted(hashes, new)
+        inside = place < hashes.size
+        # Keys are looked at one by one only where hashes meet: there may be millions.
+        if (hashes[place[inside]] == new[inside]).any():
+            self._refuse_twice(more)
+        extended._hashes = np.insert(hashes, place, new)
+        extended._bytes = self.nbytes + sum(map(_key_bytes, more.values()))
+        return extended
 
-    def _changed(self, keys: Mapping[str, KeyArray]) -> "KeyedLabels":
-        """Other labels, which take over the hashes of the classes that stay as they are."""
-        changed = KeyedLabels(keys)
-        same = [name for name in keys if keys[name] is self._keys.get(name)]
-        changed._hashes = {name: self._hashes[name] for name in same if name in self._hashes}
-        return changed
+    def _sorted_hashes(self) -> NDArray[np.uint64]:
+        if self._hashes is None:
+            self._hashes = np.sort(key_hashes(_together(self.values())))
+        return self._hashes
 
     def _refuse_twice(self, more: Mapping[str, KeyArray]) -> None:
-        wanted = {name: np.sort(key_hashes(keys)) for name, keys in more.items()}
-        for old, keys in self.items():
-            if old not in self._hashes:
-                self._hashes[old] = np.sort(key_hashes(keys))
-            hashes = self._hashes[old]
-            for name, new in wanted.items():
-                # Keys are looked at one by one only where hashes meet: a class may have millions.
-                place = np.minimum(np.searchsorted(hashes, new), hashes.size - 1)
-                if hashes.size and (hashes[place] == new).any():
-                    again = sorted({*keys.tolist()} & {*more[name].tolist()})
-                    if again:
-                        raise ClassNameError(_told(again, old, name))
+        owner = {key: name for name, keys in self.items() for key in keys.tolist()}
+        for name, keys in more.items():
+            again = [key for key in keys.tolist() if key in owner]
+            if again:
+                raise ClassNameError(_told(again, owner[again[0]], name))
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes to keep the keys; integers have eight, text its letters and where it ends."""
+        if self._bytes is None:
+            self._bytes = _key_bytes(_together(self.values()))
+        return self._bytes
 
     def to_arrays(self) -> Arrays:
         """As arrays of plain numbers, for saving; the names are told apart."""
-        everyone = [np.zeros(0, dtype=np.int64), *self.values()]
-        together = np.concatenate([keys for keys in everyone if keys.size] or everyone[:1])
         sizes = np.array([keys.size for keys in self.values()], dtype=np.int64)
-        return {"sizes": sizes, **pack_keys(together)}
+        return {"sizes": sizes, **pack_keys(_together(self.values()))}
 
     @classmethod
     def from_arrays(cls, names: Iterable[str], arrays: Arrays) -> "KeyedLabels":
@@ -162,6 +175,16 @@ class KeyedLabels(Mapping[str, KeyArray]):
         return f"KeyedLabels({len(self)} classes, {self.num_nodes:,} nodes)"
 
 
+def _together(parts: Iterable[KeyArray]) -> KeyArray:
+    # Of nobody it is not known whether they would be text or integers.
+    some = [keys for keys in parts if keys.size]
+    return np.concatenate(some) if some else np.zeros(0, dtype=np.int64)
+
+
+def _key_bytes(keys: KeyArray) -> int:
+    return sum(array.nbytes for array in pack_keys(keys).values())
+
+
 def _rows(graph: NamesRows, keys: KeyArray, name: str) -> NDArray[np.int64]:
     try:
         return graph.rows_of(keys)
@@ -170,7 +193,7 @@ def _rows(graph: NamesRows, keys: KeyArray, name: str) -> NDArray[np.int64]:
 
 
 def _told(again: list[Any], old: str, name: str) -> str:
-    shown = ", ".join(map(repr, again[:3])) + (" and others" if len(again) > 3 else "")
+    shown = ", ".join(map(repr, sorted(again)[:3])) + (" and others" if len(again) > 3 else "")
     if old == name:
         return f"{len(again)} of the nodes are labels of {old!r} already: {shown}."
     return (

@@ -12,23 +12,43 @@ QUANTILES = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99, 1.0)
 
 @dataclass(frozen=True)
 class GraphStatistics:
-    """``homophily`` is the share of edges between labelled nodes that join one class;
-
-    ``adjusted_homophily`` is 0 where edges ignore classes (Platonov et al. 2023).
-    """
+    """Sizes, degrees, and how far edges join nodes of one class."""
 
     nodes: int
+    """How many nodes."""
+
     edges: int
+    """How many undirected edges."""
+
     features: int
+    """How many columns a feature row has."""
+
     features_per_node: float
+    """How many feature values are stored for a node, on average."""
+
     classes: int
+    """How many classes."""
+
     smallest_class: int
+    """How many nodes the smallest class has."""
+
     median_class: int
+    """The median of their sizes."""
+
     largest_class: int
+    """How many nodes the largest class has."""
+
     isolated: int
+    """How many nodes have no edge."""
+
     degree_quantiles: tuple[int, ...]
+    """Degrees at :data:`QUANTILES`."""
+
     homophily: float
+    """The share of edges between labelled nodes that join two of one class."""
+
     adjusted_homophily: float
+    """The same, adjusted for chance: 0 where edges ignore classes (Platonov et al. 2023)."""
 
 
 def describe(graph: Graph, labels: NodeLabels) -> GraphStatistics:
@@ -38,6 +58,10 @@ def describe(graph: Graph, labels: NodeLabels) -> GraphStatistics:
     >>> numbers = describe(square, NodeLabels({"a": [0, 1], "b": [2, 3]}))
     >>> numbers.homophily, numbers.adjusted_homophily
     (0.5, 0.0)
+
+    Args:
+        graph: The graph.
+        labels: The class of each node that has one.
     """
     everyone = np.arange(graph.num_nodes)
     degrees = graph.degrees(everyone)

@@ -12,9 +12,9 @@ from torch import Tensor
 
 from nodegraft.graph.algebra.matrix import Matrix, is_sparse
 
-UNIT = 2**32
-"""Entries between -1 and 1 are counted in this many parts: integers add up in any order, a sum of
-floating-point numbers does not. Room for 2^30 rows a class."""
+FIXED_POINT_SCALE = 2**32
+"""Entries between -1 and 1 are multiplied by this and kept as integers: those add up exactly in any
+order, which floating-point numbers do not. There is room for 2^30 rows a class."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class ClassSums:
     """
 
     sums: "csr_array[Any]"
-    """Sums in units of 1 / 2^32, one row a class."""
+    """Sums in parts of 1 / 2^32, one row a class."""
 
     counts: NDArray[np.int64]
     """How many nodes each class has."""
@@ -37,24 +37,25 @@ class ClassSums:
         """From the vectors of labelled nodes, one class after the other.
 
         Args:
-            vectors: Numbers between -1 and 1, a row for each node.
-            counts: How many of them each class has.
+            vectors: Numbers between -1 and 1, a row for each node; sparse or dense.
+            counts: How many of these rows each class has.
         """
         ends = np.concatenate(([0], np.cumsum(counts)))
         ones = np.ones(int(ends[-1]), dtype=np.int64)
         members = csr_array((ones, np.arange(ones.size), ends), shape=(counts.size, ones.size))
-        sums = csr_array(members @ _counted(vectors))
+        sums = csr_array(members @ _to_fixed_point(vectors))
         sums.sort_indices()
         return cls(sums, counts)
 
     @property
     def means(self) -> NDArray[np.float64]:
         """The mean vector of every class."""
-        dense: NDArray[np.float64] = self.sums.toarray() / (self.counts[:, None] * float(UNIT))
+        divisors = self.counts[:, None] * float(FIXED_POINT_SCALE)
+        dense: NDArray[np.float64] = self.sums.toarray() / divisors
         return dense
 
     def __or__(self, others: "ClassSums") -> "ClassSums":
-        """With more classes behind."""
+        """With more classes behind the ones here."""
         sums = csr_array(vstack((self.sums, others.sums), format="csr"))
         return ClassSums(sums, np.concatenate((self.counts, others.counts)))
 
@@ -68,7 +69,7 @@ class ClassSums:
         """Some classes, in this order.
 
         Args:
-            columns: The places of the classes.
+            columns: The positions of the classes, from 0.
         """
         return ClassSums(csr_array(self.sums[columns]), self.counts[columns])
 
@@ -88,7 +89,7 @@ class ClassSums:
         """What :meth:`to_tensors` describes.
 
         Args:
-            tensors: Arrays by name.
+            tensors: Arrays by the names it gives them.
         """
         arrays = {name: tensor.numpy() for name, tensor in tensors.items()}
         shape = arrays["counts"].size, int(arrays["width"])
@@ -96,8 +97,8 @@ class ClassSums:
         return cls(csr_array(entries, shape=shape), arrays["counts"])
 
 
-def _counted(vectors: Matrix) -> Matrix:
+def _to_fixed_point(vectors: Matrix) -> Matrix:
     if is_sparse(vectors):
-        values = np.rint(vectors.data.astype(np.float64) * UNIT).astype(np.int64)
+        values = np.rint(vectors.data.astype(np.float64) * FIXED_POINT_SCALE).astype(np.int64)
         return csr_array((values, vectors.indices, vectors.indptr), shape=vectors.shape)
-    return csr_array(np.rint(vectors.astype(np.float64) * UNIT).astype(np.int64))
+    return csr_array(np.rint(vectors.astype(np.float64) * FIXED_POINT_SCALE).astype(np.int64))

@@ -1,7 +1,7 @@
 """Which nodes to keep for later sessions: pure functions on embeddings.
 
-The first three give every node a cost, and :func:`lowest` keeps the cheapest of each class;
-:func:`herding` chooses one node after the other.
+Three functions give every node a cost, and :func:`lowest_cost_nodes` keeps the cheapest of each
+class; :func:`herding` chooses one node after the other.
 """
 
 import torch
@@ -10,18 +10,21 @@ from torch import Tensor
 
 from nodegraft.graph.labels import NodeLabels
 
-PAIRS = 2**24
+MAX_DISTANCES = 2**24
 """How many distances are held at once; all of them would be the labelled nodes squared."""
 
 
-def lowest(labelled: NodeLabels, costs: Tensor, count: int) -> NodeLabels:
-    """Of each class the ``count`` nodes with the lowest cost, cheapest first.
-
-    ``costs`` are in the order of ``labelled.rows()``.
+def lowest_cost_nodes(labelled: NodeLabels, costs: Tensor, count: int) -> NodeLabels:
+    """The cheapest nodes of each class, cheapest first.
 
     >>> labelled = NodeLabels({"hats": [7, 8, 9], "caps": [4]})
-    >>> lowest(labelled, torch.tensor([2.0, 0, 1, 5]), 2).to_lists()
+    >>> lowest_cost_nodes(labelled, torch.tensor([2.0, 0, 1, 5]), 2).to_lists()
     {'hats': [8, 9], 'caps': [4]}
+
+    Args:
+        labelled: Nodes of some classes.
+        costs: One number a node, in the order of ``labelled.rows()``; equal ones keep that order.
+        count: How many nodes of each class; a smaller class keeps all of its own.
     """
     parts = torch.split(costs, [rows.size for rows in labelled.values()])
     return NodeLabels(
@@ -38,6 +41,11 @@ def mean_of_feature(vectors: Tensor, targets: Tensor, means: Tensor) -> Tensor:
     >>> vectors, classes = torch.tensor([[0.0], [4.0], [5.0]]), torch.tensor([0, 0, 0])
     >>> mean_of_feature(vectors, classes, means=torch.tensor([[3.0]])).tolist()
     [3.0, 1.0, 2.0]
+
+    Args:
+        vectors: One embedding a node (:math:`z`).
+        targets: The number of each node's class, from 0.
+        means: One row a class (:math:`\bar z`).
     """
     distances: Tensor = torch.linalg.vector_norm(vectors - means[targets], dim=1)
     return distances
@@ -49,8 +57,13 @@ def coverage_maximisation(vectors: Tensor, targets: Tensor, radius: float) -> Te
     >>> near, classes = torch.tensor([[0.0], [1.0], [1.5]]), torch.tensor([0, 0, 1])
     >>> coverage_maximisation(near, classes, radius=1.0).tolist()
     [0.0, 1.0, 1.0]
+
+    Args:
+        vectors: One embedding a node.
+        targets: The number of each node's class, from 0.
+        radius: Nodes closer than this are near (:math:`r`), in units of Euclidean distance.
     """
-    block = max(1, PAIRS // max(1, len(vectors)))
+    block = max(1, MAX_DISTANCES // max(1, len(vectors)))
     counts = []
     for some, own in zip(torch.split(vectors, block), torch.split(targets, block), strict=True):
         # By differences: the expanded form rounds, and a count jumps where it does.
@@ -70,6 +83,18 @@ def influence_maximisation(
     :math:`H_c = \frac{1}{n} \sum_i p_{ic} (1 - p_{ic}) z_i z_i^\top + \lambda I`, so that
 
     .. math:: I_i^2 = \sum_c (p_{ic} - [y_i = c])^2 \, \lVert H_c^{-1} z_i \rVert^2 / n^2
+
+    >>> vectors, head = torch.tensor([[1.0], [1.0], [-1.0]]), torch.tensor([[2.0], [-2.0]])
+    >>> costs = influence_maximisation(vectors, torch.tensor([0, 1, 1]), head, damping=0.1)
+    >>> costs.round(decimals=2).tolist()
+    [-0.07, -3.93, -0.07]
+
+    Args:
+        vectors: One embedding a node (:math:`z`).
+        targets: The number of each node's class, from 0.
+        head: One row of weights a class (:math:`W`).
+        damping: Keeps every :math:`H_c` invertible (:math:`\lambda`), above 0; larger values
+            bring influences closer together.
     """
     wide = vectors.double()
     shares = torch.softmax(wide @ head.double().T, dim=1)
@@ -83,7 +108,7 @@ def influence_maximisation(
 
 
 def herding(vectors: Tensor, count: int) -> list[int]:
-    r"""Places of ``count`` nodes whose running mean stays closest to the mean of all.
+    r"""Positions of nodes whose running mean stays closest to the mean of all.
 
     .. math:: p_k = \arg\min_i \Bigl\lVert \bar z - \frac{1}{k}
         \Bigl(z_i + \sum_{j<k} z_{p_j}\Bigr) \Bigr\rVert
@@ -92,6 +117,10 @@ def herding(vectors: Tensor, count: int) -> list[int]:
 
     >>> herding(torch.tensor([[0.0], [1.0], [5.0]]), 2)
     [1, 2]
+
+    Args:
+        vectors: One row for each node of one class.
+        count: How many nodes are chosen, or all where there are fewer.
     """
     mean, chosen = vectors.mean(dim=0), list[int]()
     total = torch.zeros_like(mean)

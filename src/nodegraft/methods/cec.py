@@ -10,7 +10,7 @@ from nodegraft.graph.view import GraphView
 from nodegraft.methods.templates.episodic import Prototypical
 from nodegraft.nn.encoders.gcn import GCN
 from nodegraft.streams.curriculum import Curriculum
-from nodegraft.training.learners.evolved import EvolvedClassifier
+from nodegraft.training.learners.evolved_classifier import EvolvedClassifier
 from nodegraft.training.meta import MetaTraining
 
 

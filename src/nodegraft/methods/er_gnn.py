@@ -16,7 +16,7 @@ from nodegraft.graph.view import GraphView
 from nodegraft.memory.replay import (
     coverage_maximisation,
     influence_maximisation,
-    lowest,
+    lowest_cost_nodes,
     mean_of_feature,
 )
 from nodegraft.methods.templates.classifying import Classifying
@@ -96,7 +96,7 @@ class ERGNN(Classifying):
         self.kept_ = self.kept_.select(self.classes_[column] for column in columns)
 
     def _chosen(self, view: GraphView, labelled: NodeLabels) -> NodeLabels:
-        return lowest(labelled, self._costs(view, labelled), self.kept)
+        return lowest_cost_nodes(labelled, self._costs(view, labelled), self.kept)
 
     def _costs(self, view: GraphView, labelled: NodeLabels) -> Tensor:
         vectors, targets = self.embedded(view, labelled)

@@ -12,11 +12,11 @@ from nodegraft.episodes.episode import Episode
 from nodegraft.methods.templates.episodic import Prototypical
 from nodegraft.nn.encoders.gcn import GCN
 from nodegraft.streams.curriculum import Curriculum
-from nodegraft.training.learners.prototypes import Valuation, ValuedPrototypes
+from nodegraft.training.learners.prototypes import ValuatorOptions, WeightedPrototypeLearner
 
 
 @dataclass(kw_only=True)
-class GPN(Prototypical[ValuedPrototypes]):
+class GPN(Prototypical[WeightedPrototypeLearner]):
     r"""Graph Prototypical Networks.
 
     .. math::
@@ -43,10 +43,10 @@ class GPN(Prototypical[ValuedPrototypes]):
     citation: ClassVar[str] = "Ding et al. 2020"
     reversible: ClassVar[bool] = True
 
-    def new_network(self, encoder: GCN) -> ValuedPrototypes:
+    def new_network(self, encoder: GCN) -> WeightedPrototypeLearner:
         """Encoder and valuator; nothing weighs tasks."""
-        valuation = Valuation(nla_for="all", centrality=self.centrality)
-        return ValuedPrototypes(encoder, valuation, self.seeds.torch_generator("valuator"))
+        options = ValuatorOptions(nla_for="all", centrality=self.centrality)
+        return WeightedPrototypeLearner(encoder, options, self.seeds.torch_generator("valuator"))
 
     def practice(self, curriculum: Curriculum) -> Iterator[Episode]:
         """Plain tasks."""

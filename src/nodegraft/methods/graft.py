@@ -33,10 +33,10 @@ from nodegraft.nn.confidence import (
     calibrated_probabilities,
     known_class_probability,
 )
-from nodegraft.nn.linear.centred_cosine import centred_cosines, cosine_shares
+from nodegraft.nn.linear.centred_cosine import centred_cosines, cosine_contributions
 from nodegraft.nn.linear.loglinear import Signals
 from nodegraft.streams.curriculum import Curriculum
-from nodegraft.training.practice import Calibration, PracticeRound, practise
+from nodegraft.training.practice import Calibration, PracticeRound, calibrate
 
 FLOOR = 0.1
 """Added to a node's share of a class's walks: not being reached is a hint, not a proof."""
@@ -62,7 +62,7 @@ class _Known:
         return _Known(self.sums | others.sums, self.starts + others.starts)
 
     @property
-    def evidence(self) -> NDArray[np.float64]:
+    def scarcity(self) -> NDArray[np.float64]:
         return np.log1p(PLENTY / self.sums.counts)
 
 
@@ -169,8 +169,8 @@ class Graft(Method):
 
     def probabilities(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """Calibrated on known classes, some of them played with few labels."""
-        evidence = _Known(self._sums(), ()).evidence
-        return calibrated_probabilities(super().probabilities(scores), evidence, self.confidence_)
+        scarcity = _Known(self._sums(), ()).scarcity
+        return calibrated_probabilities(super().probabilities(scores), scarcity, self.confidence_)
 
     def known_class_probability(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """By the best score, against nodes of classes left out of practice."""
@@ -233,7 +233,7 @@ class Graft(Method):
         middles = np.split(self.centre_, len(layers))
         near = self._layers(view, labels.astype(np.int64))
         similar = sum(
-            weight * cosine_shares(own, examples, mean, middle) / count
+            weight * cosine_contributions(own, examples, mean, middle) / count
             for weight, own, examples, mean, middle in zip(
                 self.weights_, layers, near, means, middles, strict=False
             )
@@ -298,8 +298,8 @@ class Graft(Method):
         ]
         if self.walks:
             signals.append(np.log(view.diffused(known.starts, rows, self.restart) + FLOOR))
-        evidence = known.evidence if self.few_labels else np.zeros(known.sums.counts.size)
-        return np.stack([*signals, np.broadcast_to(evidence, signals[0].shape)])
+        scarcity = known.scarcity if self.few_labels else np.zeros(known.sums.counts.size)
+        return np.stack([*signals, np.broadcast_to(scarcity, signals[0].shape)])
 
     def _practise(self, view: GraphView, curriculum: Curriculum, memory: ClassSums) -> Calibration:
         train, held_out = curriculum.without_pseudo_novel.for_early_stopping(self.seeds)
@@ -311,7 +311,7 @@ class Graft(Method):
                 memory = self._remember(view, train)
             known = _Known(memory, self._starts(view, train))
             rounds = list(self._rounds(view, train.classes, known, episodes))
-            return practise(rounds, self.listener)
+            return calibrate(rounds, self.listener)
         hops = [SIMILARITY / (self.hops + 1)] * (self.hops + 1)
         weights = [*hops, *([WALKS] if self.walks else []), FEW_LABELS]
         return Calibration(np.array(weights), UNCALIBRATED, ALWAYS_KNOWN)
@@ -344,7 +344,7 @@ class Graft(Method):
                 for nodes in (episode.query.rows(), episode.unknown)
             )
             self.listener.step("practise on known classes", done, len(episodes))
-            yield PracticeRound(signals, episode.targets, taught.evidence, unknown)
+            yield PracticeRound(signals, episode.targets, taught.scarcity, unknown)
 
 
 def _rarity(view: GraphView, wanted: bool) -> NDArray[np.float32]:

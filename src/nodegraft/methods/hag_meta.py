@@ -18,7 +18,7 @@ from nodegraft.methods.templates.episodic import Prototypical
 from nodegraft.model.learned import learned
 from nodegraft.nn.encoders.gcn import GCN
 from nodegraft.streams.curriculum import Curriculum
-from nodegraft.training.learners.hag import HAGNetwork, PaperOptions
+from nodegraft.training.learners.hag import HAGNetwork, HAGOptions
 from nodegraft.training.meta import leave_one_out
 
 
@@ -35,7 +35,7 @@ class Attention:
 
 @dataclass(kw_only=True)
 class HAGMeta(Prototypical[HAGNetwork]):
-    r"""The paper's system, as read by ``algorithm.md``.
+    r"""The paper's system. Where its text, appendix and equations disagree, a parameter says how.
 
     The encoder is pre-trained on the base classes, then encoder and both attentions practise
     increments on the pseudo-novel ones (GPIL). A new class's prototype is
@@ -112,7 +112,7 @@ class HAGMeta(Prototypical[HAGNetwork]):
 
     def new_network(self, encoder: GCN) -> HAGNetwork:
         """Both attentions beside the encoder."""
-        options = PaperOptions(
+        options = HAGOptions(
             nla=self.nla,
             tla=self.tla,
             tla_scale=self.tla_scale,
@@ -122,7 +122,7 @@ class HAGMeta(Prototypical[HAGNetwork]):
         )
         base, ways = self.shape_
         generator = self.seeds.torch_generator("attention")
-        return HAGNetwork(encoder, options, base=base, ways=ways, generator=generator)
+        return HAGNetwork(encoder, options, num_base_classes=base, ways=ways, generator=generator)
 
     def practice(self, curriculum: Curriculum) -> Iterator[Episode]:
         """GPIL, unless it is ablated."""

@@ -17,7 +17,7 @@ from nodegraft.memory.replay import herding
 from nodegraft.methods.templates.classifying import Classifying
 from nodegraft.model.learned import learned
 from nodegraft.nn.encoders.encoder import embed_rows
-from nodegraft.nn.losses import distillation
+from nodegraft.nn.losses import distillation_loss
 from nodegraft.nn.prototypes import class_means, squared_distances
 from nodegraft.streams.curriculum import Curriculum
 
@@ -74,7 +74,7 @@ class ICaRL(Classifying):
         taught = self._answers(view, rows)
 
         def loss(scores: Tensor) -> Tensor:
-            held = distillation(scores[:, :known], taught, self.temperature)
+            held = distillation_loss(scores[:, :known], taught, self.temperature)
             return F.cross_entropy(scores, targets) + held
 
         self.train_on(self.grown(support), view, rows, loss, self.steps)

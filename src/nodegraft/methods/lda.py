@@ -13,7 +13,7 @@ from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView
 from nodegraft.methods.templates.frozen import Frozen
 from nodegraft.model.learned import learned
-from nodegraft.nn.linear.covariance import shrunk, within_scatter
+from nodegraft.nn.linear.covariance import shrink_covariance, within_class_scatter
 from nodegraft.nn.prototypes import class_means
 from nodegraft.streams.curriculum import Curriculum
 
@@ -76,9 +76,9 @@ class LDA(Frozen):
         vectors = embedded.double()
         means = class_means(vectors, targets, len(support))
         self.means_ = torch.cat((self.means_, means))
-        self.scatter_ = self.scatter_ + within_scatter(vectors, targets, means)
+        self.scatter_ = self.scatter_ + within_class_scatter(vectors, targets, means)
         self.nodes_ = self.nodes_ + len(vectors)
-        covariance = shrunk(self.scatter_ / self.nodes_, self.shrinkage)
+        covariance = shrink_covariance(self.scatter_ / self.nodes_, self.shrinkage)
         self.weights_ = torch.linalg.solve(covariance, self.means_.T).T.contiguous()
         self.biases_ = -0.5 * (self.weights_ * self.means_).sum(dim=1)
 

@@ -22,7 +22,7 @@ from nodegraft.methods.templates.episodic import Episodic
 from nodegraft.model.learned import learned
 from nodegraft.nn.encoders.gcn import GCN
 from nodegraft.streams.curriculum import Curriculum
-from nodegraft.training.learners.maml import MAML, Adaptation, Adapted
+from nodegraft.training.learners.maml import MAML, AdaptedModel, InnerLoop
 from nodegraft.training.meta import MetaTraining
 
 
@@ -96,14 +96,14 @@ class MetaGNN(Episodic[MAML]):
 
     def new_network(self, encoder: GCN) -> MAML:
         """The encoder inside its inner loop."""
-        plan = Adaptation(
-            rate=self.inner_rate,
+        inner_loop = InnerLoop(
+            learning_rate=self.inner_rate,
             steps=self.inner_steps,
             test_steps=self.test_steps,
             first_order=self.first_order,
             base_shots=self.base_shots,
         )
-        return MAML(encoder, plan, self.seeds)
+        return MAML(encoder, inner_loop, self.seeds)
 
     def practice(self, curriculum: Curriculum) -> Iterator[Episode]:
         """Plain tasks."""
@@ -113,9 +113,9 @@ class MetaGNN(Episodic[MAML]):
         """With the outer rate."""
         return replace(super().training(episodes), learning_rate=self.meta_rate)
 
-    def _adapted(self, view: GraphView) -> Adapted:
-        return Adapted(self.supports_.on(view), self.adapted_)
+    def _adapted(self, view: GraphView) -> AdaptedModel:
+        return AdaptedModel(self.supports_.on(view), self.adapted_)
 
-    def _take(self, view: GraphView, adapted: Adapted) -> None:
+    def _take(self, view: GraphView, adapted: AdaptedModel) -> None:
         self.supports_ = KeyedLabels.of(adapted.supports, view)
         self.adapted_ = adapted.weights

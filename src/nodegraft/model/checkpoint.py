@@ -79,25 +79,50 @@ def pack(attributes: Mapping[str, Any], kinds: Mapping[str, str]) -> State:
         kinds: How each is saved; see :func:`nodegraft.model.learned.learned_kinds`.
     """
     arrays: dict[str, NDArray[Any]] = {}
-    document: dict[str, Any] = {}
     for name, value in attributes.items():
-        kind = kinds[name]
-        _check_type(name, value, kind)
-        told: dict[str, Any] = {"kind": kind}
-        if kind == "array":
-            arrays[name] = value
-        elif kind == "tensor":
-            arrays[name] = value.detach().numpy()
-        elif kind == "tensors":
-            told["names"] = list(value)
-            arrays |= {f"{name}/{part}": one.detach().numpy() for part, one in value.items()}
-        elif kind == "labels":
-            told["classes"] = list(value)
-            arrays |= prefixed(f"{name}/", value.to_arrays())
+        _check_type(name, value, kinds[name])
+        arrays |= _arrays(name, value, kinds[name])
+    return State(arrays, _document(attributes, kinds))
+
+
+def kept_bytes(attributes: Mapping[str, Any], kinds: Mapping[str, str]) -> int:
+    """What ``pack(attributes, kinds).nbytes`` gives, without packing labels, which may be many.
+
+    Args:
+        attributes: Learned attributes by name.
+        kinds: How each is saved.
+    """
+    for name, value in attributes.items():
+        _check_type(name, value, kinds[name])
+    total = len(json.dumps(_document(attributes, kinds)))
+    for name, value in attributes.items():
+        if kinds[name] == "labels":
+            total += value.nbytes + 8 * len(value)
         else:
-            told["value"] = value
-        document[name] = told
-    return State(arrays, document)
+            total += sum(array.nbytes for array in _arrays(name, value, kinds[name]).values())
+    return total
+
+
+def _arrays(name: str, value: Any, kind: str) -> dict[str, NDArray[Any]]:
+    if kind == "array":
+        return {name: value}
+    if kind == "tensor":
+        return {name: value.detach().numpy()}
+    if kind == "tensors":
+        return {f"{name}/{part}": one.detach().numpy() for part, one in value.items()}
+    return prefixed(f"{name}/", value.to_arrays()) if kind == "labels" else {}
+
+
+def _document(attributes: Mapping[str, Any], kinds: Mapping[str, str]) -> dict[str, Any]:
+    document: dict[str, Any] = {name: {"kind": kinds[name]} for name in attributes}
+    for name, told in document.items():
+        if kinds[name] == "tensors":
+            told["names"] = list(attributes[name])
+        elif kinds[name] == "labels":
+            told["classes"] = list(attributes[name])
+        elif kinds[name] == "json":
+            told["value"] = attributes[name]
+    return document
 
 
 def unpack(state: State, kinds: Mapping[str, str]) -> dict[str, Any]:

@@ -31,7 +31,15 @@ from nodegraft.graph.keys import Key, several
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView
 from nodegraft.model.capability import Capability
-from nodegraft.model.checkpoint import SavedModel, State, pack, read_model, unpack, write_model
+from nodegraft.model.checkpoint import (
+    SavedModel,
+    State,
+    kept_bytes,
+    pack,
+    read_model,
+    unpack,
+    write_model,
+)
 from nodegraft.model.class_table import ClassTable
 from nodegraft.model.hooks import Hooks
 from nodegraft.model.inputs import GraphInputs
@@ -132,7 +140,7 @@ class Method(Hooks):
             with Measurement() as work:
                 draft.learn_classes(graph, support)
             draft._know(table, keys)
-            kept = draft.state().nbytes
+            kept = draft.kept_bytes()
         return AddReport(support.classes, session, work.seconds, work.peak_bytes, kept)
 
     def add_labels(self, graph: GraphView, labels: Labels, *, listener: Listener = SILENT) -> None:
@@ -248,8 +256,15 @@ class Method(Hooks):
 
     def state(self) -> State:
         """Everything learned, as arrays and JSON."""
+        return pack(*self._learned())
+
+    def kept_bytes(self) -> int:
+        """How large everything learned is, in bytes."""
+        return kept_bytes(*self._learned())
+
+    def _learned(self) -> tuple[dict[str, Any], dict[str, str]]:
         kinds = learned_kinds(type(self))
-        return pack({name: value for name, value in vars(self).items() if name in kinds}, kinds)
+        return {name: value for name, value in vars(self).items() if name in kinds}, kinds
 
     def save(self, directory: str | Path) -> None:
         """Write a new directory with safetensors, JSON and a short card.
@@ -422,7 +437,7 @@ class Method(Hooks):
         )
         return (
             f"# {self.name}\n\n{self.summary}\n\n"
-            f"{len(self._table)} classes, {self.state().nbytes:,} bytes of learned state, "
+            f"{len(self._table)} classes, {self.kept_bytes():,} bytes of learned state, "
             f"nodegraft {version('nodegraft')}.\n\n"
             f"| class | learned in session | labelled nodes |\n|---|---|---|\n{rows}\n"
         )

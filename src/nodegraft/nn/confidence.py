@@ -23,70 +23,76 @@ def fit_calibration(answers: Sequence[tuple[Floats, Floats, NDArray[np.bool_]]])
 
     .. math:: \sigma(a_1 \operatorname{logit} p + a_2 e + a_3 \varepsilon + a_4 \log C + a_0)
 
-    Platt's scaling of the share :math:`p` that the answer's class has, with terms for how few
-    labels the class rests on (:math:`e`) and the :math:`C` known classes on average
-    (:math:`\varepsilon`): among many young classes an answer is less sure, whatever its share.
-    Where practice cannot tell (all right, all wrong), nothing changes.
+    Platt's scaling of the probability :math:`p` of the answer's class, with terms for how few
+    labels that class has (:math:`e`) and the :math:`C` known classes have on average
+    (:math:`\varepsilon`): among many classes with few labels an answer is less sure, whatever its
+    probability. Where practice cannot tell (all right, all wrong), nothing changes.
 
     Args:
-        answers: One triple a round: shares, every class's evidence, and which answers were right.
+        answers: One triple a round: probabilities (node x class) before calibration, the label
+            scarcity of each class, and which answers were right. Scarcity is larger for fewer
+            labels, such as log(1 + 100 / labels).
     """
     from sklearn.linear_model import LogisticRegression
 
     correct = np.concatenate([right for _, _, right in answers])
     if correct.all() or not correct.any():
         return UNCALIBRATED
-    known = np.concatenate([_known(shares, evidence) for shares, evidence, _ in answers])
-    fitted = LogisticRegression(C=1e4).fit(known, correct)
+    predictors = np.concatenate(
+        [_predictors(probabilities, scarcity) for probabilities, scarcity, _ in answers]
+    )
+    fitted = LogisticRegression(C=1e4).fit(predictors, correct)
     if fitted.coef_[0, 0] <= 0.0:
         return UNCALIBRATED
     return np.append(fitted.coef_[0], fitted.intercept_[0])
 
 
-def _known(shares: Floats, evidence: Floats) -> Floats:
+def _predictors(probabilities: Floats, scarcity: Floats) -> Floats:
     """What confidence may depend on, a row for each answer."""
-    odds = _odds(shares.max(axis=1))
-    own = evidence[shares.argmax(axis=1)]
-    everywhere = np.tile((evidence.mean(), np.log(evidence.size)), (odds.size, 1))
-    return np.column_stack((odds, own, everywhere))
+    log_odds = _log_odds(probabilities.max(axis=1))
+    own = scarcity[probabilities.argmax(axis=1)]
+    everywhere = np.tile((scarcity.mean(), np.log(scarcity.size)), (log_odds.size, 1))
+    return np.column_stack((log_odds, own, everywhere))
 
 
-def calibrated_probabilities(shares: Floats, evidence: Floats, coefficients: Floats) -> Floats:
+def calibrated_probabilities(
+    probabilities: Floats, scarcity: Floats, coefficients: Floats
+) -> Floats:
     """Probabilities in which the largest of a row is as likely as practice says.
 
     The others share the rest in proportion. The answer stays the answer: the largest is never put
     below the second.
 
-    >>> shares = np.array([[0.6, 0.3, 0.1]])
+    >>> probabilities = np.array([[0.6, 0.3, 0.1]])
     >>> doubled = np.array([2.0, 0.0, 0.0, 0.0, 0.0])
-    >>> calibrated_probabilities(shares, np.zeros(3), doubled).round(3).tolist()
+    >>> calibrated_probabilities(probabilities, np.zeros(3), doubled).round(3).tolist()
     [[0.692, 0.231, 0.077]]
 
     Args:
-        shares: One row a node, one column a class, adding up to 1.
-        evidence: How few labels each class rests on.
+        probabilities: Before calibration: one row a node, one column a class, adding up to 1.
+        scarcity: How few labels each class has, in the measure of :func:`fit_calibration`.
         coefficients: What :func:`fit_calibration` found.
     """
     from scipy.special import expit
 
-    if shares.shape[1] == 1:
-        return shares
-    sure = expit(_known(shares, evidence) @ coefficients[:-1] + coefficients[-1])
-    nodes, top = np.arange(len(shares)), shares.argmax(axis=1)
-    rest = shares.copy()
+    if probabilities.shape[1] == 1:
+        return probabilities
+    linear = _predictors(probabilities, scarcity) @ coefficients[:-1] + coefficients[-1]
+    nodes, top = np.arange(len(probabilities)), probabilities.argmax(axis=1)
+    rest = probabilities.copy()
     rest[nodes, top] = 0.0
     second, others = rest.max(axis=1), np.maximum(rest.sum(axis=1), 1e-300)
     # A hair above the second: at a tie another class would be the answer.
-    sure = np.maximum(sure, (1.0 + 1e-9) * second / (second + others))
-    out: Floats = rest * ((1.0 - sure) / others)[:, None]
-    out[nodes, top] = sure
+    confidence = np.maximum(expit(linear), (1.0 + 1e-9) * second / (second + others))
+    out: Floats = rest * ((1.0 - confidence) / others)[:, None]
+    out[nodes, top] = confidence
     return out
 
 
 def fit_open_set(known: Floats, unknown: Floats) -> Floats:
     r"""Coefficients of :math:`\sigma(a s + d)`, the chance that a node is of a known class.
 
-    :math:`s` is the node's best score. Shares cannot tell: they add up to 1 among the known
+    :math:`s` is the node's best score. Probabilities cannot tell: they add up to 1 among the known
     classes, however little a node is like any. Nodes of unknown classes are taken to be half of
     all, as nothing is said about how many will come.
 
@@ -96,7 +102,7 @@ def fit_open_set(known: Floats, unknown: Floats) -> Floats:
 
     Args:
         known: Best scores of nodes of known classes.
-        unknown: Best scores of nodes of classes that were not taught.
+        unknown: Best scores of nodes of unknown classes.
     """
     from sklearn.linear_model import LogisticRegression
 
@@ -126,9 +132,9 @@ def known_class_probability(scores: Floats, coefficients: Floats) -> Floats:
     return chance
 
 
-def _odds(shares: Floats) -> Floats:
+def _log_odds(probabilities: Floats) -> Floats:
     from scipy.special import logit
 
-    # Shares of exactly 0 or 1 have no odds; beyond a millionth they mean the same.
-    odds: Floats = logit(np.clip(shares, 1e-6, 1.0 - 1e-6))
-    return odds
+    # Probabilities of exactly 0 or 1 have none; beyond a millionth they mean the same.
+    log_odds: Floats = logit(np.clip(probabilities, 1e-6, 1.0 - 1e-6))
+    return log_odds

@@ -7,18 +7,22 @@ from torch import Tensor
 def task_weighted_cross_entropy(scores: Tensor, targets: Tensor, class_weights: Tensor) -> Tensor:
     r""":math:`\frac{1}{|Q|} \sum_{q} (1 + w_{y_q}) \cdot CE(s_q, y_q)`.
 
-    With weights of zero it is the plain cross-entropy.
-
     >>> import torch
     >>> scores, targets = torch.zeros(1, 2), torch.tensor([1])
     >>> round(task_weighted_cross_entropy(scores, targets, torch.tensor([0.0, 1.0])).item(), 4)
     1.3863
+
+    Args:
+        scores: One row a query, one column a class.
+        targets: The column of each query's class.
+        class_weights: The extra weight of each class (:math:`w`); zeros give the plain
+            cross-entropy.
     """
     losses = F.cross_entropy(scores, targets, reduction="none")
     return ((1.0 + class_weights[targets]) * losses).mean()
 
 
-def distillation(scores: Tensor, taught: Tensor, temperature: float) -> Tensor:
+def distillation_loss(scores: Tensor, teacher_scores: Tensor, temperature: float) -> Tensor:
     r"""How far a network's softened answers are from those of its teacher.
 
     .. math:: T^2 \cdot \frac{1}{|Q|} \sum_q KL\bigl(\sigma(t_q / T) \,\Vert\, \sigma(s_q / T)\bigr)
@@ -27,12 +31,18 @@ def distillation(scores: Tensor, taught: Tensor, temperature: float) -> Tensor:
     cross-entropy, whatever the temperature. Hinton et al. 2015, https://arxiv.org/abs/1503.02531.
 
     >>> import torch
-    >>> scores, taught = torch.zeros(1, 2), torch.tensor([[2.0, 0.0]])
-    >>> round(distillation(scores, taught, temperature=2.0).item(), 4)
+    >>> scores, teacher_scores = torch.zeros(1, 2), torch.tensor([[2.0, 0.0]])
+    >>> round(distillation_loss(scores, teacher_scores, temperature=2.0).item(), 4)
     0.4438
+
+    Args:
+        scores: The network's scores (:math:`s`): one row a node, one column a class.
+        teacher_scores: The teacher's scores (:math:`t`) of the same nodes and classes.
+        temperature: What both are divided by (:math:`T`), above 0; larger values compare more
+            than the best classes.
     """
     softened = F.log_softmax(scores / temperature, dim=1)
-    wanted = F.log_softmax(taught / temperature, dim=1)
+    wanted = F.log_softmax(teacher_scores / temperature, dim=1)
     divergence = F.kl_div(softened, wanted, reduction="batchmean", log_target=True)
     return temperature**2 * divergence
 
@@ -40,12 +50,16 @@ def distillation(scores: Tensor, taught: Tensor, temperature: float) -> Tensor:
 def balanced_cross_entropy(scores: Tensor, targets: Tensor) -> Tensor:
     r""":math:`\frac{1}{|C|} \sum_{k \in C} \frac{1}{|S_k|} \sum_{j \in S_k} CE(s_j, k)`.
 
-    Every class that is asked for counts alike, however many nodes it has.
+    Every class that occurs among the targets counts alike, however many nodes it has.
 
     >>> import torch
     >>> scores = torch.tensor([[9.0, 0.0], [9.0, 0.0], [0.0, 0.0]])
     >>> round(balanced_cross_entropy(scores, torch.tensor([0, 0, 1])).item(), 4)
     0.3466
+
+    Args:
+        scores: One row a node, one column a class.
+        targets: The column of each node's class.
     """
     counts = targets.bincount(minlength=scores.shape[1]).clamp(min=1)
     return F.cross_entropy(scores, targets, weight=1.0 / counts.to(scores.dtype))

@@ -5,15 +5,20 @@ import torch.nn.functional as F
 from torch import Tensor
 
 
-def class_means(embeddings: Tensor, targets: Tensor, classes: int) -> Tensor:
+def class_means(embeddings: Tensor, targets: Tensor, num_classes: int) -> Tensor:
     r"""Row ``k`` is :math:`p_k = \frac{1}{|S_k|} \sum_{j \in S_k} z_j`, the paper's Eq. (PN).
 
     >>> class_means(torch.tensor([[1.0], [3.0], [5.0]]), torch.tensor([0, 0, 1]), 2).tolist()
     [[2.0], [5.0]]
+
+    Args:
+        embeddings: One row a node.
+        targets: The number of each node's class, from 0.
+        num_classes: How many rows the result has; a class without nodes gets zeros.
     """
-    sums = torch.zeros(classes, embeddings.shape[1], dtype=embeddings.dtype)
+    sums = torch.zeros(num_classes, embeddings.shape[1], dtype=embeddings.dtype)
     sums.index_add_(0, targets, embeddings)
-    counts = torch.bincount(targets, minlength=classes).clamp(min=1)
+    counts = torch.bincount(targets, minlength=num_classes).clamp(min=1)
     return sums / counts[:, None]
 
 
@@ -24,6 +29,10 @@ def squared_distances(embeddings: Tensor, prototypes: Tensor) -> Tensor:
 
     >>> squared_distances(torch.tensor([[3.0, 4.0]]), torch.zeros(1, 2)).tolist()
     [[25.0]]
+
+    Args:
+        embeddings: One row a node: a row of the result.
+        prototypes: One row a class: a column of the result.
     """
     mode = "donot_use_mm_for_euclid_dist"
     return torch.cdist(embeddings, prototypes, compute_mode=mode).square()
@@ -37,6 +46,10 @@ def cosines(embeddings: Tensor, prototypes: Tensor) -> Tensor:
 
     >>> cosines(torch.tensor([[3.0, 0.0], [0.0, 0.0]]), torch.tensor([[2.0, 0.0]])).tolist()
     [[1.0], [0.0]]
+
+    Args:
+        embeddings: One row a node: a row of the result.
+        prototypes: One row a class: a column of the result.
     """
     rows, others = F.normalize(embeddings), F.normalize(prototypes)
     lengths = rows.square().sum(dim=1)[:, None] + others.square().sum(dim=1)

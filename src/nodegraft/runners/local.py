@@ -47,7 +47,13 @@ class LocalRunner:
         return [worker.process.pid or 0 for worker in self._workers]
 
     def run(self, jobs: Sequence[Job], data: Path | None, out: str | Path) -> Iterator[JobEvent]:
-        """Run all jobs; tells when each is given away and how it ends."""
+        """Run all jobs; tells when each is given away and how it ends.
+
+        Args:
+            jobs: The jobs.
+            data: The folder that holds the data folders.
+            out: The folder for the records.
+        """
         waiting = deque(jobs)
         self._workers = [Worker(data, str(out)) for _ in range(min(self._count, len(jobs)))]
         while True:

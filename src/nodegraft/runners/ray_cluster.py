@@ -101,7 +101,13 @@ class RayRunner:
         return sum(self._resources.jobs_on(node["Resources"]) for node in nodes if node["Alive"])
 
     def run(self, jobs: Sequence[Job], data: Path | None, out: str | Path) -> Iterator[JobEvent]:
-        """Run all jobs; tells when each is given away and how it ends."""
+        """Run all jobs; tells when each is given away and how it ends.
+
+        Args:
+            jobs: The jobs.
+            data: The folder that holds the data folders.
+            out: The folder for the records.
+        """
         if jobs and not self.capacity():
             raise NodegraftError(f"No node of the cluster has room for one job: {self._resources}.")
         place, graphs = _everywhere(out), SharedGraphs(jobs, data)

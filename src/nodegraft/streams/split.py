@@ -23,23 +23,45 @@ Groups: TypeAlias = NDArray[np.integer[Any]]
 class ClassSplit:
     """A value: the same labels, setting and seed always give the same split, with one hash.
 
-    Known classes (base and pseudo-novel) have ``train``, ``held_out`` and ``test`` nodes,
-    60/20/20. Validation and novel classes have ``support`` (``shots`` nodes) and ``query`` (all
-    others). ``members`` are all nodes of every class: they decide what is visible, no more.
+    Known classes (base and pseudo-novel) have training, held-out and test nodes, 60/20/20.
+    Validation and novel classes have supports and queries.
     """
 
     seed: int
+    """Drew it."""
+
     setting: Setting
+    """How many classes of each role."""
+
     base: tuple[str, ...]
+    """Known from the start; encoders are pre-trained on them."""
+
     pseudo_novel: tuple[str, ...]
+    """Known from the start; methods practise increments on them."""
+
     validation: tuple[str, ...]
+    """Hyper-parameters are chosen on them; they do not exist in the test stream."""
+
     novel: tuple[str, ...]
+    """In the order in which they arrive."""
+
     members: NodeLabels
+    """All nodes of every class: they decide what is visible, no more."""
+
     train: NodeLabels
+    """The nodes that teach known classes."""
+
     held_out: NodeLabels
+    """Nodes of known classes for early stopping."""
+
     test: NodeLabels
+    """Nodes of known classes that are asked about."""
+
     support: NodeLabels
+    """The ``shots`` nodes that teach each validation and novel class."""
+
     query: NodeLabels
+    """All other nodes of those, which are asked about."""
 
     @classmethod
     def draw(
@@ -53,10 +75,17 @@ class ClassSplit:
         """Draw a split by seed.
 
         Each class is shuffled by a generator of its own name, so what one class holds never
-        moves the nodes of another. ``groups`` gives a group number to every row of the graph
-        (near-duplicates, say): nodes of one group never stand on both sides, the teaching one
-        (train, support) and the measuring one; what that leaves over is set aside. ``many_shot``
-        teaches new classes by 60 % of their nodes instead of a few: a ceiling to compare with.
+        moves the nodes of another.
+
+        Args:
+            labels: The nodes of every class.
+            setting: How many classes of each role.
+            seed: Decides who is who.
+            groups: A group number for every row of the graph (near-duplicates, say): nodes of one
+                group never stand on both sides, the teaching one (train, support) and the
+                measuring one; what that leaves over is set aside.
+            many_shot: Whether new classes are taught by 60 % of their nodes instead of a few: a
+                ceiling to compare with.
         """
         if len(labels) < setting.classes:
             raise DataError(f"{setting} needs {setting.classes} classes, there are {len(labels)}.")

@@ -21,17 +21,26 @@ from nodegraft.training.optimiser import adam
 
 @dataclass(frozen=True, kw_only=True)
 class MetaTraining:
-    """One gradient step an episode; every ``check_every`` the validation classes are rehearsed.
+    """One gradient step an episode, and from time to time a rehearsal of the validation classes.
 
-    It stops after ``patience`` checks without a better accuracy and keeps the best weights;
-    without validation classes it runs all episodes.
+    The weights with the best rehearsal are kept; without validation classes those after the last
+    episode.
     """
 
     episodes: int = 1000
+    """Training stops after so many episodes at the latest."""
+
     learning_rate: float = 0.005
+    """Adam's step size."""
+
     weight_decay: float = 0.0005
+    """How strongly weights are drawn to zero."""
+
     patience: int = 10
+    """Training stops after more than so many rehearsals in a row without a better accuracy."""
+
     check_every: int = 20
+    """How many episodes from one rehearsal to the next."""
 
     def __call__(
         self,
@@ -41,30 +50,39 @@ class MetaTraining:
         rehearsal: Callable[[], Iterator[Session]] | None = None,
         listener: Listener = SILENT,
     ) -> None:
-        """Train the network in place."""
+        """Train the network in place.
+
+        Args:
+            network: What is trained.
+            view: What may be seen of the graph.
+            episodes: What it is trained on; one without queries is passed over.
+            rehearsal: Gives sessions in which the validation classes arrive; None if there are
+                no such classes.
+            listener: Is told of every episode, with the metrics of the last check.
+        """
         optimiser = adam(network.parameters(), self.learning_rate, self.weight_decay)
         sessions = [] if rehearsal is None else list(rehearsal())
         best, best_state, waited = -1.0, network.state_dict(), 0
-        shown: dict[str, float] = {}
+        metrics: dict[str, float] = {}
         for number, episode in enumerate(islice(episodes, self.episodes), start=1):
             if not episode.query.num_nodes:
-                # Where every class has a single node nothing is left to ask.
+                # Where every class has a single node none is left to be a query.
                 continue
             optimiser.zero_grad()
             outcome = network.loss(view, episode)
             outcome.loss.backward()  # type: ignore[no-untyped-call]
             optimiser.step()
             if number % self.check_every == 0:
-                shown = outcome.numbers()
+                metrics = outcome.metrics()
             if sessions and number % self.check_every == 0:
-                accuracy = shown["validation"] = rehearsed_accuracy(network, sessions)
+                accuracy = metrics["validation"] = rehearsal_accuracy(network, sessions)
                 waited = 0 if accuracy > best else waited + 1
                 if accuracy > best:
                     best = accuracy
                     best_state = {
                         name: value.clone() for name, value in network.state_dict().items()
                     }
-            listener.step("meta-train", number, self.episodes, loss=outcome.loss.item(), **shown)
+            listener.step("meta-train", number, self.episodes, loss=outcome.loss.item(), **metrics)
             if waited > self.patience:
                 break
         if sessions:
@@ -72,29 +90,41 @@ class MetaTraining:
 
 
 def leave_one_out(tasks: Sequence[NodeLabels], generator: np.random.Generator) -> Episode:
-    """An episode out of supports alone: one node of each class is asked, the others teach.
+    """An episode out of supports alone: one node of each class is the query, the others support.
 
-    A class of one node only teaches.
+    >>> task = NodeLabels({"hats": [1, 2, 3], "caps": [4]})
+    >>> episode = leave_one_out([task], np.random.default_rng(0))
+    >>> episode.support["hats"].size, episode.query.classes
+    (2, ('hats',))
+
+    Args:
+        tasks: Supports task by task, oldest first; a class of one node has no query.
+        generator: Decides which nodes are queries.
     """
-    taught: list[NodeLabels] = []
-    asked: dict[str, NDArray[np.int64]] = {}
+    supports: list[NodeLabels] = []
+    queries: dict[str, NDArray[np.int64]] = {}
     for task in tasks:
         drawn = {name: generator.permutation(rows) for name, rows in task.items()}
-        asked |= {name: rows[:1] for name, rows in drawn.items() if rows.size > 1}
-        taught.append(NodeLabels({name: rows[rows.size > 1 :] for name, rows in drawn.items()}))
-    return Episode(tuple(taught), NodeLabels(asked))
+        queries |= {name: rows[:1] for name, rows in drawn.items() if rows.size > 1}
+        supports.append(NodeLabels({name: rows[rows.size > 1 :] for name, rows in drawn.items()}))
+    return Episode(tuple(supports), NodeLabels(queries))
 
 
 @torch.no_grad()
-def rehearsed_accuracy(network: Learner[Any], sessions: list[Session]) -> float:
-    """Macro accuracy over all classes seen, averaged over the sessions of a rehearsal."""
+def rehearsal_accuracy(network: Learner[Any], sessions: list[Session]) -> float:
+    """Macro accuracy over all classes so far, from 0 to 1, averaged over sessions.
+
+    Args:
+        network: Learns the classes of each session; its weights stay as they are.
+        sessions: The sessions of a rehearsal, in order.
+    """
     names: list[str] = []
-    kept: Any = None
+    memory: Any = None
     accuracies = []
     for session in sessions:
-        kept = network.learn(session.view, session.support, kept)
+        memory = network.learn(session.view, session.support, memory)
         names += session.support.classes
-        scores = network.score(session.view, session.query.rows(), kept)
+        scores = network.score(session.view, session.query.rows(), memory)
         predicted = scores.argmax(dim=1).numpy()
         found = recalls(session.query.targets(names), predicted, len(names))
         accuracies.append(float(np.mean(found)))

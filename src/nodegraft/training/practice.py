@@ -1,4 +1,4 @@
-"""What practice teaches a method without gradients: how to weigh its signals, how sure to be."""
+"""Weights and calibrated confidence from practice on known classes, without gradients."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nodegraft.base.events import SILENT, Listener
-from nodegraft.nn.confidence import fit_calibration, fit_open_set
+from nodegraft.nn.confidence import ALWAYS_KNOWN, fit_calibration, fit_open_set
 from nodegraft.nn.linear.loglinear import Signals, mixture_weights
 
 
@@ -17,57 +17,57 @@ class PracticeRound:
     """What signals say in one episode made of known classes."""
 
     signals: Signals
-    """Of the nodes asked about. The last signal is the evidence, the same for all nodes: the only
-    one whose weight may be negative."""
+    """The signals of the queries. The last one is the label scarcity, the same for all nodes: the
+    only one whose weight may be negative."""
 
     targets: NDArray[np.int64]
-    """The column of each one's class."""
+    """The column of each query's class."""
 
-    evidence: NDArray[np.float64]
-    """How few labels each class rests on."""
+    scarcity: NDArray[np.float64]
+    """How few labels each class has: larger for fewer, such as log(1 + 100 / labels)."""
 
     unknown: Signals
-    """Of nodes whose class is not in the episode."""
+    """The signals of nodes whose class is not in the episode; empty where there are none."""
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """What practice found: weights, and coefficients that make scores mean something."""
+    """How signals become a score, and the score becomes probabilities that come true."""
 
     weights: NDArray[np.float64]
-    """Of the signals."""
+    """One weight a signal: the score is their weighted sum."""
 
     confidence: NDArray[np.float64]
-    """Of calibrated probabilities."""
+    """Coefficients of :func:`~nodegraft.nn.confidence.calibrated_probabilities`."""
 
     open_set: NDArray[np.float64]
-    """Of the chance that a node is of a known class at all."""
+    """Coefficients of :func:`~nodegraft.nn.confidence.known_class_probability`."""
 
 
-def practise(rounds: Sequence[PracticeRound], listener: Listener = SILENT) -> Calibration:
+def calibrate(rounds: Sequence[PracticeRound], listener: Listener = SILENT) -> Calibration:
     """Weights of the largest balanced likelihood; then confidence, with nodes as frequent as they
     are, and the open-set score, from the rounds that have nodes of unknown classes.
 
     Args:
-        rounds: What was said in each episode.
-        listener: Is told how far it is.
+        rounds: What signals say in each episode. Where none has nodes of unknown classes, every node
+            is taken to be of a known one.
+        listener: Is told of every step.
     """
     # Slow to import, and only a fit needs it.
     from scipy.special import softmax
 
     pairs = [(one.signals, one.targets) for one in rounds]
-    weights = mixture_weights(pairs, may_be_negative=1, listener=listener)
+    weights = mixture_weights(pairs, num_signed=1, listener=listener)
     scores = [np.tensordot(weights, one.signals, 1) for one in rounds]
-    shares = [softmax(score, axis=1) for score in scores]
+    probabilities = [softmax(score, axis=1) for score in scores]
     answers = [
-        (share, one.evidence, share.argmax(axis=1) == one.targets)
-        for share, one in zip(shares, rounds, strict=True)
+        (some, one.scarcity, some.argmax(axis=1) == one.targets)
+        for some, one in zip(probabilities, rounds, strict=True)
     ]
     mixed = [one.unknown.size > 0 for one in rounds]
     known = [score.max(axis=1) for score in compress(scores, mixed)]
     unknown = [np.tensordot(weights, one.unknown, 1).max(axis=1) for one in compress(rounds, mixed)]
-    return Calibration(
-        weights,
-        fit_calibration(answers),
-        fit_open_set(np.concatenate(known), np.concatenate(unknown)),
-    )
+    open_set = ALWAYS_KNOWN
+    if unknown:
+        open_set = fit_open_set(np.concatenate(known), np.concatenate(unknown))
+    return Calibration(weights, fit_calibration(answers), open_set)

@@ -16,6 +16,7 @@ from nodegraft.streams.curriculum import Curriculum
 from nodegraft.training.optimiser import adam
 
 HEAD = "head"
+"""The name of the classifier's weights among those of the encoder."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,18 +24,28 @@ class Pretraining:
     """The paper's optimiser, on all visible nodes at once.
 
     The best epoch is the one with the highest held-out accuracy (at a tie, the lowest loss). It
-    stops when more than ``patience`` epochs in a row brought neither a new best accuracy nor a new
-    best loss: with many classes accuracy alone stands still for the first dozen epochs while the
-    loss falls, and would end the training before it began. ``balanced`` weighs the loss, so that
-    every class counts alike, however many labels it has.
+    stops when neither accuracy nor loss has a new best for a while: with many classes accuracy
+    alone stands still for the first dozen epochs while the loss falls, and would end the training
+    before it began.
     """
 
     learning_rate: float = 0.005
+    """Adam's step size."""
+
     weight_decay: float = 0.0005
+    """How strongly weights are drawn to zero."""
+
     dropout: float = 0.5
+    """The share of hidden numbers that is dropped in each step, from 0 to below 1."""
+
     patience: int = 10
+    """Training stops after more than so many epochs in a row without a new best."""
+
     max_epochs: int = 1000
+    """Training stops after so many epochs at the latest; 0 keeps the first weights."""
+
     balanced: bool = False
+    """Whether every class counts alike in the training loss; else every label does."""
 
     def __call__(
         self,
@@ -47,15 +58,22 @@ class Pretraining:
         """Train the encoder in place to its best on held-out nodes of the base classes.
 
         Returns the classifier that goes with it, one row per base class.
+
+        Args:
+            encoder: With fresh weights.
+            view: What may be seen of the graph.
+            curriculum: Labels of the known classes; without held-out ones, some are set aside.
+            seeds: Decide the classifier's first weights, dropout, and which labels are set aside.
+            listener: Is told of every epoch.
         """
         train, held_out = curriculum.for_early_stopping(seeds)
         trainer = FullBatchTrainer(self, encoder, view, train, seeds)
-        judged = held_out if held_out.num_nodes else train
+        evaluated = held_out if held_out.num_nodes else train
         best, best_state = (-1.0, 0.0), trainer.state()
         lowest_loss, waited = float("inf"), 0
         for epoch in range(1, self.max_epochs + 1):
             loss = trainer.step()
-            accuracy, held_out_loss = trainer.judge(judged)
+            accuracy, held_out_loss = trainer.evaluate(evaluated)
             listener.step("pretrain", epoch, self.max_epochs, loss=loss, held_out=accuracy)
             waited = 0 if accuracy > best[0] or held_out_loss < lowest_loss else waited + 1
             lowest_loss = min(lowest_loss, held_out_loss)
@@ -70,21 +88,34 @@ class Pretraining:
 
 
 class FullBatchTrainer:
-    """Gradient steps on all visible nodes at once, and a look at other labels between them."""
+    """Gradient steps on all visible nodes at once, and an evaluation on other labels between them.
+
+    Args:
+        settings: The optimiser's settings; patience and epochs are the caller's matter.
+        encoder: Is trained in place.
+        view: What may be seen of the graph.
+        train: Labels to train on; the classifier has their classes, in their order.
+        seeds: Decide the classifier's first weights and dropout.
+    """
 
     def __init__(
-        self, plan: Pretraining, encoder: Encoder, view: GraphView, train: NodeLabels, seeds: Seeds
+        self,
+        settings: Pretraining,
+        encoder: Encoder,
+        view: GraphView,
+        train: NodeLabels,
+        seeds: Seeds,
     ) -> None:
-        self.encoder, self.view, self.dropout = encoder, view, plan.dropout
+        self.encoder, self.view, self.dropout = encoder, view, settings.dropout
         self.classes = train.classes
         self.head = nn.Parameter(torch.empty(len(train), encoder.size))
         nn.init.xavier_uniform_(self.head, generator=seeds.torch_generator("head"))
-        self.noise = seeds.generator("dropout")
+        self.generator = seeds.generator("dropout")
         self.neighbourhood = view.full_batch(encoder.hops)
         self.train = self._examples(train)
-        self.loss = balanced_cross_entropy if plan.balanced else F.cross_entropy
+        self.loss = balanced_cross_entropy if settings.balanced else F.cross_entropy
         self.optimiser = adam(
-            [*encoder.parameters(), self.head], plan.learning_rate, plan.weight_decay
+            [*encoder.parameters(), self.head], settings.learning_rate, settings.weight_decay
         )
 
     def _examples(self, labelled: NodeLabels) -> tuple[Tensor, Tensor]:
@@ -100,7 +131,7 @@ class FullBatchTrainer:
         """One gradient step; the loss before it."""
         positions, targets = self.train
         self.optimiser.zero_grad()
-        hidden = self.encoder(self.neighbourhood, self.dropout, self.noise)
+        hidden = self.encoder(self.neighbourhood, self.dropout, self.generator)
         scores = hidden.index_select(0, positions) @ self.head.T
         loss = self.loss(scores, targets)
         loss.backward()  # type: ignore[no-untyped-call]
@@ -108,8 +139,12 @@ class FullBatchTrainer:
         return loss.item()
 
     @torch.no_grad()
-    def judge(self, labelled: NodeLabels) -> tuple[float, float]:
-        """Accuracy and loss on other nodes, without dropout."""
+    def evaluate(self, labelled: NodeLabels) -> tuple[float, float]:
+        """Accuracy and mean cross-entropy, without dropout.
+
+        Args:
+            labelled: Nodes of the classes that are trained.
+        """
         positions, targets = self._examples(labelled)
         scores = self.encoder(self.neighbourhood)[positions] @ self.head.T
         accuracy = (scores.argmax(dim=1) == targets).float().mean().item()

@@ -5,7 +5,7 @@ import pytest
 
 from nodegraft.graph.algebra import diffusion
 from nodegraft.graph.algebra.adjacency import Adjacency
-from nodegraft.graph.algebra.diffusion import FEW, STEPS, TOLERANCE, Diffusion
+from nodegraft.graph.algebra.diffusion import FEWEST_STARTS, STEPS, TOLERANCE, Diffusion
 from nodegraft.graph.algebra.matrix import IntArray
 from tests.graph.reference import Dense, normalised, random_edges, stored
 
@@ -19,7 +19,7 @@ ROUNDING = 1e-6
 """Sums of a few float32 numbers below 1."""
 
 seeds = pytest.mark.parametrize("seed", range(5))
-both = pytest.mark.parametrize("small", [0, diffusion.SMALL], ids=["local", "whole"])
+both = pytest.mark.parametrize("small", [0, diffusion.FULL_PASS_ENTRIES], ids=["local", "whole"])
 
 
 def random_adjacency(seed: int) -> Adjacency:
@@ -49,7 +49,9 @@ def test_local_walks_that_follow_everybody_are_the_formula(
     seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(diffusion, "TOLERANCE", 0.0)
-    mass, total = Diffusion(random_adjacency(seed), RESTART, small=0).mass(STARTS, EVERYONE)
+    mass, total = Diffusion(random_adjacency(seed), RESTART, full_pass_entries=0).mass(
+        STARTS, EVERYONE
+    )
     wanted = by_formula(seed, STARTS)
     np.testing.assert_allclose(mass, wanted, atol=ROUNDING)
     np.testing.assert_allclose(total, wanted.sum(axis=0), rtol=1e-5)
@@ -58,14 +60,14 @@ def test_local_walks_that_follow_everybody_are_the_formula(
 def most_lost(tolerance: float, degrees: IntArray, start: IntArray) -> Dense:
     r"""What a node may miss of a set's mass because walkers were not followed.
 
-    With :math:`d` the degrees in A + I, :math:`W = (A + I) D^{-1}` and :math:`|s|` at least FEW,
-    fewer than :math:`\tau d / |s|` walkers are given up in a step, at every node. :math:`W d = d`,
-    so k steps on they would still be at most :math:`(1 - r)^k \tau d / |s|`, of whom a share
-    :math:`r` ends there. Added up over the steps left, that is below
+    With :math:`d` the degrees in A + I, :math:`W = (A + I) D^{-1}` and :math:`|s|` at least
+    FEWEST_STARTS, fewer than :math:`\tau d / |s|` walkers are given up in a step, at every node.
+    :math:`W d = d`, so k steps on they would still be at most :math:`(1 - r)^k \tau d / |s|`, of
+    whom a share :math:`r` ends there. Added up over the steps left, that is below
     :math:`(1 - r) \tau d / |s|`; over all :math:`K - 1` steps that give up walkers, and turned from
     walkers into mass by :math:`D^{-1/2}`: below :math:`(K - 1) (1 - r) \tau \sqrt{d} / |s|`.
     """
-    lost = (STEPS - 1) * (1 - RESTART) * tolerance / max(start.size, FEW)
+    lost = (STEPS - 1) * (1 - RESTART) * tolerance / max(start.size, FEWEST_STARTS)
     return np.asarray(lost * np.sqrt(degrees + 1.0))
 
 
@@ -77,7 +79,7 @@ def test_local_walks_miss_no_more_than_their_tolerance(
     monkeypatch.setattr(diffusion, "TOLERANCE", tolerance)
     adjacency = random_adjacency(seed)
     whole, _ = Diffusion(adjacency, RESTART).mass(STARTS, EVERYONE)
-    local, _ = Diffusion(adjacency, RESTART, small=0).mass(STARTS, EVERYONE)
+    local, _ = Diffusion(adjacency, RESTART, full_pass_entries=0).mass(STARTS, EVERYONE)
     allowed = [most_lost(tolerance, adjacency.degrees(), start) for start in STARTS]
     missing = whole - local
     assert (missing >= -ROUNDING).all()
@@ -87,7 +89,7 @@ def test_local_walks_miss_no_more_than_their_tolerance(
 def test_a_coarse_tolerance_does_give_up_walkers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(diffusion, "TOLERANCE", 0.2)
     _, whole = Diffusion(random_adjacency(0), RESTART).mass(STARTS, EVERYONE)
-    _, local = Diffusion(random_adjacency(0), RESTART, small=0).mass(STARTS, EVERYONE)
+    _, local = Diffusion(random_adjacency(0), RESTART, full_pass_entries=0).mass(STARTS, EVERYONE)
     assert (local < 0.99 * whole)[0]
 
 
@@ -150,10 +152,10 @@ def test_a_local_walk_reads_no_more_of_a_larger_graph(touched: list[int]) -> Non
     for nodes in (10_000, 40_000, 160_000):
         adjacency, start = ring_of_hubs(nodes), np.array([nodes // 3, nodes // 2])
         touched.clear()
-        Diffusion(adjacency, RESTART, small=0).mass([start], start)
+        Diffusion(adjacency, RESTART, full_pass_entries=0).mass([start], start)
         read.append(sum(touched))
         # The bound, from how many of the walkers are still on their way.
-        arriving = [(1 - RESTART) ** step * FEW / TOLERANCE for step in range(STEPS)]
+        arriving = [(1 - RESTART) ** step * FEWEST_STARTS / TOLERANCE for step in range(STEPS)]
         bounds = np.sqrt(adjacency.degrees(start) + 1.0).mean() * np.array(arriving)
         assert (np.array(touched) <= bounds).all()
     assert max(read) <= 1.1 * min(read)
@@ -181,7 +183,7 @@ def test_what_is_held_has_a_limit_but_for_what_is_asked(
     free = Diffusion(random_adjacency(0), RESTART, small)
     wanted = [free.mass([start], EVERYONE)[0] for start in STARTS]
     sizes = [free._found[start.tobytes()][1].size for start in STARTS]
-    monkeypatch.setattr(diffusion, "HELD", sum(sizes[1:]))
+    monkeypatch.setattr(diffusion, "CACHED_NUMBERS", sum(sizes[1:]))
     tight = Diffusion(random_adjacency(0), RESTART, small)
     for start, expected in zip(STARTS, wanted, strict=True):
         np.testing.assert_array_equal(tight.mass([start], EVERYONE)[0], expected)

@@ -101,7 +101,9 @@ def test_set_attention_follows_its_equation() -> None:
 
 
 def test_class_axis_attention_maps_base_to_n() -> None:
-    attention = ClassAxisTaskAttention(base=5, ways=2, hidden=8, generator=torch.Generator())
+    attention = ClassAxisTaskAttention(
+        num_base_classes=5, ways=2, hidden=8, generator=torch.Generator()
+    )
     vectors = attention([torch.ones(5, 4), torch.ones(2, 4), torch.ones(2, 4)])
     assert vectors.shape == (3, 8)
 

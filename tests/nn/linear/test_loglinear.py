@@ -31,7 +31,7 @@ def test_the_unit_of_a_signal_does_not_matter() -> None:
 def test_a_misleading_signal_gets_nothing_unless_allowed() -> None:
     rounds = [drawn([1.0, -1.0])]
     assert mixture_weights(rounds)[1] == 0.0
-    assert mixture_weights(rounds, may_be_negative=1)[1] == pytest.approx(-1.0, abs=0.1)
+    assert mixture_weights(rounds, num_signed=1)[1] == pytest.approx(-1.0, abs=0.1)
 
 
 def test_rounds_may_have_different_classes_and_count_alike() -> None:

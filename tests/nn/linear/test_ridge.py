@@ -14,11 +14,11 @@ def test_moments_weigh_classes_alike_whatever_their_size() -> None:
 def test_the_penalty_does_not_depend_on_the_length_of_vectors() -> None:
     draws = torch.Generator().manual_seed(0)
     rows = [torch.randn(5, 3, generator=draws, dtype=torch.float64) for _ in range(4)]
-    asked = torch.randn(6, 3, generator=draws, dtype=torch.float64)
+    queries = torch.randn(6, 3, generator=draws, dtype=torch.float64)
     guesses = []
     for length in (1.0, 1000.0):
         moments = balanced_moments(with_bias(length * one) for one in rows)
-        guesses.append(with_bias(length * asked) @ ridge_weights(*moments, penalty=0.3).T)
+        guesses.append(with_bias(length * queries) @ ridge_weights(*moments, penalty=0.3).T)
     np.testing.assert_allclose(guesses[0], guesses[1], rtol=1e-8)
 
 

@@ -15,22 +15,22 @@ from studies.record_file import PAGES
 from nodegraft.base.errors import ParameterError
 from nodegraft.datasets.synthetic import Synthetic
 from nodegraft.report.figures.abstaining import (
-    ANSWERED,
     STYLES,
-    WRONG,
+    X_LABEL,
+    Y_LABEL,
     AbstainingCurves,
     Acceptance,
-    Curve,
+    ErrorCurve,
     describe_abstaining,
     draw_abstaining,
 )
 from tests.report.drawn_figures import overlaps, visible_texts
 
-FIRST = Curve(
+FIRST = ErrorCurve(
     [[0.0, 0.1], [0.0, 0.3]],
     {0.9: Acceptance([0.5, 0.7], [1.0, 0.9]), 0.95: Acceptance([0.25, 0.0], [1.0, np.nan])},
 )
-LAST = Curve(
+LAST = ErrorCurve(
     [[0.1, 0.4], [0.3, 0.5]],
     {0.9: Acceptance([0.2, 0.2], [0.75, 0.65]), 0.95: Acceptance([0.0, 0.0], [np.nan, np.nan])},
 )
@@ -80,8 +80,8 @@ def test_the_band_reaches_from_the_worst_to_the_best_seed_of_the_last_session() 
 def test_units_and_all_lines_are_named() -> None:
     figure = draw_abstaining([SHOP])
     texts = [text.get_text() for text in visible_texts(figure)]
-    assert ANSWERED in texts
-    assert f"{WRONG}\nevery class alike" in texts
+    assert X_LABEL in texts
+    assert f"{Y_LABEL}\nevery class alike" in texts
     legend = [text.get_text() for text in figure.legends[0].get_texts()]
     assert legend == ["session 0", "last session", "at least 0.90", "at least 0.95"]
 

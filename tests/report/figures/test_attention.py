@@ -137,9 +137,9 @@ def test_a_model_can_be_drawn_once_it_met_new_classes() -> None:
     with pytest.raises(ParameterError, match="add_classes"):
         draw_attention(model.attention(stream._graph))
     model.add_classes(stream._graph, stream.split.support.select(stream.arriving(1)))
-    told = model.attention(stream._graph)
-    _, tasks = panels(draw_attention(told))
-    assert widths(tasks) == [weight for _, weight in told.tasks]
+    attention = model.attention(stream._graph)
+    _, tasks = panels(draw_attention(attention))
+    assert widths(tasks) == [weight for _, weight in attention.tasks]
 
 
 def test_only_the_figure_needs_matplotlib() -> None:

@@ -7,14 +7,19 @@ from matplotlib.colors import to_hex
 from nodegraft.base.errors import ParameterError
 from nodegraft.report.figures.canvas.drawing import GREY
 from nodegraft.report.figures.canvas.picture import Picture
-from nodegraft.report.figures.canvas.styles import MOST, highlighted_styles
+from nodegraft.report.figures.canvas.styles import (
+    MOST_HIGHLIGHTED,
+    Styles,
+    assign_styles,
+    highlighted_methods,
+)
 from nodegraft.report.figures.catalogue import FIGURES, draw_figures
-from nodegraft.report.figures.curves import curves
-from nodegraft.report.figures.leak import leak
-from nodegraft.report.figures.pareto import pareto
-from nodegraft.report.figures.risk_coverage import risk_coverage
-from nodegraft.report.figures.ways_shots import ways_shots
-from nodegraft.report.groups import Groups
+from nodegraft.report.figures.curves import draw_curves
+from nodegraft.report.figures.leak import draw_leak
+from nodegraft.report.figures.pareto import draw_pareto
+from nodegraft.report.figures.risk_coverage import draw_risk_coverage
+from nodegraft.report.figures.ways_shots import draw_ways_shots
+from nodegraft.report.groups import Groups, merge_settings
 from tests.report.drawn_figures import overlaps, places
 from tests.report.records import CEILING, LEAKY, STRICT, lasts, run, two_graphs
 
@@ -26,40 +31,45 @@ def texts(picture: Picture) -> list[str]:
     return [text.get_text() for axes in picture.figure.axes for text in axes.texts]
 
 
+def styles_of(groups: Groups) -> Styles:
+    """As in a report with this one section."""
+    return assign_styles([highlighted_methods(merge_settings(groups))])
+
+
 def test_curves_are_the_means_with_their_bands() -> None:
     groups: Groups = {("gentoo", "one", STRICT): [run(0.8, 0.4, seed=0), run(0.8, 0.6, seed=1)]}
-    (picture,) = curves(groups)
+    (picture,) = draw_curves(groups, styles_of(groups))
     (axes,) = picture.figure.axes
     assert places(axes.lines[0])[:, 1].tolist() == pytest.approx([80.0, 50.0])
     (band,) = axes.collections
     # A standard error of 10 points, times 12.706 for one degree of freedom.
     assert band.get_datalim(axes.transData).y1 == pytest.approx(177.06, abs=0.01)
     assert texts(picture) == ["one"]
-    assert picture.words == (
+    assert picture.description == (
         "Macro accuracy on gentoo from the first to the last session: one from 80.0 to 50.0 %."
     )
 
 
-def test_few_of_many_methods_have_colours_and_all_are_drawn_and_told() -> None:
+def test_few_of_many_methods_have_colours_and_all_are_drawn_and_described() -> None:
     groups = two_graphs(**{name.replace("-", "_"): last for name, last in MANY.items()})
-    assert len(highlighted_styles(groups)) < MOST + 1
-    picture = curves(groups)[0]
+    assert len(highlighted_methods(groups)) <= MOST_HIGHLIGHTED
+    picture = draw_curves(groups, styles_of(groups))[0]
     lines = picture.figure.axes[0].lines
     assert len(lines) == len(MANY)
     assert sum(to_hex(str(line.get_color())) == GREY.lower() for line in lines) == len(MANY) - len(
         texts(picture)
     )
-    assert all(f"{name} from 90.0" in picture.words for name in MANY)
+    assert all(f"{name} from 90.0" in picture.description for name in MANY)
 
 
-def test_methods_measured_more_often_are_brought_out_with_the_best_other() -> None:
+def test_methods_measured_more_often_are_highlighted_with_the_best_other() -> None:
     groups = two_graphs(often=[0.2] * 10, best=[0.9] * 5, rare=[0.5] * 5)
-    assert set(highlighted_styles(groups)) == {"often", "best"}
+    assert set(highlighted_methods(groups)) == {"often", "best"}
 
 
-def test_the_papers_method_is_brought_out_however_it_does() -> None:
+def test_the_papers_method_is_highlighted_however_it_does() -> None:
     names = {name.replace("-", "_"): last for name, last in MANY.items()}
-    assert "hag-meta" in highlighted_styles(two_graphs(**names, hag_meta=[0.1]))
+    assert "hag-meta" in highlighted_methods(two_graphs(**names, hag_meta=[0.1]))
 
 
 def test_points_of_the_pareto_figure_are_the_records_and_names_do_not_overlap() -> None:
@@ -71,14 +81,17 @@ def test_points_of_the_pareto_figure_are_the_records_and_names_do_not_overlap() 
             for name, last in MANY.items()
         },
     }
-    (picture,) = pareto(groups)
+    (picture,) = draw_pareto(groups, styles_of(groups))
     (axes,) = picture.figure.axes
     points = [tuple(places(line)[0].round(6)) for line in axes.lines[1:]]
     assert (0.01, 50.0) in points
     assert (1.0, 80.0) in points
     assert sorted(texts(picture)) == sorted(["quick", "good", *MANY])
     assert overlaps(picture.figure) == []
-    assert "quick (0.010 s, 50.0 %), good (1.000 s, 80.0 %). 13 others are beaten" in picture.words
+    assert (
+        "quick (0.010 s, 50.0 %), good (1.000 s, 80.0 %). 13 others are beaten"
+        in picture.description
+    )
 
 
 def test_risk_is_one_minus_accuracy_of_the_last_session() -> None:
@@ -88,10 +101,10 @@ def test_risk_is_one_minus_accuracy_of_the_last_session() -> None:
             run(0.9, 0.5, seed=1, coverage={"0.50": 0.7, "1.00": 0.4}),
         ]
     }
-    (picture,) = risk_coverage(groups)
+    (picture,) = draw_risk_coverage(groups, styles_of(groups))
     drawn = places(picture.figure.axes[0].lines[0])
     np.testing.assert_allclose(drawn, [[50.0, 20.0], [100.0, 50.0]])
-    assert "one 50.0 %, of the surest 50 % 20.0 %" in picture.words
+    assert "one 50.0 %, of the surest 50 % 20.0 %" in picture.description
 
 
 def test_the_leak_is_drawn_over_the_seeds_that_both_protocols_have() -> None:
@@ -100,12 +113,12 @@ def test_the_leak_is_drawn_over_the_seeds_that_both_protocols_have() -> None:
         ("gentoo", "one", LEAKY): [run(0.9, 0.7, seed=0)],
         ("gentoo", "lone", STRICT): [run(0.9, 0.4, seed=0)],
     }
-    (picture,) = leak(groups)
-    strict, leaky = picture.figure.axes[0].lines
+    (picture,) = draw_leak(groups, styles_of(groups))
+    strict, leaky, *_ = picture.figure.axes[0].lines
     assert (places(strict)[0, 0], places(leaky)[0, 0]) == pytest.approx((40.0, 70.0))
     assert texts(picture) == ["+30.0"]
-    assert "one 40.0 % strict, 70.0 % leaky (+30.0 points)" in picture.words
-    assert "lone" not in picture.words
+    assert "one 40.0 % strict, 70.0 % leaky (+30.0 points)" in picture.description
+    assert "lone" not in picture.description
 
 
 def test_ways_and_shots_are_read_from_the_setting() -> None:
@@ -116,12 +129,12 @@ def test_ways_and_shots_are_read_from_the_setting() -> None:
         ]
         for (ways, shots), last in sizes.items()
     }
-    over_shots, over_ways = ways_shots(groups)
-    assert over_shots.words == (
+    over_shots, over_ways = draw_ways_shots(groups, styles_of(groups))
+    assert over_shots.description == (
         "Last session on gentoo at 3-way, by labels of a new class (K): one 20.0 % at 1, 50.0 % at "
         "5."
     )
-    assert over_ways.words.endswith("one 60.0 % at 1, 50.0 % at 3, 40.0 % at 5.")
+    assert over_ways.description.endswith("one 60.0 % at 1, 50.0 % at 3, 40.0 % at 5.")
     drawn = places(over_ways.figure.axes[0].lines[0])
     np.testing.assert_allclose(drawn, [[1, 60], [3, 50], [5, 40]])
     assert texts(over_ways) == ["one"]
@@ -131,15 +144,15 @@ def test_ways_and_shots_are_read_from_the_setting() -> None:
 def test_every_figure_comes_out_the_same_twice_and_says_something(kind: str) -> None:
     groups = two_graphs(graft=[0.8, 0.7], hag_meta=[0.5, 0.6], cec=[0.3, 0.2])
     groups |= {(d, n, LEAKY): runs for (d, n, _), runs in groups.items()}
-    first, second = (draw_figures([kind], groups)[kind] for _ in range(2))
+    first, second = (draw_figures([kind], groups, styles_of(groups))[kind] for _ in range(2))
     assert [one.svg for one in first] == [one.svg for one in second]
-    assert all(len(one.words) > 30 and one.words.endswith(".") for one in first)
+    assert all(len(one.description) > 30 and one.description.endswith(".") for one in first)
 
 
 @pytest.mark.parametrize("kind", FIGURES)
 def test_a_dataset_with_nothing_to_compare_is_left_out(kind: str) -> None:
     groups: Groups = {("gentoo", "joint", CEILING): [*lasts(0.9)]}
-    assert draw_figures([kind], groups)[kind] == []
+    assert draw_figures([kind], groups, styles_of(groups))[kind] == []
 
 
 def test_each_dataset_has_its_own_usual_size() -> None:
@@ -150,18 +163,18 @@ def test_each_dataset_has_its_own_usual_size() -> None:
         for graph, ways in (("gentoo", 5), ("debian", 3))
         for shots in (1, 5)
     }
-    gentoo, debian = ways_shots(groups)
-    assert "on gentoo at 5-way, by labels of a new class (K): one 10.0 % at 1" in gentoo.words
-    assert "on debian at 3-way" in debian.words
+    gentoo, debian = draw_ways_shots(groups, styles_of(groups))
+    assert "on gentoo at 5-way, by labels of a new class (K): one 10.0 % at 1" in gentoo.description
+    assert "on debian at 3-way" in debian.description
 
 
 def test_an_unknown_figure_is_named() -> None:
     with pytest.raises(ParameterError, match="no figure 'curvs'; there are curves"):
-        draw_figures(["curvs"], {})
+        draw_figures(["curvs"], {}, {})
 
 
 def test_names_beside_lines_do_not_overlap() -> None:
     close = {f"one_{place}": [0.5 + 0.0001 * place] for place in range(5)}
-    picture = curves(two_graphs(**close))[0]
+    picture = draw_curves(two_graphs(**close), styles_of(two_graphs(**close)))[0]
     assert len(texts(picture)) == 5
     assert overlaps(picture.figure) == []

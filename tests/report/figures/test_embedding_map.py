@@ -55,7 +55,7 @@ def test_a_map_draws_every_point_and_says_who_is_beside_whom() -> None:
     means = [{**point, "is_prototype": True} for point in (known[0], new[0], new[1])]
     points = [{"method": "sgc-mean", **point} for point in (*known, *new, *means)]
     (picture,) = EmbeddingMap("a", "gentoo", 1, "", points).pictures
-    assert "for 100 % of known and 0 % of new classes (mixed, new)" in picture.note
+    assert "for 100 % of known and 0 % of new classes (mixed, new)" in picture.caption
     (axes,) = picture.figure.axes
     drawn = np.concatenate([places(line) for line in axes.lines])
     wanted = [(point["x"], point["y"]) for point in points]

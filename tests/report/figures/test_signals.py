@@ -8,7 +8,7 @@ from matplotlib.collections import LineCollection
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
-from studies.graft_signals import RECORDS, told, worths
+from studies.graft_signals import RECORDS, signals_by_graph, told
 from studies.record_file import PAGES
 
 from nodegraft.base.errors import ParameterError
@@ -18,17 +18,17 @@ from nodegraft.report.figures.signals import (
     MIXTURE,
     OTHER,
     Accuracies,
-    Worth,
+    GraphSignals,
     describe_signals,
     draw_signals,
 )
 from tests.report.drawn_figures import overlaps, visible_texts
 
-SHOP = Worth(
+SHOP = GraphSignals(
     "shop",
     seen=Accuracies({"text": [0.5, 0.7], "walks": [0.25, 0.25]}, mixture=[0.75, 0.75]),
     new=Accuracies({"text": [0.0, 0.5], "walks": [0.5, 0.5]}, mixture=[0.25, 0.25]),
-    share={"text": [0.75, 0.25], "walks": [0.25, 0.5], "few labels": [0.0, 0.25]},
+    score_share={"text": [0.75, 0.25], "walks": [0.25, 0.5], "few labels": [0.0, 0.25]},
 )
 
 
@@ -76,7 +76,7 @@ def test_words_say_it_too_even_where_the_mixture_is_behind() -> None:
 
 
 def test_graphs_share_their_rows() -> None:
-    other = Worth("other", SHOP.seen, SHOP.new, {"walks": [1.0]})
+    other = GraphSignals("other", SHOP.seen, SHOP.new, {"walks": [1.0]})
     with pytest.raises(ParameterError, match="same signals"):
         draw_signals([SHOP, other])
     with pytest.raises(ParameterError, match="no graph"):
@@ -84,7 +84,7 @@ def test_graphs_share_their_rows() -> None:
 
 
 def test_the_page_says_what_was_measured() -> None:
-    graphs = worths(json.loads(RECORDS.read_text()))
+    graphs = signals_by_graph(json.loads(RECORDS.read_text()))
     assert (PAGES / "graft-signals.md").read_text() == told(graphs)
     assert overlaps(draw_signals(graphs)) == []
 

@@ -6,8 +6,8 @@ import pytest
 
 from nodegraft.report.figures.catalogue import FIGURES
 from nodegraft.report.groups import Groups
-from nodegraft.report.page.first_screen import first_screen
-from nodegraft.report.page.page import page
+from nodegraft.report.page.first_screen import first_screen_html
+from nodegraft.report.page.page import page_html
 from nodegraft.report.page.section import main_section
 from nodegraft.report.tables.catalogue import TABLES
 from tests.report.records import LEAKY, lasts, section, two_graphs
@@ -51,7 +51,7 @@ def everything() -> Groups:
 
 @pytest.fixture(scope="module")
 def text() -> str:
-    return page([section(everything(), tuple(TABLES), tuple(FIGURES), missing=3)], [])
+    return page_html([section(everything(), tuple(TABLES), tuple(FIGURES), missing=3)], [])
 
 
 @pytest.fixture(scope="module")
@@ -87,9 +87,9 @@ def test_every_figure_has_a_text_alternative(text: str, reader: Reader) -> None:
         assert attributes["role"] == "img"
         label = attributes["aria-labelledby"]
         assert label is not None
-        title, words = label.split()
+        title, description = label.split()
         assert re.search(rf'<title id="{title}">[^<]+</title>', text)
-        assert re.search(rf'<desc id="{words}">[^<]{{30,}}\.</desc>', text)
+        assert re.search(rf'<desc id="{description}">[^<]{{30,}}\.</desc>', text)
 
 
 def test_figures_take_their_colours_from_the_page(text: str) -> None:
@@ -106,13 +106,13 @@ def test_what_is_missing_is_said_with_the_commands(text: str) -> None:
     assert "16 of 19 jobs recorded" in text
     assert "So far 16 of 19 runs are on record." in text
     assert "nodegraft bench experiments/by-hand.toml --data DIR --out RUNS" in text
-    assert "nodegraft run --dataset gentoo --method sgc-mean --seed 0 --data DIR" in text
+    assert "nodegraft run --dataset gentoo --method graft --seed 0 --data DIR" in text
 
 
 def test_the_first_screen_follows_the_records() -> None:
-    assert "<h1>Use graft <small>" in first_screen(section(two_graphs(graft=[0.8], cec=[0.7])))
-    assert "<h1>Use cec <small>" in first_screen(section(two_graphs(graft=[0.6], cec=[0.7])))
-    alone = first_screen(section(two_graphs(graft=[0.8])))
+    assert "<h1>Use graft <small>" in first_screen_html(section(two_graphs(graft=[0.8], cec=[0.7])))
+    assert "<h1>Use cec <small>" in first_screen_html(section(two_graphs(graft=[0.6], cec=[0.7])))
+    alone = first_screen_html(section(two_graphs(graft=[0.8])))
     assert "cannot be said yet" in alone
     assert "Use graft" not in alone
 
@@ -120,19 +120,19 @@ def test_the_first_screen_follows_the_records() -> None:
 def test_the_first_screen_is_about_the_suite_that_compares_most() -> None:
     small = section(two_graphs(one=[0.9], two=[0.8], three=[0.7]), ["matrix"])
     large = section(two_graphs(graft=[0.8], cec=[0.7]), ["comparison"])
-    main = replace(small, place="experiments/benchmark.toml")
+    main = replace(small, path="experiments/benchmark.toml")
     assert main_section([small, large]) is large
     assert main_section([large, main]) is main
 
 
 def test_a_suite_without_a_record_is_named_and_left_out() -> None:
     empty = section({}, ["comparison"], ["curves"], missing=2)
-    made = page([section(two_graphs(graft=[0.8], cec=[0.7])), empty], [])
+    made = page_html([section(two_graphs(graft=[0.8], cec=[0.7])), empty], [])
     assert "none of their jobs is on record: <code>experiments/by-hand.toml</code>" in made
     assert made.count("<h2>") == 2
 
 
 def test_names_cannot_break_the_page() -> None:
-    made = page([section({("gentoo", "<b>&", "strict"): [*lasts(0.5)]}, ["comparison"])], [])
+    made = page_html([section({("gentoo", "<b>&", "strict"): [*lasts(0.5)]}, ["comparison"])], [])
     assert "<b>" not in made
     assert "&lt;b&gt;&amp;" in made

@@ -2,7 +2,7 @@ import re
 
 import pytest
 
-from nodegraft.report.tables.markup import prose, to_html, to_latex
+from nodegraft.report.tables.markup import sentences_to_html, to_html, to_latex
 from nodegraft.report.tables.table import Table
 
 TABLE = Table.of(
@@ -50,8 +50,17 @@ def test_html_is_escaped_and_scrolls_in_its_own_box() -> None:
     assert text.startswith(
         '<div class="scroll" role="region" tabindex="0" aria-label="gentoo, 50 %"'
     )
+    assert text.count('<div class="hint" aria-hidden="true">') == 1
     assert text.count('scope="row"') == 2
     assert text.count('scope="col"') == 3
+
+
+def test_settings_and_seeds_in_names_do_not_break_over_lines() -> None:
+    text = Table.of(["method"], [["graft 3-way 5-shot (n = 3 to 5)"]]).html()
+    assert (
+        '<th scope="row">graft <span class="whole">3-way</span> <span class="whole">5-shot</span> '
+        '<span class="n">(n = 3 to 5)</span></th>'
+    ) in text
 
 
 def test_markdown_has_no_caption_where_there_is_none() -> None:
@@ -60,6 +69,7 @@ def test_markdown_has_no_caption_where_there_is_none() -> None:
 
 def test_marks_do_not_open_tags_of_their_own() -> None:
     assert to_html("<b>*x*</b>") == "&lt;b&gt;<em>x</em>&lt;/b&gt;"
-    assert prose("1.6 ± 0.8 points, 3 s, 5 sessions") == (
+    assert sentences_to_html("1.6 ± 0.8 points, 3 s, 5 sessions") == (
         "1.6\u00a0±\u00a00.8\u00a0points, 3\u00a0s, 5 sessions"
     )
+    assert sentences_to_html("Friedman: p = 2e-32") == "Friedman: p\u00a0=\u00a02e-32"

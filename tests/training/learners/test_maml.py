@@ -12,7 +12,7 @@ from nodegraft.graph.algebra.operator import Operator
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.neighbourhood import Neighbourhood
 from nodegraft.nn.encoders.gcn import GCN
-from nodegraft.training.learners.maml import HEAD, MAML, Adaptation, Lesson
+from nodegraft.training.learners.maml import HEAD, MAML, InnerLoop, LabelledBatch
 from tests.graph.reference import random_graph
 
 GRAPH = random_graph()
@@ -20,32 +20,32 @@ SUPPORT = NodeLabels({"a": [0, 1], "b": [5, 6], "c": [21]})
 QUERY = NodeLabels({"a": [2, 3], "b": [7], "c": [22, 23]})
 
 
-def network(**plan: Any) -> MAML:
+def network(**options: Any) -> MAML:
     encoder = GCN([7, 5, 3], torch.Generator().manual_seed(3))
-    return MAML(encoder, Adaptation(**{"steps": 3, "rate": 0.7} | plan), Seeds(0))
+    return MAML(encoder, InnerLoop(**{"steps": 3, "learning_rate": 0.7} | options), Seeds(0))
 
 
-def in_double(lesson: Lesson) -> Lesson:
-    """The same lesson with every constant matrix in double precision, for finite differences."""
+def in_double(batch: LabelledBatch) -> LabelledBatch:
+    """The same batch with every constant matrix in double precision, for finite differences."""
 
     def doubled(operator: Operator) -> Operator:
         other = Operator(np.zeros(operator.shape))
         other._forward = operator.forward_matrix.to_dense().double()
         return other
 
-    old = lesson.neighbourhood
+    old = batch.neighbourhood
     new = Neighbourhood(doubled(old.features), tuple(map(doubled, old.hops)), old.rings)
-    return replace(lesson, neighbourhood=new)
+    return replace(batch, neighbourhood=new)
 
 
-def lessons() -> tuple[Lesson, Lesson]:
+def batches() -> tuple[LabelledBatch, LabelledBatch]:
     view = GRAPH
-    support, query = (Lesson.of(view, part, SUPPORT.classes, 2) for part in (SUPPORT, QUERY))
+    support, query = (LabelledBatch.of(view, part, SUPPORT.classes, 2) for part in (SUPPORT, QUERY))
     return in_double(support), in_double(query)
 
 
 def slopes(learner: MAML) -> list[Tensor]:
-    loss = learner.query_loss(*lessons(), 3)
+    loss = learner.query_loss(*batches(), 3)
     return list(torch.autograd.grad(loss, list(learner.parameters())))
 
 
@@ -59,7 +59,7 @@ def numeric_slopes(learner: MAML, step: float = 1e-6) -> list[Tensor]:
             for shift in (step, -step):
                 with torch.no_grad():
                     weight[place] += shift
-                ends.append(learner.query_loss(*lessons(), 3).item())
+                ends.append(learner.query_loss(*batches(), 3).item())
                 with torch.no_grad():
                     weight[place] -= shift
             slope[place] = (ends[0] - ends[1]) / (2 * step)
@@ -75,7 +75,7 @@ def test_the_meta_gradient_goes_through_the_steps() -> None:
 
 def test_first_order_is_another_gradient_at_the_same_loss() -> None:
     second, first = network().double(), network(first_order=True).double()
-    pair = lessons()
+    pair = batches()
     assert second.query_loss(*pair, 3).item() == first.query_loss(*pair, 3).item()
     assert not any(
         torch.allclose(one, other, rtol=1e-3)
@@ -85,7 +85,7 @@ def test_first_order_is_another_gradient_at_the_same_loss() -> None:
 
 def test_first_order_is_the_gradient_at_the_adapted_weights() -> None:
     learner = network(first_order=True).double()
-    support, query = lessons()
+    support, query = batches()
     there = {name: value.detach() for name, value in learner.adapt(support, 3, 3).items()}
     leaves = {name: value.requires_grad_() for name, value in there.items()}
     loss = torch.nn.functional.cross_entropy(learner._scores(leaves, query), query.targets)
@@ -95,7 +95,7 @@ def test_first_order_is_the_gradient_at_the_adapted_weights() -> None:
 
 
 def test_from_which_row_all_classes_start_makes_no_difference() -> None:
-    learner, (support, query) = network().double(), lessons()
+    learner, (support, query) = network().double(), batches()
     row = torch.tensor([[3.0, -2.0, 1.0]], dtype=torch.float64)
     weights = dict(learner.encoder.named_parameters()) | {HEAD: row.repeat(3, 1).requires_grad_()}
     for _ in range(3):
@@ -125,8 +125,8 @@ def test_the_order_of_classes_makes_no_difference(order: list[str]) -> None:
 def test_the_first_step_moves_the_head_only() -> None:
     learner = network()
     before = {name: value.clone() for name, value in learner.encoder.named_parameters()}
-    lesson = Lesson.of(GRAPH, SUPPORT, SUPPORT.classes, 2)
-    weights = learner.adapt(lesson, 3, steps=1)
+    batch = LabelledBatch.of(GRAPH, SUPPORT, SUPPORT.classes, 2)
+    weights = learner.adapt(batch, 3, steps=1)
     assert weights.pop(HEAD).abs().max() > 0
     for name, value in weights.items():
         torch.testing.assert_close(value, before[name])
@@ -136,10 +136,10 @@ def test_adapting_fits_the_supports_and_leaves_the_network_as_it_is() -> None:
     learner, view = network(test_steps=200), GRAPH
     before = {name: value.clone() for name, value in learner.state_dict().items()}
     with torch.no_grad():
-        kept = learner.learn(view, SUPPORT, None)
-        scores = learner.score(view, SUPPORT.rows(), kept)
+        memory = learner.learn(view, SUPPORT, None)
+        scores = learner.score(view, SUPPORT.rows(), memory)
     assert scores.argmax(dim=1).tolist() == SUPPORT.targets(SUPPORT.classes).tolist()
-    assert not any(value.requires_grad for value in kept.weights.values())
+    assert not any(value.requires_grad for value in memory.weights.values())
     assert all(torch.equal(value, before[name]) for name, value in learner.state_dict().items())
 
 

@@ -20,7 +20,10 @@ class Adjacency:
     """
 
     indptr: IntArray
+    """Where the neighbours of each node begin; one more than there are nodes."""
+
     indices: IntArray
+    """The neighbours of all nodes, one node after the other."""
 
     @classmethod
     def from_edges(cls, source: IntArray, target: IntArray, num_nodes: int) -> "Adjacency":
@@ -29,6 +32,11 @@ class Adjacency:
         >>> triangle = Adjacency.from_edges(np.array([0, 1, 2, 2]), np.array([1, 2, 0, 2]), 3)
         >>> triangle.indptr.tolist(), triangle.indices.tolist()
         ([0, 2, 4, 6], [1, 2, 0, 2, 0, 1])
+
+        Args:
+            source: One end of each edge, as node numbers.
+            target: The other end.
+            num_nodes: How many nodes there are, isolated ones included.
         """
         kept = source != target
         source, target = source[kept], target[kept]
@@ -60,20 +68,32 @@ class Adjacency:
         return self.indices.size // 2
 
     def degrees(self, nodes: IntArray | None = None) -> IntArray:
-        """Number of neighbours, of some nodes or of all."""
+        """Number of neighbours.
+
+        Args:
+            nodes: Of these nodes; None for all.
+        """
         if nodes is None:
             return np.diff(self.indptr)
         return self.indptr[nodes + 1] - self.indptr[nodes]
 
     def neighbours(self, nodes: IntArray) -> tuple[IntArray, IntArray]:
-        """Counts per node and the neighbours one node after the other; cost: their number."""
+        """Counts per node and the neighbours one node after the other; cost: their number.
+
+        Args:
+            nodes: Node numbers.
+        """
         counts = self.degrees(nodes).astype(np.int64)
         ends = np.cumsum(counts)
         offsets = np.repeat(self.indptr[nodes] - (ends - counts), counts)
         return counts, self.indices[offsets + np.arange(offsets.size)]
 
     def induced(self, nodes: IntArray) -> "Adjacency":
-        """The part between these (sorted) nodes, renumbered 0, 1, 2 …"""
+        """The part between some nodes, renumbered 0, 1, 2 …
+
+        Args:
+            nodes: Node numbers, ascending.
+        """
         counts, neighbours = self.neighbours(nodes)
         position = np.full(self.num_nodes, -1, dtype=self.indices.dtype)
         position[nodes] = np.arange(nodes.size, dtype=self.indices.dtype)
@@ -105,6 +125,9 @@ class Adjacency:
 
         Only the targets and their neighbours are touched. Columns are in node order, so that a
         row sums in the same order whichever other rows it is asked with.
+
+        Args:
+            targets: Node numbers, each once and ascending.
         """
         counts, neighbours = self.neighbours(targets)
         order = np.arange(targets.size)

@@ -21,13 +21,13 @@ TOLERANCE = 1e-3
 of the node's edges. So a start touches at most (root of its degree) / TOLERANCE edges a step,
 whatever the size of the graph."""
 
-FEW = 20
+FEWEST_STARTS = 20
 """Smaller sets are followed as far as if they had so many starts: they have less to go by."""
 
-SMALL = 2**21
+FULL_PASS_ENTRIES = 2**21
 """Up to so many entries all is counted: passing over the whole adjacency takes a moment only."""
 
-HELD = 2**26
+CACHED_NUMBERS = 2**26
 """Numbers held at once, in a pass and for another time: a quarter of a gigabyte."""
 
 
@@ -45,19 +45,32 @@ class Diffusion:
     >>> mass, total = Diffusion(path, 0.5).mass([np.array([0])], np.array([0, 2]))
     >>> mass.round(2).tolist(), total.round(2).tolist()
     ([[0.72], [0.05]], [0.96])
+
+    Args:
+        adjacency: The edges.
+        restart: The chance, between 0 and 1, that a walk ends at each step.
+        full_pass_entries: Up to so many entries of the adjacency all of it is passed over; beyond,
+            only what walks reach.
     """
 
-    def __init__(self, adjacency: Adjacency, restart: float, small: int = SMALL) -> None:
+    def __init__(
+        self, adjacency: Adjacency, restart: float, full_pass_entries: int = FULL_PASS_ENTRIES
+    ) -> None:
         self._adjacency = adjacency
         self._restart = restart
-        self._local = adjacency.indices.size > small
+        self._local = adjacency.indices.size > full_pass_entries
         self._found: dict[bytes, Reached] = {}
         self._lock = Lock()
 
     def mass(
         self, starts: Sequence[IntArray], nodes: IntArray
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """For every set a column with its mass at some nodes, and its mass in all."""
+        """For every set a column with its mass at some nodes, and its mass in all.
+
+        Args:
+            starts: Sets of nodes that walks start from, evenly.
+            nodes: The nodes to look at.
+        """
         asked = {start.tobytes(): start for start in starts}
         # Under a lock: what one thread needs must not be forgotten by another.
         with self._lock:
@@ -72,7 +85,7 @@ class Diffusion:
         if self._local:
             yield from map(self._walk, starts)
             return
-        some = max(1, HELD // self._adjacency.num_nodes)
+        some = max(1, CACHED_NUMBERS // self._adjacency.num_nodes)
         for first in range(0, len(starts), some):
             yield from self._pass(starts[first : first + some])
 
@@ -80,7 +93,7 @@ class Diffusion:
         """The sets that were met first, where too much is held."""
         held = sum(mass.size for _, mass, _ in self._found.values())
         for name in list(self._found):
-            if held > HELD and name not in needed:
+            if held > CACHED_NUMBERS and name not in needed:
                 held -= self._found.pop(name)[1].size
 
     def _pass(self, starts: Sequence[IntArray]) -> list[Reached]:
@@ -103,7 +116,7 @@ class Diffusion:
             met.append(nodes)
             ended.append(self._restart * walkers)
             sizes = self._adjacency.degrees(nodes) + 1
-            followed = walkers * max(start.size, FEW) >= TOLERANCE * sizes
+            followed = walkers * max(start.size, FEWEST_STARTS) >= TOLERANCE * sizes
             nodes, shares = nodes[followed], (walkers / sizes)[followed] * (1.0 - self._restart)
             counts, neighbours = self._adjacency.neighbours(nodes)
             nodes, walkers = _summed(

@@ -12,17 +12,30 @@ Matrix: TypeAlias = FloatArray | csr_array[Any]
 
 
 def index_type(largest: int) -> type[np.int32] | type[np.int64]:
-    """The narrow integer while the largest number fits: half the memory, and a faster kernel."""
+    """The narrow integer while the largest number fits: half the memory, and a faster kernel.
+
+    Args:
+        largest: The largest number that must fit.
+    """
     return np.int32 if largest <= np.iinfo(np.int32).max else np.int64
 
 
 def is_sparse(matrix: Matrix) -> "TypeGuard[csr_array[Any]]":
-    """Whether only the non-zero entries are stored."""
+    """Whether only the non-zero entries are stored.
+
+    Args:
+        matrix: Dense or sparse rows.
+    """
     return bool(issparse(matrix))
 
 
 def take_rows(matrix: Matrix, rows: IntArray) -> Matrix:
-    """Some rows, in float32 (half precision is for storage, not for sums)."""
+    """Some rows, in float32 (half precision is for storage, not for sums).
+
+    Args:
+        matrix: Dense or sparse rows.
+        rows: Row numbers, in any order.
+    """
     if is_sparse(matrix):
         return csr_array(matrix[rows], dtype=np.float32)
     return np.asarray(matrix[rows], dtype=np.float32)
@@ -33,6 +46,9 @@ def row_norms(matrix: Matrix) -> NDArray[np.float64]:
 
     >>> row_norms(np.array([[3.0, 4.0], [0.0, 0.0]]))
     array([5., 0.])
+
+    Args:
+        matrix: Dense or sparse rows.
     """
     if is_sparse(matrix):
         squared = np.square(matrix.data, dtype=np.float64)
@@ -50,6 +66,9 @@ def normalise_rows(matrix: Matrix) -> Matrix:
 
     >>> normalise_rows(np.array([[3.0, 4.0], [0.0, 0.0]], dtype=np.float32)).tolist()
     [[0.6000000238418579, 0.800000011920929], [0.0, 0.0]]
+
+    Args:
+        matrix: Dense or sparse rows.
     """
     norms = row_norms(matrix)
     factors = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
@@ -64,6 +83,10 @@ def weigh_columns(matrix: Matrix, weights: NDArray[np.float32]) -> Matrix:
 
     >>> weigh_columns(np.array([[3.0, 4.0]]), np.array([2.0, 0.5], dtype=np.float32)).tolist()
     [[6.0, 2.0]]
+
+    Args:
+        matrix: Dense or sparse rows.
+        weights: One for each column.
     """
     if is_sparse(matrix):
         entries = matrix.data * weights[matrix.indices], matrix.indices, matrix.indptr
@@ -72,7 +95,11 @@ def weigh_columns(matrix: Matrix, weights: NDArray[np.float32]) -> Matrix:
 
 
 def nbytes(matrix: Matrix) -> int:
-    """Bytes of the arrays behind a matrix."""
+    """Bytes of the arrays behind a matrix.
+
+    Args:
+        matrix: Dense or sparse rows.
+    """
     if is_sparse(matrix):
         return int(matrix.data.nbytes + matrix.indices.nbytes + matrix.indptr.nbytes)
     return matrix.nbytes

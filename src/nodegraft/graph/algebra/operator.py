@@ -49,6 +49,10 @@ class Operator:
     >>> weight = torch.ones(2, 1, requires_grad=True)
     >>> (operator @ weight).sum().backward(); weight.grad.flatten().tolist()
     [1.0, 2.0]
+
+    Args:
+        matrix: Dense or sparse; it has no gradient.
+        symmetric: Whether it is its own transpose, which then need not be stored.
     """
 
     def __init__(self, matrix: Matrix, symmetric: bool = False) -> None:
@@ -96,7 +100,12 @@ class Operator:
 
 
 def multiply(left: "csr_array[Any]", right: Matrix) -> Matrix:
-    """``left @ right`` for constants: the fast kernel for dense, SciPy's for sparse ones."""
+    """``left @ right`` for constants: the fast kernel for dense, SciPy's for sparse ones.
+
+    Args:
+        left: A sparse matrix.
+        right: Dense or sparse rows.
+    """
     if is_sparse(right):
         return csr_array(left @ right)
     with torch.no_grad():

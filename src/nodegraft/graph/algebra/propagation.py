@@ -21,6 +21,11 @@ class PropagatedFeatures:
     >>> propagated = PropagatedFeatures(pair, np.array([[2.0], [4.0]]), hops=1)
     >>> propagated.rows(np.array([0, 1]))[1].round(3).tolist()
     [[3.0], [3.0]]
+
+    Args:
+        adjacency: The edges.
+        features: One row per node (:math:`X`).
+        hops: The largest power of :math:`S`.
     """
 
     def __init__(self, adjacency: Adjacency, features: Matrix, hops: int) -> None:
@@ -45,7 +50,11 @@ class PropagatedFeatures:
         return multiply(matrix, take_rows(layer, sources))
 
     def rows(self, nodes: IntArray) -> list[Matrix]:
-        """One matrix per power of S, rows in the order asked."""
+        """One matrix per power of S, rows in the order asked.
+
+        Args:
+            nodes: Node numbers.
+        """
         taken = [take_rows(layer, nodes) for layer in self._layers]
         if self._hops:
             targets, place = np.unique(nodes, return_inverse=True)

@@ -54,7 +54,7 @@ class Classifying(Encoding, Method):
             support: The labels of the new classes.
         """
         generator = self.seeds.torch_generator("new rows", str(len(self.classes_)))
-        return self.classifier().with_more(len(support), generator)
+        return self.classifier().with_more_classes(len(support), generator)
 
     def train_on(
         self,
@@ -79,8 +79,8 @@ class Classifying(Encoding, Method):
             weight_decay=self.weight_decay,
             dropout=self.dropout,
         )
-        noise = self.seeds.generator("session", str(len(self.classes_)))
-        finetune(classifier, view, rows, loss, noise, self.listener)
+        generator = self.seeds.generator("session", str(len(self.classes_)))
+        finetune(classifier, view, rows, loss, generator, self.listener)
         self.keep_classifier(classifier)
 
     def columns(self, labels: NodeLabels) -> Tensor:

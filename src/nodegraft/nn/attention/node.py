@@ -9,6 +9,7 @@ from nodegraft.graph.neighbourhood import Neighbourhood
 from nodegraft.nn.encoders.gcn import GCN
 
 Centrality = Literal["log1p", "paper"]
+r"""How a node's degree counts: :math:`\log(1 + d)`, or :math:`\log(d + \epsilon)` as printed."""
 
 
 class NodeAttention(nn.Module):
@@ -17,7 +18,12 @@ class NodeAttention(nn.Module):
     .. math:: \lambda_j = \mathrm{MLP}(h_j^L), \quad h^0 = X
 
     The layers are GCNConv's (neighbours :math:`h_{j'}`, symmetric normalisation with self loops;
-    see algorithm.md for where the paper's equation slips), each followed by ReLU.
+    the paper's equation has the node itself there), each followed by ReLU.
+
+    Args:
+        features: How many numbers a feature row has.
+        sizes: The widths of the two GCN layers.
+        generator: Draws the first weights (Xavier, uniform); biases start at 0.
     """
 
     def __init__(self, features: int, sizes: tuple[int, int], generator: torch.Generator) -> None:
@@ -28,7 +34,11 @@ class NodeAttention(nn.Module):
         nn.init.xavier_uniform_(self.weight, generator=generator)
 
     def forward(self, neighbourhood: Neighbourhood) -> Tensor:
-        """One raw score per node at the centre."""
+        """One raw score for each node at the centre.
+
+        Args:
+            neighbourhood: Two hops around the nodes.
+        """
         hidden: Tensor = self.layers(neighbourhood)
         return (hidden @ self.weight.T + self.bias).squeeze(1)
 
@@ -38,36 +48,53 @@ def adjust_for_centrality(
 ) -> Tensor:
     r""":math:`\tilde\lambda_j = \sigma(\log(1 + d_j) \cdot \lambda_j)`.
 
-    ``centrality="paper"`` takes :math:`\log(d_j + \epsilon)`, which is 0 at degree 1 and strongly
-    negative for an isolated node.
-
     >>> adjust_for_centrality(torch.tensor([2.0]), torch.tensor([0.0])).tolist()
     [0.5]
+
+    Args:
+        scores: One raw score a node.
+        degrees: How many visible neighbours each node has, as floating-point numbers.
+        centrality: ``"paper"`` takes :math:`\log(d_j + \epsilon)` instead, which is 0 at degree 1
+            and strongly negative for an isolated node.
+        epsilon: Keeps that logarithm finite at degree 0; without effect for ``"log1p"``.
     """
     if centrality == "paper":
         return torch.sigmoid(torch.log(degrees + epsilon) * scores)
     return torch.sigmoid(torch.log1p(degrees) * scores)
 
 
-def softmax_within(scores: Tensor, groups: Tensor, count: int) -> Tensor:
+def softmax_within(scores: Tensor, groups: Tensor, num_groups: int) -> Tensor:
     r""":math:`\lambda_j = \exp(\tilde\lambda_j) / \sum_{j' \in G(j)} \exp(\tilde\lambda_{j'})`.
 
     >>> softmax_within(torch.zeros(3), torch.tensor([0, 0, 1]), 2).tolist()
     [0.5, 0.5, 1.0]
+
+    Args:
+        scores: One score a node, between 0 and 1; much larger ones would overflow.
+        groups: The number of each node's group, from 0; the result sums to 1 within a group.
+        num_groups: How many groups there are.
     """
     # Adjusted scores lie between 0 and 1: no maximum needs to be taken off first.
     powers = scores.exp()
-    totals = torch.zeros(count).index_add(0, groups, powers)
+    totals = torch.zeros(num_groups).index_add(0, groups, powers)
     return powers / totals[groups]
 
 
-def weighted_means(embeddings: Tensor, weights: Tensor, targets: Tensor, classes: int) -> Tensor:
+def weighted_means(
+    embeddings: Tensor, weights: Tensor, targets: Tensor, num_classes: int
+) -> Tensor:
     r""":math:`p_k = \sum_{j \in S_k} \lambda_j z_j`.
 
     >>> weighted_means(
     ...     torch.tensor([[1.0], [3.0]]), torch.tensor([0.25, 0.75]), torch.tensor([0, 0]), 1
     ... ).tolist()
     [[2.5]]
+
+    Args:
+        embeddings: One row a node.
+        weights: One weight a node; those of a class sum to 1 if the result is to be a mean.
+        targets: The number of each node's class, from 0.
+        num_classes: How many rows the result has; a class without nodes gets zeros.
     """
-    sums = torch.zeros(classes, embeddings.shape[1])
+    sums = torch.zeros(num_classes, embeddings.shape[1])
     return sums.index_add(0, targets, weights[:, None] * embeddings)

@@ -1,4 +1,4 @@
-"""Attention over the prototypes of all classes: each one is adapted to the company it is in."""
+"""Attention over the prototypes of all classes: each one is adapted to the others."""
 
 import math
 
@@ -13,8 +13,12 @@ class PrototypeAttention(nn.Module):
         a_{jk} = \mathrm{softmax}_k\left(\frac{\langle Q w_j, K w_k \rangle}{\sqrt{h}}\right),
         \quad w_j' = w_j + \sum_k a_{jk} U w_k
 
-    Any number of classes in any order. :math:`U` starts at zero, so that practice starts from the
+    Any number of classes in any order. :math:`U` starts at zero, so that training starts from the
     plain prototypes.
+
+    Args:
+        size: How many numbers a prototype has (:math:`h`).
+        generator: Draws the first :math:`Q` and :math:`K` (Xavier, uniform).
     """
 
     def __init__(self, size: int, generator: torch.Generator) -> None:
@@ -26,10 +30,18 @@ class PrototypeAttention(nn.Module):
             nn.init.xavier_uniform_(weight, generator=generator)
 
     def weights(self, prototypes: Tensor) -> Tensor:
-        """Row ``j`` says how much each class counts for class ``j``; it sums to one."""
+        """Row ``j`` says how much each class counts for class ``j``; it sums to one.
+
+        Args:
+            prototypes: One row a class.
+        """
         products = (prototypes @ self.query.T) @ (prototypes @ self.key.T).T
         return torch.softmax(products / math.sqrt(prototypes.shape[1]), dim=1)
 
     def forward(self, prototypes: Tensor) -> Tensor:
-        """The adapted prototypes."""
+        """The adapted prototypes.
+
+        Args:
+            prototypes: One row a class.
+        """
         return prototypes + self.weights(prototypes) @ (prototypes @ self.value.T)

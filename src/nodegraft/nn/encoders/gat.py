@@ -15,16 +15,23 @@ from nodegraft.nn.encoders.encoder import Encoder, apply_dropout
 class GAT(Encoder):
     r"""Graph attention :math:`h_i' = \Vert_m \sum_{j \in N(i) \cup i} \alpha^m_{ij} W^m h_j + b`.
 
-    Each layer is PyG's ``GATConv`` with ``heads`` heads laid side by side to the layer's width, and
-    ELU between layers. The weights are held here, inputs by outputs, because the features are
-    sparse and multiply the first one as an operator; the convolution gets what comes out. Dropout
-    falls on what goes from layer to layer, not on attention coefficients, which PyG would draw
-    from the global generator. Veličković et al. 2018, https://arxiv.org/abs/1710.10903.
+    Each layer is PyG's ``GATConv``, with ELU between layers. The weights are held here, inputs by
+    outputs, because the features are sparse and multiply the first one as an operator; the
+    convolution gets what comes out. Dropout falls on what goes from layer to layer, not on
+    attention coefficients, which PyG would draw from the global generator. Veličković et al. 2018,
+    https://arxiv.org/abs/1710.10903.
+
+    Args:
+        sizes: The number of features, then the width of each layer; the last one is the size of an
+            embedding.
+        heads: How many attention heads each layer has. They are laid side by side to the layer's
+            width, which must be a multiple of their number.
+        generator: Draws the first weights (Xavier, uniform); biases start at 0.
     """
 
     def __init__(self, sizes: list[int], heads: list[int], generator: torch.Generator) -> None:
         super().__init__()
-        # Two seconds of import that only those pay who want graph attention.
+        # Importing it takes two seconds: only those who want graph attention pay for it.
         from torch_geometric.nn import GATConv
 
         self.weights, self.layers = nn.ParameterList(), nn.ModuleList()

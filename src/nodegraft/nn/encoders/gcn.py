@@ -13,12 +13,16 @@ from nodegraft.nn.encoders.encoder import Encoder, apply_dropout
 class GCN(Encoder):
     r"""Graph convolutions :math:`H' = S H W + b` with ReLU between them.
 
-    ``last_relu`` puts one behind the last layer too, as the paper's appendix says.
-
     The same function as PyG's ``GCNConv`` layers, on the CSR kernel of
     :mod:`nodegraft.graph.algebra.operator`, which is many times faster here. Weights lie as inputs
     by outputs: the kernel wants its rows together, and so does the optimiser their gradient. Kipf &
     Welling 2017, https://arxiv.org/abs/1609.02907.
+
+    Args:
+        sizes: The number of features, then the width of each layer; the last one is the size of an
+            embedding.
+        generator: Draws the first weights (Xavier, uniform); biases start at 0.
+        last_relu: Whether a ReLU follows the last layer, too, as the paper's appendix says.
     """
 
     def __init__(

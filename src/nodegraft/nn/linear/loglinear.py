@@ -9,23 +9,24 @@ from numpy.typing import NDArray
 from nodegraft.base.events import SILENT, Listener
 
 Signals = NDArray[np.floating[Any]]
-"""Signal x node x class."""
+"""Scores of several kinds: signal x node x class."""
 
 SHRINKAGE = 1e-3
-MOST_STEPS = 15_000
-"""Of the optimiser; some dozens are usual."""
+"""The penalty on squared weights, measured in standard deviations of their signal."""
+
+MAX_STEPS = 15_000
+"""The optimiser stops after so many evaluations at the latest; some dozens are usual."""
 
 
 def mixture_weights(
     rounds: Sequence[tuple[Signals, NDArray[np.int64]]],
-    may_be_negative: int = 0,
+    num_signed: int = 0,
     listener: Listener = SILENT,
 ) -> NDArray[np.float64]:
     r"""Weights :math:`w` of :math:`p(c \mid i) \propto \exp \sum_m w_m f_{mic}`.
 
-    Each class counts alike, however many of its nodes were asked. Weights are shrunk a little,
-    measured in standard deviations of their signal: of two signals that say the same, both get
-    half.
+    Each class counts alike, however many of its nodes are queried. Weights are shrunk a little: of
+    two signals that say the same, both get half.
 
     >>> right = np.array([[2.0, 0.0], [0.0, 2.0], [2.0, 0.0], [0.0, 2.0]])
     >>> noise = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 1.0]])
@@ -34,9 +35,10 @@ def mixture_weights(
     (True, True)
 
     Args:
-        rounds: Signals and the class of each node; every round has classes of its own.
-        may_be_negative: How many of the last weights may have either sign; the others may not be
-            negative.
+        rounds: Signals of some nodes, and the column of each one's class; every round has classes
+            of its own. All rounds count alike.
+        num_signed: How many signals, counted from the last, may get a weight of either sign; the
+            weights of the others are not negative.
         listener: Is told of every step.
     """
     # Slow to import, and only a fit needs them.
@@ -63,13 +65,12 @@ def mixture_weights(
             errors[nodes, targets] -= 1.0
             slope = slope + np.tensordot(signals, errors * balance[:, None], 2)
         steps += 1
-        listener.step("weigh signals", steps, MOST_STEPS, loss=total)
+        listener.step("weigh signals", steps, MAX_STEPS, loss=total)
         return total, slope
 
-    free = scale.size - may_be_negative
-    bounds = [(0.0, None)] * free + [(None, None)] * may_be_negative
+    bounds = [(0.0, None)] * (scale.size - num_signed) + [(None, None)] * num_signed
     start = np.ones(scale.size)
-    options = {"maxfun": MOST_STEPS}
+    options = {"maxfun": MAX_STEPS}
     found = minimize(cost, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
     weights: NDArray[np.float64] = found.x / scale
     return weights

@@ -13,22 +13,28 @@ def with_bias(features: Tensor) -> Tensor:
 
     >>> with_bias(torch.tensor([[2.0], [3.0]])).tolist()
     [[2.0, 1.0], [3.0, 1.0]]
+
+    Args:
+        features: One row a node.
     """
     return torch.cat((features, torch.ones(len(features), 1, dtype=features.dtype)), dim=1)
 
 
-def balanced_moments(classes: Iterable[Tensor]) -> tuple[Tensor, Tensor]:
+def balanced_moments(features_by_class: Iterable[Tensor]) -> tuple[Tensor, Tensor]:
     r""":math:`G = \sum_c \frac{1}{n_c} \sum_{i \in c} z_i z_i^\top` and the class means.
 
-    Each class comes as its own rows, one at a time, so that wide features need not be held for
-    all of them. The means are the other side of the equation: :math:`Q` of one-hot targets has
-    the column :math:`\frac{1}{n_c} \sum_{i \in c} z_i`.
+    The means are the other side of the equation: :math:`Q` of one-hot targets has the column
+    :math:`\frac{1}{n_c} \sum_{i \in c} z_i`.
 
     >>> gram, means = balanced_moments([torch.tensor([[1.0], [3.0]]), torch.tensor([[2.0]])])
     >>> gram.tolist(), means.tolist()
     ([[9.0]], [[2.0], [2.0]])
+
+    Args:
+        features_by_class: The rows of each class's nodes, at least one class. They are taken one
+            class at a time, so that wide features need not be held for all of them.
     """
-    moments = ((rows.T @ rows / len(rows), rows.mean(dim=0)) for rows in classes)
+    moments = ((rows.T @ rows / len(rows), rows.mean(dim=0)) for rows in features_by_class)
     gram, first = next(moments)
     means = [first]
     for more, mean in moments:
@@ -48,6 +54,12 @@ def ridge_weights(gram: Tensor, means: Tensor, penalty: float) -> Tensor:
     ... )
     >>> ridge_weights(gram, means, penalty=1.0).round(decimals=4).tolist()
     [[0.25, 0.5], [-0.25, 0.5]]
+
+    Args:
+        gram: The matrix :math:`G` of :func:`balanced_moments`.
+        means: The class means: the columns of :math:`Q`, one row a class.
+        penalty: How strongly weights are drawn to zero (:math:`\lambda`), relative to :math:`s`;
+            larger values give smaller weights.
     """
     penalties = torch.full((len(gram),), penalty * mean_variance(gram[:-1, :-1]), dtype=gram.dtype)
     penalties[-1] = 0.0

@@ -17,16 +17,16 @@ STYLES: tuple[tuple[str, Literal[":", "--", "-"]], ...] = (
     ("#0072B2", "-"),
 )
 MARKERS = ("o", "s")
-HIGHEST = 30.0
-"""Where panels end, in percent: who accepts more errors than this need not abstain."""
+HIGHEST_ERROR = 30.0
+"""Where panels end, in percent: whoever accepts more errors than this need not abstain."""
 
 TITLE = (
     "How many answers are wrong if only the surest are given: mean over seeds, up to "
-    f"{HIGHEST:.0f} %\nband: worst to best seed in the last session; "
+    f"{HIGHEST_ERROR:.0f} %\nband: worst to best seed in the last session; "
     "grey lines: the most that circles (upper) and squares may have"
 )
-ANSWERED = "nodes answered in %"
-WRONG = "wrong answers in %"
+X_LABEL = "nodes answered in %"
+Y_LABEL = "wrong answers in %"
 
 # In inches: a panel with its axes, and titles and legend around all of them.
 WIDTH, HEIGHT, MARGIN = 2.1, 2.1, 1.0
@@ -34,10 +34,13 @@ WIDTH, HEIGHT, MARGIN = 2.1, 2.1, 1.0
 
 @dataclass(frozen=True)
 class Acceptance:
-    """What is left at one asked probability: shares of all answers and of those right, by seed."""
+    """What is left if only answers of at least some probability are accepted."""
 
     coverage: Sequence[float]
+    """The share of nodes whose answer is accepted, one for each seed."""
+
     precision: Sequence[float]
+    """The share of right answers among the accepted, one for each seed; NaN if none is accepted."""
 
     @property
     def point(self) -> tuple[float, float]:
@@ -46,11 +49,14 @@ class Acceptance:
 
 
 @dataclass(frozen=True)
-class Curve:
-    """Errors on an even grid of coverages up to 1, a row for each seed; what each level accepts."""
+class ErrorCurve:
+    """How many answers are wrong, by how many are accepted."""
 
     errors: Sequence[Sequence[float]]
+    """A row for each seed: shares of wrong answers at coverages on an even grid up to 1."""
+
     levels: Mapping[float, Acceptance]
+    """Least probability -> what is accepted at it."""
 
     @property
     def percent(self) -> NDArray[np.float64]:
@@ -60,20 +66,27 @@ class Curve:
 
 @dataclass(frozen=True)
 class AbstainingCurves:
-    """One graph: way of counting -> session -> curve."""
+    """The curves of one graph."""
 
     graph: str
-    curves: Mapping[str, Mapping[str, Curve]]
+    """Its name."""
+
+    curves: Mapping[str, Mapping[str, ErrorCurve]]
+    """Way of counting, such as every node alike -> session -> curve."""
 
 
 def draw_abstaining(graphs: Sequence[AbstainingCurves]) -> Figure:
     """A column for each graph, a row for each way of counting, a line for each session.
 
-    >>> curve = Curve([[0.0, 0.2]], {0.9: Acceptance([0.5], [1.0])})
+    >>> curve = ErrorCurve([[0.0, 0.2]], {0.9: Acceptance([0.5], [1.0])})
     >>> sessions = {"session 0": curve, "last session": curve}
     >>> figure = draw_abstaining([AbstainingCurves("shop", {"every node alike": sessions})])
     >>> figure.axes[0].lines[0].get_xydata().round(1).tolist()
     [[50.0, 0.0], [100.0, 20.0]]
+
+    Args:
+        graphs: One for each column; all have the same ways of counting, two or three sessions
+            and the same levels.
     """
     _check(graphs)
     ways = list(graphs[0].curves)
@@ -84,9 +97,9 @@ def draw_abstaining(graphs: Sequence[AbstainingCurves]) -> Figure:
         for axes, one in zip(row, graphs, strict=True):
             axes.set_title(one.graph, fontsize=8, fontweight="bold", loc="left", parse_math=False)
             _draw_panel(axes, one.curves[way])
-        row[0].set_ylabel(f"{WRONG}\n{way}", fontsize=8, parse_math=False)
+        row[0].set_ylabel(f"{Y_LABEL}\n{way}", fontsize=8, parse_math=False)
     for axes in grid[-1]:
-        axes.set_xlabel(ANSWERED, fontsize=8)
+        axes.set_xlabel(X_LABEL, fontsize=8)
     figure.suptitle(TITLE, fontsize=9)
     handles = _handles(graphs[0].curves[ways[0]])
     figure.legend(handles=handles, loc="outside lower center", ncols=len(handles), fontsize=8)
@@ -94,14 +107,17 @@ def draw_abstaining(graphs: Sequence[AbstainingCurves]) -> Figure:
 
 
 def describe_abstaining(graphs: Sequence[AbstainingCurves]) -> str:
-    """The figure in words: what is wrong in the first and the last session, with and without marks.
+    """The figure in sentences: what is wrong in the first and the last session.
 
-    >>> curve = Curve([[0.0, 0.2]], {0.9: Acceptance([0.5], [1.0])})
+    >>> curve = ErrorCurve([[0.0, 0.2]], {0.9: Acceptance([0.5], [1.0])})
     >>> both = {"session 0": curve, "last": curve}
     >>> describe_abstaining([AbstainingCurves("shop", {"nodes alike": both})])
     'On shop, nodes alike, session 0: 20.0 % of all answers are wrong, of the 50 % that are at \
 least 0.90 sure 0.0 %; last: 20.0 % of all answers are wrong, of the 50 % that are at least 0.90 \
 sure 0.0 %.'
+
+    Args:
+        graphs: The same as for draw_abstaining().
     """
     _check(graphs)
     return " ".join(
@@ -111,12 +127,12 @@ sure 0.0 %.'
     )
 
 
-def _ends(curves: Mapping[str, Curve]) -> list[str]:
+def _ends(curves: Mapping[str, ErrorCurve]) -> list[str]:
     first, *_, last = curves
     return [f"{session}: {_describe(curves[session])}" for session in (first, last)]
 
 
-def _describe(curve: Curve) -> str:
+def _describe(curve: ErrorCurve) -> str:
     wrong = curve.percent.mean(axis=0)[-1]
     marks = [_describe_mark(level, *at.point) for level, at in curve.levels.items()]
     return ", ".join([f"{wrong:.1f} % of all answers are wrong", *marks])
@@ -150,7 +166,7 @@ def _percent(seeds: Sequence[float]) -> float:
     return 100.0 * float(values.mean()) if values.size else np.nan
 
 
-def _draw_panel(axes: Axes, curves: Mapping[str, Curve]) -> None:
+def _draw_panel(axes: Axes, curves: Mapping[str, ErrorCurve]) -> None:
     for (colour, dashes), curve in zip(STYLES, curves.values(), strict=False):
         errors = curve.percent
         answered = 100.0 * np.arange(1, errors.shape[1] + 1) / errors.shape[1]
@@ -160,13 +176,13 @@ def _draw_panel(axes: Axes, curves: Mapping[str, Curve]) -> None:
             axes.plot(*at.point, marker, color=colour, markeredgecolor="black", markersize=5)
     axes.fill_between(answered, errors.min(0), errors.max(0), color=colour, alpha=0.15, linewidth=0)
     axes.set_xlim(0.0, 103.0)
-    axes.set_ylim(0.0, HIGHEST)
+    axes.set_ylim(0.0, HIGHEST_ERROR)
     axes.set_xticks([0, 50, 100])
     axes.tick_params(labelsize=7)
     axes.spines[["top", "right"]].set_visible(False)
 
 
-def _handles(curves: Mapping[str, Curve]) -> list[Line2D]:
+def _handles(curves: Mapping[str, ErrorCurve]) -> list[Line2D]:
     lines = [
         Line2D([], [], color=colour, linestyle=dashes, label=session)
         for (colour, dashes), session in zip(STYLES, curves, strict=False)

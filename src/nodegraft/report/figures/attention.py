@@ -22,23 +22,30 @@ KEY_LENGTH, CLASS_LENGTH, TASK_LENGTH = 16, 24, 21
 
 
 @dataclass(frozen=True)
-class Row:
-    """One few-shot class: its supports by weight, and what each had if all counted alike."""
+class ClassBars:
+    """The bars of one few-shot class."""
 
     name: str
-    supports: int
+    """Its name."""
+
+    num_supports: int
+    """How many supports it has; there may be fewer bars."""
+
     bars: tuple[tuple[str, float], ...]
-    alike: float
+    """Label and weight of the supports that are drawn, heaviest first."""
+
+    equal_weight: float
+    """The weight that each support would have if all had the same."""
 
     @property
     def is_cut(self) -> bool:
         """Whether it has more supports than bars."""
-        return len(self.bars) < self.supports
+        return len(self.bars) < self.num_supports
 
     @property
     def title(self) -> str:
         """Its name, and how much of it is drawn."""
-        cut = f" ({len(self.bars)} of {self.supports})" if self.is_cut else ""
+        cut = f" ({len(self.bars)} of {self.num_supports})" if self.is_cut else ""
         return shorten(self.name, CLASS_LENGTH - len(cut)) + cut
 
     @property
@@ -53,6 +60,9 @@ def draw_attention(attention: Attention) -> Figure:
     >>> figure = draw_attention(Attention({"hats": {"p1": 0.3, "p2": 0.7}}, ((("hats",), 1.0),)))
     >>> [label.get_text() for label in figure.subfigs[0].axes[0].get_yticklabels()]
     ['p2', 'p1']
+
+    Args:
+        attention: What a model gives for a graph after it learned new classes.
     """
     if not attention.nodes:
         raise ParameterError(
@@ -73,10 +83,14 @@ def draw_attention(attention: Attention) -> Figure:
 
 
 def shorten(name: object, limit: int) -> str:
-    """A name on one line; a long one loses its middle, since keys often share their start.
+    """A name on one line; a long one loses its middle, since keys often have the same start.
 
     >>> shorten("short", 12), shorten("https://shop/items/p91007", 12)
     ('short', 'https:…91007')
+
+    Args:
+        name: Anything that can be written as text.
+        limit: The largest number of letters.
     """
     text = " ".join(str(name).split())
     tail = (limit - 1) // 2
@@ -90,6 +104,11 @@ def task_label(names: tuple[str, ...], session: int, limit: int) -> str:
     ('base (2 classes)', 'session 3: hats, shoes')
     >>> task_label(("hats", "shoes", "watches"), 3, 30)
     'session 3: hats, … (3 classes)'
+
+    Args:
+        names: The classes of the task.
+        session: The number of the session that brought them.
+        limit: The largest number of letters; the first class is named in any case.
     """
     count = f"({len(names)} class{'es' if len(names) > 1 else ''})"
     if session == 0:
@@ -108,7 +127,7 @@ def _sum_to_1_in_a_class(attention: Attention) -> bool:
     return all(isclose(total, 1.0, abs_tol=1e-3) for total in totals)
 
 
-def _rows(attention: Attention) -> list[Row]:
+def _rows(attention: Attention) -> list[ClassBars]:
     together: list[tuple[str, ...]] = [(name,) for name in attention.nodes]
     if not _sum_to_1_in_a_class(attention):
         together = [names for names, _ in attention.tasks if names[0] in attention.nodes]
@@ -122,14 +141,14 @@ def _rows(attention: Attention) -> list[Row]:
         ordered = sorted(weights.items(), key=lambda item: -item[1])
         drawn = ordered if len(ordered) <= 2 * ENDS else ordered[:ENDS] + ordered[-ENDS:]
         bars = tuple((shorten(key, KEY_LENGTH), weight) for key, weight in drawn)
-        rows.append(Row(name, len(ordered), bars, alike=1 / sizes[name]))
+        rows.append(ClassBars(name, len(ordered), bars, equal_weight=1 / sizes[name]))
     return rows
 
 
-def _columns(rows: list[Row]) -> list[list[Row]]:
+def _columns(rows: list[ClassBars]) -> list[list[ClassBars]]:
     total = sum(row.lines for row in rows)
     count = min(MOST_COLUMNS, ceil(total / LINES_A_COLUMN))
-    columns: list[list[Row]] = [[] for _ in range(count)]
+    columns: list[list[ClassBars]] = [[] for _ in range(count)]
     before = 0.0
     for row in rows:
         # By its middle, so that no column is longer than its share by more than half a class.
@@ -138,15 +157,15 @@ def _columns(rows: list[Row]) -> list[list[Row]]:
     return [column for column in columns if column]
 
 
-def _draw_nodes(panel: SubFigure, columns: list[list[Row]], lines: float, whole: str) -> None:
-    alike = "1/K, plain averaging" if whole == "class" else "equal weights"
-    alike += "; orange: less than that"
+def _draw_nodes(panel: SubFigure, columns: list[list[ClassBars]], lines: float, whole: str) -> None:
+    meaning = "1/K, plain averaging" if whole == "class" else "equal weights"
+    meaning += "; orange: less than that"
     if any(row.is_cut for column in columns for row in column):
-        alike += f"; of more than {2 * ENDS}: {ENDS} heaviest, {ENDS} lightest"
+        meaning += f"; of more than {2 * ENDS}: {ENDS} heaviest, {ENDS} lightest"
     _entitle(
         panel,
         "Node-level attention: what each support counts in its class's prototype",
-        f"line: {alike}",
+        f"line: {meaning}",
         f"weight, sums to 1 in a {whole}",
     )
     largest = max(weight for column in columns for row in column for _, weight in row.bars)
@@ -156,7 +175,7 @@ def _draw_nodes(panel: SubFigure, columns: list[list[Row]], lines: float, whole:
         _draw_column(axes, column)
 
 
-def _draw_column(axes: Axes, column: list[Row]) -> None:
+def _draw_column(axes: Axes, column: list[ClassBars]) -> None:
     top, places, labels = 0.0, [], []
     for row in column:
         centres = [top + NAME + place + 0.5 for place in range(len(row.bars))]
@@ -171,7 +190,7 @@ def _draw_column(axes: Axes, column: list[Row]) -> None:
             parse_math=False,
             clip_on=True,
         )
-        _draw_bars(axes, centres, [weight for _, weight in row.bars], row.alike)
+        _draw_bars(axes, centres, [weight for _, weight in row.bars], row.equal_weight)
         places += centres
         labels += [label for label, _ in row.bars]
         top += row.lines
@@ -213,11 +232,11 @@ def _prepare(axes: Axes, largest: float, lines: float) -> None:
     axes.tick_params(axis="x", labelsize=7)
 
 
-def _draw_bars(axes: Axes, centres: list[float], weights: list[float], alike: float) -> None:
+def _draw_bars(axes: Axes, centres: list[float], weights: list[float], equal_weight: float) -> None:
     # Weights come from 32-bit numbers: equal ones must not look like less than their mean.
-    colours = [LESS if weight < alike * (1 - 1e-5) else MORE for weight in weights]
+    colours = [LESS if weight < equal_weight * (1 - 1e-5) else MORE for weight in weights]
     axes.barh(centres, weights, height=0.7, color=colours)
-    axes.vlines(alike, centres[0] - 0.5, centres[-1] + 0.5, color="black", linewidth=0.8)
+    axes.vlines(equal_weight, centres[0] - 0.5, centres[-1] + 0.5, color="black", linewidth=0.8)
     # In a column of their own: at the ends of the bars the line would run through them.
     right = axes.get_yaxis_transform()
     for centre, weight in zip(centres, weights, strict=True):

@@ -5,80 +5,91 @@ from dataclasses import dataclass
 
 from nodegraft.base.errors import ParameterError
 from nodegraft.report.figures.canvas.picture import Picture
-from nodegraft.report.figures.curves import curves
-from nodegraft.report.figures.leak import leak
-from nodegraft.report.figures.pareto import pareto
-from nodegraft.report.figures.ranks import ranks
-from nodegraft.report.figures.risk_coverage import risk_coverage
-from nodegraft.report.figures.ways_shots import ways_shots
+from nodegraft.report.figures.canvas.styles import Styles
+from nodegraft.report.figures.curves import draw_curves
+from nodegraft.report.figures.leak import draw_leak
+from nodegraft.report.figures.pareto import draw_pareto
+from nodegraft.report.figures.ranks import draw_ranks
+from nodegraft.report.figures.risk_coverage import draw_risk_coverage
+from nodegraft.report.figures.ways_shots import draw_ways_shots
 from nodegraft.report.groups import Groups
 
 
 @dataclass(frozen=True)
-class Kind:
-    """A kind of figure: its title, how it is read, and what draws it."""
+class FigureKind:
+    """A kind of figure that suites may ask for."""
 
     title: str
-    reading: str
-    draw: Callable[[Groups], list[Picture]]
+    """The heading above its figures."""
+
+    how_to_read: str
+    """Sentences below the heading: what better looks like, and what marks and lines mean."""
+
+    draw: Callable[[Groups, Styles], list[Picture]]
+    """Makes its figures from grouped records and the styles of methods."""
 
 
 FIGURES = {
-    "curves": Kind(
+    "curves": FigureKind(
         "Accuracy, session by session",
-        "Higher is better. Each line is the mean over seeds, its band the 95 % interval; the "
-        "methods measured most and the best other one are named, the rest are thin grey lines "
-        "(their numbers are in the tables). Accuracy falls for everybody: every session brings "
-        "more classes to choose from. Scales differ between graphs.",
-        curves,
+        "Higher is better. Each line is the mean over seeds, its band the 95 % interval. Methods "
+        "that this report highlights have a name and, in all its figures, the same colour and "
+        "marker; the rest are thin grey lines (their numbers are in the tables). Accuracy falls "
+        "for every method: each session brings more classes to choose from. Scales differ between "
+        "graphs.",
+        draw_curves,
     ),
-    "pareto": Kind(
+    "pareto": FigureKind(
         "Accuracy against cost",
-        "Up is more accurate, left is quicker. The grey steps join the methods that no other beats "
+        "Up is more accurate, left is faster. The grey steps join the methods that no other beats "
         "in both; those below and to the right of the steps are beaten.",
-        pareto,
+        draw_pareto,
     ),
-    "risk-coverage": Kind(
-        "Errors when unsure answers are held back",
+    "risk-coverage": FigureKind(
+        "Errors when a method may abstain",
         "Lower is better. At 100 % every node gets an answer; further left only those that the "
         "method is surest of. A line that falls steeply to the left knows when it is wrong. Every "
         "node counts alike here (micro), so the right end is not one minus macro accuracy.",
-        risk_coverage,
+        draw_risk_coverage,
     ),
-    "ranks": Kind(
+    "ranks": FigureKind(
         "Which differences are more than chance",
         "In each pair of graph and seed the methods are ranked by the last session; marks are mean "
-        "ranks, the diamond is the best. A filled dot is behind it by more than chance (Wilcoxon's "
+        "ranks, the best on top. A filled mark is behind the best by more than chance (Wilcoxon's "
         "signed-rank test at the 5 % level, Holm's correction), a hollow one is not. Bars are for "
         "any two methods: where they do not overlap, Nemenyi's test tells the two apart; it asks "
         "about all pairs at once and is more cautious. The best one's bar is continued as a band. "
-        "Seeds of one graph are not independent "
-        "graphs, so this says more about these graphs than about graphs in general. Ceilings are "
-        "left out.",
-        ranks,
+        "Seeds of one graph are not independent graphs, so this says more about these graphs than "
+        "about graphs in general. Ceilings are left out.",
+        draw_ranks,
     ),
-    "leak": Kind(
-        "How much the leak inflates",
-        "The same models, splits and seeds, judged twice. The line is what the leaks of the "
+    "leak": FigureKind(
+        "How much the leak inflates accuracy",
+        "The same models, splits and seeds, evaluated twice. The line is what the leaks of the "
         "published protocol add; the number on the right is its length in points.",
-        leak,
+        draw_leak,
     ),
-    "ways-shots": Kind(
+    "ways-shots": FigureKind(
         "More classes, more labels",
         "Higher is better; whiskers are 95 % intervals over seeds. Points without records yet are "
         "left out. Scales differ between graphs and do not start at zero.",
-        ways_shots,
+        draw_ways_shots,
     ),
 }
 
 
-def draw_figures(names: Sequence[str], groups: Groups) -> dict[str, list[Picture]]:
+def draw_figures(names: Sequence[str], groups: Groups, styles: Styles) -> dict[str, list[Picture]]:
     """Pictures by the name of their kind; a kind for which nothing was recorded has none.
 
-    >>> draw_figures(["leak"], {})
+    >>> draw_figures(["leak"], {}, {})
     {'leak': []}
+
+    Args:
+        names: Names of kinds, as suites write them.
+        groups: The records, grouped; see group().
+        styles: Name of a method -> how it is drawn; the others are thin and grey.
     """
     for name in names:
         if name not in FIGURES:
             raise ParameterError(f"There is no figure {name!r}; there are {', '.join(FIGURES)}.")
-    return {name: FIGURES[name].draw(groups) for name in names}
+    return {name: FIGURES[name].draw(groups, styles) for name in names}

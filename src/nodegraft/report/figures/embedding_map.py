@@ -11,11 +11,11 @@ import pyarrow as pa
 import pyarrow.parquet
 from scipy.spatial import cKDTree
 
-from nodegraft.report.figures.canvas.drawing import GREY, INK, PALETTE, Axes, house_style, panel
+from nodegraft.report.figures.canvas.drawing import GREY, INK, PALETTE, Axes, figure_style, panel
 from nodegraft.report.figures.canvas.label_places import label_points
 from nodegraft.report.figures.canvas.picture import Picture
 
-READING = (
+HOW_TO_READ = (
     "Each point is a node that the model was asked about, placed by t-SNE so that nodes with "
     "similar vectors are near each other; far distances and the sizes of clusters mean nothing. "
     "New classes have colours and names (circles came in session 1, triangles in session 2), "
@@ -34,39 +34,52 @@ class EmbeddingMap:
     """A map file: its points, and how it was made."""
 
     name: str
+    """Of the file, without its suffix."""
+
     dataset: str
-    after: int
+    """The name of the dataset."""
+
+    after_session: int
+    """The number of the session after which nodes were placed."""
+
     command: str
+    """What makes the file again."""
+
     points: Sequence[Point]
+    """Nodes and prototypes, as the file has them."""
 
     @classmethod
-    def read(cls, place: Path) -> "EmbeddingMap":
-        """From what ``nodegraft map`` wrote."""
-        table = pa.parquet.read_table(place)
+    def read(cls, path: Path) -> "EmbeddingMap":
+        """From what ``nodegraft map`` wrote.
+
+        Args:
+            path: A Parquet file.
+        """
+        table = pa.parquet.read_table(path)
         about = {key.decode(): value.decode() for key, value in table.schema.metadata.items()}
         after = int(about["after"])
-        return cls(place.stem, about["dataset"], after, about["command"], table.to_pylist())
+        return cls(path.stem, about["dataset"], after, about["command"], table.to_pylist())
 
     @cached_property
-    @house_style
+    @figure_style
     def pictures(self) -> list[Picture]:
         """A panel for each method."""
         return [self._panel(method) for method in dict.fromkeys(p["method"] for p in self.points)]
 
     def _panel(self, method: str) -> Picture:
         points = [point for point in self.points if point["method"] == method]
-        figure, axes = panel(f"{method} on {self.dataset}, after session {self.after}", "")
+        figure, axes = panel(f"{method} on {self.dataset}, after session {self.after_session}", "")
         axes.set_axis_off()
         _draw_known([point for point in points if not point["session"]], axes)
         _draw_new([point for point in points if point["session"]], axes)
         nodes = [point for point in points if not point["is_prototype"]]
         new = {point["class"] for point in nodes if point["session"]}
-        note = (
+        caption = (
             f"{method}: of {len(nodes)} nodes of {len({p['class'] for p in nodes})} classes, the "
             f"nearest point is of the same class for {_purity(nodes, known=True)} of known and "
             f"{_purity(nodes, known=False)} of new classes ({', '.join(sorted(new))})."
         )
-        return Picture(method, note, figure, note)
+        return Picture(method, caption, figure, caption)
 
 
 def read_maps(folder: Path) -> list[EmbeddingMap]:
@@ -74,8 +87,11 @@ def read_maps(folder: Path) -> list[EmbeddingMap]:
 
     >>> read_maps(Path("nowhere"))
     []
+
+    Args:
+        folder: Where the Parquet files are.
     """
-    return [EmbeddingMap.read(place) for place in sorted(folder.glob("*.parquet"))]
+    return [EmbeddingMap.read(path) for path in sorted(folder.glob("*.parquet"))]
 
 
 def _draw_known(points: Sequence[Point], axes: Axes) -> None:
@@ -98,7 +114,9 @@ def _draw_new(points: Sequence[Point], axes: Axes) -> None:
                 at = (point["x"], point["y"])
                 axes.plot(*at, "D", color=colour, markersize=6, markeredgecolor=INK)
                 labels[name] = (*at, INK)
-    label_points(axes, labels, others=[(p["x"], p["y"]) for p in points if not p["is_prototype"]])
+    label_points(
+        axes, labels, avoid_points=[(p["x"], p["y"]) for p in points if not p["is_prototype"]]
+    )
 
 
 def _purity(nodes: Sequence[Point], known: bool) -> str:

@@ -1,29 +1,44 @@
-"""Figures of accuracy against cost: who is beaten by nobody in both."""
+"""Figures of accuracy against cost: which methods no other beats in both."""
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
-from nodegraft.report.figures.canvas.drawing import GREY, INK, house_style, panel
+from nodegraft.report.figures.canvas.drawing import GREY, INK, figure_style, panel
 from nodegraft.report.figures.canvas.label_places import label_points
 from nodegraft.report.figures.canvas.picture import Picture
-from nodegraft.report.figures.canvas.styles import PLAIN, highlighted_styles
-from nodegraft.report.groups import Groups, by_method, compared, datasets, mean, seconds
+from nodegraft.report.figures.canvas.styles import DEFAULT_STYLE, Styles
+from nodegraft.report.groups import (
+    Groups,
+    by_method,
+    comparable_groups,
+    datasets,
+    mean,
+    median_seconds,
+)
 
 # Name -> seconds a session, last accuracy in percent
 Points = Mapping[str, tuple[float, float]]
 
 
-@house_style
-def pareto(groups: Groups) -> list[Picture]:
-    """The last session over seconds to learn one, for each dataset; the frontier is joined."""
-    return [_picture(groups, dataset) for dataset in datasets(compared(groups))]
+@figure_style
+def draw_pareto(groups: Groups, styles: Styles) -> list[Picture]:
+    """The last session over seconds to learn one, for each dataset; the frontier is joined.
+
+    Args:
+        groups: The records, grouped; see group().
+        styles: Name of a method -> how it is drawn in the whole report.
+    """
+    return [_picture(groups, dataset, styles) for dataset in datasets(comparable_groups(groups))]
 
 
 def frontier(points: Points) -> list[str]:
-    """Those than which none is quicker and at least as accurate, quickest first.
+    """The methods than which no other is faster and at least as accurate, fastest first.
 
-    >>> frontier({"slow": (2.0, 60.0), "quick": (1.0, 50.0), "bad": (2.0, 40.0)})
-    ['quick', 'slow']
+    >>> frontier({"slow": (2.0, 60.0), "fast": (1.0, 50.0), "bad": (2.0, 40.0)})
+    ['fast', 'slow']
+
+    Args:
+        points: Method -> seconds a session, and last accuracy in percent.
     """
     best, front = float("-inf"), []
     for name in sorted(points, key=lambda name: (points[name][0], -points[name][1])):
@@ -33,10 +48,9 @@ def frontier(points: Points) -> list[str]:
     return front
 
 
-def _picture(groups: Groups, dataset: str) -> Picture:
+def _picture(groups: Groups, dataset: str, styles: Styles) -> Picture:
     runs = by_method(groups, dataset)
-    points = {name: (seconds(found)[1], 100 * mean(found)) for name, found in runs.items()}
-    looks = highlighted_styles(groups)
+    points = {name: (median_seconds(found)[1], 100 * mean(found)) for name, found in runs.items()}
     figure, axes = panel(
         dataset, "seconds to learn one session (log scale)", "last session: macro accuracy, %"
     )
@@ -44,22 +58,25 @@ def _picture(groups: Groups, dataset: str) -> Picture:
     corners = _corners([points[name] for name in front])
     axes.plot(*zip(*corners, strict=True), color=GREY, lw=1)
     for name, point in points.items():
-        look = looks.get(name, PLAIN)
-        axes.plot(*point, look.marker, color=look.colour, markersize=5 if name in looks else 3.5)
+        style, size = styles.get(name, DEFAULT_STYLE), 5 if name in styles else 3.5
+        axes.plot(*point, style.marker, color=style.colour, markersize=size)
     axes.set_xscale("log")
     axes.xaxis.set_major_formatter("{x:g}")
     axes.margins(x=0.12, y=0.1)
     # The important ones choose their places first.
-    order = sorted(points, key=lambda name: (name not in front, name not in looks))
-    shades = {name: looks[name].colour if name in looks else INK for name in order}
-    label_points(axes, {name: (*points[name], shades[name]) for name in order}, corners)
-    told = ", ".join(f"{name} ({points[name][0]:.3f} s, {points[name][1]:.1f} %)" for name in front)
-    words = (
-        f"On {dataset} no method is both quicker to learn a session and as accurate after the last "
-        f"one as these, from quickest to most accurate: {told}. "
+    order = sorted(points, key=lambda name: (name not in front, name not in styles))
+    coloured = {name: styles[name].colour for name in styles if styles[name].is_coloured}
+    labels = {name: (*points[name], coloured.get(name, INK)) for name in order}
+    label_points(axes, labels, corners)
+    listed = ", ".join(
+        f"{name} ({points[name][0]:.3f} s, {points[name][1]:.1f} %)" for name in front
+    )
+    description = (
+        f"On {dataset} no method is both faster to learn a session and as accurate after the last "
+        f"one as these, from fastest to most accurate: {listed}. "
         f"{len(points) - len(front)} others are beaten in both."
     )
-    return Picture(dataset, words, figure)
+    return Picture(dataset, description, figure)
 
 
 def _corners(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:

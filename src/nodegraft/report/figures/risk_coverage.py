@@ -1,28 +1,35 @@
-"""Figures of what refusing helps: errors left among the answers a method is surest of."""
+"""Figures of what abstaining helps: errors left among the answers a method is surest of."""
 
 from collections.abc import Mapping
 
 import numpy as np
 
-from nodegraft.report.figures.canvas.drawing import GREY, house_style, panel
-from nodegraft.report.figures.canvas.label_places import label_ends
+from nodegraft.report.figures.canvas.drawing import GREY, figure_style, panel
+from nodegraft.report.figures.canvas.label_places import label_line_ends
 from nodegraft.report.figures.canvas.picture import Picture
-from nodegraft.report.figures.canvas.styles import Look, highlighted_styles
-from nodegraft.report.groups import Groups, Record, by_method, compared, datasets
+from nodegraft.report.figures.canvas.styles import Styles
+from nodegraft.report.groups import Groups, Record, by_method, comparable_groups, datasets
 
 
-@house_style
-def risk_coverage(groups: Groups) -> list[Picture]:
-    """Errors in the last session over the share of nodes answered, for each dataset."""
-    looks = highlighted_styles(groups)
-    return [_picture(groups, dataset, looks) for dataset in datasets(compared(groups))]
+@figure_style
+def draw_risk_coverage(groups: Groups, styles: Styles) -> list[Picture]:
+    """Errors in the last session over the share of nodes answered, for each dataset.
+
+    Args:
+        groups: The records, grouped; see group().
+        styles: Name of a method -> how it is drawn in the whole report.
+    """
+    return [_picture(groups, dataset, styles) for dataset in datasets(comparable_groups(groups))]
 
 
-def risks(runs: list[Record]) -> dict[float, float]:
-    """Nodes answered -> wrong answers among them, both in percent.
+def error_by_coverage(runs: list[Record]) -> dict[float, float]:
+    """Nodes answered -> wrong answers among them in the last session, both in percent.
 
-    >>> risks([{"sessions": [{"accuracy_at_coverage": {"0.50": 0.9, "1.00": 0.75}}]}])
+    >>> error_by_coverage([{"sessions": [{"accuracy_at_coverage": {"0.50": 0.9, "1.00": 0.75}}]}])
     {50.0: 10.0, 100.0: 25.0}
+
+    Args:
+        runs: Records of runs, at least one.
     """
     found = [run["sessions"][-1]["accuracy_at_coverage"] for run in runs]
     wrong = {
@@ -32,30 +39,36 @@ def risks(runs: list[Record]) -> dict[float, float]:
     return {100 * float(coverage): round(share, 6) for coverage, share in wrong.items()}
 
 
-def _picture(groups: Groups, dataset: str, looks: Mapping[str, Look]) -> Picture:
-    found = {name: risks(runs) for name, runs in by_method(groups, dataset).items()}
+def _picture(groups: Groups, dataset: str, styles: Styles) -> Picture:
+    errors = {name: error_by_coverage(runs) for name, runs in by_method(groups, dataset).items()}
     figure, axes = panel(
         dataset, "nodes answered, surest first, %", "last session: wrong answers, %"
     )
-    for name in [name for name in found if name not in looks]:
-        axes.plot(*zip(*found[name].items(), strict=True), color=GREY, lw=0.6, alpha=0.6, zorder=1)
     ends = {}
-    for name, look in looks.items():
-        if name in found:
-            answered, wrong = zip(*found[name].items(), strict=True)
+    for name, found in errors.items():
+        answered, wrong = zip(*found.items(), strict=True)
+        if name in styles:
+            style = styles[name]
             axes.plot(
-                answered, wrong, look.dashes, color=look.colour, marker=look.marker, markersize=3.5
+                answered,
+                wrong,
+                style.dashes,
+                color=style.colour,
+                marker=style.marker,
+                markersize=3.5,
             )
-            ends[name] = (answered[-1], wrong[-1], look.colour)
+            ends[name] = (answered[-1], wrong[-1], style.colour)
+        else:
+            axes.plot(answered, wrong, color=GREY, lw=0.6, alpha=0.6, zorder=1)
     axes.set_ylim(bottom=0.0)
-    label_ends(axes, ends)
-    return Picture(dataset, _words(dataset, found), figure)
+    label_line_ends(axes, ends)
+    return Picture(dataset, _describe(dataset, errors), figure)
 
 
-def _words(dataset: str, found: Mapping[str, Mapping[float, float]]) -> str:
-    ranked = sorted(found, key=lambda name: list(found[name].values())[-1])
+def _describe(dataset: str, errors: Mapping[str, Mapping[float, float]]) -> str:
+    ranked = sorted(errors, key=lambda name: list(errors[name].values())[-1])
     parts = []
     for name in ranked:
-        (few, least), *_, (_, most) = found[name].items()
+        (few, least), *_, (_, most) = errors[name].items()
         parts.append(f"{name} {most:.1f} %, of the surest {few:.0f} % {least:.1f} %")
     return f"Wrong answers on {dataset} in the last session, of all: {'; '.join(parts)}."

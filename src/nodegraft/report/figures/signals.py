@@ -26,10 +26,13 @@ LINE, COLUMN, NAMES, MARGIN = 0.24, 1.65, 1.3, 0.95
 
 @dataclass(frozen=True)
 class Accuracies:
-    """Of each signal by itself and of all mixed: shares, one for each seed."""
+    """How often each signal is right by itself, and all of them mixed."""
 
     alone: Bars
+    """Signal -> share of right answers, one for each seed."""
+
     mixture: Sequence[float]
+    """The same of the mixture."""
 
     @property
     def best(self) -> str:
@@ -48,33 +51,41 @@ class Accuracies:
 
 
 @dataclass(frozen=True)
-class Worth:
-    """What the signals are worth on one graph: on all seen classes and on the new ones of them.
-
-    ``share`` is what each signal moves in the mixed score, one number for each seed.
-    """
+class GraphSignals:
+    """What the signals are worth on one graph."""
 
     graph: str
+    """Its name."""
+
     seen: Accuracies
+    """On all classes seen so far."""
+
     new: Accuracies
-    share: Bars
+    """On the new ones of them only."""
+
+    score_share: Bars
+    """Signal -> how much of the mixed score's variation is due to it, between 0 and 1, one number
+    for each seed."""
 
 
-def draw_signals(graphs: Sequence[Worth]) -> Figure:
-    """A column for each graph: accuracies, and below them who has a say in the mixture.
+def draw_signals(graphs: Sequence[GraphSignals]) -> Figure:
+    """A column for each graph: accuracies, and below them each signal's share of the score.
 
     >>> right = Accuracies({"text": [0.4, 0.5], "walks": [0.7, 0.7]}, mixture=[0.8, 0.8])
-    >>> figure = draw_signals([Worth("shop", right, right, {"text": [0.2], "walks": [0.8]})])
+    >>> figure = draw_signals([GraphSignals("shop", right, right, {"text": [0.2], "walks": [0.8]})])
     >>> [round(bar.get_width()) for bar in figure.subfigs[0].axes[0].patches]
     [45, 70, 80]
+
+    Args:
+        graphs: One for each column; all have the same signals in the same order.
     """
     _check(graphs)
     panels: dict[tuple[str, str], list[Bars]] = {
         (SEEN, ACCURACY): [one.seen.bars for one in graphs],
         (NEW, ACCURACY): [one.new.bars for one in graphs],
-        (SHARE, "share in %"): [one.share for one in graphs],
+        (SHARE, "share in %"): [one.score_share for one in graphs],
     }
-    grey = [OTHER] * len(graphs[0].share)
+    grey = [OTHER] * len(graphs[0].score_share)
     colours = [(one.seen.colours, one.new.colours, grey) for one in graphs]
     heights = [LINE * len(columns[0]) + MARGIN for columns in panels.values()]
     figure = Figure(figsize=(NAMES + COLUMN * len(graphs), sum(heights)))
@@ -89,35 +100,38 @@ def draw_signals(graphs: Sequence[Worth]) -> Figure:
     return figure
 
 
-def describe_signals(graphs: Sequence[Worth]) -> str:
-    """The figure in words, two sentences for each graph.
+def describe_signals(graphs: Sequence[GraphSignals]) -> str:
+    """The figure described in two sentences for each graph.
 
     >>> right = Accuracies({"text": [0.4, 0.5], "walks": [0.7, 0.7]}, mixture=[0.8, 0.8])
-    >>> describe_signals([Worth("shop", right, right, {"text": [0.2], "walks": [0.8]})])
+    >>> describe_signals([GraphSignals("shop", right, right, {"text": [0.2], "walks": [0.8]})])
     'On shop all signals mixed are right for 80.0 %, the best one alone (walks) for 70.0 %; on new \
 classes 80.0 % and 70.0 % (walks). What moves the score most is walks (80 %).'
+
+    Args:
+        graphs: The same as for draw_signals().
     """
     _check(graphs)
     return " ".join(map(_describe, graphs))
 
 
-def _describe(one: Worth) -> str:
-    loudest = max(one.share, key=lambda name: _percent(one.share[name]))
+def _describe(one: GraphSignals) -> str:
+    strongest = max(one.score_share, key=lambda name: _percent(one.score_share[name]))
     seen, new = (
         [_percent(part.mixture), _percent(part.alone[part.best])] for part in (one.seen, one.new)
     )
     return (
         f"On {one.graph} all signals mixed are right for {seen[0]:.1f} %, the best one alone "
         f"({one.seen.best}) for {seen[1]:.1f} %; on new classes {new[0]:.1f} % and "
-        f"{new[1]:.1f} % ({one.new.best}). What moves the score most is {loudest} "
-        f"({_percent(one.share[loudest]):.0f} %)."
+        f"{new[1]:.1f} % ({one.new.best}). What moves the score most is {strongest} "
+        f"({_percent(one.score_share[strongest]):.0f} %)."
     )
 
 
-def _check(graphs: Sequence[Worth]) -> None:
+def _check(graphs: Sequence[GraphSignals]) -> None:
     if not graphs:
         raise ParameterError("There is no graph whose signals could be drawn.")
-    rows = {tuple(map(tuple, (one.seen.alone, one.new.alone, one.share))) for one in graphs}
+    rows = {tuple(map(tuple, (one.seen.alone, one.new.alone, one.score_share))) for one in graphs}
     if len(rows) > 1:
         raise ParameterError("All graphs need the same signals in the same order, to share rows.")
 

@@ -1,114 +1,140 @@
 """Figures of how accuracy moves with the classes and the labels that a session brings."""
 
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from nodegraft.evaluation.metrics import interval
-from nodegraft.report.figures.canvas.drawing import Axes, house_style, panel
-from nodegraft.report.figures.canvas.label_places import label_ends
+from nodegraft.report.figures.canvas.drawing import GREY, Axes, figure_style, panel
+from nodegraft.report.figures.canvas.label_places import label_line_ends
 from nodegraft.report.figures.canvas.picture import Picture
-from nodegraft.report.figures.canvas.styles import Look, highlighted_styles
+from nodegraft.report.figures.canvas.styles import LineStyle, Styles
 from nodegraft.report.groups import (
     Groups,
     Record,
     by_method,
-    compared,
+    comparable_groups,
     datasets,
-    summaries,
+    merge_settings,
+    summary_values,
     unique,
 )
 
-SETTING = re.compile(r"( \d+-(way|shot))+$")
-# Label of the axis, what varies, what stays.
+# Label of the axis, what varies, what is fixed.
 STUDIES = (
     ("labels of a new class (K)", "shots", "ways"),
     ("new classes a session (N)", "ways", "shots"),
 )
 
 
-@house_style
-def ways_shots(groups: Groups) -> list[Picture]:
-    """For each dataset: the last session over K at the usual N, and over N at the usual K."""
-    plain: Groups = {}
-    for (dataset, name, protocol), runs in groups.items():
-        plain.setdefault((dataset, SETTING.sub("", name), protocol), []).extend(runs)
-    looks = highlighted_styles(plain)
+@figure_style
+def draw_ways_shots(groups: Groups, styles: Styles) -> list[Picture]:
+    """For each dataset: the last session over K at the usual N, and over N at the usual K.
+
+    Args:
+        groups: The records, grouped; see group().
+        styles: Name of a method -> how it is drawn in the whole report.
+    """
+    merged = merge_settings(groups)
     pictures = (
-        _picture(plain, dataset, looks, *study)
-        for dataset in datasets(compared(plain))
+        _picture(by_method(merged, dataset), dataset, styles, *study)
+        for dataset in datasets(comparable_groups(merged))
         for study in STUDIES
     )
     return [picture for picture in pictures if picture is not None]
 
 
-def study(runs: list[Record], varies: str, fixed: tuple[str, int]) -> dict[int, list[float]]:
-    """Size -> last accuracies of the runs that had it, with the other size as fixed.
+def accuracies_by_size(
+    runs: Sequence[Record], varied: str, fixed: str, fixed_size: int
+) -> dict[int, list[float]]:
+    """Size -> last accuracies of the runs that had it, where the other size is fixed.
 
     >>> run = {"setting": {"ways": 3, "shots": 5}, "summary": {"last_accuracy": 0.5}}
-    >>> study([run], "shots", ("ways", 3)), study([run], "shots", ("ways", 5))
+    >>> accuracies_by_size([run], "shots", "ways", 3), accuracies_by_size([run], "shots", "ways", 5)
     ({5: [0.5]}, {})
+
+    Args:
+        runs: Records of runs of one method.
+        varied: Which size differs between runs: "ways" or "shots".
+        fixed: The other one of them.
+        fixed_size: Its size; runs with another one are left out.
     """
-    stays, size = fixed
-    chosen = [run for run in runs if run["setting"][stays] == size]
-    sizes = sorted({run["setting"][varies] for run in chosen})
-    return {n: summaries([run for run in chosen if run["setting"][varies] == n]) for n in sizes}
+    chosen = [run for run in runs if run["setting"][fixed] == fixed_size]
+    sizes = sorted({run["setting"][varied] for run in chosen})
+    return {
+        size: summary_values([run for run in chosen if run["setting"][varied] == size])
+        for size in sizes
+    }
 
 
-def usual(runs: Sequence[Record], varies: str, stays: str) -> int:
-    """The size of what stays that most sizes of the other were measured with.
+def usual_size(runs: Sequence[Record], varied: str, fixed: str) -> int:
+    """The size to fix: the one that most sizes of the other were measured with.
 
     >>> runs = [{"setting": {"ways": w, "shots": s}} for w, s in ((3, 1), (3, 5), (5, 5))]
-    >>> usual(runs, "shots", "ways")
+    >>> usual_size(runs, "shots", "ways")
     3
+
+    Args:
+        runs: Records of runs, at least one.
+        varied: Which size differs between runs: "ways" or "shots".
+        fixed: The other one of them.
     """
-    pairs = unique((run["setting"][stays], run["setting"][varies]) for run in runs)
+    pairs = unique((run["setting"][fixed], run["setting"][varied]) for run in runs)
     ((size, _),) = Counter(size for size, _ in pairs).most_common(1)
     return int(size)
 
 
 def _picture(
-    groups: Groups, dataset: str, looks: Mapping[str, Look], label: str, varies: str, stays: str
+    methods: Mapping[str, list[Record]],
+    dataset: str,
+    styles: Styles,
+    label: str,
+    varied: str,
+    fixed: str,
 ) -> Picture | None:
-    methods = by_method(groups, dataset)
-    size = usual([run for runs in methods.values() for run in runs], varies, stays)
-    held = f"{size}-{stays.removesuffix('s')}"
-    found = {
-        name: study(runs, varies, (stays, size))
-        for (d, name, _), runs in groups.items()
-        if d == dataset
+    size = usual_size([run for runs in methods.values() for run in runs], varied, fixed)
+    setting = f"{size}-{fixed.removesuffix('s')}"
+    accuracies = {
+        name: found
+        for name, runs in methods.items()
+        if (found := accuracies_by_size(runs, varied, fixed, size))
     }
-    if not any(len(one) > 1 for one in found.values()):
+    if not any(len(found) > 1 for found in accuracies.values()):
         return None
-    figure, axes = panel(f"{dataset}, {held}", label, "last session: macro accuracy, %")
-    ends = {
-        name: (*_draw(axes, found[name], look), look.colour)
-        for name, look in looks.items()
-        if found.get(name)
-    }
-    axes.set_xticks(sorted({n for one in found.values() for n in one}))
-    label_ends(axes, ends)
-    told = "; ".join(
-        f"{name} " + ", ".join(f"{100 * np.mean(shares):.1f} % at {n}" for n, shares in one.items())
-        for name, one in found.items()
-    )
-    words = f"Last session on {dataset} at {held}, by {label}: {told}."
-    return Picture(f"{dataset}-{varies}", words, figure)
+    figure, axes = panel(f"{dataset}, {setting}", label, "last session: macro accuracy, %")
+    ends = {}
+    for name, found in accuracies.items():
+        if name in styles:
+            ends[name] = (*_draw(axes, found, styles[name]), styles[name].colour)
+        else:
+            means = [100 * np.mean(shares) for shares in found.values()]
+            axes.plot(list(found), means, color=GREY, linewidth=0.6, alpha=0.6, zorder=1)
+    axes.set_xticks(sorted({size for found in accuracies.values() for size in found}))
+    label_line_ends(axes, ends)
+    description = f"Last session on {dataset} at {setting}, by {label}: {_describe(accuracies)}."
+    return Picture(f"{dataset}-{varied}", description, figure)
 
 
-def _draw(axes: Axes, found: Mapping[int, list[float]], look: Look) -> tuple[float, float]:
+def _draw(axes: Axes, found: Mapping[int, list[float]], style: LineStyle) -> tuple[float, float]:
     values = [100 * np.array(shares) for shares in found.values()]
     means, half = [one.mean() for one in values], [interval(one) for one in values]
     axes.errorbar(
         list(found),
         means,
         yerr=half,
-        color=look.colour,
-        linestyle=look.dashes,
-        marker=look.marker,
+        color=style.colour,
+        linestyle=style.dashes,
+        marker=style.marker,
         markersize=4,
         capsize=2,
     )
     return float(max(found)), float(means[-1])
+
+
+def _describe(accuracies: Mapping[str, Mapping[int, list[float]]]) -> str:
+    return "; ".join(
+        f"{name} "
+        + ", ".join(f"{100 * np.mean(shares):.1f} % at {size}" for size, shares in found.items())
+        for name, found in accuracies.items()
+    )

@@ -7,13 +7,13 @@ from nodegraft.report.page.inline_svg import figure_html
 from nodegraft.report.page.section import Section
 from nodegraft.report.recommendation import (
     Recommendation,
-    ceiling,
-    certainty,
-    exceptions,
-    judge,
-    why,
+    alternative_texts,
+    ceiling_text,
+    certainty_text,
+    reason_text,
+    recommend,
 )
-from nodegraft.report.tables.markup import prose
+from nodegraft.report.tables.markup import sentences_to_html
 
 PURPOSE = "to teach a graph model new classes from a handful of labelled nodes each"
 TASK = (
@@ -21,26 +21,32 @@ TASK = (
     "session after session, each with a handful of labelled nodes, and after every session it is "
     "asked about unseen nodes of all classes so far, whose labels never reach a model."
 )
-TERMS = '<a href="#words">What the words mean.</a>'
+GLOSSARY_LINK = '<a href="#words">What the words mean.</a>'
 
 
-def first_screen(section: Section) -> str:
-    """From the records of one suite; says so where they do not suffice."""
-    verdict = judge(section.groups)
-    if verdict is None:
+def first_screen_html(section: Section) -> str:
+    """From the records of one suite; says so where they do not suffice.
+
+    Args:
+        section: The suite that compares the methods to choose from.
+    """
+    recommendation = recommend(section.groups)
+    if recommendation is None:
         return (
-            f'<header>\n<h1>nodegraft report</h1>\n<p class="what">{TASK} {TERMS}</p>\n'
+            f'<header>\n<h1>nodegraft report</h1>\n<p class="what">{TASK} {GLOSSARY_LINK}</p>\n'
             "<p>Which method to use cannot be said yet: fewer than two methods of "
             f"“{escape(section.title)}” are on record for all of its graphs.</p>\n</header>"
         )
     left = (
-        f'<p class="lead">{prose(why(verdict))}</p>\n<p>{prose(certainty(verdict))} '
-        f"{prose(ceiling(section.groups))}</p>\n{_otherwise(verdict)}"
+        f'<p class="lead">{sentences_to_html(reason_text(recommendation))}</p>\n'
+        f"<p>{sentences_to_html(certainty_text(recommendation))} "
+        f"{sentences_to_html(ceiling_text(section.groups))}</p>\n{_alternatives(recommendation)}"
     )
-    figure = figure_html(draw_recommendation(verdict), "first", "After the last session")
-    right = f'{figure}\n<p class="what">{TASK} {_so_far(section)}{TERMS}</p>\n'
+    picture = draw_recommendation(recommendation, section.styles)
+    figure = figure_html(picture, "first", "After the last session")
+    right = f'{figure}\n<p class="what">{TASK} {_so_far(section)}{GLOSSARY_LINK}</p>\n'
     return (
-        f"<header>\n<h1>Use {escape(verdict.winner)} <small>{PURPOSE}</small></h1>\n"
+        f"<header>\n<h1>Use {escape(recommendation.winner)} <small>{PURPOSE}</small></h1>\n"
         f'<div class="first">\n<div>\n{left}</div>\n<div>\n{right}</div>\n</div>\n</header>'
     )
 
@@ -50,9 +56,9 @@ def _so_far(section: Section) -> str:
     return f"So far {done} of {planned} runs are on record. " if done < planned else ""
 
 
-def _otherwise(verdict: Recommendation) -> str:
-    found = exceptions(verdict)
-    if not found:
+def _alternatives(recommendation: Recommendation) -> str:
+    texts = alternative_texts(recommendation)
+    if not texts:
         return ""
-    items = "".join(f"<li>{prose(one)}</li>\n" for one in found)
+    items = "".join(f"<li>{sentences_to_html(text)}</li>\n" for text in texts)
     return f"<p><strong>When to use something else</strong></p>\n<ul>\n{items}</ul>\n"

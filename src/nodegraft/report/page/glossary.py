@@ -1,4 +1,4 @@
-"""The words of a report, for who meets them first."""
+"""The terms of a report, for readers who meet them for the first time."""
 
 GLOSSARY = {
     "the paper": "“Graph Few-shot Class-incremental Learning”, which this library began with; its "
@@ -9,8 +9,9 @@ GLOSSARY = {
     "N-way, K-shot": "N new classes in a session, K labelled nodes for each.",
     "known, novel": "Known classes were there at session 0, novel ones arrived later. Base and "
     "pseudo-novel classes are both known; some methods practise learning on the latter.",
-    "macro accuracy": "The share of nodes named rightly, counted for each class and averaged over "
-    "classes: small classes count like large ones. Micro accuracy counts every node alike.",
+    "macro accuracy": "The share of nodes classified correctly, counted for each class and "
+    "averaged over classes: small classes count like large ones. Micro accuracy counts every node "
+    "alike.",
     "A0, last": "Macro accuracy at session 0 and after the last session.",
     "average": "Macro accuracy averaged over all sessions.",
     "PD, RPD": "Performance drop, A0 minus last, in points; and the same as a share of A0, in %. "

@@ -15,7 +15,7 @@ from nodegraft.report.figures.canvas.drawing import (
     VERMILION,
 )
 from nodegraft.report.figures.canvas.picture import Picture
-from nodegraft.report.tables.markup import prose
+from nodegraft.report.tables.markup import sentences_to_html
 
 # Colour of a figure -> what the page calls it; see page.css.
 SHADES = {
@@ -32,12 +32,17 @@ SHADES = {
 
 
 def inline_svg(picture: Picture, name: str, title: str) -> str:
-    """An element for a page; ``name`` keeps its ids apart from those of other figures.
+    """An element for a page.
 
     >>> from nodegraft.report.figures.canvas.drawing import panel
     >>> svg = inline_svg(Picture("one", "Says 5 < 6.", panel("", "")[0]), "curves", "Curves")
     >>> svg[svg.index("<title") : svg.index("</desc>")]
-    '<title id="curves-title">Curves</title><desc id="curves-words">Says 5 &lt; 6.'
+    '<title id="curves-title">Curves</title><desc id="curves-description">Says 5 &lt; 6.'
+
+    Args:
+        picture: What is shown.
+        name: Differs from those of all other figures of the page, to keep their ids apart.
+        title: What the figure is called, for readers who cannot see it.
     """
     text = picture.svg
     text = text[text.index("<svg") :]
@@ -48,17 +53,23 @@ def inline_svg(picture: Picture, name: str, title: str) -> str:
     for colour, shade in SHADES.items():
         text = text.replace(colour.lower(), shade)
     box = re.search(r'viewBox="[^"]*"', text)
-    said = (
+    text_alternative = (
         f'<title id="{name}-title">{escape(title)}</title>'
-        f'<desc id="{name}-words">{escape(picture.words)}</desc>'
+        f'<desc id="{name}-description">{escape(picture.description)}</desc>'
     )
-    opening = (
-        f'<svg {box[0] if box else ""} role="img" aria-labelledby="{name}-title {name}-words">'
-    )
-    return re.sub(r"<svg[^>]*>", lambda _: opening + said, text, count=1).strip()
+    labels = f"{name}-title {name}-description"
+    opening = f'<svg {box[0] if box else ""} role="img" aria-labelledby="{labels}">'
+    return re.sub(r"<svg[^>]*>", lambda _: opening + text_alternative, text, count=1).strip()
 
 
 def figure_html(picture: Picture, name: str, title: str) -> str:
-    """The same with its note below."""
-    note = f"<figcaption>{prose(picture.note)}</figcaption>\n" if picture.note else ""
-    return f"<figure>\n{inline_svg(picture, name, title)}\n{note}</figure>"
+    """The same with its caption below.
+
+    Args:
+        picture: What is shown.
+        name: Differs from those of all other figures of the page.
+        title: What the figure is called, for readers who cannot see it.
+    """
+    caption = sentences_to_html(picture.caption)
+    below = f"<figcaption>{caption}</figcaption>\n" if caption else ""
+    return f"<figure>\n{inline_svg(picture, name, title)}\n{below}</figure>"

@@ -6,13 +6,13 @@ from importlib.resources import files
 
 from nodegraft.report.figures.canvas.picture import Picture
 from nodegraft.report.figures.catalogue import FIGURES
-from nodegraft.report.figures.embedding_map import READING, EmbeddingMap
-from nodegraft.report.page.first_screen import first_screen
+from nodegraft.report.figures.embedding_map import HOW_TO_READ, EmbeddingMap
+from nodegraft.report.page.first_screen import first_screen_html
 from nodegraft.report.page.glossary import GLOSSARY
 from nodegraft.report.page.inline_svg import figure_html
 from nodegraft.report.page.provenance import bench_command, run_command, seeds_by_method, seeds_text
 from nodegraft.report.page.section import Section, main_section
-from nodegraft.report.tables.markup import prose
+from nodegraft.report.tables.markup import sentences_to_html
 
 MAPS = "Maps of what a method sees"
 MEANS = "Macro accuracy in %, mean ± half of the 95 % interval over seeds"
@@ -44,19 +44,24 @@ TABLES = {
 }
 
 
-def page(sections: Sequence[Section], maps: Sequence[EmbeddingMap]) -> str:
-    """The whole page; sections without a record are only named."""
+def page_html(sections: Sequence[Section], maps: Sequence[EmbeddingMap]) -> str:
+    """The whole page; sections without a record are only named.
+
+    Args:
+        sections: The suites, in the order of the page; see with_styles().
+        maps: Maps of embeddings, shown after the sections with figures.
+    """
     shown = [section for section in sections if section.recorded]
-    left = [section for section in sections if not section.recorded]
+    missing = [section for section in sections if not section.recorded]
     drawn = [section for section in shown if section.suite.figures]
     rest = [section for section in shown if not section.suite.figures]
     parts = [
-        first_screen(main_section(shown)),
+        first_screen_html(main_section(shown)),
         _contents(drawn, rest, bool(maps)),
         *map(_section, drawn),
         _maps(maps) if maps else "",
         *map(_section, rest),
-        _left_out(left) if left else "",
+        _left_out(missing) if missing else "",
         _glossary(),
     ]
     style = files("nodegraft.report.page").joinpath("page.css").read_text("utf-8")
@@ -81,10 +86,10 @@ def _contents(drawn: Sequence[Section], rest: Sequence[Section], has_maps: bool)
 def _section(section: Section) -> str:
     parts = [f'<section id="{section.name}">\n<h2>{escape(section.title)}</h2>']
     for kind, pictures in section.pictures.items():
-        told = FIGURES[kind]
-        reading = told.reading if pictures else "Too little is on record to draw this yet."
-        parts.append(_heading(told.title, reading))
-        parts.append(_panels(pictures, f"{section.name}-{kind}", told.title))
+        figure = FIGURES[kind]
+        below = figure.how_to_read if pictures else "Too little is on record to draw this yet."
+        parts.append(_heading(figure.title, below))
+        parts.append(_panels(pictures, f"{section.name}-{kind}", figure.title))
         parts.append(_source(section))
     for kind, tables in section.tables.items():
         parts.append(_heading(*TABLES[kind]))
@@ -93,8 +98,8 @@ def _section(section: Section) -> str:
     return "\n".join([*parts, "</section>"])
 
 
-def _heading(title: str, reading: str) -> str:
-    return f'<h3>{title}</h3>\n<p class="reading">{prose(reading)}</p>'
+def _heading(title: str, how_to_read: str) -> str:
+    return f'<h3>{title}</h3>\n<p class="reading">{sentences_to_html(how_to_read)}</p>'
 
 
 def _panels(pictures: Sequence[Picture], name: str, title: str) -> str:
@@ -108,29 +113,29 @@ def _source(section: Section) -> str:
     if len(done) == len(all_jobs):
         count = f"all {len(all_jobs)} jobs recorded"
     return (
-        f'<details class="source"><summary>{count}, {seeds_text(done)}; how to make it again'
-        f"</summary>\n<p>All records: <code>{escape(bench_command(section.place))}</code></p>\n"
+        f'<details class="source"><summary>{count}, {seeds_text(done)}; how to reproduce it'
+        f"</summary>\n<p>All records: <code>{escape(bench_command(section.path))}</code></p>\n"
         f"<p>One of them: <code>{escape(run_command(done[0].job))}</code></p>\n"
         f"<p>Seeds on a graph: {escape(seeds_by_method(done))}.</p>\n</details>"
     )
 
 
 def _maps(maps: Sequence[EmbeddingMap]) -> str:
-    parts = [f'<section id="maps">\n<h2>{MAPS}</h2>\n<p class="reading">{READING}</p>']
+    parts = [f'<section id="maps">\n<h2>{MAPS}</h2>\n<p class="reading">{HOW_TO_READ}</p>']
     for one in maps:
         parts.append(_panels(one.pictures, f"map-{one.name}", MAPS))
         parts.append(
-            '<details class="source"><summary>1 seed; how to make it again</summary>\n'
+            '<details class="source"><summary>1 seed; how to reproduce it</summary>\n'
             f"<p><code>{escape(one.command)}</code></p>\n</details>"
         )
     return "\n".join([*parts, "</section>"])
 
 
 def _left_out(sections: Sequence[Section]) -> str:
-    names = ", ".join(f"<code>{escape(section.place)}</code>" for section in sections)
+    names = ", ".join(f"<code>{escape(section.path)}</code>" for section in sections)
     return f"<p>Left out, because none of their jobs is on record: {names}.</p>"
 
 
 def _glossary() -> str:
-    terms = "".join(f"<dt>{term}</dt>\n<dd>{told}</dd>\n" for term, told in GLOSSARY.items())
+    terms = "".join(f"<dt>{term}</dt>\n<dd>{text}</dd>\n" for term, text in GLOSSARY.items())
     return f'<section id="words">\n<h2>What the words mean</h2>\n<dl>\n{terms}</dl>\n</section>'

@@ -16,6 +16,9 @@ def bench_command(suite: str) -> str:
 
     >>> bench_command("experiments/leak.toml")
     'nodegraft bench experiments/leak.toml --data DIR --out RUNS'
+
+    Args:
+        suite: The path of its file.
     """
     return join(["nodegraft", "bench", suite, *FOLDERS])
 
@@ -25,19 +28,24 @@ def run_command(job: Job) -> str:
 
     >>> run_command(Job(dataset="gentoo", method="graft", seed=3, parameters={"walks": False}))
     'nodegraft run --dataset gentoo --method graft --seed 3 --set walks=false --data DIR --out RUNS'
+
+    Args:
+        job: What is run.
     """
-    words = ["--dataset", job.dataset, "--method", job.method, "--seed", str(job.seed)]
-    words += _settings("--set", job.parameters) + _settings("--dataset-set", job.dataset_options)
+    arguments = ["--dataset", job.dataset, "--method", job.method, "--seed", str(job.seed)]
+    arguments += _settings("--set", job.parameters) + _settings(
+        "--dataset-set", job.dataset_options
+    )
     if job.ways is not None:
-        words += ["--ways", str(job.ways)]
+        arguments += ["--ways", str(job.ways)]
     if job.shots is not None:
-        words += ["--shots", str(job.shots)]
+        arguments += ["--shots", str(job.shots)]
     if job.arrival != "with-class":
-        words += ["--arrival", job.arrival]
+        arguments += ["--arrival", job.arrival]
     if job.protocol != "strict":
-        words += ["--protocol", job.protocol]
-    words += ["--rehearse"] * job.rehearse
-    return join(["nodegraft", "run", *words, *FOLDERS])
+        arguments += ["--protocol", job.protocol]
+    arguments += ["--rehearse"] * job.rehearse
+    return join(["nodegraft", "run", *arguments, *FOLDERS])
 
 
 def seeds_text(entries: Sequence[SuiteEntry]) -> str:
@@ -46,6 +54,9 @@ def seeds_text(entries: Sequence[SuiteEntry]) -> str:
     >>> job = {"dataset": "gentoo", "method": "graft"}
     >>> seeds_text([SuiteEntry("graft", Job(**job, seed=seed)) for seed in (0, 1)])
     '2 seeds'
+
+    Args:
+        entries: Those on record, at least one.
     """
     sizes = [size for found in _seeds(entries).values() for size in found]
     return f"{range_text(sizes)} seed{'s' if max(sizes) > 1 else ''}"
@@ -57,6 +68,9 @@ def seeds_by_method(entries: Sequence[SuiteEntry]) -> str:
     >>> job = {"dataset": "gentoo", "method": "graft"}
     >>> seeds_by_method([SuiteEntry("graft", Job(**job, seed=seed)) for seed in (0, 1)])
     'graft 2'
+
+    Args:
+        entries: Those on record.
     """
     return ", ".join(f"{name} {range_text(sizes)}" for name, sizes in _seeds(entries).items())
 
@@ -72,8 +86,8 @@ def _seeds(entries: Sequence[SuiteEntry]) -> dict[str, list[int]]:
 
 
 def _settings(option: str, values: Mapping[str, Any]) -> list[str]:
-    words = []
+    arguments = []
     for name, value in values.items():
         text = str(value).lower() if isinstance(value, bool) else str(value)
-        words += [option, f"{name}={text}"]
-    return words
+        arguments += [option, f"{name}={text}"]
+    return arguments

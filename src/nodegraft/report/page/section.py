@@ -2,15 +2,29 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
 from nodegraft.base.errors import ParameterError
 from nodegraft.benchmark.suite import Suite, SuiteEntry
 from nodegraft.report.figures.canvas.picture import Picture
+from nodegraft.report.figures.canvas.styles import (
+    Styles,
+    assign_styles,
+    highlighted_methods,
+    styles_of_section,
+)
 from nodegraft.report.figures.catalogue import draw_figures
-from nodegraft.report.groups import Groups, Record, counts, group
+from nodegraft.report.groups import (
+    Groups,
+    Record,
+    group,
+    merge_settings,
+    ranking,
+    run_counts,
+    without_setting,
+)
 from nodegraft.report.tables.catalogue import make_tables
 from nodegraft.report.tables.table import Table
 
@@ -22,26 +36,44 @@ COMPARING = {"comparison", "sessions", "sessions-in-full"}
 
 @dataclass(frozen=True)
 class Section:
-    """A suite and what its jobs recorded; ``place`` is the suite's file as commands name it."""
+    """A suite and what its jobs recorded."""
 
-    place: str
+    path: str
+    """The suite's file as commands name it."""
+
     suite: Suite
+    """What it asks for."""
+
     pairs: Sequence[tuple[SuiteEntry, Record | None]]
+    """Each of its entries with its record, or with None if it was not run yet."""
+
+    styles: Styles = field(default_factory=dict)
+    """Name of a method -> how figures draw it; see with_styles()."""
 
     @property
     def name(self) -> str:
-        """Of the file, for links."""
-        return Path(self.place).stem
+        """The name of the file, for links."""
+        return Path(self.path).stem
 
     @property
     def title(self) -> str:
-        """For people."""
+        """The heading."""
         return self.suite.title or self.name
 
     @property
     def recorded(self) -> list[SuiteEntry]:
         """The jobs that are on record."""
         return [entry for entry, record in self.pairs if record is not None]
+
+    @cached_property
+    def variants(self) -> set[str]:
+        """Names of which several stand for one method, as in an ablation; not its own name."""
+        names: dict[str, set[str]] = {}
+        for entry in self.recorded:
+            of_method = names.setdefault(entry.job.method, set())
+            of_method.update((entry.name, without_setting(entry.name)))
+        several = {method: found for method, found in names.items() if len(found) > 1}
+        return {name for method, found in several.items() for name in found - {method}}
 
     @cached_property
     def groups(self) -> Groups:
@@ -56,29 +88,65 @@ class Section:
     @cached_property
     def pictures(self) -> Mapping[str, list[Picture]]:
         """By the names the suite asks for them."""
-        return draw_figures(self.suite.figures, self.groups)
+        return draw_figures(self.suite.figures, self.groups, self.styles)
 
 
-def read_sections(place: Path, records: Sequence[Record]) -> list[Section]:
-    """Every suite of a folder, or that of one file: the main one, then those with figures."""
-    files = sorted(place.glob("*.toml")) if place.is_dir() else [place] * place.is_file()
+def read_sections(path: Path, records: Sequence[Record]) -> list[Section]:
+    """Every suite of a folder, or that of one file: the main one, then those with figures.
+
+    Args:
+        path: A folder of TOML suites, or one of them.
+        records: All that is on record; what belongs to no suite is left out.
+    """
+    files = sorted(path.glob("*.toml")) if path.is_dir() else [path] * path.is_file()
     if not files:
         raise ParameterError(
-            f"There are no suites at {place}: call this from a checkout of nodegraft, or say "
+            f"There are no suites at {path}: call this from a checkout of nodegraft, or say "
             "with --suites where a folder of TOML files (or one) is."
         )
-    sections = _told_apart([_read(file, records) for file in files])
-    return sorted(sections, key=lambda one: (one.name != MAIN, not one.suite.figures, one.name))
+    sections = _with_distinct_titles([_read(file, records) for file in files])
+    sections.sort(key=lambda one: (one.name != MAIN, not one.suite.figures, one.name))
+    return with_styles(sections)
+
+
+def with_styles(sections: Sequence[Section]) -> list[Section]:
+    """The same sections; a method has the same style in all of them, and on the first screen.
+
+    Args:
+        sections: All sections of a report.
+    """
+    recorded = [section for section in sections if section.recorded]
+    if not recorded:
+        return list(sections)
+    main = main_section(recorded)
+    # The winner and the runner-up are on the first screen.
+    first = [name for name in ranking(main.groups)[:2] if name not in main.variants]
+    styles = assign_styles(map(_highlighted, recorded), first)
+    return [
+        replace(one, styles=styles_of_section(styles, one.groups, one.variants)) for one in sections
+    ]
+
+
+def _highlighted(section: Section) -> list[str]:
+    """The methods that its figures highlight; none where it has no figures."""
+    if not section.suite.figures:
+        return []
+    names = highlighted_methods(merge_settings(section.groups))
+    return [name for name in names if name not in section.variants]
 
 
 def main_section(sections: Sequence[Section]) -> Section:
-    """What the first screen is about: the benchmark, or else what compares most methods."""
+    """What the first screen is about: the benchmark, or else what compares most methods.
 
-    def worth(section: Section) -> tuple[bool, bool, int]:
+    Args:
+        sections: Those with records, at least one.
+    """
+
+    def priority(section: Section) -> tuple[bool, bool, int]:
         compares = not COMPARING.isdisjoint(section.suite.tables)
-        return section.name == MAIN, compares, len(counts(section.groups))
+        return section.name == MAIN, compares, len(run_counts(section.groups))
 
-    return max(sections, key=worth)
+    return max(sections, key=priority)
 
 
 def _read(file: Path, records: Sequence[Record]) -> Section:
@@ -88,7 +156,7 @@ def _read(file: Path, records: Sequence[Record]) -> Section:
     return Section(shown, suite, suite.with_records(records))
 
 
-def _told_apart(sections: list[Section]) -> list[Section]:
+def _with_distinct_titles(sections: list[Section]) -> list[Section]:
     """Titles that several suites have get the names of their files."""
     often = Counter(section.title for section in sections)
     return [

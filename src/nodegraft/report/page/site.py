@@ -7,7 +7,7 @@ from pathlib import Path
 from nodegraft.base.errors import ParameterError
 from nodegraft.benchmark.records.archive import read_documents
 from nodegraft.report.figures.embedding_map import read_maps
-from nodegraft.report.page.page import page
+from nodegraft.report.page.page import page_html
 from nodegraft.report.page.section import Section, read_sections
 from nodegraft.report.tables.table import Table
 
@@ -35,9 +35,9 @@ def write_report(runs: str | Path, suites: Path, out: Path) -> Path:
     for one in maps:
         for picture in one.pictures:
             _write(out / "figures" / f"map-{one.name}-{picture.name}.svg", picture.svg)
-    place = out / "index.html"
-    _write(place, page(sections, maps))
-    return place
+    path = out / "index.html"
+    _write(path, page_html(sections, maps))
+    return path
 
 
 def _write_section(section: Section, out: Path) -> None:
@@ -51,11 +51,11 @@ def _write_section(section: Section, out: Path) -> None:
             _write(out / "figures" / name, picture.svg)
 
 
-def _write_tables(tables: Sequence[Table], place: Path) -> None:
-    _write(place.with_suffix(".md"), "\n\n".join(one.markdown() for one in tables) + "\n")
-    _write(place.with_suffix(".tex"), "\n\n".join(one.latex() for one in tables) + "\n")
+def _write_tables(tables: Sequence[Table], path: Path) -> None:
+    _write(path.with_suffix(".md"), "\n\n".join(one.markdown() for one in tables) + "\n")
+    _write(path.with_suffix(".tex"), "\n\n".join(one.latex() for one in tables) + "\n")
 
 
-def _write(place: Path, text: str) -> None:
-    place.parent.mkdir(parents=True, exist_ok=True)
-    place.write_text(text, "utf-8")
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, "utf-8")

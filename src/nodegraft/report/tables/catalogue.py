@@ -7,15 +7,15 @@ from nodegraft.benchmark.suite import Suite
 from nodegraft.evaluation.protocol import STRICT
 from nodegraft.evaluation.published import PUBLISHED
 from nodegraft.report.groups import (
-    LAST,
+    LAST_ACCURACY,
     Groups,
     Record,
     by_method,
     datasets,
-    gains,
     group,
     mean,
-    summaries,
+    paired_differences,
+    summary_values,
     unique,
 )
 from nodegraft.report.tables.cells import kept_megabytes, learning_seconds, percent, with_seeds
@@ -23,7 +23,7 @@ from nodegraft.report.tables.table import Table
 
 SUMMARY = {
     "A0": "first_accuracy",
-    "last": LAST,
+    "last": LAST_ACCURACY,
     "known": "last_known_accuracy",
     "novel": "last_novel_accuracy",
 }
@@ -33,7 +33,12 @@ STREAM = {**DROPS, "average": "average_accuracy", "harmonic mean": "harmonic_mea
 
 
 def suite_tables(suite: Suite, records: Sequence[Record]) -> str:
-    """All tables a suite asks for, in Markdown; a job without a record is an error."""
+    """All tables a suite asks for, in Markdown; a job without a record is an error.
+
+    Args:
+        suite: Which jobs and tables there are.
+        records: All that is on record.
+    """
     pairs = suite.with_records(records)
     missing = [entry for entry, record in pairs if record is None]
     if missing:
@@ -51,6 +56,10 @@ def make_tables(names: Sequence[str], groups: Groups) -> list[Table]:
 
     >>> make_tables(["leak"], {})[0].rows
     ()
+
+    Args:
+        names: Names of tables, as suites write them.
+        groups: The records, grouped; see group().
     """
     for name in names:
         if name not in TABLES:
@@ -59,31 +68,47 @@ def make_tables(names: Sequence[str], groups: Groups) -> list[Table]:
 
 
 def overview(groups: Groups) -> list[Table]:
-    """A row for each dataset and method: strict and, where measured, leaky."""
+    """A row for each dataset and method: strict and, where measured, leaky.
+
+    Args:
+        groups: The records, grouped; see group().
+    """
     rows = []
     for dataset, name in unique((dataset, name) for dataset, name, _ in groups):
         strict = groups.get((dataset, name, STRICT), [])
         leaky = groups.get((dataset, name, PUBLISHED), [])
-        cells = [percent(summaries(strict, field)) for field in SUMMARY.values()]
-        cells += [percent(summaries(leaky, SUMMARY[column])) for column in ("A0", "last")]
+        cells = [percent(summary_values(strict, field)) for field in SUMMARY.values()]
+        cells += [percent(summary_values(leaky, SUMMARY[column])) for column in ("A0", "last")]
         rows.append([dataset, with_seeds(name, [strict or leaky], groups), *cells])
     return [Table.of(["dataset", "method", *SUMMARY, "*leaky* A0", "*leaky* last"], rows)]
 
 
 def sessions(groups: Groups) -> list[Table]:
-    """For each dataset: macro accuracy session by session, what was lost, and what it cost."""
+    """For each dataset: macro accuracy session by session, what was lost, and what it cost.
+
+    Args:
+        groups: The records, grouped; see group().
+    """
     return _by_session(groups, DROPS, kept=False)
 
 
 def sessions_in_full(groups: Groups) -> list[Table]:
-    """The same with averages and what is kept, best last session first."""
-    places = datasets(groups)
-    order = sorted(groups, key=lambda key: (places.index(key[0]), key[2], -mean(groups[key])))
+    """The same with averages and what is kept, best last session first.
+
+    Args:
+        groups: The records, grouped; see group().
+    """
+    names = datasets(groups)
+    order = sorted(groups, key=lambda key: (names.index(key[0]), key[2], -mean(groups[key])))
     return _by_session({key: groups[key] for key in order}, STREAM)
 
 
 def known_and_novel(groups: Groups) -> list[Table]:
-    """For each dataset: accuracy on known and on novel classes, session by session."""
+    """For each dataset: accuracy on known and on novel classes, session by session.
+
+    Args:
+        groups: The records, grouped; see group().
+    """
     tables = []
     for (dataset, name, protocol), runs in groups.items():
         rows = [
@@ -102,13 +127,19 @@ def known_and_novel(groups: Groups) -> list[Table]:
 
 
 def matrix(groups: Groups) -> list[Table]:
-    """A row for each variant; for each dataset A0, last session, known and novel at the last."""
+    """A row for each variant; for each dataset A0, last session, known and novel at the last.
+
+    Args:
+        groups: The records, grouped; see group().
+    """
     columns = datasets(groups)
     head = ["", *(f"{dataset} {column}" for dataset in columns for column in SUMMARY)]
     rows = []
     for name, protocol in unique((name, protocol) for _, name, protocol in groups):
         found = [groups.get((dataset, name, protocol), []) for dataset in columns]
-        cells = [percent(summaries(runs, field)) for runs in found for field in SUMMARY.values()]
+        cells = [
+            percent(summary_values(runs, field)) for runs in found for field in SUMMARY.values()
+        ]
         rows.append([with_seeds(name, found, groups), *cells])
     return [Table.of(head, rows)]
 
@@ -117,6 +148,9 @@ def comparison(groups: Groups) -> list[Table]:
     """For each dataset a row for each method, best last session first, with what it costs.
 
     ``behind`` is the difference to the best method that is no ceiling, paired by seed.
+
+    Args:
+        groups: The records, grouped; see group().
     """
     tables = []
     for dataset in datasets(groups):
@@ -125,9 +159,10 @@ def comparison(groups: Groups) -> list[Table]:
         best = next((runs for _, protocol, runs in chosen if protocol == STRICT), [])
         rows = []
         for name, protocol, runs in chosen:
-            cells = [percent(summaries(runs, field)) for field in COMPARED.values()]
-            compared = protocol == STRICT and runs is not best
-            cells.append(percent(gains(best, runs), signed=True) if compared else "–")
+            cells = [percent(summary_values(runs, field)) for field in COMPARED.values()]
+            is_compared = protocol == STRICT and runs is not best
+            behind = paired_differences(best, runs) if is_compared else []
+            cells.append(percent(behind, signed=True))
             note = protocol.removeprefix(STRICT).removeprefix(", ")
             label = with_seeds(f"{name} — {note}" if note else name, [runs], groups)
             rows.append([label, *cells, *learning_seconds(runs), kept_megabytes(runs)])
@@ -137,18 +172,22 @@ def comparison(groups: Groups) -> list[Table]:
 
 
 def leak(groups: Groups) -> list[Table]:
-    """What the published protocol's leak is worth: differences paired by seed, in points."""
+    """What the published protocol's leak is worth: differences paired by seed, in points.
+
+    Args:
+        groups: The records, grouped; see group().
+    """
     rows = []
     for dataset in datasets(groups):
         published = by_method(groups, dataset, PUBLISHED)
         for name, strict in by_method(groups, dataset).items():
             leaky = published.get(name, [])
-            if not gains(strict, leaky):
+            if not paired_differences(strict, leaky):
                 continue
             row = [dataset, with_seeds(name, [strict, leaky], groups)]
             for field in (SUMMARY["A0"], SUMMARY["last"]):
-                more = percent(gains(strict, leaky, field), signed=True)
-                row += [percent(summaries(runs, field)) for runs in (strict, leaky)]
+                more = percent(paired_differences(strict, leaky, field), signed=True)
+                row += [percent(summary_values(runs, field)) for runs in (strict, leaky)]
                 row.append(f"**{more}**")
             rows.append(row)
     columns = [
@@ -181,7 +220,7 @@ def _by_session(groups: Groups, stream: dict[str, str], kept: bool = True) -> li
                     percent([run["sessions"][i]["macro_accuracy"] for run in runs])
                     for i in _indices(runs)
                 ),
-                *(percent(summaries(runs, field)) for field in stream.values()),
+                *(percent(summary_values(runs, field)) for field in stream.values()),
                 *learning_seconds(runs),
                 *([kept_megabytes(runs)] if kept else []),
             ]

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from nodegraft.evaluation.metrics import interval
-from nodegraft.report.groups import Groups, Record, mean, seconds
+from nodegraft.report.groups import Groups, Record, mean, median_seconds
 
 
 def percent(shares: Sequence[float | None], signed: bool = False) -> str:
@@ -13,6 +13,10 @@ def percent(shares: Sequence[float | None], signed: bool = False) -> str:
 
     >>> percent([0.5]), percent([0.4, 0.6]), percent([None]), percent([])
     ('50.0', '50.0 ± 127.1', '–', '–')
+
+    Args:
+        shares: One for each seed, between 0 and 1; None if it was not measured.
+        signed: Whether a plus stands before positive numbers, as for differences.
     """
     if not shares or None in shares:
         return "–"
@@ -21,16 +25,21 @@ def percent(shares: Sequence[float | None], signed: bool = False) -> str:
     return mean if values.size < 2 else f"{mean} ± {interval(values):.1f}"
 
 
-def with_seeds(name: str, found: Sequence[Sequence[Record]], groups: Groups) -> str:
+def with_seeds(name: str, groups_of_row: Sequence[Sequence[Record]], groups: Groups) -> str:
     """A method's name, and how many seeds it has where not all of ``groups`` have as many.
 
     >>> groups = {("gentoo", "a", "strict"): [{}], ("gentoo", "b", "strict"): [{}, {}]}
     >>> with_seeds("b", [[{}, {}]], groups)
     'b (n = 2)'
+
+    Args:
+        name: The method's name.
+        groups_of_row: The runs that the row is about, group by group.
+        groups: All records of the table, grouped; see group().
     """
     if len({len(runs) for runs in groups.values()}) < 2:
         return name
-    return f"{name} (n = {range_text([len(runs) for runs in found if runs])})"
+    return f"{name} (n = {range_text([len(runs) for runs in groups_of_row if runs])})"
 
 
 def range_text(sizes: Sequence[int]) -> str:
@@ -38,25 +47,34 @@ def range_text(sizes: Sequence[int]) -> str:
 
     >>> range_text([3, 5, 4]), range_text([5, 5])
     ('3 to 5', '5')
+
+    Args:
+        sizes: Numbers, at least one.
     """
     low, high = min(sizes), max(sizes)
     return str(low) if low == high else f"{low} to {high}"
 
 
 def learning_seconds(runs: Sequence[Record]) -> list[str]:
-    """Of session 0, and of a later one.
+    """Seconds of learning: session 0, and a later one.
 
     >>> learning_seconds([{"sessions": [{"seconds": 2.0}, {"seconds": 0.25}]}])
     ['2.0', '0.250']
+
+    Args:
+        runs: Records of runs, at least one.
     """
-    training, session = seconds(runs)
+    training, session = median_seconds(runs)
     return [f"{training:.1f}", f"{session:.3f}"]
 
 
 def kept_megabytes(runs: Sequence[Record]) -> str:
-    """What models keep after the last session.
+    """Megabytes that models keep after the last session.
 
     >>> kept_megabytes([{"summary": {"kept_bytes": 2_500_000}}])
     '2.50'
+
+    Args:
+        runs: Records of runs, at least one.
     """
     return f"{mean(runs, 'kept_bytes') / 1e6:.2f}"

@@ -25,28 +25,38 @@ LATEX = {
 
 
 def to_latex(text: str) -> str:
-    r"""Plain text with marks, for LaTeX.
+    r"""Escaped for LaTeX, with marks turned into its commands.
 
     >>> to_latex("**+5 %** of *all_nodes*")
     '\\textbf{+5 \\%} of \\emph{all\\_nodes}'
+
+    Args:
+        text: Plain text with marks.
     """
     escaped = "".join(LATEX.get(letter, letter) for letter in text)
     return EMPHASIS.sub(r"\\emph{\1}", BOLD.sub(r"\\textbf{\1}", escaped))
 
 
 def to_html(text: str) -> str:
-    """Plain text with marks, for HTML.
+    """Escaped for HTML, with marks turned into its elements.
 
     >>> to_html("**a** & *b*")
     '<strong>a</strong> &amp; <em>b</em>'
+
+    Args:
+        text: Plain text with marks.
     """
     return EMPHASIS.sub(r"<em>\1</em>", BOLD.sub(r"<strong>\1</strong>", escape(text)))
 
 
-def prose(text: str) -> str:
-    """The same for sentences: a number stays on the line of its unit.
+def sentences_to_html(text: str) -> str:
+    """The same for sentences: a number stays on the line of its unit, and of "p =" before it.
 
-    >>> prose("**5 %** of 3 MB") == "<strong>5\u00a0%</strong> of 3\u00a0MB"
+    >>> sentences_to_html("**5 %** of 3 MB") == "<strong>5\u00a0%</strong> of 3\u00a0MB"
     True
+
+    Args:
+        text: Sentences with marks.
     """
-    return re.sub(r"(?<=\d) (?=%|s\b|MB|points|±)|(?<=±) ", "\u00a0", to_html(text))
+    together = r"(?<=\d) (?=%|s\b|MB|points|±)|(?<=±) |(?<=p) (?=[=≤])|(?<=[=≤]) (?=\d)"
+    return re.sub(together, "\u00a0", to_html(text))

@@ -7,12 +7,14 @@ from html import escape
 
 from nodegraft.report.tables.markup import to_html, to_latex
 
+# Shown by the style sheet while there is more to the right, where the browser can tell.
+SCROLL_HINT = '<div class="hint" aria-hidden="true">scroll sideways →</div>'
 NUMBER = re.compile(r"[+\-–]?\d|–$")
 
 
 @dataclass(frozen=True)
 class Table:
-    """A head, rows of as many cells, and what they are about (or nothing).
+    """Cells of plain text, in which ``**bold**`` and ``*emphasis*`` may be marked.
 
     >>> print(Table("**gentoo**", ("a", "b"), (("1", "2"),)).markdown())
     **gentoo**
@@ -23,8 +25,13 @@ class Table:
     """
 
     caption: str
+    """What the table is about, or nothing."""
+
     head: tuple[str, ...]
+    """The names of the columns."""
+
     rows: tuple[tuple[str, ...], ...]
+    """The cells, as many in each row as there are columns."""
 
     @classmethod
     def of(cls, head: Sequence[str], rows: Iterable[Sequence[str]], caption: str = "") -> "Table":
@@ -32,11 +39,16 @@ class Table:
 
         >>> Table.of(["a"], [["1"]]).rows
         (('1',),)
+
+        Args:
+            head: The names of the columns.
+            rows: The cells, row by row.
+            caption: What the table is about, or nothing.
         """
         return cls(caption, tuple(head), tuple(map(tuple, rows)))
 
     def markdown(self) -> str:
-        """As README files have it."""
+        """As Markdown files have it."""
         lines = ["| " + " | ".join(self.head) + " |", "|" + "---|" * len(self.head)]
         lines += ["| " + " | ".join(row) + " |" for row in self.rows]
         return "\n".join([self.caption, "", *lines] if self.caption else lines)
@@ -87,7 +99,8 @@ class Table:
         )
         label = escape(self.caption.replace("*", "") or "Table")
         return (
-            f'<div class="scroll" role="region" tabindex="0" aria-label="{label}">\n<table>\n'
+            f'<div class="scroll" role="region" tabindex="0" aria-label="{label}">\n'
+            f"{SCROLL_HINT}\n<table>\n"
             f"{caption}<thead><tr>{head}</tr></thead>\n<tbody>\n"
             + "\n".join(lines)
             + "\n</tbody>\n</table>\n</div>"
@@ -99,5 +112,6 @@ class Table:
 
 
 def _kept_together(name: str) -> str:
-    # "(n = 5)" breaks as a whole or not at all.
-    return re.sub(r"\(n = ([\d to]+)\)$", r'<span class="n">(n = \1)</span>', name)
+    # "(n = 5)" and "3-way" move to the next line as a whole.
+    whole = re.sub(r"\d+-(?:way|shot)\b", r'<span class="whole">\g<0></span>', name)
+    return re.sub(r"\(n = ([\d to]+)\)$", r'<span class="n">(n = \1)</span>', whole)

@@ -21,65 +21,83 @@ from nodegraft.nn.losses import task_weighted_cross_entropy
 from nodegraft.training.learners.learner import EpisodeLoss
 from nodegraft.training.learners.prototypes import (
     NodeAttentionLoss,
-    Valuation,
-    ValuedPrototypes,
-    spread,
+    ValuatorOptions,
+    WeightedPrototypeLearner,
+    relative_spread,
 )
 
 
 @dataclass(frozen=True, kw_only=True)
-class PaperOptions(Valuation):
-    """How the paper's open or contradictory places are read; see ``algorithm.md``."""
+class HAGOptions(ValuatorOptions):
+    """How what the paper leaves open or contradicts is read."""
 
     tla: Literal["off", "set", "class-axis"] = "set"
+    """Whether and how task-level attention weighs the loss: on sets of prototypes of any size, or
+    along the class axis with a fixed N, as the paper's appendix says."""
+
     tla_scale: Scale = "literal"
+    """The paper's class weights, which are nearly inert, or those times the number of classes."""
 
 
 @dataclass(frozen=True)
-class BothAttentionsLoss(NodeAttentionLoss):
-    """The loss of an episode, and how far both attentions are from weighing all alike."""
+class HAGLoss(NodeAttentionLoss):
+    """The loss of an episode, and the weights that both attentions gave in it."""
 
     task_weights: Tensor
+    """One weight a task; zeros where task-level attention is off."""
 
     @torch.no_grad()
-    def numbers(self) -> dict[str, float]:
-        """The spread of the tasks' weights beside that of the nodes'."""
-        return super().numbers() | {"task_spread": spread(self.task_weights)}
+    def metrics(self) -> dict[str, float]:
+        """The relative spread of the tasks' weights beside that of the nodes'."""
+        return super().metrics() | {"task_spread": relative_spread(self.task_weights)}
 
 
-class HAGNetwork(ValuedPrototypes):
-    """The three learned parts: encoder, node-level attention, task-level attention."""
+class HAGNetwork(WeightedPrototypeLearner):
+    """The three learned parts: encoder, node-level attention, task-level attention.
+
+    Args:
+        encoder: Two GCN layers; both attentions take their widths.
+        options: Which attentions there are, and how they are read.
+        num_base_classes: How many classes the first task has; matters to ``"class-axis"`` only.
+        ways: How many classes each later task has (N); matters to ``"class-axis"`` only.
+        generator: Draws the first weights of both attentions.
+    """
+
+    options: HAGOptions
 
     def __init__(
         self,
         encoder: GCN,
-        options: PaperOptions,
+        options: HAGOptions,
         *,
-        base: int,
+        num_base_classes: int,
         ways: int,
         generator: torch.Generator,
     ) -> None:
         super().__init__(encoder, options, generator)
         hidden, out = [len(bias) for bias in encoder.biases]
-        self.options = options
         self.task_attention: nn.Module
         if options.tla == "class-axis":
-            self.task_attention = ClassAxisTaskAttention(base, ways, hidden, generator)
+            self.task_attention = ClassAxisTaskAttention(num_base_classes, ways, hidden, generator)
         else:
             self.task_attention = SetTaskAttention(out, hidden, generator)
 
     def weigh_tasks(self, tasks: Sequence[Tensor]) -> Tensor:
-        """The weight of every task for the current (last) one."""
+        """The weight of every task for the current (last) one; they sum to 1.
+
+        Args:
+            tasks: The prototypes of each task, one row a class.
+        """
         return task_weights(self.task_attention(list(tasks)))
 
     def loss(self, view: GraphView, episode: Episode) -> EpisodeLoss:
         """Cross-entropy of the queries, weighed by what their task means to the last one."""
-        seen = self.see(view, episode)
+        embedded = self.embed_episode(view, episode)
         shares = torch.zeros(len(episode.tasks))
         if self.options.tla != "off":
-            shares = self.weigh_tasks(seen.prototypes)
+            shares = self.weigh_tasks(embedded.prototypes)
         sizes = [len(task) for task in episode.tasks]
         weights = class_weights(shares, sizes, self.options.tla_scale)
         targets = torch.from_numpy(episode.targets)
-        loss = task_weighted_cross_entropy(seen.scores, targets, weights)
-        return BothAttentionsLoss(loss, seen.node_weights, shares)
+        loss = task_weighted_cross_entropy(embedded.scores, targets, weights)
+        return HAGLoss(loss, embedded.node_weights, shares)

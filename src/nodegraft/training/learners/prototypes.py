@@ -1,4 +1,4 @@
-"""Networks that keep one prototype a class: plain means, or supports weighed by a node valuator."""
+"""Networks that keep one prototype a class: plain means, or means weighted by a node valuator."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -30,65 +30,97 @@ class PrototypeLearner(Learner[Tensor]):
     """Keeps prototypes as they were when their class arrived; the nearest one wins."""
 
     def prototypes(self, view: GraphView, support: NodeLabels, few_shot: bool) -> Tensor:
-        """One row per class: the mean of its supports."""
+        """One row per class: the mean of its supports.
+
+        Args:
+            view: What may be seen of the graph.
+            support: The labels of the classes.
+            few_shot: Whether the classes have few labels; without effect on plain means.
+        """
         targets = torch.from_numpy(support.targets(support.classes))
         return class_means(self.embed(view, support.rows()), targets, len(support))
 
-    def learn(self, view: GraphView, support: NodeLabels, before: Tensor | None) -> Tensor:
-        """The prototypes of these classes, behind the ones before."""
-        new = self.prototypes(view, support, few_shot=before is not None)
-        return new if before is None else torch.cat((before, new))
+    def learn(self, view: GraphView, support: NodeLabels, memory: Tensor | None) -> Tensor:
+        """The prototypes of these classes, behind those of earlier ones."""
+        new = self.prototypes(view, support, few_shot=memory is not None)
+        return new if memory is None else torch.cat((memory, new))
 
-    def score(self, view: GraphView, rows: NDArray[np.int64], kept: Tensor) -> Tensor:
+    def score(self, view: GraphView, rows: NDArray[np.int64], memory: Tensor) -> Tensor:
         """Minus the squared distance to each prototype."""
-        return -squared_distances(self.embed(view, rows), kept)
+        return -squared_distances(self.embed(view, rows), memory)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Valuation:
+class ValuatorOptions:
     """Whether and how a node valuator weighs the supports of a class."""
 
     nla: bool = True
+    """Whether node-level attention weighs supports; else prototypes are plain means."""
+
     nla_normalise: Literal["class", "session"] = "class"
+    """Whether the weights of supports sum to 1 within a class or over a session."""
+
     nla_for: Literal["few-shot", "all"] = "few-shot"
+    """Whether attention weighs the supports of few-shot classes only, or of all classes."""
+
     centrality: Centrality = "log1p"
+    r"""How a node's degree counts: :math:`\log(1 + d)`, or the paper's
+    :math:`\log(d + \epsilon)`, under which an isolated node has the largest weight."""
 
 
 @dataclass(frozen=True)
 class NodeAttentionLoss(EpisodeLoss):
-    """The loss of an episode, and how far the valuator is from weighing all nodes alike."""
+    """The loss of an episode, and the weights that node-level attention gave in it."""
 
     node_weights: tuple[Tensor, ...]
+    """The weights of the supports, for each task that attention weighs."""
 
     @torch.no_grad()
-    def numbers(self) -> dict[str, float]:
-        """Standard deviation of the weights over their mean: 0 is plain averaging."""
+    def metrics(self) -> dict[str, float]:
+        """The relative spread of the weights: 0 is plain averaging."""
         nodes = torch.cat(self.node_weights) if self.node_weights else torch.zeros(0)
-        return {"node_spread": spread(nodes)}
+        return {"node_spread": relative_spread(nodes)}
 
 
-class ValuedPrototypes(PrototypeLearner):
-    r"""An encoder and a node valuator: :math:`p_k = \sum_{j \in S_k} \lambda_j z_j`."""
+class WeightedPrototypeLearner(PrototypeLearner):
+    r"""An encoder and a node valuator: :math:`p_k = \sum_{j \in S_k} \lambda_j z_j`.
+
+    Args:
+        encoder: Two GCN layers; the valuator takes their widths.
+        options: Whether and how supports are weighed.
+        generator: Draws the first weights of the valuator.
+    """
 
     encoder: GCN
 
-    def __init__(self, encoder: GCN, valuation: Valuation, generator: torch.Generator) -> None:
+    def __init__(self, encoder: GCN, options: ValuatorOptions, generator: torch.Generator) -> None:
         super().__init__(encoder)
         features, (hidden, out) = encoder.weights[0].shape[0], [len(b) for b in encoder.biases]
-        self.valuation = valuation
+        self.options = options
         self.node_attention = NodeAttention(features, (hidden, out), generator)
 
     def prototypes(self, view: GraphView, support: NodeLabels, few_shot: bool) -> Tensor:
-        """One row per class: attention-weighted where the valuation says so, else the mean."""
+        """One row per class: attention-weighted where the options say so, else the mean."""
         return self._one_pass(view, [support], [few_shot]).prototypes[0]
 
-    def attends(self, few_shot: bool) -> bool:
-        """Whether node-level attention weighs the supports of such a task."""
-        return self.valuation.nla and (few_shot or self.valuation.nla_for == "all")
+    def uses_attention(self, few_shot: bool) -> bool:
+        """Whether node-level attention weighs the supports of a task.
+
+        Args:
+            few_shot: Whether the task's classes have few labels.
+        """
+        return self.options.nla and (few_shot or self.options.nla_for == "all")
 
     def support_weights(self, view: GraphView, support: NodeLabels) -> Tensor:
-        """The weight of every few-shot support, in the order of ``support.rows()``."""
-        if not self.attends(few_shot=True):
+        """The weight of every support, in the order of ``support.rows()``.
+
+        Without attention all supports of a class weigh alike.
+
+        Args:
+            view: What may be seen of the graph.
+            support: The labels of few-shot classes.
+        """
+        if not self.uses_attention(few_shot=True):
             counts = torch.tensor([rows.size for rows in support.values()])
             return (1 / counts).repeat_interleave(counts)
         hops = self.node_attention.layers.hops
@@ -97,20 +129,25 @@ class ValuedPrototypes(PrototypeLearner):
 
     def _normalised(self, view: GraphView, support: NodeLabels, raw: Tensor) -> Tensor:
         degrees = torch.from_numpy(view.degrees(support.rows()).astype(np.float32))
-        adjusted = adjust_for_centrality(raw, degrees, self.valuation.centrality)
+        adjusted = adjust_for_centrality(raw, degrees, self.options.centrality)
         targets = torch.from_numpy(support.targets(support.classes))
-        if self.valuation.nla_normalise == "session":
+        if self.options.nla_normalise == "session":
             return softmax_within(adjusted, torch.zeros_like(targets), 1)
         return softmax_within(adjusted, targets, len(support))
 
     def loss(self, view: GraphView, episode: Episode) -> EpisodeLoss:
         """Cross-entropy of the queries over the distances to all prototypes."""
-        seen = self.see(view, episode)
-        loss = F.cross_entropy(seen.scores, torch.from_numpy(episode.targets))
-        return NodeAttentionLoss(loss, seen.node_weights)
+        embedded = self.embed_episode(view, episode)
+        loss = F.cross_entropy(embedded.scores, torch.from_numpy(episode.targets))
+        return NodeAttentionLoss(loss, embedded.node_weights)
 
-    def see(self, view: GraphView, episode: Episode) -> "Seen":
-        """Prototypes of an episode's tasks, and what is asked."""
+    def embed_episode(self, view: GraphView, episode: Episode) -> "EpisodeEmbeddings":
+        """Prototypes of an episode's tasks, and embeddings of its queries.
+
+        Args:
+            view: What may be seen of the graph.
+            episode: Its first task has many labels a class, the others few.
+        """
         few_shot = [place > 0 for place in range(len(episode.tasks))]
         return self._one_pass(view, episode.tasks, few_shot, episode.query.rows())
 
@@ -119,49 +156,57 @@ class ValuedPrototypes(PrototypeLearner):
         view: GraphView,
         tasks: Sequence[NodeLabels],
         few_shot: Sequence[bool],
-        asked: NDArray[np.int64] | None = None,
-    ) -> "Seen":
+        queries: NDArray[np.int64] | None = None,
+    ) -> "EpisodeEmbeddings":
         # Encoder and node-level attention look at one neighbourhood: cutting out a second one
         # would cost more than the attention saves by looking at fewer nodes.
         parts = [task.rows() for task in tasks]
-        parts.append(np.zeros(0, dtype=np.int64) if asked is None else asked)
+        parts.append(np.zeros(0, dtype=np.int64) if queries is None else queries)
         neighbourhood, inside = view.around(np.concatenate(parts), self.encoder.hops)
         *supported, queried = torch.split(torch.from_numpy(inside), [part.size for part in parts])
         embeddings = self.encoder(neighbourhood)
-        attended = [self.attends(few) for few in few_shot]
+        attended = [self.uses_attention(few) for few in few_shot]
         raw = self.node_attention(neighbourhood) if any(attended) else embeddings.new_zeros(0)
         prototypes: list[Tensor] = []
         node_weights: list[Tensor] = []
-        for task, places, attends in zip(tasks, supported, attended, strict=True):
+        for task, places, weighed in zip(tasks, supported, attended, strict=True):
             targets = torch.from_numpy(task.targets(task.classes))
-            if attends:
+            if weighed:
                 weights = self._normalised(view, task, raw[places])
                 node_weights.append(weights)
                 prototypes.append(weighted_means(embeddings[places], weights, targets, len(task)))
             else:
                 prototypes.append(class_means(embeddings[places], targets, len(task)))
-        return Seen(tuple(prototypes), tuple(node_weights), embeddings[queried])
+        return EpisodeEmbeddings(tuple(prototypes), tuple(node_weights), embeddings[queried])
 
 
 @dataclass(frozen=True)
-class Seen:
-    """Prototypes task by task, weights of the attended supports, embeddings of what is asked."""
+class EpisodeEmbeddings:
+    """What a network makes of the nodes of an episode."""
 
     prototypes: tuple[Tensor, ...]
+    """The prototypes of each task, one row a class."""
+
     node_weights: tuple[Tensor, ...]
-    asked: Tensor
+    """The weights of the supports, for each task that attention weighs."""
+
+    queries: Tensor
+    """The embedding of each query, one row a node."""
 
     @property
     def scores(self) -> Tensor:
-        """Minus the squared distance of what is asked to every prototype."""
-        return -squared_distances(self.asked, torch.cat(self.prototypes))
+        """Minus the squared distance of each query to every prototype."""
+        return -squared_distances(self.queries, torch.cat(self.prototypes))
 
 
-def spread(weights: Tensor) -> float:
-    """Standard deviation over mean; 0 where there is nothing to compare.
+def relative_spread(weights: Tensor) -> float:
+    """Standard deviation over mean (the coefficient of variation).
 
-    >>> spread(torch.tensor([0.5, 0.5]))
+    >>> relative_spread(torch.tensor([0.5, 0.5]))
     0.0
+
+    Args:
+        weights: Any number of them; of fewer than two, and of zeros, the result is 0.
     """
     if weights.numel() < 2 or not weights.any():
         return 0.0

@@ -20,7 +20,7 @@ __all__ = [
     "Figure",
     "Line2D",
     "SubFigure",
-    "house_style",
+    "figure_style",
     "panel",
     "save_svg",
     "svg_text",
@@ -34,47 +34,53 @@ PURPLE, ORANGE, SKY = "#CC79A7", "#E69F00", "#56B4E9"
 PALETTE = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY)
 
 # In inches and points: a panel fills a phone, where one unit is about one pixel.
-WIDTH, HEIGHT, LETTERS = 4.6, 3.3, 8.5
+WIDTH, HEIGHT, FONT_SIZE = 4.6, 3.3, 8.5
 
 # Matplotlib types its settings by their several hundred names.
 STYLE: dict[Any, Any] = {
     "axes.edgecolor": INK,
     "axes.facecolor": "none",
     "axes.labelcolor": INK,
-    "axes.labelsize": LETTERS,
+    "axes.labelsize": FONT_SIZE,
     "axes.linewidth": 0.7,
     "axes.spines.right": False,
     "axes.spines.top": False,
     "axes.titlelocation": "left",
-    "axes.titlesize": LETTERS + 0.5,
+    "axes.titlesize": FONT_SIZE + 0.5,
     "axes.titleweight": "bold",
     "figure.facecolor": "none",
-    "font.size": LETTERS,
+    "font.size": FONT_SIZE,
     "legend.frameon": False,
     "text.color": INK,
     "text.parse_math": False,
     "xtick.color": INK,
     "ytick.color": INK,
 }
-house_style = mpl.rc_context(STYLE)
-"""For a function that draws: the page's letters and colours."""
+figure_style = mpl.rc_context(STYLE)
+"""A decorator for functions that draw: the fonts and colours of the page."""
 
 
 def panel(
-    title: str, across: str, upwards: str = "", size: tuple[float, float] = (WIDTH, HEIGHT)
+    title: str, x_label: str, y_label: str = "", size: tuple[float, float] = (WIDTH, HEIGHT)
 ) -> tuple[Figure, Axes]:
-    """An empty panel with its title and the names of its axes.
+    """An empty panel with its title and the labels of its axes.
 
     >>> figure, axes = panel("gentoo", "session", "accuracy, %")
     >>> axes.get_xlabel()
     'session'
+
+    Args:
+        title: What stands above it, or nothing.
+        x_label: The label of the horizontal axis, with its unit.
+        y_label: The label of the vertical axis, with its unit.
+        size: Width and height in inches.
     """
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=size, layout="constrained")
         axes = figure.subplots()
         axes.set_title(title)
-        axes.set_xlabel(across)
-        axes.set_ylabel(upwards)
+        axes.set_xlabel(x_label)
+        axes.set_ylabel(y_label)
     return figure, axes
 
 
@@ -84,6 +90,9 @@ def svg_text(figure: Figure) -> str:
     >>> figure, _ = panel("a < b", "x")
     >>> ("a &lt; b</text>" in svg_text(figure), svg_text(figure) == svg_text(figure))
     (True, True)
+
+    Args:
+        figure: The figure.
     """
     nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))
     sink = BytesIO()
@@ -93,6 +102,11 @@ def svg_text(figure: Figure) -> str:
 
 
 def save_svg(figure: Figure, path: Path) -> None:
-    """The same bytes for the same numbers: neither a date nor random names."""
+    """The same bytes for the same numbers: neither a date nor random names.
+
+    Args:
+        figure: The figure.
+        path: The file to write.
+    """
     with mpl.rc_context({"svg.hashsalt": "nodegraft"}):
         figure.savefig(path, metadata={"Date": None})

@@ -9,19 +9,23 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import isotonic_regression
 
-from nodegraft.report.figures.canvas.drawing import GREY, LETTERS, Axes, Bbox
+from nodegraft.report.figures.canvas.drawing import FONT_SIZE, GREY, Axes, Bbox
 
-SMALL = LETTERS - 1.0
+SMALL_FONT = FONT_SIZE - 1.0
 DIRECTIONS = 16
 # In points: how far from its point a name may stand.
 DISTANCES = (5, 9, 14, 20, 28, 38, 50, 65, 80)
 
 
-def spread(places: Sequence[float], gap: float) -> NDArray[np.float64]:
+def spread_apart(places: Sequence[float], gap: float) -> NDArray[np.float64]:
     """Places at least ``gap`` apart, in the same order, as near as can be to those given.
 
-    >>> spread([1.0, 1.0, 5.0], gap=1.0).tolist()
+    >>> spread_apart([1.0, 1.0, 5.0], gap=1.0).tolist()
     [0.5, 1.5, 5.0]
+
+    Args:
+        places: Coordinates on one axis.
+        gap: The least distance, in the same unit.
     """
     order = np.argsort(places, kind="stable")
     steps = gap * np.arange(len(places))
@@ -31,19 +35,23 @@ def spread(places: Sequence[float], gap: float) -> NDArray[np.float64]:
     return spaced
 
 
-def label_ends(axes: Axes, ends: Mapping[str, tuple[float, float, str]]) -> None:
-    """Names beside the right ends of lines: name -> x, y and colour.
+def label_line_ends(axes: Axes, ends: Mapping[str, tuple[float, float, str]]) -> None:
+    """Writes names beside the right ends of lines.
 
     >>> from nodegraft.report.figures.canvas.drawing import panel
     >>> _, axes = panel("", "")
-    >>> label_ends(axes, {"one": (1.0, 0.5, "black"), "other": (1.0, 0.5, "black")})
+    >>> label_line_ends(axes, {"one": (1.0, 0.5, "black"), "other": (1.0, 0.5, "black")})
     >>> len({text.xyann[1] for text in axes.texts})
     2
+
+    Args:
+        axes: The panel, whose limits are final.
+        ends: Name -> x and y in data coordinates, and the colour of the name.
     """
     _lay_out(axes)
     to_points = 72 / axes.figure.dpi
     heights = [axes.transData.transform((x, y))[1] * to_points for x, y, _ in ends.values()]
-    moved = spread(heights, gap=LETTERS * 1.25) - heights
+    moved = spread_apart(heights, gap=FONT_SIZE * 1.25) - heights
     for (name, (x, y, colour)), up in zip(ends.items(), moved, strict=True):
         _write(axes, name, (x, y), (9.0, float(up)), colour, ha="left", leader=abs(up) > 3)
 
@@ -51,31 +59,37 @@ def label_ends(axes: Axes, ends: Mapping[str, tuple[float, float, str]]) -> None
 def label_points(
     axes: Axes,
     points: Mapping[str, tuple[float, float, str]],
-    path: Sequence[tuple[float, float]] = (),
-    others: Sequence[tuple[float, float]] = (),
+    avoid_path: Sequence[tuple[float, float]] = (),
+    avoid_points: Sequence[tuple[float, float]] = (),
 ) -> None:
-    """Names beside points, the first ones nearest, and none on a path or on other points.
+    """Writes names beside points, the first ones nearest.
 
     >>> from nodegraft.report.figures.canvas.drawing import panel
     >>> _, axes = panel("", "")
     >>> label_points(axes, {"one": (0.5, 0.5, "black"), "other": (0.5, 0.5, "black")})
     >>> [text.get_text() for text in axes.texts]
     ['one', 'other']
+
+    Args:
+        axes: The panel, whose limits are final.
+        points: Name -> x and y in data coordinates, and the colour of the name.
+        avoid_path: Corners of a line that no name may lie on.
+        avoid_points: Other points that no name may lie on.
     """
     _lay_out(axes)
     marks = [axes.transData.transform((x, y)) for x, y, _ in points.values()]
     taken = [_box(mark, (8, 8), axes) for mark in marks]
-    taken += [_box(place, (2, 2), axes) for place in _along(axes, path)]
-    taken += [_box(axes.transData.transform(place), (3, 3), axes) for place in others]
+    taken += [_box(place, (2, 2), axes) for place in _along(axes, avoid_path)]
+    taken += [_box(axes.transData.transform(place), (3, 3), axes) for place in avoid_points]
     for (name, (x, y, colour)), mark in zip(points.items(), marks, strict=True):
-        size = (0.58 * SMALL * len(name), 1.2 * SMALL)
+        size = (0.58 * SMALL_FONT * len(name), 1.2 * SMALL_FONT)
         for is_far, offset in _offsets(*size):
             box = _box(mark + np.array(offset) * axes.figure.dpi / 72, size, axes)
             leader = is_far
             if _is_inside(box, axes.bbox) and not box.count_overlaps(taken):
                 break
         taken.append(box)
-        _write(axes, name, (x, y), offset, colour, size=SMALL, leader=leader)
+        _write(axes, name, (x, y), offset, colour, size=SMALL_FONT, leader=leader)
 
 
 def _lay_out(axes: Axes) -> None:
@@ -93,7 +107,7 @@ def _write(
     *,
     leader: bool,
     ha: Literal["left", "center"] = "center",
-    size: float = LETTERS,
+    size: float = FONT_SIZE,
 ) -> None:
     line = {"arrowstyle": "-", "color": GREY, "linewidth": 0.4, "shrinkB": 2, "shrinkA": 0}
     axes.annotate(

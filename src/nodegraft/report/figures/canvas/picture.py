@@ -1,4 +1,4 @@
-"""A figure with its name and the sentences that say the same in words."""
+"""A figure with its name and the sentences that say the same."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -8,15 +8,19 @@ from nodegraft.report.figures.canvas.drawing import Figure, svg_text
 
 @dataclass(frozen=True)
 class Picture:
-    """``name`` tells it from the others of its kind; ``words`` are for who cannot see it.
-
-    ``note`` stands below it, for everybody.
-    """
+    """A figure, and what goes with it in a page."""
 
     name: str
-    words: str
+    """Differs from those of other figures of its kind; part of the file's name."""
+
+    description: str
+    """What the figure shows, in sentences, for readers who cannot see it."""
+
     figure: Figure
-    note: str = ""
+    """The figure itself."""
+
+    caption: str = ""
+    """What stands below it, for everybody."""
 
     @cached_property
     def svg(self) -> str:

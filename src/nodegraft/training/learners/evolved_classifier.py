@@ -18,8 +18,14 @@ from nodegraft.training.learners.prototypes import PrototypeLearner
 class EvolvedClassifier(PrototypeLearner):
     """Class means, adapted to each other by attention, compared by cosine.
 
-    What is kept are the plain means: the attention over all of them is run anew whenever scores
-    are asked for, so every class is adapted to all that have arrived by then.
+    Its memory is the plain means: the attention over all of them is run anew for every score, so
+    every class is adapted to all that have arrived by then.
+
+    Args:
+        encoder: Embeds the nodes; it is frozen.
+        temperature: What cosines are multiplied by, above 0; larger values make the softmax
+            sharper.
+        generator: Draws the first weights of the attention.
     """
 
     def __init__(self, encoder: Encoder, temperature: float, generator: torch.Generator) -> None:
@@ -33,6 +39,6 @@ class EvolvedClassifier(PrototypeLearner):
         scores = self.score(view, episode.query.rows(), means)
         return EpisodeLoss(F.cross_entropy(scores, torch.from_numpy(episode.targets)))
 
-    def score(self, view: GraphView, rows: NDArray[np.int64], kept: Tensor) -> Tensor:
+    def score(self, view: GraphView, rows: NDArray[np.int64], memory: Tensor) -> Tensor:
         """Cosine to each adapted prototype, times the temperature."""
-        return self.temperature * cosines(self.embed(view, rows), self.attention(kept))
+        return self.temperature * cosines(self.embed(view, rows), self.attention(memory))

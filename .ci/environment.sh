@@ -1,0 +1,28 @@
+# What the gate and the slow suite share: the environment, and how stages are told.
+# Sourced with the checkout as working folder.
+
+export PIP_DISABLE_PIP_VERSION_CHECK=1
+export OMP_NUM_THREADS=1 # two contending threads are slower than one
+export NODEGRAFT_CACHE="$PWD/.venv-ci/nodegraft-cache"
+real_data="$PWD/../shared/data"
+bin="$PWD/.venv-ci/bin"
+timings=""
+
+stage() {
+    local name=$1 started=$SECONDS
+    shift
+    printf '\n=== %s\n' "$name"
+    if ! "$@"; then
+        printf '\nFAILED at: %s\n' "$name"
+        exit 1
+    fi
+    timings+=$(printf '%5d s  %s' $((SECONDS - started)) "$name")$'\n'
+}
+
+environment() {
+    rm -rf .venv-ci
+    python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed"; return 1; }
+    python3 -m venv .venv-ci
+    # Not compiled beforehand: most of what comes along is never imported.
+    "$bin/pip" install -qq --no-compile -c constraints.txt -e '.[dev]'
+}

@@ -1,0 +1,32 @@
+import copy
+from threading import Barrier, Thread
+
+from nodegraft.base.memo import Memo
+
+
+def test_a_value_is_made_once_however_many_ask_at_once() -> None:
+    memo, made, barrier = Memo[int](), list[int](), Barrier(8)
+    heard: list[int] = []
+
+    def make() -> int:
+        made.append(1)
+        return len(made)
+
+    def ask() -> None:
+        barrier.wait()
+        heard.append(memo.get("it", make))
+
+    threads = [Thread(target=ask) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert heard == [1] * 8
+    assert len(made) == 1
+
+
+def test_copies_start_empty() -> None:
+    memo = Memo[int]()
+    memo.get("it", lambda: 1)
+    for other in (copy.copy(memo), copy.deepcopy(memo)):
+        assert other.get("it", lambda: 2) == 2
