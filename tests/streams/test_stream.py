@@ -144,7 +144,7 @@ def test_early_stopping_carves_a_quarter_by_seed_where_nothing_is_held_out() -> 
 
 def test_a_stream_and_its_sessions_say_what_they_hold() -> None:
     assert repr(stream()) == (
-        "ClassStream(4 sessions, 2/1/3/5 classes (base/pseudo-novel/validation/novel), 2-way 3-shot, "
-        "arrival 'with-class', seed 0)"
+        "ClassStream(4 sessions, 2/1/3/5 classes (base/pseudo-novel/validation/novel), "
+        "2-way 3-shot, arrival 'with-class', seed 0)"
     )
     assert "6 labels of 2 new classes" in repr(stream().session(1))
