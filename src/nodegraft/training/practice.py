@@ -49,8 +49,8 @@ def calibrate(rounds: Sequence[PracticeRound], listener: Listener = SILENT) -> C
     are, and the open-set score, from the rounds that have nodes of unknown classes.
 
     Args:
-        rounds: What signals say in each episode. Where none has nodes of unknown classes, every node
-            is taken to be of a known one.
+        rounds: What signals say in each episode. Where none has nodes of unknown classes, every
+            node is taken to be of a known one.
         listener: Is told of every step.
     """
     # Slow to import, and only a fit needs it.
