@@ -20,27 +20,27 @@ def test_the_random_layer_depends_on_the_seed_alone() -> None:
     one, _ = fitted()
     longer, _ = fitted(max_epochs=6)
     other, _ = fitted(seed=1)
-    assert one.projection_.shape == (one.out, 30)
-    assert torch.equal(one.projection_, longer.projection_)
-    assert not torch.equal(one.projection_, other.projection_)
+    assert one.lift_.shape == (one.out, 30)
+    assert torch.equal(one.lift_, longer.lift_)
+    assert not torch.equal(one.lift_, other.lift_)
 
 
 def test_it_stays_fixed_through_sessions_saving_and_loading(tmp_path: Path) -> None:
     model, graph = fitted()
-    drawn = model.projection_.clone()
+    drawn = model.lift_.clone()
     support = small_stream().split.support
     model.add_classes(graph, support.select(support.classes[:2]))
     model.save(tmp_path / "model")
     loaded = RanPAC.load(tmp_path / "model")
     for one in (model, loaded):
         one.add_classes(graph, support.select(support.classes[2:3]))
-        assert torch.equal(one.projection_, drawn)
+        assert torch.equal(one.lift_, drawn)
 
 
 def test_scores_are_ridge_on_relu_of_the_random_layer() -> None:
     model, graph = fitted()
     vectors = dense(model.embed(graph, everyone(graph).tolist()))
-    features = np.maximum(vectors @ dense(model.projection_), 0.0)
+    features = np.maximum(vectors @ dense(model.lift_), 0.0)
     expected = balanced_ridge(features, small_stream().split.train, model.penalty)
     found = model.score_rows(graph, everyone(graph))
     np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)

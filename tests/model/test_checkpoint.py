@@ -10,8 +10,10 @@ import torch
 from nodegraft.base.errors import CheckpointError
 from nodegraft.base.files.bundle import ARRAYS, DOCUMENT, read_bundle, write_bundle
 from nodegraft.graph.keyed_labels import KeyedLabels
+from nodegraft.methods.graft import Graft
 from nodegraft.methods.proto_gcn import ProtoGCN
 from nodegraft.methods.sgc_mean import SGCMean
+from nodegraft.methods.teen import TEEN
 from nodegraft.model.checkpoint import SCHEMA, State, pack, read_model, unpack, write_model
 from nodegraft.model.registry import load_model
 from tests.graph.reference import random_graph
@@ -233,3 +235,58 @@ def test_json_of_a_model_is_readable(tmp_path: Path) -> None:
     document = json.loads((saved(tmp_path) / DOCUMENT).read_text())
     assert document["classes"][0] == {"name": "a", "session": 0, "labels": 2}
     assert (tmp_path / "model" / ARRAYS).exists()
+
+
+def forged(place: Path, change: Callable[[dict[str, Any], dict[str, Any]], None]) -> Path:
+    """A saved model that was changed by somebody who knows how checksums are made."""
+    arrays, document = read_bundle(place)
+    change(arrays, document)
+    write_bundle(place.parent / "forged", arrays, document)
+    return place.parent / "forged"
+
+
+def _columns_beyond(arrays: dict[str, Any], document: dict[str, Any]) -> None:
+    arrays["state.memory_/columns"] = np.full_like(arrays["state.memory_/columns"], 2**30)
+
+
+def _without_weights(arrays: dict[str, Any], document: dict[str, Any]) -> None:
+    del arrays["state.weights_"], document["state"]["weights_"]
+
+
+def _short_weights(arrays: dict[str, Any], document: dict[str, Any]) -> None:
+    arrays["state.weights_"] = arrays["state.weights_"][:1]
+
+
+def _planted(arrays: dict[str, Any], document: dict[str, Any]) -> None:
+    arrays["evil"] = np.zeros(1)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (_columns_beyond, "does not fit together"),
+        (_without_weights, "lacks weights_"),
+        (_short_weights, "does not fit together"),
+        (_planted, "nobody asked for: 'evil'"),
+    ],
+)
+def test_arrays_that_would_be_read_beyond_their_end_are_refused(
+    tmp_path: Path, change: Callable[[dict[str, Any], dict[str, Any]], None], message: str
+) -> None:
+    graph = random_graph()
+    keys = graph.keys_of(graph.rows)
+    Graft().fit(graph, {"a": keys[:4], "b": keys[4:8]}).save(tmp_path / "model")
+    with pytest.raises(CheckpointError, match=message):
+        load_model(forged(tmp_path / "model", change))
+
+
+def test_plain_values_are_held_to_their_annotation(tmp_path: Path) -> None:
+    graph = random_graph()
+    keys = graph.keys_of(graph.rows)
+    TEEN(max_epochs=2).fit(graph, {"a": keys[:4], "b": keys[4:8]}).save(tmp_path / "model")
+
+    def wrong(arrays: dict[str, Any], document: dict[str, Any]) -> None:
+        document["state"]["base_"]["value"] = "x"
+
+    with pytest.raises(CheckpointError, match="base_ must be a whole number"):
+        load_model(forged(tmp_path / "model", wrong))

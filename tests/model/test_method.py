@@ -22,6 +22,7 @@ from nodegraft.base.events import SILENT, Listener
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView
+from nodegraft.methods.graft import Graft
 from nodegraft.methods.proto_gcn import ProtoGCN
 from nodegraft.methods.sgc_mean import SGCMean
 from nodegraft.model.capability import Capability
@@ -54,7 +55,9 @@ class Nearest(Method):
 
     def learn_base(self, view: GraphView, curriculum: Curriculum) -> None:
         self.means_ = self.means(view, curriculum.train)
-        self.extra_ = "base"
+        if self.wrong != "forgotten":
+            self.extra_ = "base"
+        self.added_later_ = 0
         if self.wrong == "learn":
             raise RuntimeError("midway")
 
@@ -119,7 +122,7 @@ def test_fitting_again_forgets() -> None:
     model.fit(GRAPH, {"odd": ["n1", "n3"]})
     assert model.classes_ == ("odd",)
     assert model.extra_ == "base"
-    assert not hasattr(model, "added_later_")
+    assert model.added_later_ == 0
     assert model.add_classes(GRAPH, {"middle": ["n9"]}).session == 1
 
 
@@ -240,13 +243,68 @@ def test_parameters_are_got_set_and_cloned_as_scikit_learn_does() -> None:
     assert model.get_params() == {"seed": 0, "hops": 1}
     fresh = clone(model)
     assert (fresh, fresh.classes_) == (SGCMean(hops=1), ())
+    assert model.set_params(hops=1).classes_ == ("low", "high")
     assert model.set_params(hops=3) is model
-    assert (model.hops, model.classes_) == (3, ("low", "high"))
+    # What was learned with one hop would be read with three.
+    assert (model.hops, model.classes_) == (3, ())
     with pytest.raises(ParameterError, match="no parameter 'hop'"):
         model.set_params(hop=3)
     with pytest.raises(ParameterError, match="hops must be"):
         model.set_params(hops=-1)
     assert model.hops == 3
+
+
+def test_numbers_of_numpy_are_parameters_that_can_be_saved(tmp_path: Path) -> None:
+    numbers: dict[str, Any] = {"hops": np.int64(1), "seed": np.int32(3)}
+    model = SGCMean(**numbers).fit(GRAPH, BASE)
+    assert [type(value) for value in model.get_params().values()] == [int, int]
+    model.save(tmp_path / "model")
+    assert load_model(tmp_path / "model") == model
+
+
+@pytest.mark.parametrize("listener", [None, print])
+def test_a_listener_that_is_none_is_refused(listener: Any) -> None:
+    with pytest.raises(ParameterError, match="A listener is"):
+        SGCMean().fit(GRAPH, BASE, listener=listener)
+
+
+def test_a_listener_may_not_teach_the_model_it_watches() -> None:
+    model = fitted()
+
+    class Meddler(Listener):
+        def step(self, stage: str, done: int, total: int, **numbers: float) -> None:
+            model.add_classes(GRAPH, {"other": ["n5"]})
+
+    with pytest.raises(ParameterError, match="is being taught"):
+        model.add_classes(GRAPH, {"middle": ["n9"]}, listener=Meddler())
+    model.add_classes(GRAPH, {"middle": ["n9"]})
+    assert model.classes_ == ("low", "high", "middle")
+
+
+@pytest.mark.parametrize("graph", ["x", None, {"a": 1}])
+def test_what_is_no_graph_is_refused(graph: Any) -> None:
+    taught = fitted()
+    asked = (
+        lambda: SGCMean().fit(graph, BASE),
+        lambda: taught.add_classes(graph, BASE),
+        lambda: taught.predict(graph, ["n0"]),
+    )
+    for ask in asked:
+        with pytest.raises(ParameterError, match=r"nodegraft\.Graph or a view"):
+            ask()
+
+
+def test_a_pickled_model_does_not_carry_the_graph() -> None:
+    model = Graft().fit(GRAPH, BASE)
+    model.predict(GRAPH, ["n0"])
+    found = model.labels_.__getstate__()["_found"]
+    assert (model.labels_.on(GRAPH) is not None, found) == (True, None)
+
+
+def test_what_is_declared_must_be_learned() -> None:
+    model = Nearest(wrong="forgotten")
+    with pytest.raises(CheckpointError, match="declares 'extra_' as learned and did not set it"):
+        model.fit(GRAPH, BASE)
 
 
 def test_a_parameter_set_by_hand_is_checked_at_the_latest_by_fit() -> None:

@@ -382,9 +382,7 @@ def test_files_that_cannot_be_read_say_why(tmp_path: Path, parquet: Write) -> No
 def test_letters_that_are_no_utf8_name_file_and_column(tmp_path: Path) -> None:
     nodes = tmp_path / "nodes.csv"
     nodes.write_bytes("key,words\na,caf\xe9\n".encode("latin-1"))
-    with pytest.raises(
-        DataError, match=r"'words' of .*nodes\.csv .* not UTF-8, .* convert the file"
-    ):
+    with pytest.raises(DataError, match=r"nodes\.csv .* 'words': .* convert the file to UTF-8"):
         read_graph(nodes, text="words")
     nodes.write_bytes("key,words\ncaf\xe9,a\n".encode("latin-1"))
     with pytest.raises(DataError, match=r"'key' of .*nodes\.csv .* not UTF-8"):
@@ -444,3 +442,89 @@ def test_labels_that_fit_no_node_are_refused(
 ) -> None:
     with pytest.raises(error, match=message):
         read_labels(write("labels", columns), small_graph())
+
+
+def test_numbers_that_differ_in_their_last_digits_differ_as_features() -> None:
+    times = [1_700_000_000 + place for place in range(60)]
+    recipe = FeatureRecipe.fit(pa.table({"time": times}), features="time")
+    rows = recipe.transform(pa.table({"time": times}))
+    assert np.allclose(dense(rows)[:, 0], (np.arange(60) - 29.5) / np.arange(60).std())
+
+
+def test_the_order_of_rows_makes_no_other_recipe() -> None:
+    draws = np.random.default_rng(0)
+    table = pa.table(
+        {
+            "price": draws.random(200),
+            "weight": 1e6 * draws.random(200),
+            "about": [" ".join(draws.choice(["red", "blue", "hat"], 5)) for _ in range(200)],
+        }
+    )
+
+    def fitted(rows: Any) -> FeatureRecipe:
+        return FeatureRecipe.fit(table.take(rows), features=["price", "weight"], text="about")
+
+    recipe = fitted(np.arange(200))
+    assert all(fitted(draws.permutation(200)) == recipe for _ in range(20))
+
+
+def test_a_category_of_digits_is_the_same_in_every_csv_file(tmp_path: Path) -> None:
+    (tmp_path / "monday.csv").write_text("key,zip\n007,01234\np2,05678\n")
+    (tmp_path / "tuesday.csv").write_text("key,zip\n008,01234\n")
+    (tmp_path / "wednesday.csv").write_text("key,zip\n009,K1A\n010,01234\n")
+    graph = read_graph(tmp_path / "monday.csv", categories="zip")
+    for day in ("tuesday", "wednesday"):
+        graph = grow_graph(graph, tmp_path / f"{day}.csv")
+    wanted = graph.features(graph.rows_of(["007"]))
+    for key in ("008", "010"):
+        assert (dense(graph.features(graph.rows_of([key]))) == dense(wanted)).all()
+
+
+def test_growing_by_known_nodes_only_is_told(parquet: Write) -> None:
+    table = {"key": ["a", "b"], "about": ["red hat", "blue hat"]}
+    graph = read_graph(pa.table(table), text="about", min_documents=1)
+    with pytest.raises(DataError, match="nodes that the graph has already"):
+        grow_graph(graph, pa.table(table))
+    assert grow_graph(graph, pa.table(table), repair=True).num_nodes == 2
+
+
+def test_nan_is_missing_wherever_text_is_read() -> None:
+    values = pa.table({"key": ["a", "b"], "kind": [1.0, float("nan")]})
+    graph = read_graph(values, categories="kind")
+    assert graph.recipe is not None
+    assert graph.num_features == 1
+    assert list(read_labels(values, graph, label="kind")) == ["1"]
+
+
+def test_a_column_name_twice_is_told() -> None:
+    twice = pa.table([pa.array(["a"]), pa.array([1.0]), pa.array([2.0])], names=["key", "x", "x"])
+    with pytest.raises(DataError, match="has 2 columns called 'x'"):
+        read_graph(twice, features="x")
+
+
+def test_column_names_that_are_not_utf8_are_told(tmp_path: Path) -> None:
+    (tmp_path / "nodes.csv").write_bytes("key,größe\na,1\n".encode("latin-1"))
+    with pytest.raises(DataError, match="names of its columns are not UTF-8"):
+        read_graph(tmp_path / "nodes.csv", features="x")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"min_documents": 0}, "min_documents must be a whole number at least 1"),
+        ({"min_documents": 0.5}, "min_documents must be"),
+        ({"stop_words": "german"}, "stop_words must be one of 'english' or none"),
+        ({"repair": "no"}, "repair must be true or false"),
+        ({"text": (), "recipe": "x"}, "A recipe is a"),
+    ],
+)
+def test_options_are_checked(options: dict[str, Any], message: str) -> None:
+    table = pa.table({"key": ["a", "b"], "about": ["red hat", "blue hat"]})
+    with pytest.raises(ParameterError, match=message):
+        read_graph(table, **{"text": "about", **options})
+
+
+def test_lists_that_are_all_empty_are_told() -> None:
+    empty = pa.table({"key": ["a"], "x": pa.array([[]], pa.list_(pa.float32()))})
+    with pytest.raises(DataError, match="all empty"):
+        read_graph(empty, features="x")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from nodegraft.base.errors import CheckpointError
+from nodegraft.base.errors import CheckpointError, ParameterError
 from nodegraft.base.files.bundle import ARRAYS, read_bundle, write_bundle
 from nodegraft.graph.algebra.matrix import Matrix
 from nodegraft.graph.graph import Graph
@@ -94,3 +94,9 @@ def test_parts_that_do_not_fit_are_refused(tmp_path: Path) -> None:
     write_bundle(tmp_path / "other", {**arrays, "features": X[:2]}, document)
     with pytest.raises(CheckpointError, match="3 keys, 2 feature rows"):
         load_graph(tmp_path / "other")
+
+
+def test_only_a_whole_graph_can_be_saved(tmp_path: Path) -> None:
+    graph = Graph(range(3), np.eye(3), [(0, 1)])
+    with pytest.raises(ParameterError, match=r"whole nodegraft\.Graph is needed, not a GraphView"):
+        save_graph(graph.view(np.array([0, 1])), tmp_path / "part")  # type: ignore[arg-type]

@@ -36,7 +36,8 @@ class Graph(GraphView):
 
     Args:
         keys: The user's name of each node, all text or all integers, each once.
-        features: One row of numbers per node, in the order of ``keys``; dense or SciPy sparse.
+        features: One row of numbers per node, in the order of ``keys``; dense or SciPy sparse. They
+            are kept without a copy where their type allows it: do not write into them later.
         edges: Pairs of keys, one pair per edge, in either direction; loops and repeated edges are
             dropped.
         recipe: How a table became the features, where they came from one; see
@@ -150,9 +151,9 @@ class Graph(GraphView):
             features: One row of numbers for each of them, as many columns as the graph has.
             edges: Pairs of keys, old and new ones.
         """
-        if len(keys) and features is None:
-            raise DataError(f"{len(keys)} new nodes need feature rows too.")
         all_keys = self._store.keys.extend(keys)
+        if len(all_keys) > self.num_nodes and features is None:
+            raise DataError(f"{len(keys)} new nodes need feature rows too.")
         all_features = self._store.feature_matrix
         if features is not None:
             all_features = _stacked(all_features, features)

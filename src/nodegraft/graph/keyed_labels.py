@@ -73,6 +73,10 @@ class KeyedLabels(Mapping[str, KeyArray]):
             found = self._found = (graph.identity, limit, NodeLabels(rows))
         return found[2]
 
+    def __getstate__(self) -> dict[str, Any]:
+        # A look-up would take the whole graph along.
+        return {**vars(self), "_found": None}
+
     def __getitem__(self, name: str) -> KeyArray:
         return self._keys[name]
 

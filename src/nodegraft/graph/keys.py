@@ -65,7 +65,7 @@ class NodeKeys:
         Args:
             keys: Keys of nodes, in any order; a single text is refused.
         """
-        wanted = keys if isinstance(keys, np.ndarray) else several(keys, "node keys")
+        wanted = _in_order(keys)
         rows = self.find(wanted)
         missing = [wanted[place] for place in np.flatnonzero(rows < 0)]
         if missing:
@@ -120,6 +120,20 @@ class NodeKeys:
         if len(self) and added.size and (added.dtype == object) != self.is_text:
             raise DataError("New node keys must be of the same type as the old ones.")
         return NodeKeys(np.concatenate((self._values, added)))
+
+
+def _in_order(keys: Iterable[Key] | KeyArray) -> list[Any] | KeyArray:
+    if isinstance(keys, set | frozenset):
+        raise ParameterError("A list of node keys is needed; a set has no order: sort it.")
+    if not isinstance(keys, np.ndarray):
+        listed = several(keys, "node keys")
+        # To NumPy they are 0 and 1.
+        if any(key is True or key is False for key in listed):
+            raise DataError("Node keys must be all text or all integers, not true or false.")
+        return listed
+    if keys.ndim != 1:
+        raise ParameterError(f"A flat list of node keys is needed; this has shape {keys.shape}.")
+    return keys
 
 
 def several(values: Iterable[Any], what: str) -> list[Any]:
@@ -181,15 +195,16 @@ def key_array(keys: Sequence[Key] | KeyArray) -> KeyArray:
     Args:
         keys: All text or all integers (below 2**63).
     """
-    array = np.asarray(keys)
+    listed = _in_order(keys)
+    array = np.asarray(listed)
     if array.size == 0:
         return array.astype(np.int64)
     if np.issubdtype(array.dtype, np.integer):
         if array.dtype == np.uint64 and array.max() >= _LIMIT:
             raise DataError("Integer node keys must be below 2**63: give larger ones as text.")
         return array.astype(np.int64)
-    texts = np.empty(len(keys), dtype=object)
-    texts[:] = [key.item() if isinstance(key, np.generic) else key for key in keys]
+    texts = np.empty(len(listed), dtype=object)
+    texts[:] = [key.item() if isinstance(key, np.generic) else key for key in listed]
     if not all(isinstance(key, str) for key in texts):
         raise DataError("Node keys must be all text or all integers, without missing values.")
     return texts

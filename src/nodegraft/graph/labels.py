@@ -11,6 +11,7 @@ from nodegraft.base.errors import ClassNameError
 from nodegraft.base.hashing import content_hash
 from nodegraft.graph.algebra.matrix import IntArray
 from nodegraft.graph.keys import Key, KeyArray, hash_order, key_array, several
+from nodegraft.graph.rows import row_numbers
 
 
 class FindsRows(Protocol):
@@ -38,7 +39,7 @@ class NodeLabels(Mapping[str, NDArray[np.int64]]):
 
     def __init__(self, rows: Mapping[str, IntArray | Sequence[int]]) -> None:
         self._rows = {
-            class_name(name): np.array(members, dtype=np.int64) for name, members in rows.items()
+            class_name(name): row_numbers(members).copy() for name, members in rows.items()
         }
         every = self.rows()
         values, counts = np.unique(every, return_counts=True)

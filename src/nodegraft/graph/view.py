@@ -14,9 +14,8 @@ from nodegraft.graph.algebra.operator import Operator
 from nodegraft.graph.algebra.propagation import PropagatedFeatures
 from nodegraft.graph.keys import Key, KeyArray
 from nodegraft.graph.neighbourhood import Neighbourhood
+from nodegraft.graph.rows import Rows, row_numbers
 from nodegraft.graph.stores.protocol import GraphStore, Recipe
-
-Rows = IntArray | Sequence[int]
 
 
 class GraphView:
@@ -32,7 +31,12 @@ class GraphView:
 
     def __init__(self, store: GraphStore, visible: IntArray | None = None) -> None:
         self._store = store
-        self._rows = None if visible is None else np.unique(visible).astype(np.int64)
+        self._rows = None if visible is None else np.unique(row_numbers(visible))
+        if self._rows is not None and self._rows.size:
+            outside = self._rows[[0, -1]]
+            outside = outside[(outside < 0) | (outside >= len(store.keys))]
+            if outside.size:
+                raise UnknownNodeError(outside.tolist(), self._rows.size)
         self._edges = Memo[Adjacency]()
         self._propagated = Memo[PropagatedFeatures]()
         self._diffusion = Memo[Diffusion]()
@@ -116,7 +120,7 @@ class GraphView:
         Args:
             rows: Row numbers.
         """
-        asked = np.asarray(rows, dtype=np.int64)
+        asked = row_numbers(rows)
         if self._rows is None:
             outside = asked[(asked < 0) | (asked >= self.num_nodes)]
             if outside.size:

@@ -96,6 +96,19 @@ class ClassSums:
         entries = arrays["values"], arrays["columns"], arrays["ends"]
         return cls(csr_array(entries, shape=shape), arrays["counts"])
 
+    def check(self, classes: int, width: int) -> None:
+        """Raise a ValueError where the arrays are no sums of so many classes.
+
+        Kernels would read beyond arrays that come from a damaged file.
+
+        Args:
+            classes: How many classes there are.
+            width: How many numbers each sum has.
+        """
+        self.sums.check_format(full_check=True)
+        if self.sums.shape != (classes, width) or (self.counts < 1).any():
+            raise ValueError(f"these are no sums of {classes} classes and {width} numbers each")
+
 
 def _to_fixed_point(vectors: Matrix) -> Matrix:
     if is_sparse(vectors):

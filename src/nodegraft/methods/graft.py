@@ -176,6 +176,15 @@ class Graft(Method):
         """By the best score, against nodes of classes left out of practice."""
         return known_class_probability(scores, self.open_set_)
 
+    def check_learned(self) -> None:
+        """One sum for each class, and a weight for each signal."""
+        self._sums().check(len(self.classes_), self.centre_.size)
+        signals = self.hops + 1 + self.walks + 1
+        if self.weights_.shape != (signals,) or self.centre_.size != self.rarity_.size * (
+            self.hops + 1
+        ):
+            raise ValueError(f"there must be {signals} weights, and a centre for each hop")
+
     def embedding(self, view: GraphView, rows: NDArray[np.int64]) -> Matrix:
         """The rows of all hops side by side, each of length 1."""
         layers = self._layers(view, rows)

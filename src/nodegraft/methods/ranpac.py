@@ -9,7 +9,6 @@ from torch import Tensor
 
 from nodegraft.base.parameters.constraints import PositiveFloat, PositiveInt
 from nodegraft.methods.ridge import Ridge
-from nodegraft.model.learned import learned
 
 
 @dataclass(kw_only=True)
@@ -37,9 +36,6 @@ class RanPAC(Ridge):
     features: PositiveInt = 2000
     """How many random features; more bend further, and cost their square in memory."""
 
-    projection_: Tensor = learned()
-    """The random layer."""
-
     name: ClassVar[str] = "ranpac"
     summary: ClassVar[str] = "pre-trained GCN, random ReLU features, class-balanced ridge"
     citation: ClassVar[str] = "McDonnell et al. 2023 (RanPAC)"
@@ -48,8 +44,8 @@ class RanPAC(Ridge):
         """Draw the random layer."""
         shape = classes[0].shape[1], self.features
         draws = self.seeds.generator("random features").standard_normal(shape)
-        self.projection_ = torch.from_numpy(draws)
+        self.lift_ = torch.from_numpy(draws)
 
     def lift(self, vectors: Tensor) -> Tensor:
         """The random features."""
-        return (vectors @ self.projection_).relu()
+        return (vectors @ self.lift_).relu()

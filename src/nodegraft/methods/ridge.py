@@ -54,8 +54,8 @@ class Ridge(Frozen):
     weights_: Tensor = learned()
     """One row of weights for each class."""
 
-    centre_: Tensor = learned()
-    """The mean of the class means of session 0."""
+    lift_: Tensor = learned()
+    """What :meth:`lift` needs: the mean of the class means of session 0."""
 
     name: ClassVar[str] = "ridge"
     summary: ClassVar[str] = "pre-trained GCN, class-balanced ridge regression in closed form"
@@ -68,7 +68,7 @@ class Ridge(Frozen):
         Args:
             classes: The embeddings of each class.
         """
-        self.centre_ = torch.stack([rows.mean(dim=0) for rows in classes]).mean(dim=0)
+        self.lift_ = torch.stack([rows.mean(dim=0) for rows in classes]).mean(dim=0)
 
     def lift(self, vectors: Tensor) -> Tensor:
         """What is regressed on: the embeddings, seen from the middle, of length 1.
@@ -76,7 +76,7 @@ class Ridge(Frozen):
         Args:
             vectors: Embeddings, a row for each node.
         """
-        return F.normalize(vectors - self.centre_)
+        return F.normalize(vectors - self.lift_)
 
     def learn_base(self, view: GraphView, curriculum: Curriculum) -> None:
         """Pre-train the encoder, then solve for the known classes."""

@@ -148,6 +148,9 @@ def unpack(state: State, kinds: Mapping[str, str]) -> dict[str, Any]:
         left -= used
     if left:
         raise CheckpointError(f"The saved state has arrays nobody asked for: {sorted(left)[0]!r}.")
+    missing = kinds.keys() - attributes.keys()
+    if missing:
+        raise CheckpointError(f"The saved state lacks {', '.join(sorted(missing))}.")
     return attributes
 
 
@@ -195,6 +198,9 @@ def read_model(directory: Path) -> SavedModel:
             f"{', '.join(map(repr, wrong)) or 'its state'} is missing, unknown or of a wrong type."
         )
     own = State(under("state.", arrays), state)
+    odd = [name for name in arrays if not name.startswith(("state.", "recipe."))]
+    if odd:
+        raise CheckpointError(f"{directory} has an array nobody asked for: {odd[0]!r}.")
     return SavedModel(document, own, under("recipe.", arrays))
 
 

@@ -92,6 +92,13 @@ class Hooks(ABC):
             rows: The nodes asked about, each once and ascending.
         """
 
+    def check_learned(self) -> None:  # noqa: B027
+        """Raise a ValueError where learned arrays that were loaded do not fit together.
+
+        Called once after loading. A method overrides it whose kernels would read beyond arrays
+        that come from a damaged file.
+        """
+
     # Optional hooks; each one overridden is a capability declared.
 
     def learn_labels(

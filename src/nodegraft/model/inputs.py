@@ -6,7 +6,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from nodegraft.base.errors import DataError
+from nodegraft.base.errors import CheckpointError, DataError
 from nodegraft.graph.stores.protocol import Recipe
 from nodegraft.graph.view import GraphView
 from nodegraft.tables.features.recipe import FeatureRecipe
@@ -85,4 +85,9 @@ class GraphInputs:
         recipe = None
         if header["recipe"] is not None:
             recipe = FeatureRecipe.from_state(arrays, header["recipe"])
+        if recipe is not None and recipe.num_features != header["num_features"]:
+            raise CheckpointError(
+                f"The saved recipe makes {recipe.num_features} features, the model has "
+                f"{header['num_features']}."
+            )
         return cls(header["num_features"], header["text_keys"], recipe)

@@ -34,6 +34,16 @@ def learned_kinds(cls: type) -> dict[str, str]:
     return {one.name: _kind(hints[one.name]) for one in fields(cls) if is_learned(one)}
 
 
+def learned_json(cls: type) -> dict[str, Any]:
+    """The annotations of the learned attributes that are saved as JSON.
+
+    Args:
+        cls: A method.
+    """
+    hints = get_type_hints(cls, include_extras=True)
+    return {name: hints[name] for name, kind in learned_kinds(cls).items() if kind == "json"}
+
+
 def is_learned(one: "Field[Any]") -> bool:
     """Whether a field of a dataclass was declared by :func:`learned`.
 

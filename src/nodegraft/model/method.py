@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from threading import Lock
+from threading import RLock
 from typing import Any, Self
 
 import numpy as np
@@ -29,6 +29,7 @@ from nodegraft.graph.algebra.matrix import IntArray, Matrix
 from nodegraft.graph.keyed_labels import KeyedLabels
 from nodegraft.graph.keys import Key, several
 from nodegraft.graph.labels import NodeLabels
+from nodegraft.graph.rows import row_numbers
 from nodegraft.graph.view import GraphView
 from nodegraft.model.capability import Capability
 from nodegraft.model.checkpoint import (
@@ -43,7 +44,7 @@ from nodegraft.model.checkpoint import (
 from nodegraft.model.class_table import ClassTable
 from nodegraft.model.hooks import Hooks
 from nodegraft.model.inputs import GraphInputs
-from nodegraft.model.learned import learned, learned_kinds
+from nodegraft.model.learned import learned, learned_json, learned_kinds
 from nodegraft.streams.curriculum import Curriculum
 
 Labels = NodeLabels | Mapping[str, Iterable[Key]]
@@ -111,6 +112,7 @@ class Method(Hooks):
         with self._change(listener) as draft:
             for name in learned_kinds(type(self)):
                 vars(draft).pop(name, None)
+            _check_graph(graph)
             if not isinstance(labels, Curriculum):
                 labels = Curriculum.from_labels(_by_row(graph, labels))
             graph.positions(labels.train.rows())
@@ -319,6 +321,12 @@ class Method(Hooks):
             raise CheckpointError("The saved labels are not those of the classes that are saved.")
         model._start(GraphInputs.from_state(saved.recipe, saved.header), keys)
         model._know(table, keys)
+        try:
+            for name, hint in learned_json(cls).items():
+                validate_value(name, getattr(model, name), hint)
+            model.check_learned()
+        except (KeyError, ValueError, TypeError, ParameterError) as error:
+            raise CheckpointError(f"The saved state does not fit together: {error}") from error
         return model
 
     @property
@@ -340,13 +348,15 @@ class Method(Hooks):
         return parameters_of(self)
 
     def set_params(self, **parameters: Any) -> Self:
-        """Other hyper-parameters; what was learned stays until the next ``fit``.
+        """Other hyper-parameters. What was learned with the old ones is dropped: ``fit`` again.
 
         Args:
-            parameters: Hyper-parameters by name.
+            parameters: Hyper-parameters by name; where all are as before, nothing happens.
         """
-        with self._change(SILENT) as draft:
-            vars(draft).update(vars(build(type(self), {**self.get_params(), **parameters})))
+        fresh = build(type(self), {**self.get_params(), **parameters})
+        if fresh.get_params() != self.get_params():
+            with self._change(SILENT) as draft:
+                draft.__dict__ = {**vars(fresh), "_lock": vars(draft)["_lock"]}
         return self
 
     def __repr__(self) -> str:
@@ -376,14 +386,24 @@ class Method(Hooks):
     @contextmanager
     def _change(self, listener: Listener) -> Iterator[Self]:
         """A copy to be changed, which takes this model's place if nothing goes wrong."""
+        if not isinstance(listener, Listener):
+            raise ParameterError(f"A listener is a nodegraft.Listener, not {listener!r}.")
         # One writer at a time: of two that start from the same model one would be lost.
-        with vars(self).setdefault("_lock", Lock()):
+        with vars(self).setdefault("_lock", RLock()):
+            if "_changing" in vars(self):
+                raise ParameterError(
+                    "This model is being taught: a listener may watch that, not change the model."
+                )
             draft = self._now()
             vars(draft)["_listener"] = listener
-            yield draft
-            del vars(draft)["_listener"]
-            draft._check_declared()
-            self.__dict__ = vars(draft)
+            vars(self)["_changing"] = True
+            try:
+                yield draft
+                vars(draft).pop("_listener", None)
+                draft._check_declared()
+                self.__dict__ = vars(draft)
+            finally:
+                vars(self).pop("_changing", None)
 
     def _start(self, inputs: GraphInputs, labels: KeyedLabels) -> None:
         self._inputs = inputs
@@ -393,7 +413,14 @@ class Method(Hooks):
         self._known, self.labels_ = table, labels
 
     def _check_declared(self) -> None:
-        known = {*self.get_params(), *learned_kinds(type(self))}
+        declared = learned_kinds(type(self))
+        missing = [name for name in declared if name not in vars(self)] if self._table else []
+        if missing:
+            raise CheckpointError(
+                f"{self.name} declares {missing[0]!r} as learned and did not set it: set it in "
+                "learn_base."
+            )
+        known = {*self.get_params(), *declared}
         for name in vars(self):
             if name not in known and not name.startswith("_") and name.endswith("_"):
                 raise CheckpointError(
@@ -402,19 +429,22 @@ class Method(Hooks):
                 )
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "_lock"}
+        of_a_change = ("_lock", "_changing", "_listener")
+        return {name: value for name, value in vars(self).items() if name not in of_a_change}
 
     def _check(self, graph: GraphView) -> None:
         if not len(self._table):
             raise NotFittedError(self.name)
+        _check_graph(graph)
         self._inputs.check(graph)
 
     def _scores(self, graph: GraphView, nodes: Sequence[Key]) -> NDArray[np.float64]:
-        return self.score_rows(graph, graph.rows_of(nodes))
+        self._check(graph)
+        return self._score_rows(graph, graph.rows_of(nodes))
 
     def _score_rows(self, view: GraphView, rows: IntArray) -> NDArray[np.float64]:
         self._check(view)
-        unique, place = np.unique(rows.astype(np.int64), return_inverse=True)
+        unique, place = np.unique(row_numbers(rows), return_inverse=True)
         view.positions(unique)
         scores = np.empty((unique.size, len(self.classes_)), dtype=np.float64)
         for start in range(0, unique.size, self.block_rows):
@@ -440,6 +470,14 @@ class Method(Hooks):
             f"{len(self._table)} classes, {self.kept_bytes():,} bytes of learned state, "
             f"nodegraft {version('nodegraft')}.\n\n"
             f"| class | learned in session | labelled nodes |\n|---|---|---|\n{rows}\n"
+        )
+
+
+def _check_graph(graph: GraphView) -> None:
+    if not isinstance(graph, GraphView):
+        raise ParameterError(
+            f"A nodegraft.Graph or a view of one is needed, not a {type(graph).__name__}: see "
+            "nodegraft.read_graph."
         )
 
 

@@ -13,7 +13,7 @@ import pyarrow.parquet
 
 from nodegraft.base.errors import DataError
 from nodegraft.graph.algebra.matrix import FloatArray
-from nodegraft.graph.keys import KeyArray, NodeKeys
+from nodegraft.graph.keys import KeyArray, NodeKeys, several
 
 Source = Any
 """A Parquet or CSV file by its path, or a table in memory: Arrow, pandas, Polars, DuckDB."""
@@ -64,6 +64,8 @@ class SourceTable:
                 "Name the columns to use, for example key='id', features=['price', 'weight'] or "
                 "text='description'."
             )
+        if names.count(name) > 1:
+            raise DataError(f"{self.place} has {names.count(name)} columns called {name!r}.")
         column = self._content.column(name)
         kind = column.type
         return column.cast(kind.value_type) if pa.types.is_dictionary(kind) else column
@@ -75,6 +77,8 @@ class SourceTable:
             name: The name of a column of text, numbers or the like.
         """
         column = self.column(name)
+        if pa.types.is_floating(column.type):
+            column = pc.if_else(pc.is_nan(column), pa.scalar(None, column.type), column)
         try:
             texts: list[str | None] = column.cast(pa.string()).to_pylist()
         except (UnicodeDecodeError, pa.ArrowInvalid):
@@ -94,21 +98,21 @@ class SourceTable:
         )
 
     def floats(self, name: str) -> FloatArray:
-        """The values of a column in float32, NaN where one is missing.
+        """The values of a column in float64, NaN where one is missing.
 
         Args:
             name: The name of a column of numbers, or of true and false.
         """
         column = self.column(name)
         try:
-            # Unsafe, or whole numbers above 2**24 would be refused for losing their last digit.
-            numbers = column.cast(pa.float32(), safe=False)
+            # Unsafe, or whole numbers above 2**53 would be refused for losing their last digit.
+            numbers = column.cast(pa.float64(), safe=False)
         except pa.ArrowException:
             raise DataError(
                 f"Column {name!r} of {self.place} must hold numbers and is of type {column.type}; "
                 f"if it is text, give text={name!r} or categories=[{name!r}]."
             ) from None
-        return np.array(numbers.to_numpy(zero_copy_only=False), dtype=np.float32)
+        return np.array(numbers.to_numpy(zero_copy_only=False), dtype=np.float64)
 
 
 def _is_utf8(letters: bytes) -> bool:
@@ -147,6 +151,11 @@ def _read_file(path: Path, texts: Sequence[str]) -> Any:
         csv = path.suffix == ".csv"
         table = _read_csv(path, texts) if csv else pa.parquet.read_table(path)
         return table.combine_chunks()
+    except UnicodeDecodeError:
+        raise DataError(
+            f"{path} cannot be read: the names of its columns are not UTF-8: convert the file to "
+            "UTF-8."
+        ) from None
     except (pa.ArrowException, OSError) as error:
         raise DataError(f"{path} cannot be read: {_named(str(error), path)}") from error
 
@@ -233,16 +242,18 @@ def is_list(column: Any) -> bool:
     return any(is_kind(column.type) for is_kind in kinds)
 
 
-def column_names(given: str | Iterable[str]) -> tuple[str, ...]:
+def column_names(given: str | Iterable[str] | None) -> tuple[str, ...]:
     """One name or several.
 
     >>> column_names("price"), column_names(["price", "weight"])
     (('price',), ('price', 'weight'))
 
     Args:
-        given: The name of a column, or names of several.
+        given: The name of a column, or names of several; None for no column.
     """
-    return (given,) if isinstance(given, str) else tuple(given)
+    if given is None:
+        return ()
+    return (given,) if isinstance(given, str) else tuple(several(given, "column names"))
 
 
 def _array(table: SourceTable, name: str, column: Any) -> KeyArray:

@@ -9,6 +9,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from nodegraft.base.errors import DataError, ParameterError
+from nodegraft.base.parameters.validate import validate_value
 from nodegraft.graph.algebra.adjacency import Adjacency
 from nodegraft.graph.algebra.matrix import IntArray
 from nodegraft.graph.graph import Graph
@@ -85,16 +86,27 @@ def read_tables(
             this keeps the first of duplicate nodes, drops such edges and takes such numbers as
             missing.
     """
-    table = read_source(nodes, "nodes")
-    named: dict[str, Any] = {"text": text, "features": features, "categories": categories}
-    if recipe is not None and any(column_names(names) for names in named.values()):
-        raise ParameterError("A recipe says which columns become features: name none beside it.")
+    validate_value("repair", repair, bool)
+    named: dict[str, Any] = {
+        "text": column_names(text),
+        "features": column_names(features),
+        "categories": column_names(categories),
+    }
+    if recipe is not None:
+        if not isinstance(recipe, FeatureRecipe):
+            raise ParameterError(f"A recipe is a nodegraft.FeatureRecipe, not {recipe!r}.")
+        if any(named.values()):
+            raise ParameterError(
+                "A recipe says which columns become features: name none beside it."
+            )
+    texts = recipe.text_columns if recipe else (*named["text"], *named["categories"])
+    table = read_source(nodes, "nodes", texts)
     all_keys = node_keys(table, key)
     first, findings = _first_of_each(all_keys)
     table = table.take(first) if first.size < all_keys.size else table
     keys = NodeKeys(all_keys[first])
     if recipe is None:
-        if not any(column_names(names) for names in named.values()):
+        if not any(named.values()):
             named["features"] = "features"
         named |= {"min_documents": min_documents, "stop_words": stop_words}
         recipe = FeatureRecipe.fit(table, **named)
@@ -129,7 +141,8 @@ def grow_graph(
         target: The column of ``edges`` with the key of the other end.
         repair: As in :func:`read_tables`; nodes that the graph has already are left out.
     """
-    recipe = graph.recipe
+    validate_value("repair", repair, bool)
+    recipe = getattr(graph, "recipe", None)
     if not isinstance(recipe, FeatureRecipe):
         raise DataError(
             "This graph was not read from tables, so it has no recipe for new ones: use "
@@ -139,7 +152,8 @@ def grow_graph(
     keys: KeyArray = known[:0]
     matrix = graph.features([])
     if nodes is not None:
-        table = read_source(nodes, "new nodes")
+        keys_as_text = (key,) if graph.has_text_keys else ()
+        table = read_source(nodes, "new nodes", (*recipe.text_columns, *keys_as_text))
         all_keys = node_keys(table, key)
         first, findings = _first_of_each(all_keys)
         old = first[NodeKeys(known).find(all_keys[first]) >= 0]
@@ -172,7 +186,7 @@ def read_labels(
     texts = (label, key) if graph.has_text_keys else (label,)
     table = read_source(labels, "labels", texts)
     names = table.texts(label)
-    table = table.filter(pa.array([name is not None for name in names]))
+    table = table.filter(pa.array([name is not None for name in names], pa.bool_()))
     keys = keys_like(NodeKeys(graph.key_array_of(graph.rows)), table, key)
     by_class: dict[str, list[Key]] = {}
     for one, name in zip(keys.tolist(), (name for name in names if name is not None), strict=True):

@@ -5,7 +5,7 @@ from typing import Any
 
 from scipy.sparse import csr_array
 
-from nodegraft.base.errors import CheckpointError, DataError
+from nodegraft.base.errors import CheckpointError, DataError, ParameterError
 from nodegraft.base.files.bundle import Arrays, prefixed, read_bundle, under, write_bundle
 from nodegraft.graph.algebra.adjacency import Adjacency
 from nodegraft.graph.algebra.matrix import Matrix, is_sparse
@@ -26,6 +26,8 @@ def save_graph(graph: Graph, directory: str | Path, document: dict[str, Any] | N
         directory: Where to; it must not exist.
         document: JSON of the caller's that travels along.
     """
+    if not isinstance(graph, Graph):
+        raise ParameterError(f"A whole nodegraft.Graph is needed, not a {type(graph).__name__}.")
     store, recipe = graph._store, graph.recipe
     edges = graph._adjacency
     arrays: Arrays = {
@@ -75,7 +77,7 @@ def load_graph_and_document(directory: str | Path) -> tuple[Graph, dict[str, Any
             recipe = FeatureRecipe.from_state(under("recipe.", arrays), header["recipe"])
         document: dict[str, Any] = header["document"]
         return Graph.from_parts(keys, features, adjacency, recipe), document
-    except (KeyError, ValueError, DataError) as error:
+    except (KeyError, TypeError, ValueError, DataError) as error:
         raise CheckpointError(f"{directory} does not hold a whole graph: {error}") from error
 
 

@@ -78,7 +78,7 @@ def test_a_write_that_fails_midway_leaves_nothing(
 
 
 def test_a_document_that_is_no_json_leaves_nothing(tmp_path: Path) -> None:
-    with pytest.raises(TypeError):
+    with pytest.raises(CheckpointError, match="not JSON serializable"):
         write_bundle(tmp_path / "x", ARRAY, {"a": object()})
     assert list(tmp_path.iterdir()) == []
 

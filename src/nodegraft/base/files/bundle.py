@@ -36,12 +36,12 @@ def write_bundle(
         document: JSON; it is written with a checksum over itself and the arrays.
         texts: Text files of the caller's, by name, for people to read.
     """
-    if directory.exists():
-        raise CheckpointError(
-            f"{directory} exists already and is never overwritten: choose a new name."
-        )
     draft = directory.parent / f".{directory.name}.{uuid4().hex}"
     try:
+        if directory.exists():
+            raise CheckpointError(
+                f"{directory} exists already and is never overwritten: choose a new name."
+            )
         draft.mkdir(parents=True)
         # Not ascontiguousarray: that makes a row out of a single number.
         plain = {name: np.asarray(array, order="C") for name, array in arrays.items()}
@@ -54,7 +54,7 @@ def write_bundle(
             _flush_to_disk(path)
         draft.rename(directory)
         _flush_to_disk(directory.parent)
-    except (OSError, SafetensorError) as error:
+    except (OSError, ValueError, TypeError, SafetensorError) as error:
         raise CheckpointError(f"{directory} could not be written: {error}") from error
     finally:
         shutil.rmtree(draft, ignore_errors=True)

@@ -33,7 +33,12 @@ def validate(instance: Any) -> None:
     cls: Any = type(instance)
     owner = owner_name(cls)
     for name, kind in _hints(cls).items():
-        validate_value(f"{owner}: {name}", getattr(instance, name), kind)
+        value = getattr(instance, name)
+        if getattr(value, "shape", None) == ():
+            # A number of NumPy's is taken for what it is, and can be written as JSON.
+            value = value.item()
+            object.__setattr__(instance, name, value)
+        validate_value(f"{owner}: {name}", value, kind)
 
 
 def validate_value(name: str, value: Any, kind: Any) -> None:

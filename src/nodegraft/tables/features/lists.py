@@ -40,6 +40,8 @@ class ListColumn:
                 f"Every list in column {column!r} of {table.place} must have the same length; "
                 f"there are lists of {', '.join(map(str, sorted(lengths)[:5])) or 'no length'}."
             )
+        if lengths[0] == 0:
+            raise DataError(f"The lists in column {column!r} of {table.place} are all empty.")
         return cls(column, lengths[0])
 
     def encode(self, table: SourceTable, keys: NDArray[Any]) -> Encoded:

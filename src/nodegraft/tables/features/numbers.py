@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import fsum, sqrt
 from typing import Any
 
 import numpy as np
@@ -37,10 +38,9 @@ class NumberColumns:
             table: The table to learn from.
             columns: The names of its columns of numbers.
         """
-        values = _finite(_stacked(table, columns)).astype(np.float64)
-        counts = np.maximum((~np.isnan(values)).sum(axis=0), 1)
-        means = np.nansum(values, axis=0) / counts
-        deviations = np.sqrt(np.nansum((values - means) ** 2, axis=0) / counts)
+        values = _finite(_stacked(table, columns))
+        moments = [_moments(column[~np.isnan(column)]) for column in values.T]
+        means, deviations = np.array(moments).T
         return cls(columns, means, np.where(deviations > 0, deviations, 1.0))
 
     def encode(self, table: SourceTable, keys: NDArray[Any]) -> Encoded:
@@ -85,6 +85,13 @@ class NumberColumns:
             document: Its JSON.
         """
         return cls(tuple(document["columns"]), arrays["means"], arrays["deviations"])
+
+
+def _moments(values: FloatArray) -> tuple[float, float]:
+    # Exact sums: the same rows in another order must not make another recipe.
+    count = max(values.size, 1)
+    mean = fsum(values.tolist()) / count
+    return mean, sqrt(fsum(np.square(values - mean).tolist()) / count)
 
 
 def _stacked(table: SourceTable, columns: tuple[str, ...]) -> FloatArray:

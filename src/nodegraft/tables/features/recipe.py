@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
+from math import fsum, isfinite, sqrt
 from typing import Any, Literal
 
 import numpy as np
@@ -93,7 +95,8 @@ class FeatureRecipe:
     def _even_scales(self, table: SourceTable) -> tuple[float, ...]:
         keys = np.arange(len(table))
         lengths = [row_norms(one.encode(table, keys).matrix) for one in self.encoders]
-        means = [float(np.sqrt(np.mean(length**2))) for length in lengths]
+        # Exact sums: the same rows in another order must not make another recipe.
+        means = [sqrt(fsum(np.square(length).tolist()) / length.size) for length in lengths]
         return tuple(1.0 / mean if mean > 0 else 1.0 for mean in means)
 
     def transform(self, table: Source) -> Matrix:
@@ -124,6 +127,13 @@ class FeatureRecipe:
             columns = [csr_array(matrix) for matrix in matrices]
             return Encoded(csr_array(hstack(columns, format="csr"), dtype=np.float32), findings)
         return Encoded(np.hstack(matrices).astype(np.float32), findings)
+
+    @property
+    def text_columns(self) -> tuple[str, ...]:
+        """The columns whose values are read as text, whatever they look like in a CSV file."""
+        texts = [one.columns for one in self.encoders if isinstance(one, TextColumns)]
+        values = [one.column for one in self.encoders if isinstance(one, CategoryColumn)]
+        return (*chain(*texts), *values)
 
     @property
     def feature_names(self) -> list[str]:
@@ -165,7 +175,12 @@ class FeatureRecipe:
                 KINDS[part["kind"]].from_state(under(f"{place}.", arrays), part)
                 for place, part in enumerate(document["encoders"])
             )
-            return cls(encoders, tuple(map(float, document["scales"])))
+            scales = tuple(map(float, document["scales"]))
+            places = {str(place) for place in range(len(encoders))}
+            claimed = all(name.partition(".")[0] in places for name in arrays)
+            if not claimed or len(scales) != len(encoders) or not all(map(isfinite, scales)):
+                raise ValueError("scales or arrays do not fit its columns")
+            return cls(encoders, scales)
         except (KeyError, TypeError, ValueError) as error:
             raise CheckpointError(f"This is no whole feature recipe: {error!r}.") from error
 

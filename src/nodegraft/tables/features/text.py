@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from nodegraft.base.errors import DataError
+from nodegraft.base.parameters.constraints import PositiveInt
+from nodegraft.base.parameters.validate import validate_value
 from nodegraft.tables.columns import SourceTable
 from nodegraft.tables.data_report import finding
 from nodegraft.tables.features.encoder import Arrays, Encoded
@@ -41,6 +43,8 @@ class TextVectoriser:
         use_idf: bool = True,
         stop_words: Literal["english"] | None = None,
     ) -> None:
+        validate_value("min_documents", min_documents, PositiveInt)
+        validate_value("stop_words", stop_words, Literal["english"] | None)
         self.min_documents = min_documents
         self.use_idf = use_idf
         self.stop_words = stop_words
@@ -78,7 +82,10 @@ class TextVectoriser:
         Args:
             texts: One text for each node.
         """
-        return csr_array(self._engine.transform(texts))
+        listed = list(texts)
+        if not listed:
+            return csr_array((0, len(self._engine.vocabulary_)), dtype=np.float32)
+        return csr_array(self._engine.transform(listed))
 
     @property
     def words(self) -> list[str]:
@@ -109,6 +116,8 @@ class TextVectoriser:
         vectoriser._engine = vectoriser._new(vocabulary=vocabulary).fit([""])
         if document["use_idf"]:
             vectoriser._engine.idf_ = arrays["idf"]
+        if len(vocabulary) != len(document["words"]) or isinstance(document["words"], str):
+            raise ValueError("words must be a list of different texts")
         return vectoriser
 
 
