@@ -23,8 +23,9 @@ def undisturbed(jobs: int, out: Path) -> list[object]:
     return [*contents(out)]
 
 
-@pytest.mark.parametrize("jobs", [12, pytest.param(60, marks=slow)])
-def test_a_node_that_dies_costs_time_and_nothing_else(jobs: int, tmp_path: Path) -> None:
+@slow
+def test_a_node_that_dies_costs_time_and_nothing_else(tmp_path: Path) -> None:
+    jobs = 60
     cost = kill_a_node(tmp_path, jobs=jobs, nodes=NODES)
     assert jobs // 3 <= cost.done_before < jobs
     assert (cost.records, cost.failures) == (jobs, 0)
