@@ -13,7 +13,7 @@ from nodegraft.report.figures.attention import draw_attention
 
 # A weak signal, so that some supports are better examples of their class than others.
 data = ng.load_dataset("synthetic", nodes=2000, classes=20, homophily=0.6, signal=2.5)
-stream = ng.ClassStream(data.graph, ng.ClassSplit.draw(data.labels, data.setting, seed=0))
+stream = data.stream(seed=0)
 
 # Far fewer episodes than the default: enough to see something, in seconds.
 model = HAGMeta(seed=0, episodes=60)
@@ -27,7 +27,10 @@ for session in list(stream)[:4]:
 attention = model.attention(view)
 for name, weights in attention.nodes.items():
     ordered = sorted(weights.items(), key=lambda item: -item[1])
-    print(f"{name}:", ", ".join(f"node {key} {weight:.3f}" for key, weight in ordered))
+    # The model knows the nodes of a stream by numbers only; the stream knows what they are.
+    keys = stream.user_keys(view.rows_of(key for key, _ in ordered))
+    told = (f"node {key} {weight:.3f}" for key, (_, weight) in zip(keys, ordered, strict=True))
+    print(f"{name}:", ", ".join(told))
 for names, weight in attention.tasks:
     print(f"task of {len(names)} classes ({names[0]}, …): {weight:.3f}")
 

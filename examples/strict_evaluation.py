@@ -9,7 +9,7 @@ data = ng.load_dataset("synthetic", nodes=3000, classes=20, homophily=0.6, signa
 print(f"{data.graph.num_nodes} nodes, {data.graph.num_edges} edges; {data.setting}")
 
 for name in ("graft", "sgc-mean", "proto-gcn"):
-    stream = ng.ClassStream(data.graph, ng.ClassSplit.draw(data.labels, data.setting, seed=0))
+    stream = data.stream(seed=0)
     result = ng.evaluate(ng.make_method(name, seed=0), stream)
     curve = " ".join(f"{100 * session.macro_accuracy:.1f}" for session in result.sessions)
     print(f"{name:10} macro accuracy by session: {curve}")

@@ -37,8 +37,8 @@ def main() -> None:
     torch.set_num_threads(1)
 
     data = ng.load_dataset(options.dataset, options.data)
-    split = ng.ClassSplit.draw(data.labels, data.setting, seed=0)
-    view = ng.ClassStream(data.graph, split).session(0).view
+    stream = data.stream(seed=0, arrival="with-class")
+    split, view = stream.split, stream.session(0).view
     ways, shots = data.setting.ways, data.setting.shots
     encoder = GCN([view.num_features, 32, 16], Seeds(0).torch_generator("encoder"))
     network = HAGNetwork(

@@ -6,6 +6,7 @@ killed with SIGKILL (all its processes) in the middle, against the same suite un
 ``driver``: ``nodegraft bench`` itself killed 20 times at random moments and started again.
 """
 
+import argparse
 import os
 import random
 import signal
@@ -27,7 +28,7 @@ HERE = ("127.0.0.1", "127.0.0.1")
 LONGEST = 600.0
 SUITE = """
 title = "jobs of about a second"
-arrival = "with-class"
+arrival = "growing"
 seeds = {seeds}
 datasets = [{{ dataset = "synthetic", set = {{ nodes = {nodes}, classes = 20 }} }}]
 methods = [{{ method = "graft" }}]
@@ -128,4 +129,6 @@ def main(what: str) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1] if len(sys.argv) > 1 else "node")
+    parser = argparse.ArgumentParser(description="What a kill costs.")
+    parser.add_argument("what", nargs="?", default="node", choices=("node", "namespaces", "driver"))
+    main(parser.parse_args().what)

@@ -4,6 +4,7 @@
 the local runner, then as bare Ray tasks and through the Ray runner: two at a time each, in turns.
 """
 
+import argparse
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import cache
@@ -104,4 +105,5 @@ def tell(engine: str, bare: float, ours: float) -> None:
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(description="What a runner costs a job.").parse_args()
     main()

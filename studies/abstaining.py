@@ -110,8 +110,8 @@ def _place(record: Record) -> tuple[int, int]:
 
 def measured(data: Any, seed: int) -> Record:
     """One stream: the first, the middle and the last session, and classes never taught."""
-    split = ng.ClassSplit.draw(data.labels, data.setting, seed, data.groups)
-    stream = ng.ClassStream(data.graph, split)
+    stream = data.stream(seed=seed, arrival="with-class")
+    split = stream.split
     last = len(stream) - 1
     moments = {0: "first", (last + 1) // 2: "middle", last: "last"}
     model, sessions = Graft(seed=seed), {}
@@ -120,7 +120,7 @@ def measured(data: Any, seed: int) -> Record:
         if session.index == 0:
             unknown = before_being_taught(model, stream.session(last), split)
         if session.index in moments:
-            sessions[moments[session.index]] = judged(model, session, split)
+            sessions[moments[session.index]] = evaluated(model, session, split)
     return {
         "graph": data.name,
         "seed": seed,
@@ -132,7 +132,7 @@ def measured(data: Any, seed: int) -> Record:
     }
 
 
-def judged(model: Graft, session: Session, split: ng.ClassSplit) -> Record:
+def evaluated(model: Graft, session: Session, split: ng.ClassSplit) -> Record:
     """All that is said of the answers of one session."""
     said, known = ask(model, session, session.query), len(split.known)
     is_known = said.targets < known

@@ -95,8 +95,7 @@ def _place(record: Record) -> tuple[int, int]:
 
 def measured(data: Any, seed: int) -> dict[str, Any]:
     """One stream: accuracies of single signals and of the mixture, and what they weigh in it."""
-    split = ng.ClassSplit.draw(data.labels, data.setting, seed, data.groups)
-    stream = ng.ClassStream(data.graph, split).rehearsal()
+    stream = data.stream(seed=seed, arrival="with-class").rehearsal()
     model = Watched(seed=seed)
     for session in stream:
         teach(model, session, stream, SILENT)

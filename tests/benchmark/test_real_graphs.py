@@ -52,20 +52,11 @@ def test_runs_to_the_last_session(
 
 
 @pytest.mark.real_data
-@pytest.mark.parametrize("method", ["sgc-mean", "proto-gcn"])
-def test_the_leak_is_worth_points(method: str, real_data: Path, tmp_path: Path) -> None:
-    strict = run("amazon-clothing", method, real_data, tmp_path)
-    leaky = run("amazon-clothing", method, real_data, tmp_path, "--protocol", "published")
-    assert "leaky" in leaky["protocol"]
-    assert leaky["summary"]["average_accuracy"] > strict["summary"]["average_accuracy"]
-
-
-@pytest.mark.real_data
 @pytest.mark.parametrize("method", ["sgc-mean", "graft"])
 def test_a_recorded_result_comes_out_again(method: str, real_data: Path, tmp_path: Path) -> None:
     again = run("amazon-clothing", method, real_data, tmp_path)
     earlier = Archive(RESULTS).find(again["run"])
     assert earlier is not None
-    for one, other in zip(again["sessions"], earlier["sessions"], strict=True):
+    for one, other in zip(again["sessions"], earlier.document["sessions"], strict=True):
         assert one["macro_accuracy"] == other["macro_accuracy"]  # to the last digit
         assert one["micro_accuracy"] == other["micro_accuracy"]

@@ -1,3 +1,4 @@
+import json
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -98,12 +99,12 @@ def test_the_default_setting_said_aloud_is_the_same_job() -> None:
         ({"seed": [0]}, "A suite has no parameter 'seed'. Did you mean 'seeds'"),
         ({"methods": []}, "needs 'methods'"),
         ({"methods": [{"set": {}}]}, "A method of a suite needs 'method'"),
-        ({"protocols": ["lenient"]}, "protocols must be a list of one of 'strict', 'published'"),
-        ({"seeds": 3}, "seeds must be a list of a whole number at least 0, not 3"),
-        ({"seeds": [-1]}, "seeds must be a list of a whole number at least 0"),
-        ({"arrival": "late"}, "arrival must be one of 'with-class', 'present'"),
+        ({"protocols": ["lenient"]}, "protocols must be a list, each one of 'strict', 'published'"),
+        ({"seeds": 3}, "seeds must be a list, each a whole number at least 0, not 3"),
+        ({"seeds": [-1]}, "seeds must be a list, each a whole number at least 0"),
+        ({"arrival": "late"}, "arrival must be one of 'growing', 'present'"),
         ({"rehearse": "yes"}, "rehearse must be true or false, not 'yes'"),
-        ({"settings": [{"shots": 0}]}, "settings must be a list of a table of a whole number"),
+        ({"settings": [{"shots": 0}]}, "settings must be a list, each a table of a whole number"),
         ({"settings": [{"shoots": 1}]}, "A setting has ways and shots, not shoots"),
         ({"datasets": [{"dataset": "synthetic", "st": {}}]}, "A dataset of a suite has no"),
     ],
@@ -196,3 +197,60 @@ def test_every_experiment_names_methods_and_fields_that_exist(place: Path) -> No
 def test_an_unknown_method_offers_the_closest() -> None:
     with pytest.raises(UnknownNameError, match="sgc-mean"):
         Job(dataset="synthetic", method="sgc-men").make_model()
+
+
+def test_values_of_a_search_are_taken_dataset_by_dataset(tmp_path: Path) -> None:
+    found = {"datasets": {"gentoo": {"best": {"parameters": {"hops": 3}, "score": 1.0}}}}
+    (tmp_path / "search.json").write_text(json.dumps(found))
+    document = {
+        "arrival": "growing",
+        "datasets": ["gentoo", "wordnet"],
+        "methods": [
+            {"method": "sgc-mean", "tuned": "search.json"},
+            {"name": "one", "method": "sgc-mean", "tuned": "search.json", "set": {"hops": 1}},
+        ],
+    }
+    entries = Suite.from_document(document, tmp_path).entries
+    assert [entry.job.parameters for entry in entries] == [
+        {"hops": 3},
+        {"hops": 1},
+        {},
+        {"hops": 1},
+    ]
+    with pytest.raises(ParameterError, match="holds no search: make it with nodegraft tune"):
+        Suite.from_document(document, tmp_path / "elsewhere")
+
+
+def test_jobs_of_an_earlier_stream_version_can_be_looked_up_and_not_run() -> None:
+    suite = Suite.from_document({**DOCUMENT, "stream_version": 1})
+    job = suite.entries[0].job
+    with pytest.raises(ParameterError, match="streams of version 1 are history"):
+        job.stream(job.load())
+    assert not job.matches(record(replace(job, stream_version=2)))
+
+
+def test_the_seed_is_no_parameter() -> None:
+    with pytest.raises(ParameterError, match="use its seed"):
+        Job(dataset="synthetic", method="sgc-mean", parameters={"seed": 3})
+
+
+def test_eight_and_eight_point_zero_are_one_job() -> None:
+    one, other = (
+        Job(dataset="synthetic", method="ridge", parameters={"penalty": value})
+        for value in (1, 1.0)
+    )
+    assert repr(one.make_model().get_params()) == repr(other.make_model().get_params())
+    assert type(Job(dataset="synthetic", method="ridge", dataset_options={"signal": 2})
+                .make_dataset().signal) is float  # type: ignore[attr-defined]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"seeds": []}, "needs 'seeds'"),
+        ({"methods": [{"method": "graft", "datasets": ["gentooo"]}]}, "to run on 'gentooo'"),
+    ],
+)
+def test_suites_that_ask_for_nothing_say_so(change: dict[str, Any], message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        Suite.from_document({**DOCUMENT, **change})

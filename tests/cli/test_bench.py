@@ -55,7 +55,7 @@ def test_a_dry_run_tells_how_long_it_will_take(places: tuple[str, str]) -> None:
     assert invoke("bench", suite, "--out", runs).exit_code == 0
     Path(suite).write_text(SUITE)
     said = invoke("bench", suite, "--out", runs, "--dry-run").stdout
-    assert "1 jobs to do, 1 of 2 done" in said
+    assert "1 job to do, 1 of 2 done" in said
     assert "of one process, by the records there are" in said
 
 

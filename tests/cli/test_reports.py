@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 from nodegraft.cli.app import app
 
 SUITE = """
-arrival = "with-class"
+arrival = "growing"
 tables = ["comparison"]
 figures = ["curves"]
 datasets = ["synthetic"]

@@ -74,3 +74,26 @@ class CentredOnTheBatch(SGCMean):
     def score(self, view: GraphView, rows: NDArray[np.int64]) -> Any:
         scores = super().score(view, rows)
         return scores - scores.mean(axis=0)
+
+
+@dataclass(kw_only=True)
+class NearestLabelledRow(SGCMean):
+    """The class of the node that taught and stands nearest in the table."""
+
+    def score(self, view: GraphView, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        taught = self.labels_.on(view)
+        apart = [np.abs(rows[:, None] - some[None, :]).min(axis=1) for some in taught.values()]
+        return -np.stack(apart, axis=1).astype(np.float64)
+
+
+@dataclass(kw_only=True)
+class ReadsTheKey(SGCMean):
+    """The class whose nodes have keys that begin as this one does."""
+
+    def score(self, view: GraphView, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        asked = [str(key) for key in view.keys_of(rows)]
+        scores = np.zeros((len(asked), len(self.classes_)))
+        for column, members in enumerate(self.labels_.values()):
+            beginnings = {str(key)[:3] for key in members}
+            scores[:, column] = [key[:3] in beginnings for key in asked]
+        return scores

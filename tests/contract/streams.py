@@ -3,11 +3,11 @@
 from dataclasses import fields
 from typing import Any
 
-from nodegraft.evaluation.checks import small_stream
+from nodegraft.evaluation import checks
 from nodegraft.model.method import Method
 from nodegraft.model.registry import REGISTRY
-
-__all__ = ["quick", "small_stream"]
+from nodegraft.streams.arrival import Arrival
+from nodegraft.streams.stream import ClassStream
 
 LIMITS = {"max_epochs": 10, "steps": 20, "episodes": 3, "ways": 2, "adapt_steps": 2, "features": 64}
 
@@ -17,3 +17,8 @@ def quick(name: str, **parameters: Any) -> Method:
     cls = REGISTRY.get(name)
     known = {field.name for field in fields(cls)}
     return cls(**{name: LIMITS[name] for name in LIMITS if name in known} | parameters)
+
+
+def small_stream(sparse: bool = True, arrival: Arrival = "with-class") -> ClassStream:
+    """The stream of the leak checks; by default one in which all nodes of a class come at once."""
+    return checks.small_stream(sparse, arrival=arrival)

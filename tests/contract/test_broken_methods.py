@@ -107,8 +107,8 @@ class Undeclared(SGCMean):
         (CountsRows, identity.check_rows_may_be_inserted, "rows inserted"),
         (WritesInto, basics.check_changes_leave_earlier_states_alone, "was written into"),
         (LeavesATrace, basics.check_removing_classes, "leaves a trace"),
-        (DrawsAnew, basics.check_repeats_itself, "other scores"),
-        (Untyped, basics.check_parameters_are_checked, "width set to an object is not refused"),
+        (DrawsAnew, basics.check_is_deterministic, "other scores"),
+        (Untyped, basics.check_parameters_are_checked, "width set to an object raises no error"),
         (Undeclared, basics.check_reports_what_it_did, "does not declare"),
         (
             RemembersInTheClass,

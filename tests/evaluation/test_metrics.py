@@ -3,6 +3,7 @@ import pytest
 from numpy.typing import NDArray
 
 from nodegraft.evaluation.metrics import (
+    Answers,
     accuracy_at_coverage,
     average_forgetting,
     balanced_weights,
@@ -56,7 +57,6 @@ def test_the_drop_is_from_first_to_last(
         # Best earlier minus final: 0.9 - 0.4 and 0.6 - 0.7; the last class is new.
         ([[0.9, NAN, NAN], [0.8, 0.6, NAN], [0.4, 0.7, 0.2]], (0.5 - 0.1) / 2),
         ([[0.8, 0.6]], 0.0),
-        ([[NAN], [0.5]], 0.0),
         ([[0.5], [0.5]], 0.0),
         ([[0.2], [0.5]], -0.3),
     ],
@@ -64,7 +64,23 @@ def test_the_drop_is_from_first_to_last(
 def test_forgetting_is_from_the_best_to_the_last(
     recall: list[list[float]], forgotten: float
 ) -> None:
-    assert average_forgetting(np.array(recall)) == pytest.approx(forgotten)
+    def answers(shares: list[float]) -> Answers:
+        """Ten nodes of every class that is there, as many of them right as asked for."""
+        there = [number for number, share in enumerate(shares) if not np.isnan(share)]
+        nodes = np.concatenate([10 * number + np.arange(10) for number in there])
+        right = np.concatenate([np.arange(10) < round(10 * shares[number]) for number in there])
+        return Answers(nodes, nodes // 10, right)
+
+    assert average_forgetting([answers(row) for row in recall]) == pytest.approx(forgotten)
+
+
+def test_forgetting_counts_nodes_that_were_asked_in_both_sessions() -> None:
+    first = Answers(np.array([1, 3]), np.array([0, 0]), np.array([True, True]))
+    # Node 3 is still known; those asked for the first time are not.
+    last = Answers(np.array([2, 3, 4]), np.array([0, 0, 0]), np.array([False, True, False]))
+    assert average_forgetting([first, last]) == 0.0
+    apart = Answers(np.array([2, 4]), np.array([0, 0]), np.array([False, False]))
+    assert average_forgetting([first, apart]) == 0.0
 
 
 def test_calibration_error_weighs_bins_by_their_size() -> None:

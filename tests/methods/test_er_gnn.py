@@ -30,9 +30,11 @@ def test_steps_are_taken_on_new_supports_and_buffer_by_beta() -> None:
     fresh, beta = torch.from_numpy(support.rows()), 15 / 25
 
     def loss(scores: Tensor) -> Tensor:
-        replayed = F.cross_entropy(scores[old], torch.arange(5).repeat_interleave(3))
-        taught = F.cross_entropy(scores[fresh], torch.tensor([5] * 5 + [6] * 5))
-        return beta * taught + (1 - beta) * replayed
+        kept = torch.arange(5).repeat_interleave(3)
+        replayed = F.cross_entropy(scores[old], kept, reduction="sum")
+        new = torch.tensor([5] * 5 + [6] * 5)
+        taught = F.cross_entropy(scores[fresh], new, reduction="sum")
+        return (beta * taught + (1 - beta) * replayed) / 25
 
     expected = steps_by_hand(model, graph, support, loss)
     model.add_classes(graph, support)

@@ -12,7 +12,6 @@ from nodegraft.graph.labels import NodeLabels
 from nodegraft.methods.graft import Graft
 from nodegraft.methods.sgc_mean import SGCMean
 from nodegraft.streams.setting import Setting
-from nodegraft.streams.split import ClassSplit
 from nodegraft.streams.stream import ClassStream
 from tests.graph.reference import Dense, dense, everyone, joined_in, normalised, random_graph
 
@@ -70,7 +69,7 @@ def test_scores_are_the_formula(sparse: bool, seed: int) -> None:
 def stream(homophily: float = 0.8, signal: float = 2.5, seed: int = 0) -> ClassStream:
     loaded = Synthetic(nodes=1200, classes=14, homophily=homophily, signal=signal).load()
     setting = Setting(base=4, pseudo_novel=4, validation=2, novel=4, ways=2, shots=5)
-    return ClassStream(loaded.graph, ClassSplit.draw(loaded.labels, setting, seed))
+    return loaded.stream(seed=seed, setting=setting, arrival="with-class")
 
 
 def last(method: Any, given: ClassStream) -> float:
@@ -179,10 +178,11 @@ def test_abstains_more_often_on_unknown_classes() -> None:
 
 
 def test_confidence_is_about_as_often_right() -> None:
-    given = stream(signal=2.0, homophily=0.6)
+    given = stream(signal=1.5, homophily=0.5)
     sessions = evaluate(Graft(), given).sessions
     assert sessions[0].expected_calibration_error < 0.1
-    assert sessions[0].micro_accuracy < 0.97
+    # Neither always right nor lost, or any confidence would do.
+    assert 0.5 < sessions[0].micro_accuracy < 0.97
 
 
 def test_explains_to_the_last_digit() -> None:

@@ -9,7 +9,11 @@ from nodegraft.model.registry import REGISTRY as METHODS
 from nodegraft.report.groups import Groups
 from nodegraft.report.page.section import Section, with_styles
 
-STRICT, LEAKY, CEILING = "strict", "published (leaky)", "strict, many-shot (ceiling)"
+STRICT, LEAKY, UPPER_REFERENCE = (
+    "strict",
+    "published (leaky)",
+    "strict, many-shot (upper reference)",
+)
 ALWAYS_SURE = {"0.50": 0.9, "0.80": 0.8, "0.90": 0.7, "1.00": 0.6}
 
 
@@ -81,7 +85,7 @@ def section(
 
 
 def _job(dataset: str, name: str, protocol: str, seed: int) -> Job:
-    method = "joint" if protocol == CEILING else "sgc-mean"
+    method = "joint" if protocol == UPPER_REFERENCE else "sgc-mean"
     method = name if name in METHODS.names() else method
     kind: Literal["strict", "published"] = "published" if protocol == LEAKY else "strict"
     return Job(dataset=dataset, method=method, seed=seed, protocol=kind)

@@ -1,12 +1,12 @@
 from nodegraft.report.groups import Groups
 from nodegraft.report.recommendation import (
     alternative_texts,
-    ceiling_text,
     certainty_text,
     reason_text,
     recommend,
+    upper_reference_text,
 )
-from tests.report.records import CEILING, lasts, run, two_graphs
+from tests.report.records import UPPER_REFERENCE, lasts, run, two_graphs
 
 GROUPS = two_graphs(graft=[0.8, 0.82], hag_meta=[0.5, 0.52], cec=[0.7, 0.72])
 
@@ -89,17 +89,17 @@ def test_cheaper_methods_are_named_with_what_they_lose() -> None:
     ]
 
 
-def test_a_ceiling_never_wins_and_is_named_for_scale() -> None:
+def test_an_upper_reference_never_wins_and_is_named_for_scale() -> None:
     groups: Groups = {
         **GROUPS,
-        ("gentoo", "joint", CEILING): [*lasts(0.95)],
-        ("debian", "joint", CEILING): [*lasts(0.85)],
+        ("gentoo", "joint", UPPER_REFERENCE): [*lasts(0.95)],
+        ("debian", "joint", UPPER_REFERENCE): [*lasts(0.85)],
     }
     recommendation = recommend(groups)
     assert recommendation is not None
     assert recommendation.winner == "graft"
-    assert "reaches 95.0 % on gentoo, 85.0 % on debian." in ceiling_text(groups)
-    assert ceiling_text(GROUPS) == ""
+    assert "reaches 95.0 % on gentoo, 85.0 % on debian." in upper_reference_text(groups)
+    assert upper_reference_text(GROUPS) == ""
 
 
 def test_a_method_that_was_not_measured_everywhere_is_no_winner() -> None:

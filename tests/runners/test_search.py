@@ -10,7 +10,7 @@ from nodegraft.methods.sgc_mean import SGCMean
 from nodegraft.runners.search import Search, Trial, best, search
 
 PLAN = Search(
-    arrival="with-class",
+    arrival="growing",
     method="sgc-mean",
     datasets=("synthetic", "gentoo"),
     seeds=(0, 1),
@@ -26,16 +26,19 @@ def wants_three(job: Job) -> float:
     return hops / 3
 
 
-def test_the_best_value_is_found_and_kept(tmp_path: Path) -> None:
+def test_the_best_value_of_each_dataset_is_found_and_kept(tmp_path: Path) -> None:
     trials = list(search(PLAN, tmp_path / "plan.json", wants_three))
-    assert len(trials) == 6
-    assert trials[0].parameters == {"hops": SGCMean().hops}
-    kept = json.loads((tmp_path / "plan.json").read_text())
-    assert kept["best"]["score"] == best(trials).score == max(trial.score for trial in trials)
-    assert len(kept["trials"]) == 6
+    assert [name for name, _ in trials] == ["synthetic"] * 6 + ["gentoo"] * 6
+    kept = json.loads((tmp_path / "plan.json").read_text())["datasets"]
+    for dataset in PLAN.datasets:
+        own = [trial for name, trial in trials if name == dataset]
+        assert own[0].parameters == {"hops": SGCMean().hops}
+        assert kept[dataset]["best"]["score"] == best(own).score
+        assert best(own).score == max(trial.score for trial in own)
+        assert len(kept[dataset]["trials"]) == 6
 
 
-def test_every_trial_is_judged_on_all_rehearsals(tmp_path: Path) -> None:
+def test_every_trial_is_measured_with_all_seeds(tmp_path: Path) -> None:
     seen: list[tuple[str, int]] = []
 
     def judge(job: Job) -> float:
@@ -43,31 +46,31 @@ def test_every_trial_is_judged_on_all_rehearsals(tmp_path: Path) -> None:
         return 0.0
 
     next(search(PLAN, tmp_path / "plan.json", judge))
-    assert seen == [("synthetic", 0), ("synthetic", 1), ("gentoo", 0), ("gentoo", 1)]
+    assert seen == [("synthetic", 0), ("synthetic", 1)]
 
 
 def test_a_search_goes_on_where_it_was_cut(tmp_path: Path) -> None:
     place = tmp_path / "plan.json"
     first = search(PLAN, place, wants_three)
-    begun = [next(first), next(first)]
+    begun = [next(first) for _ in range(8)]
     rest = list(search(PLAN, place, wants_three))
     assert len(rest) == 4
-    kept = [Trial(**trial) for trial in json.loads(place.read_text())["trials"]]
-    assert kept == [*begun, *rest]
+    kept = json.loads(place.read_text())["datasets"]["gentoo"]["trials"]
+    assert [Trial(**trial) for trial in kept] == [trial for _, trial in [*begun[6:], *rest]]
     assert list(search(PLAN, place, wants_three)) == []
 
 
 def test_numbers_are_drawn_between_their_ends(tmp_path: Path) -> None:
     space = {"hops": {"low": 1, "high": 2}}
     plan = Search(
-        arrival="with-class",
+        arrival="growing",
         method="sgc-mean",
         datasets=("gentoo",),
         seeds=(0,),
         trials=4,
         space=space,
     )
-    for trial in search(plan, tmp_path / "plan.json", wants_three):
+    for _, trial in search(plan, tmp_path / "plan.json", wants_three):
         assert trial.parameters["hops"] in (1, 2)
 
 

@@ -59,9 +59,38 @@ def test_known_classes_are_cut_60_20_20_and_few_shot_ones_by_shots() -> None:
 
 def test_the_split_of_a_seed_never_changes() -> None:
     split = draw(seed=7)
-    assert split.base == ("c01", "c00", "c03")
+    assert split.base == ("c01", "c03", "c00")
     assert split.support[split.novel[0]].tolist() == [40, 43, 59]
-    assert split.content_hash == "4ee57946eba0b849fb804d6e3a5527d6"
+    assert split.content_hash == "3e4eeab719958673f9d5d6b02d6dc3fa"
+
+
+def test_validation_classes_are_the_same_in_every_split() -> None:
+    splits = [draw(seed) for seed in range(20)]
+    assert {split.validation for split in splits} == {splits[0].validation}
+    assert len({split.novel for split in splits}) == 20
+    assert draw(0, validation=1).validation == splits[0].validation[:1]
+
+
+def test_base_classes_may_have_to_be_large() -> None:
+    sizes = {f"c{number:02d}": 100 * number + np.arange(10 + number) for number in range(12)}
+    setting = replace(SETTING, base_nodes=16)
+    for seed in range(10):
+        split = ClassSplit.draw(NodeLabels(sizes), setting, seed)
+        assert all(split.members[name].size >= 16 for name in split.base)
+    with pytest.raises(DataError, match="base classes of at least 99 nodes"):
+        ClassSplit.draw(NodeLabels(sizes), replace(SETTING, base_nodes=99), 0)
+
+
+def test_roles_and_nodes_have_seeds_of_their_own() -> None:
+    both = draw(0)
+    nodes = ClassSplit.draw(LABELS, SETTING, 0, node_seed=1)
+    assert (nodes.base, nodes.novel) == (both.base, both.novel)
+    assert nodes.train != both.train
+    roles = ClassSplit.draw(LABELS, SETTING, 1, node_seed=0)
+    assert roles.novel != both.novel
+    common = [name for name in roles.known if name in both.known]
+    assert roles.train.select(common) == both.train.select(common)
+    assert both == ClassSplit.draw(LABELS, SETTING, 0, node_seed=0)
 
 
 def test_a_split_is_a_value() -> None:

@@ -6,12 +6,15 @@ import pytest
 
 from nodegraft.base.errors import HiddenNodeError, ParameterError
 from nodegraft.base.seeds import Seeds
+from nodegraft.evaluation.reach import labelled_rows_within_reach
 from nodegraft.graph.graph import Graph
+from nodegraft.graph.keys import Key
 from nodegraft.graph.labels import NodeLabels
+from nodegraft.streams.arrival import ARRIVALS, Arrival
 from nodegraft.streams.curriculum import Curriculum
 from nodegraft.streams.setting import Setting
 from nodegraft.streams.split import ClassSplit
-from nodegraft.streams.stream import Arrival, ClassStream
+from nodegraft.streams.stream import ClassStream
 
 SETTING = Setting(base=2, pseudo_novel=1, validation=3, novel=5, ways=2, shots=3)
 LABELS = NodeLabels({f"c{i:02d}": np.arange(i, 120, 12) for i in range(12)})
@@ -23,6 +26,82 @@ def stream(arrival: Arrival = "with-class", **changes: int) -> ClassStream:
     return ClassStream(GRAPH, split, arrival=arrival)
 
 
+def drawn(graph: Graph, labels: NodeLabels, seed: int = 0) -> ClassStream:
+    return ClassStream.draw(graph, labels, SETTING, seed=seed)
+
+
+def by_user_key(stream: ClassStream, labels: NodeLabels) -> dict[str, set[Key]]:
+    return {name: set(stream.user_keys(rows)) for name, rows in labels.items()}
+
+
+def test_the_order_of_rows_in_the_raw_graph_changes_nothing() -> None:
+    one = drawn(GRAPH, LABELS)
+    for seed in range(10):
+        order = np.random.default_rng(seed).permutation(GRAPH.num_nodes)
+        place = np.argsort(order)
+        other = drawn(
+            Graph(order, GRAPH.features(order), np.stack(GRAPH.edges(), axis=1)),
+            NodeLabels({name: place[rows] for name, rows in LABELS.items()}),
+        )
+        assert other.split.content_hash == one.split.content_hash
+        for here, there in zip(one, other, strict=True):
+            assert np.array_equal(here.view.rows, there.view.rows)
+            assert here.view.neighbours(here.view.rows)[1].tolist() == (
+                there.view.neighbours(there.view.rows)[1].tolist()
+            )
+
+
+def test_nodes_are_anonymous_and_the_stream_translates() -> None:
+    one, other = drawn(GRAPH, LABELS), drawn(GRAPH, LABELS, seed=1)
+    view = one.session(0).view
+    assert view.keys_of(view.rows) == view.rows.tolist()
+    for name, keys in by_user_key(one, one.split.members).items():
+        assert keys == set(GRAPH.keys_of(LABELS[name]))
+    every = np.arange(GRAPH.num_nodes)
+    assert one.user_keys(every) != other.user_keys(every)
+    # Neighbouring rows share their class as often as any two nodes do.
+    owner = np.full(GRAPH.num_nodes, -1)
+    for number, rows in enumerate(one.split.members.values()):
+        owner[rows] = number
+    assert np.mean(owner[1:] == owner[:-1]) < 0.2
+
+
+def test_edges_and_features_stay_with_their_nodes() -> None:
+    graph = Graph(GRAPH.keys_of(GRAPH.rows), np.arange(125.0)[:, None], np.stack(GRAPH.edges(), 1))
+    view = drawn(graph, LABELS).session(0).view
+    keys = np.array(drawn(graph, LABELS).user_keys(np.arange(125)))
+    assert np.array_equal(view.features(view.rows)[:, 0], keys[view.rows])
+    counts, neighbours = view.neighbours(view.rows)
+    apart = np.abs(keys[np.repeat(view.rows, counts)] - keys[neighbours])
+    assert apart.tolist() == [1] * apart.size
+
+
+@pytest.mark.parametrize("arrival", ARRIVALS)
+def test_nothing_a_method_is_given_leads_to_a_label_that_does_not_teach(arrival: Arrival) -> None:
+    stream = ClassStream.draw(GRAPH, LABELS, SETTING, arrival=arrival)
+    split, curriculum = stream.split, stream.curriculum
+    practised = np.concatenate(
+        (split.train.rows(), split.held_out.rows(), split.members.select(split.validation).rows())
+    )
+    for session in stream:
+        given = (session.view, session.support, curriculum)
+        reached = labelled_rows_within_reach(*given)
+        taught = (
+            split.support.select(split.arriving(session.index)) if session.index else split.train
+        )
+        assert np.isin(taught.rows(), reached).all()
+        assert np.isin(reached, np.concatenate((practised, taught.rows()))).all()
+
+
+def test_the_walk_finds_labels_behind_bound_methods_closures_and_generators() -> None:
+    stream = ClassStream.draw(GRAPH, LABELS, SETTING)
+    secret = stream.split.test
+    running = (session for session in stream)
+    next(running)
+    for hidden in (stream.session, lambda: secret, running, {"a": [stream.split]}):
+        assert np.isin(secret.rows(), labelled_rows_within_reach(hidden)).all()
+
+
 @pytest.mark.parametrize(
     ("novel", "ways", "sizes"),
     [(5, 2, [3, 2, 2, 1]), (4, 2, [3, 2, 2]), (5, 9, [3, 5]), (0, 2, [3]), (3, 1, [3, 1, 1, 1])],
@@ -30,7 +109,7 @@ def stream(arrival: Arrival = "with-class", **changes: int) -> ClassStream:
 def test_classes_arrive_a_few_at_a_time(novel: int, ways: int, sizes: list[int]) -> None:
     sessions = stream(novel=novel, ways=ways)
     assert len(sessions) == len(list(sessions)) == len(sizes)
-    arriving = [sessions.arriving(index) for index in range(len(sessions))]
+    arriving = [sessions.split.arriving(index) for index in range(len(sessions))]
     assert [len(names) for names in arriving] == sizes
     split = sessions.split
     assert sum(arriving, ()) == split.known + split.novel
@@ -63,24 +142,72 @@ def test_views_grow_and_hide_what_is_to_come() -> None:
                     session.view.positions(np.array([row]))
 
 
-def test_present_shows_all_from_the_start() -> None:
+def test_present_shows_all_from_the_start_but_validation_classes() -> None:
     present, arriving = list(stream("present")), list(stream())
+    absent = stream().split.members.select(stream().split.validation).rows()
     for one, other in zip(present, arriving, strict=True):
-        assert one.view is GRAPH
+        assert np.array_equal(one.view.rows, np.setdiff1d(GRAPH.rows, absent))
         assert (one.support, one.query) == (other.support, other.query)
 
 
+def test_isolated_has_no_edges_between_sessions() -> None:
+    isolated, joined = stream("isolated"), stream()
+    owner = {
+        int(row): index
+        for index in range(len(joined))
+        for name in joined.split.arriving(index)
+        for row in joined.split.members[name]
+    }
+    for one, other in zip(isolated, joined, strict=True):
+        assert np.array_equal(one.view.rows, other.view.rows)
+        wanted = [
+            (row, neighbour)
+            for row in other.view.rows.tolist()
+            for neighbour in other.view.neighbours([row])[1].tolist()
+            if owner[row] == owner[neighbour]
+        ]
+        counts, neighbours = one.view.neighbours(one.view.rows)
+        found = list(zip(np.repeat(one.view.rows, counts), neighbours, strict=True))
+        assert found == wanted
+    assert isolated.session(3).view.num_edges < joined.session(3).view.num_edges
+
+
+def test_growing_shows_half_of_the_queries_with_their_class_and_the_rest_in_equal_shares() -> None:
+    sessions, split = list(stream("growing")), stream().split
+    taught = np.concatenate((split.train.rows(), split.held_out.rows()))
+    assert np.isin(taught, sessions[0].view.rows).all()
+    last = len(sessions) - 1
+    for name, rows in split.asked.items():
+        arrives = next(index for index in range(last + 1) if name in split.arriving(index))
+        visible = [int(np.isin(rows, one.view.rows).sum()) for one in sessions]
+        assert visible[:arrives] == [0] * arrives
+        assert visible[last] == rows.size
+        if arrives < last:
+            assert visible[arrives] == (rows.size + 1) // 2
+            shares = np.diff(visible[arrives:])
+            assert shares.max() - shares.min() <= 1
+        if arrives:
+            assert np.isin(split.support[name], sessions[arrives].view.rows).all()
+    for session in sessions:
+        assert np.isin(session.query.rows(), session.view.rows).all()
+        assert all(rows.size for rows in session.query.values())
+        seen = split.asked.select(session.query).rows()
+        assert np.array_equal(
+            np.sort(session.query.rows()), np.intersect1d(seen, session.view.rows)
+        )
+
+
 def test_another_arrival_is_refused() -> None:
-    with pytest.raises(ParameterError, match="'with-class', 'present', not 'late'"):
+    with pytest.raises(ParameterError, match="'with-class', 'isolated', not 'late'"):
         stream("late")  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("arrival", ["with-class", "present"])
+@pytest.mark.parametrize("arrival", ARRIVALS)
 def test_a_rehearsal_never_meets_a_test_or_novel_node(arrival: Arrival) -> None:
     split = stream().split
     rehearsal = stream(arrival).rehearsal()
     assert rehearsal.arrival == arrival
-    assert [rehearsal.arriving(i) for i in range(3)] == [
+    assert [rehearsal.split.arriving(i) for i in range(3)] == [
         split.known,
         split.validation[:2],
         split.validation[2:],
@@ -89,10 +216,12 @@ def test_a_rehearsal_never_meets_a_test_or_novel_node(arrival: Arrival) -> None:
     for session in rehearsal:
         used = np.concatenate((session.support.rows(), session.query.rows()))
         assert not np.isin(forbidden, used).any()
-        if arrival == "with-class":
-            novel = split.members.select(split.novel).rows()
-            assert not np.isin(novel, session.view.rows).any()
-    assert rehearsal.session(0).query == split.held_out
+        shown = np.concatenate(
+            (stream(arrival).session(0).view.rows, split.members.select(split.validation).rows())
+        )
+        assert np.isin(session.view.rows, shown).all()
+    if arrival != "growing":
+        assert rehearsal.session(0).query == split.held_out
     last = rehearsal.session(2)
     assert last.query == split.held_out | split.query.select(split.validation)
     assert last.support == split.support.select(split.validation[2:])
@@ -117,7 +246,7 @@ def test_the_curriculum_is_what_may_be_learned_from() -> None:
 def test_the_curriculum_rehearses_in_sessions() -> None:
     rehearse = stream().curriculum.rehearsal
     assert rehearse is not None
-    told, wanted = list(rehearse()), list(stream().rehearsal())
+    told, wanted = list(rehearse), list(stream().rehearsal())
     assert [one.support for one in told] == [one.support for one in wanted]
     assert [one.query for one in told] == [one.query for one in wanted]
 

@@ -93,7 +93,7 @@ def test_practice_helps_on_validation_classes_and_the_best_is_kept() -> None:
     learner = network(stream)
     rehearse = stream.curriculum.rehearsal
     assert rehearse is not None
-    before = rehearsal_accuracy(learner, list(rehearse()))
+    before = rehearsal_accuracy(learner, list(rehearse))
     heard: list[float] = []
     shown: dict[str, float] = {}
 
@@ -106,7 +106,7 @@ def test_practice_helps_on_validation_classes_and_the_best_is_kept() -> None:
     episodes = sampler(stream).episodes(np.random.default_rng(0))
     train = MetaTraining(episodes=100, check_every=5, patience=10, learning_rate=0.02)
     train(learner, stream.session(0).view, episodes, rehearse, Ear())
-    after = rehearsal_accuracy(learner, list(rehearse()))
+    after = rehearsal_accuracy(learner, list(rehearse))
     assert after == pytest.approx(max(heard))
     assert after > before
     assert set(shown) == {"loss", "validation", "node_spread", "task_spread"}

@@ -26,7 +26,7 @@ SETTING = Setting(base=5, pseudo_novel=3, validation=1, novel=1, ways=1, shots=3
 def graph_and_curriculum(sparse: bool = False, signal: float = 6.0) -> tuple[Graph, Curriculum]:
     loaded = Synthetic(nodes=600, classes=10, features=48, signal=signal, sparse=sparse).load()
     split = ClassSplit.draw(loaded.labels, SETTING, seed=0)
-    return loaded.graph, ClassStream(loaded.graph, split).curriculum
+    return loaded.graph, ClassStream(loaded.graph, split, arrival="with-class").curriculum
 
 
 def pretrained(

@@ -120,8 +120,7 @@ class HiddenNodeError(NodegraftError):
 
     def __init__(self, hidden: int, total: int) -> None:
         super().__init__(
-            f"{hidden} of {total} nodes are not visible in this view: their classes have not "
-            "arrived yet."
+            f"{hidden} of {total} nodes are not visible in this view: they have not arrived yet."
         )
 
 

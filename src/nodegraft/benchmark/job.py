@@ -1,4 +1,4 @@
-"""One run as data: what is taught to which method, and how it is judged."""
+"""One run as data: what is taught to which method, and how it is evaluated."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
@@ -6,20 +6,22 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
+from nodegraft.base.errors import ParameterError
 from nodegraft.base.events import SILENT, Listener
 from nodegraft.base.hashing import content_hash
 from nodegraft.base.parameters.build import build
 from nodegraft.base.parameters.constraints import NonNegativeInt, PositiveInt
 from nodegraft.base.parameters.validate import validate
 from nodegraft.benchmark.records.record import RunRecord, make_record
+from nodegraft.benchmark.records.source import code_of
 from nodegraft.datasets.templates.dataset import REGISTRY as DATASETS
 from nodegraft.datasets.templates.dataset import Dataset, LoadedDataset
-from nodegraft.evaluation.protocol import CEILING, STRICT, evaluate
+from nodegraft.evaluation.protocol import STRICT, UPPER_REFERENCE, evaluate
 from nodegraft.evaluation.published import PUBLISHED, evaluate_published
 from nodegraft.model.method import Method
 from nodegraft.model.registry import REGISTRY as METHODS
-from nodegraft.streams.split import ClassSplit
-from nodegraft.streams.stream import Arrival, ClassStream
+from nodegraft.streams.arrival import Arrival
+from nodegraft.streams.stream import STREAM_VERSION, ClassStream
 
 Protocol = Literal["strict", "published"]
 PROTOCOLS = {"strict": (STRICT, evaluate), "published": (PUBLISHED, evaluate_published)}
@@ -42,6 +44,9 @@ class Job:
     seed: NonNegativeInt = 0
     """Draws the split and starts the method."""
 
+    node_seed: NonNegativeInt | None = None
+    """Draws which nodes teach, apart from the roles of classes; None takes ``seed``."""
+
     parameters: Mapping[str, Any] = field(default_factory=dict)
     """Hyper-parameters that are not as by default."""
 
@@ -54,17 +59,22 @@ class Job:
     shots: PositiveInt | None = None
     """Labels of each new class; None takes the dataset's own."""
 
-    arrival: Arrival = "with-class"
+    arrival: Arrival = "growing"
     """Which nodes exist in a session."""
 
     protocol: Protocol = "strict"
-    """How it is judged; ``"published"`` is leaky."""
+    """How it is evaluated; ``"published"`` is leaky."""
 
     rehearse: bool = False
     """Whether the validation classes are taught instead, to choose settings."""
 
+    stream_version: PositiveInt = STREAM_VERSION
+    """How streams are drawn. Those of an earlier version can be looked up, not run."""
+
     def __post_init__(self) -> None:
         validate(self)
+        if "seed" in self.parameters:
+            raise ParameterError("The seed of a run is not set as a parameter: use its seed.")
 
     @property
     def title(self) -> str:
@@ -79,9 +89,9 @@ class Job:
     @property
     def protocol_name(self) -> str:
         """As records and tables name it."""
-        ceiling = f", {CEILING}" if METHODS.get(self.method).many_shot else ""
+        reference = f", {UPPER_REFERENCE}" if METHODS.get(self.method).many_shot else ""
         rehearsal = ", rehearsal" if self.rehearse else ""
-        return PROTOCOLS[self.protocol][0] + ceiling + rehearsal
+        return PROTOCOLS[self.protocol][0] + reference + rehearsal
 
     def make_model(self) -> Method:
         """The method, not yet taught."""
@@ -108,9 +118,18 @@ class Job:
         setting = loaded.setting
         setting = setting if self.ways is None else replace(setting, ways=self.ways)
         setting = setting if self.shots is None else replace(setting, shots=self.shots)
-        many = METHODS.get(self.method).many_shot
-        split = ClassSplit.draw(loaded.labels, setting, self.seed, loaded.groups, many_shot=many)
-        stream = ClassStream(loaded.graph, split, arrival=self.arrival)
+        if self.stream_version != STREAM_VERSION:
+            raise ParameterError(
+                f"{self.title}: streams of version {self.stream_version} are history, this "
+                f"nodegraft draws those of version {STREAM_VERSION}: leave stream_version out."
+            )
+        stream = loaded.stream(
+            seed=self.seed,
+            arrival=self.arrival,
+            setting=setting,
+            many_shot=METHODS.get(self.method).many_shot,
+            node_seed=self.node_seed,
+        )
         return stream.rehearsal() if self.rehearse else stream
 
     def run(
@@ -124,6 +143,7 @@ class Job:
             listener: Is told how far it is.
         """
         model = self.make_model()
+        code_of(type(model))  # before the run: files may be edited while it goes on
         result = PROTOCOLS[self.protocol][1](model, stream, listener=listener)
         return make_record(model, loaded, stream, result, self.protocol_name)
 
@@ -156,6 +176,8 @@ class Job:
             "method": self.method,
             "dataset": self.dataset,
             "seed": self.seed,
+            "node_seed": self.seed if self.node_seed is None else self.node_seed,
+            "stream_version": self.stream_version,
             "arrival": self.arrival,
             "protocol": self.protocol_name,
             "dataset_options": asdict(self.make_dataset()),

@@ -1,5 +1,6 @@
 """Many jobs from one TOML file: datasets x methods x settings x protocols x seeds."""
 
+import json
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,7 +13,8 @@ from nodegraft.base.parameters.build import build
 from nodegraft.base.parameters.constraints import NonNegativeInt, PositiveInt
 from nodegraft.base.parameters.validate import validate
 from nodegraft.benchmark.job import Job, Protocol
-from nodegraft.streams.stream import Arrival
+from nodegraft.streams.arrival import Arrival
+from nodegraft.streams.stream import STREAM_VERSION
 
 Record = Mapping[str, Any]
 
@@ -48,6 +50,10 @@ class SuiteMethod:
     set: Mapping[str, Any] = field(default_factory=dict)
     """Hyper-parameters that are not as by default."""
 
+    tuned: str | None = None
+    """What ``nodegraft tune`` wrote, beside the suite: on each dataset of it the best values are
+    taken, where ``set`` says nothing else."""
+
     datasets: Sequence[str | Mapping[str, Any]] | None = None
     """Of the suite's datasets only these."""
 
@@ -59,6 +65,9 @@ class SuiteMethod:
 
     settings: Sequence[Mapping[str, PositiveInt]] | None = None
     """Other settings than the suite's."""
+
+    arrival: Arrival | None = None
+    """Another arrival than the suite's."""
 
     def __post_init__(self) -> None:
         validate(self)
@@ -79,6 +88,9 @@ class SuiteFile:
     arrival: Arrival
     """Which nodes exist in a session; every suite says so, whatever the default is today."""
 
+    stream_version: PositiveInt = STREAM_VERSION
+    """How its streams were drawn; an earlier version is history, which is shown but not run."""
+
     title: str = ""
     """What the suite is called in a report."""
 
@@ -92,7 +104,7 @@ class SuiteFile:
     """Seeds of every method that has none of its own."""
 
     protocols: Sequence[Protocol] = ("strict",)
-    """How runs are judged."""
+    """How runs are evaluated."""
 
     settings: Sequence[Mapping[str, PositiveInt]] = ({},)
     """``ways`` and ``shots`` that are not those of the dataset."""
@@ -102,7 +114,7 @@ class SuiteFile:
 
     def __post_init__(self) -> None:
         validate(self)
-        for name in ("datasets", "methods"):
+        for name in ("datasets", "methods", "seeds", "protocols", "settings"):
             if not getattr(self, name):
                 raise ParameterError(f"A suite needs {name!r}.")
 
@@ -143,22 +155,27 @@ class Suite:
         """
         try:
             document = tomllib.loads(Path(path).read_text())
-        except (OSError, tomllib.TOMLDecodeError) as error:
+        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
             raise ParameterError(f"{path} can't be read as a suite: {error}") from error
         try:
-            return cls.from_document(document)
+            return cls.from_document(document, Path(path).parent)
         except ParameterError as error:
             raise ParameterError(f"{path}: {error}") from error
 
     @classmethod
-    def from_document(cls, document: Mapping[str, Any]) -> "Suite":
+    def from_document(cls, document: Mapping[str, Any], folder: Path = Path()) -> "Suite":
         """From what the TOML file says.
 
         Args:
             document: Its content.
+            folder: Where the files are that it names.
         """
         file = build(SuiteFile, document)
+        methods = [build(SuiteMethod, one) for one in file.methods]
+        tuned = {one.tuned: _tuned(folder, one.tuned) for one in methods if one.tuned}
         datasets = [_dataset(one) for one in file.datasets]
+        for method in methods:
+            _check_own_datasets(method, datasets)
         entries = tuple(
             SuiteEntry(
                 _name(method, setting),
@@ -166,17 +183,19 @@ class Suite:
                     dataset=dataset.dataset,
                     dataset_options=dataset.set,
                     method=method.method,
-                    parameters=method.set,
+                    parameters={
+                        **tuned.get(method.tuned or "", {}).get(dataset.dataset, {}),
+                        **method.set,
+                    },
                     seed=seed,
                     protocol=protocol,
-                    arrival=file.arrival,
+                    arrival=method.arrival or file.arrival,
+                    stream_version=file.stream_version,
                     rehearse=file.rehearse,
                     **_ways_and_shots(setting),
                 ),
             )
-            for dataset, method in product(
-                datasets, (build(SuiteMethod, one) for one in file.methods)
-            )
+            for dataset, method in product(datasets, methods)
             if method.datasets is None or dataset in [_dataset(one) for one in method.datasets]
             for setting, seed, protocol in product(
                 _own(method.settings, file.settings),
@@ -215,6 +234,26 @@ class Suite:
 
 def _own(own: Sequence[Any] | None, common: Sequence[Any]) -> Sequence[Any]:
     return common if own is None else own
+
+
+def _check_own_datasets(method: SuiteMethod, datasets: Sequence[SuiteDataset]) -> None:
+    for one in method.datasets or ():
+        if _dataset(one) not in datasets:
+            raise ParameterError(
+                f"{method.method} is to run on {_dataset(one).dataset!r}, which is not among the "
+                "suite's datasets with these options."
+            )
+
+
+def _tuned(folder: Path, name: str) -> Mapping[str, Mapping[str, Any]]:
+    """The best values on each dataset."""
+    try:
+        found = json.loads((folder / name).read_text())["datasets"]
+        return {dataset: kept["best"]["parameters"] for dataset, kept in found.items()}
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ParameterError(
+            f"{folder / name} holds no search: make it with nodegraft tune ({error!r})."
+        ) from error
 
 
 def _dataset(told: str | Mapping[str, Any]) -> SuiteDataset:

@@ -46,7 +46,9 @@ def _show_version(wanted: bool) -> None:
 def options(
     show_version: Annotated[
         bool,
-        typer.Option("--version", callback=_show_version, is_eager=True, help="Say which it is."),
+        typer.Option(
+            "--version", callback=_show_version, is_eager=True, help="Show the version and exit."
+        ),
     ] = False,
 ) -> None:
     """Options that come before a command.

@@ -9,7 +9,7 @@ from nodegraft.base.errors import ParameterError
 
 DataRoot = Annotated[
     Path | None,
-    typer.Option("--data", help="Folder that holds the data folders [env: NODEGRAFT_DATA]."),
+    typer.Option("--data", help="Folder that holds the data folders (or set NODEGRAFT_DATA)."),
 ]
 DatasetOptions = Annotated[
     list[str] | None,

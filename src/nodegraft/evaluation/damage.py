@@ -23,17 +23,18 @@ def with_future_scrambled(stream: ClassStream, met: int) -> ClassStream:
     """
     split, noise = stream.split, np.random.default_rng(1)
     later = split.novel[met * split.setting.ways :]
-    rows = split.members.select(later).rows()
-    graph = _scrambled_graph(stream._graph, rows, noise)
-    sizes = np.cumsum([split.members[name].size for name in later])[:-1]
-    dealt = np.split(noise.permutation(rows), sizes)
-    shuffled = dict(zip(later, dealt, strict=True))
+    unseen = stream._entry > met
+    unseen[split.members.select(split.validation).rows()] = False  # rehearsals do see them
+    graph = _scrambled_graph(stream._graph, np.flatnonzero(unseen), noise)
+    shuffled = _dealt_anew(split.members.select(later), noise, np.zeros_like(stream._entry))
     labels = NodeLabels({name: shuffled.get(name, split.members[name]) for name in split.members})
-    return ClassStream(graph, ClassSplit.draw(labels, split.setting, split.seed))
+    return ClassStream(
+        graph, ClassSplit.draw(labels, split.setting, split.seed), arrival=stream.arrival
+    )
 
 
 def with_query_labels_scrambled(stream: ClassStream) -> ClassStream:
-    """Every query node keeps its session and gets the name of another class of it.
+    """Query nodes that come into sight together, of classes of one session, swap their labels.
 
     Args:
         stream: The stream.
@@ -41,11 +42,13 @@ def with_query_labels_scrambled(stream: ClassStream) -> ClassStream:
     split, noise = stream.split, np.random.default_rng(2)
     query: dict[str, NDArray[np.int64]] = {}
     for index in range(1, len(stream)):
-        query |= _dealt_anew(split.query.select(stream.arriving(index)), noise)
+        query |= _dealt_anew(split.query.select(split.arriving(index)), noise, stream._entry)
     query |= {name: split.query[name] for name in split.validation}
-    test = NodeLabels(_dealt_anew(split.test, noise))
+    test = NodeLabels(_dealt_anew(split.test, noise, stream._entry))
     scrambled = replace(split, test=test, query=NodeLabels(query))
-    return ClassStream(stream._graph, scrambled, arrival=stream.arrival)
+    damaged = ClassStream(stream._graph, scrambled, arrival=stream.arrival)
+    damaged._entry = stream._entry
+    return damaged
 
 
 def _scrambled_graph(graph: Graph, rows: NDArray[np.int64], noise: np.random.Generator) -> Graph:
@@ -55,7 +58,8 @@ def _scrambled_graph(graph: Graph, rows: NDArray[np.int64], noise: np.random.Gen
     hidden = np.isin(graph.rows, rows)
     source, target = graph.edges()
     kept = ~(hidden[source] | hidden[target])
-    ends = noise.choice(rows, 500), noise.integers(graph.num_nodes, size=500)
+    count = 500 if rows.size else 0
+    ends = noise.choice(rows, count), noise.integers(graph.num_nodes, size=count)
     adjacency = Adjacency.from_edges(
         np.concatenate((source[kept], ends[0])),
         np.concatenate((target[kept], ends[1])),
@@ -65,7 +69,12 @@ def _scrambled_graph(graph: Graph, rows: NDArray[np.int64], noise: np.random.Gen
     return Graph.from_parts(NodeKeys(graph.key_array_of(graph.rows)), stored, adjacency)
 
 
-def _dealt_anew(labels: NodeLabels, noise: np.random.Generator) -> dict[str, NDArray[np.int64]]:
-    sizes = np.cumsum([rows.size for rows in labels.values()])[:-1]
-    dealt = np.split(noise.permutation(labels.rows()), sizes)
-    return dict(zip(labels, dealt, strict=True))
+def _dealt_anew(
+    labels: NodeLabels, noise: np.random.Generator, entry: NDArray[np.int64]
+) -> dict[str, NDArray[np.int64]]:
+    rows = labels.rows()
+    for session in np.unique(entry[rows]):
+        together = entry[rows] == session
+        rows[together] = noise.permutation(rows[together])
+    sizes = np.cumsum([members.size for members in labels.values()])[:-1]
+    return dict(zip(labels, np.split(rows, sizes), strict=True))

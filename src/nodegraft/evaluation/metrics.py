@@ -1,5 +1,7 @@
 """What is measured, as pure functions. Accuracies are shares between 0 and 1."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -61,23 +63,47 @@ def relative_performance_drop(accuracies: list[float]) -> float:
     return performance_drop(accuracies) / accuracies[0] if accuracies[0] else 0.0
 
 
-def average_forgetting(recall: Floats) -> float:
-    """Mean over classes of their best earlier recall minus the final one.
+@dataclass(frozen=True)
+class Answers:
+    """What was asked in one session, and whether the answers were right."""
 
-    Classes that came with the last session have nothing to forget and do not count.
+    nodes: Ints
+    """The nodes, ascending, by numbers that mean the same in every session."""
 
-    >>> average_forgetting(np.array([[0.9, np.nan], [0.7, 0.8]])).__round__(3)
-    0.2
+    classes: Ints
+    """The class of each, by numbers from 0."""
+
+    correct: Bools
+    """Whether it was named rightly."""
+
+
+def average_forgetting(sessions: Sequence[Answers]) -> float:
+    """Mean over classes of the largest loss of recall from an earlier session to the last one.
+
+    Each loss is taken over the nodes that were asked in both sessions. Classes that came with the
+    last session have nothing to forget and do not count.
+
+    >>> before = Answers(np.array([1, 2]), np.array([0, 0]), np.array([True, True]))
+    >>> after = Answers(np.array([1, 2, 3]), np.array([0, 0, 0]), np.array([True, False, False]))
+    >>> average_forgetting([before, after])
+    0.5
 
     Args:
-        recall: Rows are sessions, columns classes, NaN where a class was not there yet.
+        sessions: In order.
     """
-    if len(recall) < 2:
-        return 0.0
-    seen = ~np.isnan(recall[:-1]).all(axis=0)
-    if not seen.any():
-        return 0.0
-    return float(np.mean(np.nanmax(recall[:-1, seen], axis=0) - recall[-1, seen]))
+    last = sessions[-1]
+    count = int(last.classes.max()) + 1
+    largest = np.full(count, np.nan)
+    for earlier in sessions[:-1]:
+        _, then, now = np.intersect1d(earlier.nodes, last.nodes, True, return_indices=True)
+        lost = earlier.correct[then].astype(float) - last.correct[now]
+        asked = np.bincount(last.classes[now], minlength=count)
+        total = np.bincount(last.classes[now], lost, minlength=count)
+        loss = np.full(count, np.nan)
+        np.divide(total, asked, out=loss, where=asked > 0)
+        largest = np.fmax(largest, loss)
+    known = ~np.isnan(largest)
+    return float(largest[known].mean()) if known.any() else 0.0
 
 
 def expected_calibration_error(confidence: Floats, correct: Bools, bins: int = 15) -> float:

@@ -4,11 +4,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nodegraft.base.events import SILENT, Listener
 from nodegraft.base.measure import Measurement
 from nodegraft.evaluation.metrics import (
+    Answers,
     accuracy_at_coverage,
     average_forgetting,
     expected_calibration_error,
@@ -24,7 +24,7 @@ from nodegraft.streams.stream import ClassStream
 
 STRICT = "strict"
 # How records name a method that is taught new classes by most of their nodes.
-CEILING = "many-shot (ceiling)"
+UPPER_REFERENCE = "many-shot (upper reference)"
 
 COVERAGES = (0.5, 0.8, 0.9, 1.0)
 
@@ -90,6 +90,9 @@ class SessionResult:
     queries_by_class: dict[str, int] = field(repr=False)
     """Class -> how many of its nodes were asked about."""
 
+    answers: Answers = field(repr=False)
+    """Node by node; not put on record."""
+
 
 @dataclass(frozen=True)
 class StreamResult:
@@ -112,16 +115,10 @@ class StreamResult:
             "last_known_accuracy": last.known_accuracy,
             "last_novel_accuracy": last.novel_accuracy,
             "harmonic_mean": last.harmonic_mean,
-            "average_forgetting": average_forgetting(self._recall_table()),
+            "average_forgetting": average_forgetting([one.answers for one in self.sessions]),
             "seconds": sum(session.seconds for session in self.sessions),
             "kept_bytes": last.kept_bytes,
         }
-
-    def _recall_table(self) -> NDArray[np.float64]:
-        names = self.sessions[-1].recall
-        return np.array(
-            [[session.recall.get(name, np.nan) for name in names] for session in self.sessions]
-        )
 
     def __repr__(self) -> str:
         curve = " ".join(f"{100 * session.macro_accuracy:.1f}" for session in self.sessions)
@@ -209,6 +206,7 @@ def measure(
         kept_bytes=method.kept_bytes(),
         recall={name: float(value) for name, value in recall.items()},
         queries_by_class=session.query.counts(),
+        answers=Answers(rows, targets, correct),
     )
 
 

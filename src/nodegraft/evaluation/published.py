@@ -7,6 +7,8 @@ marked leaky, and is never comparable with the strict protocol.
 
 from dataclasses import replace
 
+import numpy as np
+
 from nodegraft.base.errors import NotSupportedError
 from nodegraft.base.events import SILENT, Listener
 from nodegraft.base.measure import Measurement
@@ -59,5 +61,6 @@ def _sampled(session: Session, stream: ClassStream) -> NodeLabels:
 def _everything(method: Method, session: Session, stream: ClassStream) -> NodeLabels:
     # Few-shot holds for the session of arrival only; in session 0 all known classes are old.
     new = session.support if session.index else NodeLabels({})
-    members = stream.split.members
-    return NodeLabels({name: new.get(name, members[name]) for name in method.classes_})
+    members, visible = stream.split.members, session.view.rows
+    old = {name: np.intersect1d(members[name], visible) for name in method.classes_}
+    return NodeLabels({name: new.get(name, rows) for name, rows in old.items()})

@@ -125,6 +125,29 @@ class Graph(GraphView):
         """
         return GraphView(self._store, rows)
 
+    def with_edges(self, adjacency: Adjacency) -> "Graph":
+        """The same nodes with other edges.
+
+        Args:
+            adjacency: The edges, by rows.
+        """
+        return Graph.from_parts(
+            self._store.keys, self._store.feature_matrix, adjacency, self.recipe
+        )
+
+    def reordered(self, rows: IntArray) -> "Graph":
+        """The same graph in another row order, nodes known by their new row numbers only.
+
+        Args:
+            rows: Every row once: the new row ``i`` is ``rows[i]`` of this graph.
+        """
+        place = np.empty(self.num_nodes, dtype=np.int64)
+        place[rows] = np.arange(self.num_nodes)
+        source, target = self.edges()
+        adjacency = Adjacency.from_edges(place[source], place[target], self.num_nodes)
+        keys = NodeKeys(np.arange(self.num_nodes))
+        return Graph.from_parts(keys, self.features(rows), adjacency, self.recipe)
+
     @property
     def num_stored_features(self) -> int:
         """How many feature values are stored: the non-zero ones of sparse features, else all."""

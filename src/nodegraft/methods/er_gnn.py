@@ -32,13 +32,13 @@ class ERGNN(Classifying):
     .. math:: L = \beta L_{new} + (1 - \beta) L_B, \quad
         \beta = \frac{|B|}{|B| + |S^t|}
 
-    After a session the buffer takes nodes of its classes, by ``choose``.
+    Both losses are sums over nodes, so old and new ones have the same weight together. After a
+    session the buffer takes nodes of its classes, by ``choose``.
 
     Adapted: the paper's GCN, one head over all seen classes where the source knows the task, a
-    fixed number of ``steps``. Mind :math:`\beta`: it suits sessions with more labels than the
-    buffer has. With a few supports and many old classes it is close to 1, the new classes have
-    nearly all the weight, and the old ones suffer. It is left as it is. ``kept``, ``steps`` and
-    ``choose`` were taken on validation classes. Zhou & Cao 2021, https://arxiv.org/abs/2003.09908.
+    fixed number of ``steps``. Over means, as we once had it, a few supports beside many old classes
+    get nearly all the weight and the old classes are lost. ``kept``, ``steps`` and ``choose`` were
+    taken on validation classes. Zhou & Cao 2021, https://arxiv.org/abs/2003.09908.
     """
 
     steps: NonNegativeInt = 800
@@ -85,7 +85,7 @@ class ERGNN(Classifying):
         def loss(scores: Tensor) -> Tensor:
             both = zip(torch.split(scores, parts), torch.split(targets, parts), strict=True)
             old, new = (F.cross_entropy(*part, reduction="sum") for part in both)
-            return mix(new / parts[1], old / max(1, parts[0]), *parts)
+            return mix(new, old, *parts) / sum(parts)
 
         self.train_on(self.grown(support), view, together.rows(), loss, self.steps)
         self.kept_ = KeyedLabels.of(buffer | self._chosen(view, support), view)
@@ -116,8 +116,8 @@ def mix(new: Tensor, replayed: Tensor, buffer: int, support: int) -> Tensor:
     3.25
 
     Args:
-        new: The loss of the new supports.
-        replayed: The loss of the buffer.
+        new: The loss of the new supports, summed over them.
+        replayed: The loss of the buffer, summed over it.
         buffer: How many nodes the buffer has.
         support: How many new supports there are.
     """

@@ -42,7 +42,7 @@ FLOOR = 0.1
 """Added to a node's share of a class's walks: not being reached is a hint, not a proof."""
 
 PLENTY = 100
-"""Labels from which on a class is hardly judged as a new one any more."""
+"""Labels from which on a class is hardly scored as a new one any more."""
 
 SIMILARITY, WALKS, FEW_LABELS = 20.0, 0.6, 0.4
 """Weights where there is nothing to practise on: about what four real graphs came to."""

@@ -1,14 +1,16 @@
 """HAG-Meta: pseudo-incremental meta-training with attention over nodes and over tasks."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from copy import deepcopy
+from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
-from nodegraft.base.parameters.constraints import NonNegativeInt, PositiveInt
+from nodegraft.base.parameters.constraints import FractionBelowOne, NonNegativeInt, PositiveInt
 from nodegraft.episodes.episode import Episode, sample_per_class
 from nodegraft.graph.keyed_labels import KeyedLabels
 from nodegraft.graph.keys import Key
@@ -16,10 +18,13 @@ from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView
 from nodegraft.methods.templates.episodic import Prototypical
 from nodegraft.model.learned import learned
+from nodegraft.nn.encoders.encoder import Encoder
 from nodegraft.nn.encoders.gcn import GCN
+from nodegraft.nn.recalls import recalls
 from nodegraft.streams.curriculum import Curriculum
+from nodegraft.streams.session import Session
 from nodegraft.training.learners.hag import HAGNetwork, HAGOptions
-from nodegraft.training.meta import leave_one_out
+from nodegraft.training.meta import MetaTraining, leave_one_out
 
 
 @dataclass(frozen=True)
@@ -78,6 +83,28 @@ class HAGMeta(Prototypical[HAGNetwork]):
     r"""How a node's degree counts: :math:`\log(1 + d)`, or the paper's
     :math:`\log(d + \epsilon)`, under which an isolated node has the largest weight."""
 
+    tla_goal: Literal["small-loss", "large-loss"] = "small-loss"
+    """What task-level attention is trained for: the paper's loss, which is smallest where easy
+    tasks weigh most, or the opposite, so that hard tasks weigh most."""
+
+    nla_start: Literal["xavier", "wide"] = "xavier"
+    """How large the first weights of node-level attention are: Xavier's, which on thousands of
+    columns make all scores nearly equal, or the wider ones of the authors' code."""
+
+    attention_decay: bool = True
+    """Whether the attentions' weights are drawn to zero as the encoder's are."""
+
+    practice_dropout: FractionBelowOne = 0.0
+    """The share of the encoder's hidden numbers that is dropped while practising; the authors'
+    code has 0.5."""
+
+    pretrain_on: Literal["base", "known"] = "base"
+    """The paper pre-trains on the base classes; the authors' code adds the pseudo-novel ones."""
+
+    rehearse_adapted: bool = False
+    """Whether a session of a rehearsal takes the gradient steps, too, that a session in use takes:
+    then the weights kept are those that are best after adapting, and practice takes longer."""
+
     last_relu: bool = False
     """Whether negative numbers are cut off behind the encoder's last layer, as the paper says."""
 
@@ -119,10 +146,51 @@ class HAGMeta(Prototypical[HAGNetwork]):
             nla_normalise=self.nla_normalise,
             nla_for=self.nla_for,
             centrality=self.centrality,
+            tla_goal=self.tla_goal,
+            nla_start=self.nla_start,
+            dropout=self.practice_dropout,
         )
         base, ways = self.shape_
         generator = self.seeds.torch_generator("attention")
         return HAGNetwork(encoder, options, num_base_classes=base, ways=ways, generator=generator)
+
+    def pretrain(self, encoder: Encoder, view: GraphView, curriculum: Curriculum) -> Tensor:
+        """On the base classes, or on all known ones."""
+        known = self.pretrain_on == "known"
+        return super().pretrain(
+            encoder, view, curriculum.without_pseudo_novel if known else curriculum
+        )
+
+    def training(self, episodes: int) -> MetaTraining:
+        """With the attentions drawn to zero or not, and rehearsals that adapt or do not."""
+        attentions = ("node_attention.", "task_attention.")
+        adapts = self.rehearse_adapted and self.adapt == "support"
+        return replace(
+            super().training(episodes),
+            undecayed=() if self.attention_decay else attentions,
+            rehearse=self._adapted_accuracy if adapts else None,
+        )
+
+    def _adapted_accuracy(self, network: HAGNetwork, sessions: list[Session]) -> float:
+        """What a rehearsal scores if every session adapts, as in use."""
+        pupil, tasks, accuracies = deepcopy(network), list[NodeLabels](), list[float]()
+        draws = self.seeds.generator("adapt in rehearsal")
+        for session in sessions:
+            view, support = session.view, session.support
+            if tasks:
+                tasks.append(support)
+                episodes = (leave_one_out(tasks, draws) for _ in range(self.adapt_steps))
+                self.training(self.adapt_steps)(pupil, view, episodes)
+                prototypes = self._prototypes(pupil, view, tasks)
+            else:
+                tasks.append(sample_per_class(support, self.base_shots, draws))
+                prototypes = self._prototypes(pupil, view, [support])
+            names = [name for task in tasks for name in task]
+            with torch.no_grad():
+                scores = pupil.score(view, session.query.rows(), prototypes)
+            found = recalls(session.query.targets(names), scores.argmax(dim=1).numpy(), len(names))
+            accuracies.append(float(np.mean(found)))
+        return float(np.mean(accuracies))
 
     def practice(self, curriculum: Curriculum) -> Iterator[Episode]:
         """GPIL, unless it is ablated."""
@@ -145,13 +213,16 @@ class HAGMeta(Prototypical[HAGNetwork]):
         self.training(self.adapt_steps)(network, view, episodes)
         self._take(network, view, tasks)
 
-    @torch.no_grad()
     def _take(self, network: HAGNetwork, view: GraphView, tasks: list[NodeLabels]) -> None:
         self.network_ = network.state_dict()
+        self.prototypes_ = self._prototypes(network, view, tasks)
+
+    @torch.no_grad()
+    def _prototypes(self, network: HAGNetwork, view: GraphView, tasks: list[NodeLabels]) -> Tensor:
         prototypes = [
             network.prototypes(view, task, few_shot=place > 0) for place, task in enumerate(tasks)
         ]
-        self.prototypes_ = torch.cat(prototypes)
+        return torch.cat(prototypes)
 
     def _tasks(self, view: GraphView) -> list[NodeLabels]:
         """The supports that are kept, task by task."""

@@ -1,4 +1,4 @@
-"""The ceiling: joint training in which new classes have many labels too."""
+"""The upper reference: joint training in which new classes have many labels too."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -14,5 +14,7 @@ class Joint(JointFewShot):
     """
 
     name: ClassVar[str] = "joint"
-    summary: ClassVar[str] = "retrained from scratch, new classes with many labels; the ceiling"
+    summary: ClassVar[str] = (
+        "retrained from scratch, new classes with many labels: an upper reference"
+    )
     many_shot: ClassVar[bool] = True

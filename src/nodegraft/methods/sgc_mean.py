@@ -6,20 +6,17 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, hstack
 
-from nodegraft.base.parameters.constraints import NonNegativeInt
-from nodegraft.graph.algebra.matrix import Matrix, is_sparse, normalise_rows
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView
+from nodegraft.methods.templates.propagated import Propagated
 from nodegraft.model.learned import learned
-from nodegraft.model.method import Method
 from nodegraft.nn.linear.centred_cosine import centred_cosines
 from nodegraft.streams.curriculum import Curriculum
 
 
 @dataclass(kw_only=True)
-class SGCMean(Method):
+class SGCMean(Propagated):
     r"""Nothing is trained: :math:`z = [X, SX, S^2X]`, each part and then the whole of length 1, and
 
     .. math:: s_k = \cos(z - \mu, p_k - \mu), \quad \mu = \frac{1}{|C_0|}\sum_{c \in C_0} p_c
@@ -27,9 +24,6 @@ class SGCMean(Method):
     with class means :math:`p_k` and :math:`\mu` the mean of the base prototypes, fixed once the
     base is learned. Sparse features stay sparse. Wu et al. 2019, https://arxiv.org/abs/1902.07153.
     """
-
-    hops: NonNegativeInt = 2
-    """How far features are spread along edges."""
 
     prototypes_: NDArray[np.float32] = learned()
     """One mean for each class."""
@@ -41,7 +35,6 @@ class SGCMean(Method):
     summary: ClassVar[str] = "propagated features, centred cosine to class means; nothing trained"
     citation: ClassVar[str] = "Wu et al. 2019 (SGC)"
     reversible: ClassVar[bool] = True
-    block_rows: ClassVar[int] = 4096
 
     def learn_base(self, view: GraphView, curriculum: Curriculum) -> None:
         """Means of the known classes, and their mean as the centre."""
@@ -65,12 +58,6 @@ class SGCMean(Method):
     def score(self, view: GraphView, rows: NDArray[np.int64]) -> NDArray[np.float64]:
         """Centred cosine to each mean."""
         return centred_cosines(self.embedding(view, rows), self.prototypes_, self.centre_)
-
-    def embedding(self, view: GraphView, rows: NDArray[np.int64]) -> Matrix:
-        """The propagated rows side by side, of length 1 together."""
-        layers = [normalise_rows(layer) for layer in view.propagated(rows, self.hops)]
-        joined = csr_array(hstack(layers)) if is_sparse(layers[0]) else np.hstack(layers)
-        return normalise_rows(joined)
 
     def _means(self, view: GraphView, labelled: NodeLabels) -> NDArray[np.float32]:
         means = [self._mean(view, rows) for rows in labelled.values()]

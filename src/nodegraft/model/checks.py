@@ -8,18 +8,18 @@ from collections.abc import Callable
 
 from nodegraft.model.contract.basics import (
     check_abilities_are_as_declared,
-    check_asks_to_be_fitted,
     check_changes_leave_earlier_states_alone,
+    check_invalid_input_changes_nothing,
     check_is_a_plain_dataclass,
+    check_is_deterministic,
     check_learns_something,
-    check_names_in_names_out,
     check_one_isolated_node_is_enough,
     check_parameters_are_checked,
-    check_refuses_and_stays_as_it_was,
+    check_predicts_class_names,
     check_removing_classes,
-    check_repeats_itself,
     check_reports_what_it_did,
     check_saving_keeps_every_bit,
+    check_unfitted_raises,
 )
 from nodegraft.model.contract.case import Case
 from nodegraft.model.contract.identity import (
@@ -34,12 +34,12 @@ from nodegraft.model.registry import REGISTRY
 CONTRACT: tuple[Callable[[Case], None], ...] = (
     check_is_a_plain_dataclass,
     check_parameters_are_checked,
-    check_asks_to_be_fitted,
-    check_names_in_names_out,
+    check_unfitted_raises,
+    check_predicts_class_names,
     check_learns_something,
     check_reports_what_it_did,
     check_one_isolated_node_is_enough,
-    check_refuses_and_stays_as_it_was,
+    check_invalid_input_changes_nothing,
     check_abilities_are_as_declared,
     check_removing_classes,
     check_changes_leave_earlier_states_alone,
@@ -47,7 +47,7 @@ CONTRACT: tuple[Callable[[Case], None], ...] = (
     check_rows_may_come_in_any_order,
     check_rows_may_be_inserted,
     check_nodes_may_go,
-    check_repeats_itself,
+    check_is_deterministic,
     check_readers_beside_a_writer,
 )
 """All checks; the method is fitted once for most of them together."""

@@ -41,7 +41,9 @@ class Hooks(ABC):
     graph only through the view they are given. Nodes to be kept are kept by their keys
     (:class:`~nodegraft.graph.keyed_labels.KeyedLabels`), since rows may be others tomorrow. Rows
     reach the hooks each once and ascending; columns of the scores are classes in the order in
-    which they were learned.
+    which they were learned. ``labels_`` holds every label, new ones included, when a hook is
+    called. What is worked out from it again and again may be kept under a name that begins with
+    ``_cached``; it is never saved.
     """
 
     seed: NonNegativeInt = 0
@@ -54,7 +56,7 @@ class Hooks(ABC):
     citation: ClassVar[str] = ""
     """Whose it is."""
     many_shot: ClassVar[bool] = False
-    """Whether it is a ceiling: taught new classes by most of their nodes instead of a few."""
+    """Whether it is an upper reference: new classes are taught by most of their nodes."""
     reversible: ClassVar[bool] = False
     """Whether removing classes that were added leaves the state as if they had never come."""
     block_rows: ClassVar[int] = 65_536

@@ -139,6 +139,7 @@ class Method(Hooks):
             session = draft._table.session + 1
             table = draft._table.add(support.counts(), session)
             keys = draft.labels_.extended(KeyedLabels.of(support, graph))
+            draft.labels_ = keys
             with Measurement() as work:
                 draft.learn_classes(graph, support)
             draft._know(table, keys)
@@ -158,6 +159,7 @@ class Method(Hooks):
             support = _by_row(graph, labels)
             table, columns = draft._table.extend(support.counts())
             keys = draft.labels_.extended(KeyedLabels.of(support, graph))
+            draft.labels_ = keys
             draft.learn_labels(graph, support, columns)
             draft._know(table, keys)
 
@@ -429,8 +431,8 @@ class Method(Hooks):
                 )
 
     def __getstate__(self) -> dict[str, Any]:
-        of_a_change = ("_lock", "_changing", "_listener")
-        return {name: value for name, value in vars(self).items() if name not in of_a_change}
+        passing = ("_lock", "_changing", "_listener", "_cached")
+        return {name: value for name, value in vars(self).items() if not name.startswith(passing)}
 
     def _check(self, graph: GraphView) -> None:
         if not len(self._table):

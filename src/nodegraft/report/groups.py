@@ -91,7 +91,7 @@ def datasets(groups: Groups) -> list[str]:
 
 
 def by_method(groups: Groups, dataset: str, protocol: str = STRICT) -> dict[str, list[Record]]:
-    """The runs on one dataset that may be compared: under one protocol, so without ceilings.
+    """The runs on one dataset that may be compared: under one protocol, no upper references.
 
     >>> list(by_method({("gentoo", "a", "strict"): [], ("debian", "b", "strict"): []}, "gentoo"))
     ['a']
@@ -105,7 +105,7 @@ def by_method(groups: Groups, dataset: str, protocol: str = STRICT) -> dict[str,
 
 
 def comparable_groups(groups: Groups) -> Groups:
-    """What may be compared with each other: strict runs, without ceilings.
+    """What may be compared with each other: strict runs, without upper references.
 
     >>> found = {("gentoo", "a", "strict"): [], ("gentoo", "a", "published (leaky)"): []}
     >>> list(comparable_groups(found))

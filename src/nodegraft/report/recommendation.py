@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from nodegraft.evaluation.metrics import interval
-from nodegraft.evaluation.protocol import CEILING
+from nodegraft.evaluation.protocol import UPPER_REFERENCE
 from nodegraft.report.figures.canvas.styles import PAPERS_METHOD
 from nodegraft.report.groups import (
     Groups,
@@ -189,7 +189,7 @@ def alternative_texts(recommendation: Recommendation) -> list[str]:
     return [*_where_others_lead(recommendation), *_where_others_cost_less(recommendation)]
 
 
-def ceiling_text(groups: Groups) -> str:
+def upper_reference_text(groups: Groups) -> str:
     """What can be reached with many labels, on the datasets where that was measured.
 
     Args:
@@ -197,7 +197,7 @@ def ceiling_text(groups: Groups) -> str:
     """
     reached: dict[str, list[str]] = {}
     for (dataset, name, protocol), runs in groups.items():
-        if CEILING in protocol:
+        if UPPER_REFERENCE in protocol:
             reached.setdefault(name, []).append(f"{100 * mean(runs):.1f} % on {dataset}")
     return " ".join(
         f"For scale: **{name}**, given most labels of every new class instead of a handful, "

@@ -115,13 +115,13 @@ class Worker:
         self.process = _CONTEXT.Process(
             target=_serve, args=(theirs, self._data, self._out), daemon=True
         )
-        with _deaf_to_ctrl_c():
+        with _ignoring_sigint():
             self.process.start()
         theirs.close()
 
 
 @contextmanager
-def _deaf_to_ctrl_c() -> Iterator[None]:
+def _ignoring_sigint() -> Iterator[None]:
     # It reaches every process of a terminal, and a child inherits what is blocked from its first
     # moment on: the parent decides.
     resource_tracker.ensure_running()  # what starts it unblocks

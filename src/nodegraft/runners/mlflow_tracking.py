@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from nodegraft.base.errors import ParameterError
 from nodegraft.base.extras import extra
 from nodegraft.base.files.folder import WriteOnceFolder
 from nodegraft.benchmark.records.record import RunRecord
@@ -10,6 +11,7 @@ from nodegraft.runners.work import JobEnded, JobEvent
 
 with extra("mlflow", package="mlflow", purpose="Showing runs in MLflow"):
     from mlflow.entities import Metric, Param, RunTag
+    from mlflow.exceptions import MlflowException
     from mlflow.tracking import MlflowClient
 
 EXPERIMENT = "nodegraft"
@@ -25,11 +27,16 @@ class MlflowTracker:
     """
 
     def __init__(self, address: str) -> None:
-        self._client = MlflowClient(address)
-        experiment = self._client.get_experiment_by_name(EXPERIMENT)
-        self._experiment = (
-            experiment.experiment_id if experiment else self._client.create_experiment(EXPERIMENT)
-        )
+        try:
+            self._client = MlflowClient(address)
+            experiment = self._client.get_experiment_by_name(EXPERIMENT)
+            self._experiment = (
+                experiment.experiment_id
+                if experiment
+                else self._client.create_experiment(EXPERIMENT)
+            )
+        except MlflowException as error:
+            raise ParameterError(f"MLflow cannot be reached at {address}: {error}") from error
 
     def handle(self, event: JobEvent) -> None:
         """Something happened to a job.

@@ -15,7 +15,8 @@ from nodegraft.base.parameters.build import build
 from nodegraft.base.parameters.constraints import NonNegativeInt, PositiveInt
 from nodegraft.base.parameters.validate import validate
 from nodegraft.benchmark.job import Job
-from nodegraft.streams.stream import Arrival
+from nodegraft.streams.arrival import Arrival
+from nodegraft.streams.stream import STREAM_VERSION
 
 with extra("tune", package="optuna", purpose="Searching"):
     import optuna
@@ -36,19 +37,19 @@ class Trial:
 
 @dataclass(frozen=True, kw_only=True)
 class Search:
-    """What is searched for: hyper-parameters, judged on rehearsals of some datasets and seeds."""
+    """What is searched for: hyper-parameters, for each dataset by itself, on rehearsals."""
 
     method: str
     """The name of the method."""
 
     datasets: tuple[str, ...]
-    """The names of the datasets."""
+    """The names of the datasets; each gets values of its own."""
 
     seeds: tuple[NonNegativeInt, ...]
     """Draw the splits and start the method."""
 
     trials: PositiveInt
-    """How many sets of values are tried."""
+    """How many sets of values are tried on each dataset, today's among them."""
 
     space: Mapping[str, Any]
     """For each hyper-parameter a list to choose from, or ``{low, high, log}``."""
@@ -74,33 +75,33 @@ class Search:
                 if isinstance(document.get(name), list):
                     document[name] = tuple(document[name])
             return build(cls, document)
-        except (OSError, tomllib.TOMLDecodeError, ParameterError) as error:
+        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, ParameterError) as error:
             raise ParameterError(f"{path} can't be read as a search: {error}") from error
 
-    def jobs(self, parameters: Mapping[str, Any]) -> list[Job]:
-        """The rehearsals that judge some values; novel classes have no part in them.
+    def jobs(self, dataset: str, parameters: Mapping[str, Any]) -> list[Job]:
+        """The rehearsals that values are measured by; novel classes have no part in them.
 
         Args:
+            dataset: The name of a dataset.
             parameters: The values.
         """
         return [
             Job(
-                dataset=name,
+                dataset=dataset,
                 method=self.method,
                 seed=seed,
                 parameters=parameters,
                 arrival=self.arrival,
                 rehearse=True,
             )
-            for name in self.datasets
             for seed in self.seeds
         ]
 
 
-def search(plan: Search, place: Path, objective: Objective) -> Iterator[Trial]:
-    """Try values until the plan's trials are done; a cut costs one trial.
+def search(plan: Search, place: Path, objective: Objective) -> Iterator[tuple[str, Trial]]:
+    """Try values until the plan's trials are done on every dataset; a cut costs one trial.
 
-    The score is the mean over rehearsals; the file says which values were best.
+    The score is the mean over seeds; the file says which values were best on which dataset.
 
     Args:
         plan: What is searched for.
@@ -109,28 +110,36 @@ def search(plan: Search, place: Path, objective: Objective) -> Iterator[Trial]:
     """
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     space = {name: _distribution(name, choice) for name, choice in plan.space.items()}
+    done = {name: _read(place, name) for name in plan.datasets}
+    for dataset, trials in done.items():
+        study = _study(plan, space, trials)
+        while len(trials) < plan.trials:
+            proposed = study.ask(space)
+            scores = [objective(job) for job in plan.jobs(dataset, proposed.params)]
+            trial = Trial(dict(proposed.params), float(np.mean(scores)))
+            study.tell(proposed, trial.score)
+            trials.append(trial)
+            _write(place, plan, done)
+            yield dataset, trial
+
+
+def _study(plan: Search, space: Mapping[str, Any], trials: list[Trial]) -> "optuna.Study":
     study = optuna.create_study(direction="maximize", sampler=optuna.samplers.TPESampler(seed=0))
-    done = _read(place)
-    for trial in done:
+    for trial in trials:
         study.add_trial(
             optuna.trial.create_trial(
-                params=trial.parameters, distributions=space, value=trial.score
+                params=trial.parameters, distributions=dict(space), value=trial.score
             )
         )
-    if not done:
+    if not trials:
         # What stands today is tried first: a search should say whether it found anything better.
-        model = plan.jobs({})[0].make_model()
-        today = {name: getattr(model, name) for name in space}
-        if all(_allows(plan.space[name], value) for name, value in today.items()):
-            study.enqueue_trial(today)
-    while len(done) < plan.trials:
-        proposed = study.ask(space)
-        scores = [objective(job) for job in plan.jobs(proposed.params)]
-        trial = Trial(dict(proposed.params), float(np.mean(scores)))
-        study.tell(proposed, trial.score)
-        done.append(trial)
-        _write(place, plan, done)
-        yield trial
+        model = plan.jobs(plan.datasets[0], {})[0].make_model()
+        unknown = [name for name in space if name not in model.get_params()]
+        if unknown:
+            raise ParameterError(f"{plan.method} has no parameter {unknown[0]!r} to search.")
+        today = {name: _today(plan.space[name], getattr(model, name)) for name in space}
+        study.enqueue_trial(today)
+    return study
 
 
 def best(trials: list[Trial]) -> Trial:
@@ -142,36 +151,49 @@ def best(trials: list[Trial]) -> Trial:
     return max(trials, key=lambda trial: trial.score)
 
 
-def _allows(choice: Any, value: Any) -> bool:
+def _today(choice: Any, value: Any) -> Any:
+    """What stands today, or the nearest to it that the search allows."""
     if isinstance(choice, list):
-        return value in choice
-    return bool(choice["low"] <= value <= choice["high"])
+        return value if value in choice else choice[0]
+    return min(max(value, choice["low"]), choice["high"])
 
 
 def _distribution(name: str, choice: Any) -> optuna.distributions.BaseDistribution:
-    if isinstance(choice, list):
+    if isinstance(choice, list) and choice:
         return optuna.distributions.CategoricalDistribution(choice)
     if not isinstance(choice, dict) or not {"low", "high"} <= set(choice):
         raise ParameterError(f"{name} in a search is a list or a table with low and high.")
     whole = isinstance(choice["low"], int) and isinstance(choice["high"], int)
-    kind: Any = optuna.distributions.FloatDistribution
-    return kind(**choice) if not whole else optuna.distributions.IntDistribution(**choice)
+    kinds = optuna.distributions
+    kind: Any = kinds.IntDistribution if whole else kinds.FloatDistribution
+    try:
+        return kind(**choice)  # type: ignore[no-any-return]
+    except (TypeError, ValueError) as error:
+        raise ParameterError(f"{name} in a search: {error}.") from error
 
 
-def _read(place: Path) -> list[Trial]:
+def _read(place: Path, dataset: str) -> list[Trial]:
     if not place.exists():
         return []
-    return [Trial(**trial) for trial in json.loads(place.read_text())["trials"]]
+    try:
+        kept = json.loads(place.read_text())["datasets"].get(dataset, {"trials": []})
+        return [Trial(**trial) for trial in kept["trials"]]
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ParameterError(f"{place} holds no search: move it away ({error!r}).") from error
 
 
-def _write(place: Path, plan: Search, trials: list[Trial]) -> None:
+def _write(place: Path, plan: Search, done: Mapping[str, list[Trial]]) -> None:
     document = {
         "method": plan.method,
-        "datasets": list(plan.datasets),
+        "arrival": plan.arrival,
         "seeds": list(plan.seeds),
-        "best": vars(best(trials)),
-        "trials": [vars(trial) for trial in trials],
+        "stream_version": STREAM_VERSION,
+        "datasets": {
+            name: {"best": vars(best(trials)), "trials": [vars(trial) for trial in trials]}
+            for name, trials in done.items()
+            if trials
+        },
     }
     draft = place.with_suffix(".draft")
-    draft.write_text(json.dumps(document, indent=2) + "\n")
+    draft.write_text(json.dumps(document, indent=1) + "\n")
     draft.replace(place)

@@ -1,11 +1,10 @@
 """What a method may learn from before the first new class arrives."""
 
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from nodegraft.base.seeds import Seeds
 from nodegraft.graph.labels import NodeLabels
-from nodegraft.streams.session import Session
+from nodegraft.streams.session import Sessions
 from nodegraft.streams.split import HELD_OUT, TRAIN
 
 
@@ -26,10 +25,10 @@ class Curriculum:
     pseudo_novel: tuple[str, ...] = ()
     """The known classes that are kept for practising increments."""
 
-    rehearsal: Callable[[], Iterator[Session]] | None = None
-    """Gives sessions in which the validation classes arrive: every choice of a hyper-parameter
-    rests on those. Sessions rather than a stream, because a stream knows the class of every
-    node. None where there are no validation classes."""
+    rehearsal: Sessions | None = None
+    """Sessions in which the validation classes arrive: every choice of a hyper-parameter rests on
+    those. Sessions rather than a stream, because a stream knows the class of every node. None
+    where there are no validation classes."""
 
     ways: int = 5
     """How many classes an increment is expected to bring, for practice to look like it."""

@@ -32,6 +32,9 @@ class Setting:
     shots: PositiveInt
     """Labelled nodes of each new class (K)."""
 
+    base_nodes: NonNegativeInt = 0
+    """Base classes are drawn from those with at least so many nodes."""
+
     def __post_init__(self) -> None:
         validate(self)
 

@@ -28,7 +28,10 @@ class ClassSplit:
     """
 
     seed: int
-    """Drew it."""
+    """Drew which class has which role, and when it arrives."""
+
+    node_seed: int
+    """Drew which nodes teach; the same as ``seed`` unless told otherwise."""
 
     setting: Setting
     """How many classes of each role."""
@@ -71,27 +74,29 @@ class ClassSplit:
         seed: int,
         groups: Groups | None = None,
         many_shot: bool = False,
+        node_seed: int | None = None,
     ) -> "ClassSplit":
         """Draw a split by seed.
 
         Each class is shuffled by a generator of its own name, so what one class holds never
-        moves the nodes of another.
+        moves the nodes of another. Validation classes are the same whatever the seed: a choice
+        made on those of one seed must not have looked at novel classes of another.
 
         Args:
             labels: The nodes of every class.
             setting: How many classes of each role.
-            seed: Decides who is who.
+            seed: Decides which class has which role.
             groups: A group number for every row of the graph (near-duplicates, say): nodes of one
                 group never stand on both sides, the teaching one (train, support) and the
                 measuring one; what that leaves over is set aside.
             many_shot: Whether new classes are taught by 60 % of their nodes instead of a few: a
-                ceiling to compare with.
+                reference to compare with.
+            node_seed: Decides which nodes teach; None takes ``seed``.
         """
         if len(labels) < setting.classes:
             raise DataError(f"{setting} needs {setting.classes} classes, there are {len(labels)}.")
-        seeds = Seeds(seed)
-        order = seeds.generator("classes").permutation(sorted(labels.classes)).tolist()
-        base, pseudo_novel, validation, novel = _deal(order, setting)
+        seeds = Seeds(seed if node_seed is None else node_seed)
+        base, pseudo_novel, validation, novel = _roles(labels.counts(), setting, seed)
         known, few = base + pseudo_novel, validation + novel
         shuffled = {
             name: seeds.generator("nodes", name).permutation(np.sort(labels[name]))
@@ -111,6 +116,7 @@ class ClassSplit:
         free = _not_with(taught, groups)
         split = cls(
             seed=seed,
+            node_seed=seeds.seed,
             setting=setting,
             base=base,
             pseudo_novel=pseudo_novel,
@@ -149,17 +155,37 @@ class ClassSplit:
         """The classes of session 0: base and pseudo-novel."""
         return self.base + self.pseudo_novel
 
+    @property
+    def num_sessions(self) -> int:
+        """Session 0, and one for every ``ways`` novel classes."""
+        return 1 + -(-len(self.novel) // self.setting.ways)
+
+    def arriving(self, index: int) -> tuple[str, ...]:
+        """The classes of one session.
+
+        Args:
+            index: The number of the session, from 0.
+        """
+        ways = self.setting.ways
+        return self.novel[(index - 1) * ways : index * ways] if index else self.known
+
+    @cached_property
+    def asked(self) -> NodeLabels:
+        """The nodes that are asked about, of known and novel classes."""
+        return self.test | self.query.select(self.novel)
+
     def rehearsal(self) -> "ClassSplit":
         """The same known classes with the validation classes as the new ones.
 
-        Held-out nodes take the place of test nodes, so that settings can be chosen by it.
+        Held-out nodes take the place of test nodes, which do not occur in it, so that settings
+        can be chosen by it.
         """
         return replace(
             self,
             setting=replace(self.setting, validation=0, novel=len(self.validation)),
             validation=(),
             novel=self.validation,
-            members=self.members.select(self.known + self.validation),
+            members=self.train | self.held_out | self.members.select(self.validation),
             test=self.held_out,
             support=self.support.select(self.validation),
             query=self.query.select(self.validation),
@@ -173,10 +199,23 @@ class ClassSplit:
         return content_hash(asdict(self.setting), roles, [part.content_hash for part in parts])
 
 
-def _deal(order: list[str], setting: Setting) -> tuple[tuple[str, ...], ...]:
-    ends = np.cumsum([setting.base, setting.pseudo_novel, setting.validation, setting.novel])
-    starts = [0, *ends[:-1].tolist()]
-    return tuple(tuple(order[a:b]) for a, b in zip(starts, ends.tolist(), strict=True))
+def _roles(
+    sizes: Mapping[str, int], setting: Setting, seed: int
+) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+    once = Seeds(0).generator("validation classes").permutation(sorted(sizes))
+    validation = tuple(once[: setting.validation].tolist())
+    rest = Seeds(seed).generator("classes").permutation(sorted(once[setting.validation :]))
+    order: list[str] = rest.tolist()
+    base = tuple(name for name in order if sizes[name] >= setting.base_nodes)[: setting.base]
+    if len(base) < setting.base:
+        raise DataError(
+            f"{setting.base} base classes of at least {setting.base_nodes} nodes are asked for, "
+            f"{len(base)} classes are that large and are not for validation."
+        )
+    others = [name for name in order if name not in base]
+    pseudo_novel = tuple(others[: setting.pseudo_novel])
+    novel = tuple(others[setting.pseudo_novel :][: setting.novel])
+    return base, pseudo_novel, validation, novel
 
 
 def _fractions(rows: NDArray[np.int64]) -> list[NDArray[np.int64]]:

@@ -14,7 +14,7 @@ from nodegraft.episodes.episode import Episode
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView
 from nodegraft.nn.recalls import recalls
-from nodegraft.streams.session import Session
+from nodegraft.streams.session import Session, Sessions
 from nodegraft.training.learners.learner import Learner
 from nodegraft.training.optimiser import adam
 
@@ -42,12 +42,18 @@ class MetaTraining:
     check_every: int = 20
     """How many episodes from one rehearsal to the next."""
 
+    undecayed: tuple[str, ...] = ()
+    """Weights whose names begin so are not drawn to zero."""
+
+    rehearse: Callable[[Any, list[Session]], float] | None = None
+    """What a rehearsal is scored by; None takes :func:`rehearsal_accuracy`."""
+
     def __call__(
         self,
         network: Learner[Any],
         view: GraphView,
         episodes: Iterator[Episode],
-        rehearsal: Callable[[], Iterator[Session]] | None = None,
+        rehearsal: Sessions | None = None,
         listener: Listener = SILENT,
     ) -> None:
         """Train the network in place.
@@ -56,12 +62,13 @@ class MetaTraining:
             network: What is trained.
             view: What may be seen of the graph.
             episodes: What it is trained on; one without queries is passed over.
-            rehearsal: Gives sessions in which the validation classes arrive; None if there are
+            rehearsal: Sessions in which the validation classes arrive; None if there are
                 no such classes.
             listener: Is told of every episode, with the metrics of the last check.
         """
-        optimiser = adam(network.parameters(), self.learning_rate, self.weight_decay)
-        sessions = [] if rehearsal is None else list(rehearsal())
+        optimiser = self._optimiser(network)
+        rehearse = self.rehearse or rehearsal_accuracy
+        sessions = [] if rehearsal is None else list(rehearsal)
         best, best_state, waited = -1.0, network.state_dict(), 0
         metrics: dict[str, float] = {}
         for number, episode in enumerate(islice(episodes, self.episodes), start=1):
@@ -75,7 +82,7 @@ class MetaTraining:
             if number % self.check_every == 0:
                 metrics = outcome.metrics()
             if sessions and number % self.check_every == 0:
-                accuracy = metrics["validation"] = rehearsal_accuracy(network, sessions)
+                accuracy = metrics["validation"] = rehearse(network, sessions)
                 waited = 0 if accuracy > best else waited + 1
                 if accuracy > best:
                     best = accuracy
@@ -87,6 +94,12 @@ class MetaTraining:
                 break
         if sessions:
             network.load_state_dict(best_state)
+
+    def _optimiser(self, network: Learner[Any]) -> torch.optim.Adam:
+        named = list(network.named_parameters())
+        free = [weight for name, weight in named if name.startswith(self.undecayed)]
+        drawn = [weight for name, weight in named if not name.startswith(self.undecayed)]
+        return adam(drawn, self.learning_rate, self.weight_decay, free)
 
 
 def leave_one_out(tasks: Sequence[NodeLabels], generator: np.random.Generator) -> Episode:

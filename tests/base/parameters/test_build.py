@@ -51,11 +51,11 @@ def test_what_is_not_given_keeps_its_default() -> None:
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("epochs", "3.5", "epochs must be of type int, not '3.5'"),
-        ("rate", "fast", "rate must be of type float, not 'fast'"),
-        ("deep", "maybe", "deep must be of type bool, not 'maybe'"),
+        ("epochs", "3.5", "epochs must be a whole number, not '3.5'"),
+        ("rate", "fast", "rate must be a number, not 'fast'"),
+        ("deep", "maybe", "deep must be true or false, not 'maybe'"),
         ("kind", "novel", "kind is one of base, known, not 'novel'"),
-        ("limit", "x", "limit must be of type int, not 'x'"),
+        ("limit", "x", "limit must be a whole number, not 'x'"),
         ("speed", "1", "plan has no parameter 'speed'. It has epochs, rate, label"),
         ("computed", "1", "plan has no parameter 'computed'"),
     ],

@@ -74,7 +74,7 @@ def test_the_error_names_owner_parameter_and_what_is_allowed() -> None:
     [
         (Annotated[float, Range(0, 1, above=True)], "a number above 0 and at most 1"),
         (Annotated[float, Range(high=3, below=True)], "a number below 3"),
-        (Sequence[NonNegativeInt] | None, "a list of a whole number at least 0 or none"),
+        (Sequence[NonNegativeInt] | None, "a list, each a whole number at least 0 or none"),
         (Mapping[str, str], "a table of text"),
         (dict, "of type dict"),
     ],

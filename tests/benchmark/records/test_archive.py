@@ -2,14 +2,18 @@ import signal
 import stat
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from threading import Event, Thread
 
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
-from nodegraft.base.errors import RecordConflictError
+from nodegraft.base.errors import DataError, RecordConflictError
 from nodegraft.benchmark.records.archive import Archive, read_documents
 from nodegraft.benchmark.records.pack import pack
+from nodegraft.benchmark.records.record import RunRecord
 from tests.benchmark.records.test_record import record
 
 
@@ -47,9 +51,9 @@ def test_packing_changes_where_records_lie_and_nothing_they_say(place: str) -> N
     (name,) = archive.compact()
     assert name.startswith("synthetic-")
     assert (archive.documents(), [one.classes.to_pylist() for one in archive.records()]) == before
-    assert archive.find(record(seed=1).run) == next(
-        one for one in before[0] if one["run"] == record(seed=1).run
-    )
+    found = archive.find(record(seed=1).run)
+    assert found is not None
+    assert found.document == next(one for one in before[0] if one["run"] == found.run)
     assert archive.find("nobody") is None
     # What comes later lies loose beside the pack, until it is packed too.
     archive.write(record(seed=2))
@@ -121,3 +125,73 @@ def test_a_pack_is_parquet_that_anybody_can_read(tmp_path: Path) -> None:
     table = pq.read_table(tmp_path / "x.parquet")
     assert table.column_names == ["run", "document", "classes"]
     assert table.num_rows == 2
+
+
+def test_a_run_with_another_default_is_another_run(tmp_path: Path) -> None:
+    archive, first = Archive(tmp_path), record(hops=2)
+    archive.write(first)
+    # The day after, one hop is the default.
+    later = record(hops=1)
+    later.document["changed_parameters"] = {}
+    later = RunRecord({**later.document, "run": first.run}, later.classes)
+    place = archive.write(later)
+    assert archive.write(later) == place
+    hops = {one["run"]: one["parameters"]["hops"] for one in archive.documents()}
+    assert len(hops) == 2
+    assert hops[first.run] == 2
+
+
+def test_two_files_that_disagree_about_a_run_are_left_alone(tmp_path: Path) -> None:
+    archive, made = Archive(tmp_path), record()
+    archive.write(made)
+    archive.compact()
+    made.document["sessions"][0]["macro_accuracy"] += 0.01
+    (tmp_path / f"{made.run}.json").write_bytes(made.to_bytes())
+    before = sorted(tmp_path.iterdir())
+    for look in (archive.documents, archive.records, archive.compact):
+        with pytest.raises(RecordConflictError):
+            look()
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_recalls_of_classes_are_compared_too(tmp_path: Path) -> None:
+    archive, made = Archive(tmp_path), record()
+    archive.write(made)
+    wrong = pc.multiply(made.classes["recall"], 0.0)
+    classes = made.classes.set_column(3, made.classes.schema.field(3), wrong)
+    with pytest.raises(RecordConflictError):
+        archive.write(RunRecord(made.document, classes))
+
+
+def test_readers_and_writers_do_not_mind_a_compaction(tmp_path: Path) -> None:
+    archive, stop, errors = Archive(tmp_path), Event(), list[Exception]()
+    made = [record(seed=seed) for seed in range(4)]
+
+    def again_and_again(act: Callable[[], object]) -> None:
+        while not stop.is_set():
+            try:
+                act()
+            except Exception as error:
+                errors.append(error)
+                return
+
+    acts = (archive.compact, archive.documents, lambda: archive.find(made[0].run), archive.compact)
+    threads = [Thread(target=again_and_again, args=(act,)) for act in acts]
+    for thread in threads:
+        thread.start()
+    for one in made:
+        for _ in range(5):
+            archive.write(one)
+    stop.set()
+    for thread in threads:
+        thread.join()
+    assert errors == []
+    assert {one["run"] for one in archive.documents()} == {one.run for one in made}
+
+
+@pytest.mark.parametrize("content", [b"{", b"[]", b'{"schema": 4}', b"\xff"])
+def test_a_damaged_record_is_named(tmp_path: Path, content: bytes) -> None:
+    name = f"{'0' * 32}.json"
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(DataError, match=f"{name} is no whole record"):
+        Archive(tmp_path).documents()

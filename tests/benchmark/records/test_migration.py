@@ -19,10 +19,13 @@ def test_a_record_of_schema_2_says_the_same_and_more() -> None:
     assert new["changed_parameters"] == {"pretrain_on": "known"}
     assert new["source"] == {"version": "0.1.0.dev0"}
     assert new["run"] == run_name(new) != OLD["run"]
-    added = {"changed_parameters", "source"}
+    added = {"changed_parameters", "source", "node_seed", "stream_version"}
+    assert (new["node_seed"], new["stream_version"]) == (OLD["seed"], 1)
     assert set(new) == set(OLD) | added
-    for name in set(OLD) - {"schema", "run"}:
+    for name in set(OLD) - {"schema", "run", "setting", "default_setting"}:
         assert new[name] == OLD[name]
+    for name in ("setting", "default_setting"):
+        assert new[name] == {**OLD[name], "base_nodes": 0}
 
 
 def test_todays_records_stay_as_they_are() -> None:

@@ -7,8 +7,7 @@ from nodegraft.benchmark.records.record import RunRecord, comparable, make_recor
 from nodegraft.datasets.synthetic import Synthetic
 from nodegraft.evaluation.protocol import evaluate
 from nodegraft.methods.sgc_mean import SGCMean
-from nodegraft.streams.split import ClassSplit
-from nodegraft.streams.stream import Arrival, ClassStream
+from nodegraft.streams.arrival import Arrival
 
 SESSION_FIELDS = {
     "index",
@@ -28,8 +27,7 @@ def record(
     seed: int = 0, hops: int = 2, arrival: Arrival = "with-class", **options: Any
 ) -> RunRecord:
     loaded = Synthetic(nodes=300, classes=8, signal=2.0, **options).load()
-    split = ClassSplit.draw(loaded.labels, loaded.setting, seed)
-    stream, model = ClassStream(loaded.graph, split, arrival=arrival), SGCMean(seed=seed, hops=hops)
+    stream, model = loaded.stream(seed=seed, arrival=arrival), SGCMean(seed=seed, hops=hops)
     return make_record(model, loaded, stream, evaluate(model, stream))
 
 

@@ -14,9 +14,12 @@ from nodegraft.streams.setting import Setting
 from nodegraft.streams.split import ClassSplit
 
 NAMES = [
-    *("amazon-clothing", "cora-full", "dblp", "debian", "debian-all", "gentoo", "gentoo-uncut"),
-    *("reddit", "synthetic", "wordnet"),
+    *("amazon-clothing", "coauthor-cs", "cora-full", "dblp", "debian", "debian-all", "gentoo"),
+    *("gentoo-uncut", "linux-sources", "metamath-theorems", "reddit", "synthetic"),
+    *("treebank-roles", "wordnet"),
 ]
+DESIGNED_ON = ["amazon-clothing", "debian", "debian-all", "gentoo", "wordnet"]
+HELD_OUT = ["coauthor-cs", "linux-sources", "metamath-theorems", "treebank-roles"]
 
 
 @dataclass(kw_only=True)
@@ -111,7 +114,7 @@ def test_missing_files_are_named_with_the_places(name: str, tmp_path: Path) -> N
 
 
 @pytest.mark.real_data
-@pytest.mark.parametrize("name", ["amazon-clothing", "debian", "debian-all", "gentoo", "wordnet"])
+@pytest.mark.parametrize("name", [*DESIGNED_ON, *HELD_OUT])
 def test_real_graphs_can_be_split_and_cached(name: str, real_data: Path) -> None:
     dataset: Callable[[], Dataset] = REGISTRY.get(name)
     loaded, again = dataset().load(real_data), dataset().load(real_data)
@@ -120,3 +123,4 @@ def test_real_graphs_can_be_split_and_cached(name: str, real_data: Path) -> None
     assert loaded.setting.classes == len(loaded.labels)
     for seed in range(3):
         ClassSplit.draw(loaded.labels, loaded.setting, seed, loaded.groups)
+    assert any(note.startswith("Held out") for note in loaded.notes) == (name in HELD_OUT)

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
+from nodegraft.base.errors import DataError
 from nodegraft.datasets.templates.text_graph import TextNode, in_large_classes, text_graph
 
 RECORDS = [
@@ -39,3 +40,8 @@ def test_links_are_undirected_once_and_within() -> None:
 def test_small_and_unwanted_classes_go() -> None:
     assert [record.key for record in in_large_classes(RECORDS, 2)] == ["a", "b", "e"]
     assert [record.key for record in in_large_classes(RECORDS, 1, ["x"])] == ["c", "d"]
+
+
+def test_no_large_class_is_an_error() -> None:
+    with pytest.raises(DataError, match="No class has 4 nodes: lower smallest_class"):
+        in_large_classes(RECORDS, 4)

@@ -136,7 +136,7 @@ def test_a_model_can_be_drawn_once_it_met_new_classes() -> None:
     assert isinstance(model, HAGMeta)
     with pytest.raises(ParameterError, match="add_classes"):
         draw_attention(model.attention(stream._graph))
-    model.add_classes(stream._graph, stream.split.support.select(stream.arriving(1)))
+    model.add_classes(stream._graph, stream.split.support.select(stream.split.arriving(1)))
     attention = model.attention(stream._graph)
     _, tasks = panels(draw_attention(attention))
     assert widths(tasks) == [weight for _, weight in attention.tasks]

@@ -21,7 +21,7 @@ from nodegraft.report.figures.risk_coverage import draw_risk_coverage
 from nodegraft.report.figures.ways_shots import draw_ways_shots
 from nodegraft.report.groups import Groups, merge_settings
 from tests.report.drawn_figures import overlaps, places
-from tests.report.records import CEILING, LEAKY, STRICT, lasts, run, two_graphs
+from tests.report.records import LEAKY, STRICT, UPPER_REFERENCE, lasts, run, two_graphs
 
 MANY = {f"method-{letter}": [0.3 + 0.003 * place] for place, letter in enumerate("abcdefghijklm")}
 
@@ -151,7 +151,7 @@ def test_every_figure_comes_out_the_same_twice_and_says_something(kind: str) -> 
 
 @pytest.mark.parametrize("kind", FIGURES)
 def test_a_dataset_with_nothing_to_compare_is_left_out(kind: str) -> None:
-    groups: Groups = {("gentoo", "joint", CEILING): [*lasts(0.9)]}
+    groups: Groups = {("gentoo", "joint", UPPER_REFERENCE): [*lasts(0.9)]}
     assert draw_figures([kind], groups, styles_of(groups))[kind] == []
 
 

@@ -20,7 +20,7 @@ def test_points_are_query_nodes_and_one_prototype_a_class(tmp_path: Path) -> Non
     arrived = split.novel[: split.setting.ways]
     means = [row for row in rows if row["is_prototype"]]
     assert sorted(row["class"] for row in means) == sorted(split.known + arrived)
-    asked = split.test | split.query.select(arrived)
+    asked = JOB.stream(loaded).session(1).query
     for name in split.known + arrived:
         count = sum(row["class"] == name and not row["is_prototype"] for row in rows)
         assert count == min(OF_A_CLASS, asked[name].size)

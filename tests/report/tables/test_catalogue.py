@@ -110,10 +110,10 @@ def test_a_comparison_puts_the_best_first_and_says_what_it_costs() -> None:
         {
             ("gentoo", "low", "strict"): [*low],
             ("gentoo", "one", "strict"): [*STRICT],
-            ("gentoo", "all", "strict, many-shot (ceiling)"): [best, best],
+            ("gentoo", "all", "strict, many-shot (upper reference)"): [best, best],
         },
     )
-    assert cells(table, 0)[0] == "all — many-shot (ceiling)"
+    assert cells(table, 0)[0] == "all — many-shot (upper reference)"
     assert cells(table, 1)[0] == "one"
     assert cells(table, 1)[5:] == ["65.0 ± 63.5", "–", "2.0", "0.250", "2.50"]
     # Low is 20 points behind on each of the two seeds.

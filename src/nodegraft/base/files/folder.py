@@ -24,7 +24,10 @@ class WriteOnceFolder:
     """
 
     def __init__(self, place: str | Path) -> None:
-        self._files, self._path = url_to_fs(str(place))
+        try:
+            self._files, self._path = url_to_fs(str(place))
+        except (ImportError, ValueError) as error:
+            raise ParameterError(f"{place} cannot be reached: {error}") from error
         self.place = str(place).rstrip("/")
 
     def names(self, suffix: str) -> list[str]:

@@ -106,4 +106,6 @@ def _read(name: str, text: str, kind: Any) -> Any:
     try:
         return _TRUTH[text.lower()] if kind is bool else kind(text)
     except (KeyError, ValueError):
-        raise ParameterError(f"{name} must be of type {kind.__name__}, not {text!r}.") from None
+        wanted = {int: "a whole number", float: "a number", bool: "true or false"}
+        described = wanted.get(kind, f"of type {kind.__name__}")
+        raise ParameterError(f"{name} must be {described}, not {text!r}.") from None

@@ -39,6 +39,9 @@ def validate(instance: Any) -> None:
             value = value.item()
             object.__setattr__(instance, name, value)
         validate_value(f"{owner}: {name}", value, kind)
+        if type(value) is int and _takes_only_floats(kind):
+            # 8 and 8.0 must not make two records.
+            object.__setattr__(instance, name, float(value))
 
 
 def validate_value(name: str, value: Any, kind: Any) -> None:
@@ -52,6 +55,16 @@ def validate_value(name: str, value: Any, kind: Any) -> None:
     """
     if not _fits(value, kind):
         raise ParameterError(f"{name} must be {described(kind)}, not {value!r}.")
+
+
+def _takes_only_floats(kind: Any) -> bool:
+    origin, arguments = get_origin(kind), get_args(kind)
+    if origin is Annotated:
+        return _takes_only_floats(arguments[0])
+    if origin in (Union, types.UnionType):
+        others = [one for one in arguments if one is not type(None)]
+        return all(_takes_only_floats(one) for one in others)
+    return kind is float
 
 
 @cache
@@ -118,7 +131,8 @@ def described(kind: Any) -> str:
     if kind is type(None):
         return "none"
     if origin is not None and issubclass(origin, Mapping):
-        return f"a table of {described(arguments[1])}"
+        inner = "" if arguments[1] is Any else f" of {described(arguments[1])}"
+        return "a table" + inner
     if origin is not None:
-        return f"a list of {described(arguments[0])}"
+        return f"a list, each {described(arguments[0])}"
     return _NAMES.get(kind, f"of type {getattr(kind, '__name__', kind)}")

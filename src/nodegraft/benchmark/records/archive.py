@@ -1,23 +1,28 @@
 """Where records lie: one small file a run while jobs are running, packed when somebody asks."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from nodegraft.base.errors import RecordConflictError
+import pyarrow as pa
+
+from nodegraft.base.errors import DataError, RecordConflictError
 from nodegraft.base.files.folder import WriteOnceFolder
 from nodegraft.benchmark.records.pack import (
     SUFFIX,
     pack,
     pack_name,
     unpack,
-    unpack_document,
     unpack_documents,
 )
-from nodegraft.benchmark.records.record import RunRecord, comparable
+from nodegraft.benchmark.records.record import RunRecord, comparable, same_parameters
 
 LOOSE = ".json"
+TRIES = 10
+"""How often a folder is listed anew while its files are being packed."""
+
+Read = TypeVar("Read")
 _IS_RECORD = re.compile(r"[0-9a-f]{32}\.json|.+-[0-9a-f]{8}\.parquet")
 
 
@@ -41,29 +46,43 @@ class Archive:
 
     def documents(self) -> list[dict[str, Any]]:
         """What all records say, without their tables, in the order of their names."""
-        found = [self._loose(name).document for name in self._names(LOOSE)]
-        for name in self._names(SUFFIX):
-            found += unpack_documents(self._folder.read(name))
-        # A record may lie in two places for a moment, while it is being packed.
-        return [one for _, one in sorted({one["run"]: one for one in found}.items())]
+        return self._again(lambda: self._all(lambda one: one.document, unpack_documents, _itself))
 
     def records(self) -> list[RunRecord]:
         """All records with their tables."""
-        found = [self._loose(name) for name in self._names(LOOSE)]
-        for name in self._names(SUFFIX):
-            found += unpack(self._folder.read(name))
-        return [one for _, one in sorted({one.run: one for one in found}.items())]
+        return self._again(lambda: self._all(_itself, unpack, lambda one: one.document))
 
-    def find(self, run: str) -> dict[str, Any] | None:
-        """What a record says, or None where there is none.
+    def _all(
+        self,
+        loose: Callable[[RunRecord], Read],
+        packed: Callable[[bytes], list[Read]],
+        said: Callable[[Read], dict[str, Any]],
+    ) -> list[Read]:
+        every = [one for name in self._names(SUFFIX) for one in self._whole(name, packed)]
+        every += [loose(self._loose(name)) for name in self._names(LOOSE)]
+        found: dict[str, Read] = {}
+        for one in every:
+            # A record may lie in two places while it is being packed, and says the same in both.
+            earlier = found.setdefault(said(one)["run"], one)
+            if earlier is not one:
+                self._compare(said(earlier), said(one))
+        return [one for _, one in sorted(found.items())]
+
+    def find(self, run: str) -> RunRecord | None:
+        """A record, or None where there is none.
 
         Args:
             run: The name of the record.
         """
+        return self._again(lambda: self._find(run))
+
+    def _find(self, run: str) -> RunRecord | None:
         if f"{run}{LOOSE}" in self._names(LOOSE):
-            return self._loose(f"{run}{LOOSE}").document
-        packed = (unpack_document(self._folder.read(name), run) for name in self._names(SUFFIX))
-        return next((one for one in packed if one is not None), None)
+            return self._loose(f"{run}{LOOSE}")
+        for name in self._names(SUFFIX):
+            if any(one["run"] == run for one in self._whole(name, unpack_documents)):
+                return next(one for one in self._whole(name, unpack) if one.run == run)
+        return None
 
     def write(self, record: RunRecord) -> str:
         """Put a record on file; returns where it is.
@@ -73,21 +92,30 @@ class Archive:
         Args:
             record: The record.
         """
-        name = f"{record.run}{LOOSE}"
         earlier = self.find(record.run)
+        if earlier is not None and not same_parameters(earlier.document, record.document):
+            # A default has changed since: another run, and its name must count all parameters.
+            record = record.named_by_all_parameters()
+            earlier = self.find(record.run)
+        name = f"{record.run}{LOOSE}"
         if earlier is None and not self._folder.write(name, record.to_bytes()):
-            earlier = self._loose(name).document
+            earlier = self._loose(name)
         if earlier is not None:
-            self._compare(earlier, record.document)
+            self._compare(earlier.document, record.document)
+            if not earlier.classes.equals(record.classes):
+                raise RecordConflictError(self._conflict(earlier.document, record.document))
         return f"{self.place}/{name}"
 
     def _compare(self, earlier: Mapping[str, Any], now: Mapping[str, Any]) -> None:
         if comparable(earlier) != comparable(now):
-            raise RecordConflictError(
-                f"Record {now['run']} in {self.place} says something else about the same run. It "
-                f"was made by nodegraft {_told(earlier)}, this one by {_told(now)}: the code "
-                "changed in between, or the run is not deterministic. Write to another folder."
-            )
+            raise RecordConflictError(self._conflict(earlier, now))
+
+    def _conflict(self, earlier: Mapping[str, Any], now: Mapping[str, Any]) -> str:
+        return (
+            f"Record {now['run']} in {self.place} says something else about the same run. It was "
+            f"made by nodegraft {_code(earlier)}, this one by {_code(now)}: the code changed in "
+            "between, or the run is not deterministic. Write to another folder."
+        )
 
     def compact(self) -> list[str]:
         """Put all records of a dataset into one file, and take away what they lay in before.
@@ -97,6 +125,9 @@ class Archive:
         Returns:
             The names of the files there are now.
         """
+        return self._again(self._compact)
+
+    def _compact(self) -> list[str]:
         loose, packs = self._names(LOOSE), self._names(SUFFIX)
         by_dataset: dict[str, list[RunRecord]] = {}
         for record in self.records():
@@ -114,7 +145,23 @@ class Archive:
         return [name for name in self._folder.names(suffix) if _IS_RECORD.fullmatch(name)]
 
     def _loose(self, name: str) -> RunRecord:
-        return RunRecord.from_bytes(self._folder.read(name))
+        return self._whole(name, RunRecord.from_bytes)
+
+    def _whole(self, name: str, read: Callable[[bytes], Read]) -> Read:
+        content = self._folder.read(name)
+        try:
+            return read(content)
+        except (ValueError, KeyError, TypeError, pa.ArrowException) as error:
+            raise DataError(f"{self.place}/{name} is no whole record: {error!r}.") from error
+
+    def _again(self, look: Callable[[], Read]) -> Read:
+        """What a look at the folder gives, though files move while somebody packs them."""
+        for _ in range(TRIES):
+            try:
+                return look()
+            except FileNotFoundError:
+                continue
+        return look()
 
 
 def read_documents(place: str | Path) -> list[dict[str, Any]]:
@@ -135,7 +182,11 @@ def with_run(records: Sequence[RunRecord]) -> list[dict[str, Any]]:
     return [{"run": one.run, **row} for one in records for row in one.classes.to_pylist()]
 
 
-def _told(document: Mapping[str, Any]) -> str:
+def _itself(one: Read) -> Read:
+    return one
+
+
+def _code(document: Mapping[str, Any]) -> str:
     source = document["source"]
     code = source.get("hash") or source.get("commit") or "of an unknown source"
     return f"{source['version']} ({code[:12]})"

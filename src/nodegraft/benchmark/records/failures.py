@@ -1,10 +1,11 @@
-"""Jobs that ended with an error: told beside the records, one file an attempt."""
+"""Jobs that ended with an error: kept beside the records, one file an attempt."""
 
 import json
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+from nodegraft.base.errors import DataError
 from nodegraft.base.files.folder import WriteOnceFolder
 from nodegraft.benchmark.job import Job
 
@@ -39,13 +40,20 @@ def failed_keys(out: str | Path) -> set[str]:
 
 
 def read_failures(out: str | Path) -> list[dict[str, Any]]:
-    """What was told of them.
+    """All of them.
 
     Args:
         out: The folder of records.
     """
     folder = _folder(out)
-    return [json.loads(folder.read(name)) for name in folder.names(".json")]
+    return [_read(folder, name) for name in folder.names(".json")]
+
+
+def _read(folder: WriteOnceFolder, name: str) -> dict[str, Any]:
+    try:
+        return dict(json.loads(folder.read(name)))
+    except (ValueError, TypeError) as error:
+        raise DataError(f"{folder.place}/{name} is no whole record of a failure.") from error
 
 
 def _folder(out: str | Path) -> WriteOnceFolder:

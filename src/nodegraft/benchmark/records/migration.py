@@ -9,12 +9,14 @@ from typing import Any
 from nodegraft.base.errors import DataError
 from nodegraft.base.hashing import content_hash
 
-SCHEMA = 3
+SCHEMA = 4
 
 IDENTITY = (
     "method",
     "dataset",
     "seed",
+    "node_seed",
+    "stream_version",
     "protocol",
     "arrival",
     "setting",
@@ -41,6 +43,8 @@ def migrate(document: Mapping[str, Any]) -> dict[str, Any]:
     Args:
         document: A record of any schema.
     """
+    if document["schema"] == SCHEMA:
+        return dict(document)
     migrated = dict(document)
     while migrated["schema"] != SCHEMA:
         if migrated["schema"] not in _STEPS:
@@ -49,7 +53,7 @@ def migrate(document: Mapping[str, Any]) -> dict[str, Any]:
                 f"{SCHEMA}: upgrade nodegraft."
             )
         migrated = _STEPS[migrated["schema"]](migrated)
-    return migrated
+    return {**migrated, "run": run_name(migrated)}
 
 
 def _from_2(document: dict[str, Any]) -> dict[str, Any]:
@@ -64,16 +68,35 @@ def _from_2(document: dict[str, Any]) -> dict[str, Any]:
         for name, value in document["parameters"].items()
         if name != "seed" and defaults.get(name) != value
     }
-    migrated = {
+    return {
         **document,
         "schema": 3,
         "changed_parameters": changed,
         "source": {"version": document["versions"]["nodegraft"]},
     }
-    return {**migrated, "run": run_name(migrated)}
 
 
-_STEPS: Mapping[int, Callable[[dict[str, Any]], dict[str, Any]]] = {2: _from_2}
+def _from_3(document: dict[str, Any]) -> dict[str, Any]:
+    """Schema 4 draws nodes by a seed of their own, and says how streams were drawn on its day.
+
+    Base classes may have to have a number of nodes; before, they had not. What is taught most
+    labels is no ceiling, since a wider one may stand above it.
+    """
+    protocol = document["protocol"].replace("(ceiling)", "(upper reference)")
+    settings = {
+        name: {**document[name], "base_nodes": 0} for name in ("setting", "default_setting")
+    }
+    return {
+        **document,
+        **settings,
+        "schema": 4,
+        "protocol": protocol,
+        "node_seed": document["seed"],
+        "stream_version": 1,
+    }
+
+
+_STEPS: Mapping[int, Callable[[dict[str, Any]], dict[str, Any]]] = {2: _from_2, 3: _from_3}
 
 _ENCODER_OF_2 = {
     "hidden": 32,

@@ -62,21 +62,6 @@ def unpack_documents(content: bytes) -> list[dict[str, Any]]:
     return [migrate(json.loads(text)) for text in table.column("document").to_pylist()]
 
 
-def unpack_document(content: bytes, run: str) -> dict[str, Any] | None:
-    """One document of a pack, or None where it is not in it.
-
-    Args:
-        content: All bytes of the file.
-        run: The name of the record, in today's schema.
-    """
-    source = pa.BufferReader(content)
-    (names,) = pa.parquet.read_table(source, columns=["run"]).to_pydict().values()
-    if run not in names:
-        return None
-    place: int = names.index(run)
-    return unpack_documents(content)[place]
-
-
 def unpack(content: bytes) -> list[RunRecord]:
     """The records of a pack.
 

@@ -9,12 +9,13 @@ from typing import Any
 
 import pyarrow as pa
 
+from nodegraft.base.hashing import content_hash
 from nodegraft.benchmark.records.migration import SCHEMA, migrate, run_name
-from nodegraft.benchmark.records.source import this_code
+from nodegraft.benchmark.records.source import code_of
 from nodegraft.datasets.templates.dataset import LoadedDataset
 from nodegraft.evaluation.protocol import STRICT, SessionResult, StreamResult
 from nodegraft.model.method import Method
-from nodegraft.streams.stream import ClassStream
+from nodegraft.streams.stream import STREAM_VERSION, ClassStream
 
 PACKAGES = (
     "nodegraft",
@@ -72,8 +73,15 @@ class RunRecord:
             content: All bytes of the file.
         """
         document = json.loads(content)
+        if "classes" not in document:
+            raise ValueError("it has no table of classes: it was made before schema 3")
         classes = pa.table(document.pop("classes"), schema=CLASSES)
         return cls(migrate(document), classes)
+
+    def named_by_all_parameters(self) -> "RunRecord":
+        """The same under a name that counts parameters with their default values, too."""
+        named = {"identity": run_name(self.document), "parameters": self.document["parameters"]}
+        return RunRecord({**self.document, "run": content_hash(named)}, self.classes)
 
 
 def comparable(document: Mapping[str, Any]) -> dict[str, Any]:
@@ -87,6 +95,17 @@ def comparable(document: Mapping[str, Any]) -> dict[str, Any]:
     summary = _without_measured(plain["summary"])
     kept = {name: value for name, value in plain.items() if name not in SURROUNDINGS}
     return {**kept, "sessions": sessions, "summary": summary}
+
+
+def same_parameters(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Whether the parameters that both records have are the same.
+
+    Args:
+        one: A record.
+        other: Another one.
+    """
+    first, second = one["parameters"], other["parameters"]
+    return all(value == second.get(name, value) for name, value in first.items())
 
 
 def make_record(
@@ -116,6 +135,8 @@ def make_record(
         "method": method.name,
         "dataset": dataset.name,
         "seed": stream.split.seed,
+        "node_seed": stream.split.node_seed,
+        "stream_version": STREAM_VERSION,
         "protocol": protocol,
         "arrival": stream.arrival,
         "setting": asdict(stream.split.setting),
@@ -124,7 +145,7 @@ def make_record(
         "dataset_options": dict(dataset.options),
         "default_setting": asdict(dataset.setting),
         "hashes": {"dataset": dataset.content_hash, "split": stream.split.content_hash},
-        "source": this_code(),
+        "source": code_of(type(method)),
         "versions": {
             "python": platform.python_version(),
             **{name: version(name) for name in PACKAGES},
@@ -137,8 +158,8 @@ def make_record(
 
 
 def _session(result: SessionResult) -> dict[str, Any]:
-    per_class = ("recall", "queries_by_class")
-    return {name: value for name, value in vars(result).items() if name not in per_class}
+    detailed = ("recall", "queries_by_class", "answers")
+    return {name: value for name, value in vars(result).items() if name not in detailed}
 
 
 def _class_table(result: StreamResult) -> Any:

@@ -57,13 +57,15 @@ def bench(
     estimates, failed = Estimates(records), failed_keys(out)
     missing = list({entry.job.key: entry.job for entry in wanted.missing(records)}.values())
     left = [job for job in missing if retry_failed or job.key not in failed]
-    console.print(_what_is_left(wanted, missing, left, estimates), highlight=False)
+    _check(wanted, left, data)
+    title = wanted.title or suite.stem
+    said = _what_is_left(title, wanted, missing, left, estimates)
+    console.print(said, highlight=False, markup=False)
     if dry_run:
         return
     handle = _tracker(mlflow, wanted, records)
     if not left:
         return
-    _check(left, data)
     WriteOnceFolder(out).check_writable()
     with (
         _runner(ray, workers, (job_cpus, job_memory, job_gpus)) as runner,
@@ -75,7 +77,7 @@ def bench(
                 handle(event)
         except KeyboardInterrupt:
             raise NodegraftError("Stopped. The same command goes on from here.") from None
-    console.print(f"records: {out}", highlight=False, soft_wrap=True)
+    console.print(f"records: {out}", highlight=False, soft_wrap=True, markup=False)
     if display.failed:
         raise NodegraftError(
             f"{display.failed} of {len(left)} jobs failed, and {display.done} did not; "
@@ -84,12 +86,17 @@ def bench(
 
 
 def _what_is_left(
-    wanted: "Suite", missing: Sequence["Job"], left: Sequence["Job"], estimates: "Estimates"
+    title: str,
+    wanted: "Suite",
+    missing: Sequence["Job"],
+    left: Sequence["Job"],
+    estimates: "Estimates",
 ) -> str:
     from nodegraft.cli.display.bench import duration
 
     done = len(wanted.entries) - len(missing)
-    said = f"{wanted.title}: {len(left)} jobs to do, {done} of {len(wanted.entries)} done"
+    jobs = "1 job" if len(left) == 1 else f"{len(left)} jobs"
+    said = f"{title}: {jobs} to do, {done} of {len(wanted.entries)} done"
     if len(missing) > len(left):
         said += f", {len(missing) - len(left)} failed before (--retry-failed tries them again)"
     seconds, unknown = estimates.total(left)
@@ -99,8 +106,11 @@ def _what_is_left(
     return said + (f"; nothing like {unknown} of the jobs is recorded" if unknown else "")
 
 
-def _check(jobs: Sequence["Job"], data: Path | None) -> None:
-    # A missing file or a misspelt parameter should not wait for its turn.
+def _check(suite: "Suite", jobs: Sequence["Job"], data: Path | None) -> None:
+    # A missing file or a misspelt name should not wait for its turn.
+    from nodegraft.report.tables.catalogue import check_names
+
+    check_names(suite.tables)
     for job in jobs:
         job.make_model()
     datasets = {repr(one): one for one in (job.make_dataset() for job in jobs)}

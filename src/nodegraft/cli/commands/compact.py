@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from nodegraft.base.errors import ParameterError
 from nodegraft.cli.errors import user_errors
 
 
@@ -18,5 +19,7 @@ def compact(
 
     archive = Archive(runs)
     names = archive.compact()
-    count = len(archive.documents())
-    Console().print(f"{count} records in {len(names)} files: {', '.join(names)}", highlight=False)
+    if not names:
+        raise ParameterError(f"No record in {runs}: `nodegraft bench` or `run` makes them.")
+    said = f"{len(archive.documents())} records in {len(names)} files: {', '.join(names)}"
+    Console().print(said, highlight=False, markup=False)

@@ -39,4 +39,4 @@ def draw_map(
         with console.status(f"teaching {job.title}"):
             rows += map_points(job, loaded, after)
     place = write_map(rows, jobs[0], after, out)
-    console.print(f"map: {place}", highlight=False, soft_wrap=True)
+    console.print(f"map: {place}", highlight=False, soft_wrap=True, markup=False)

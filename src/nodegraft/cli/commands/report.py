@@ -26,4 +26,4 @@ def report(
     WriteOnceFolder(out).check_writable()
     with console.status("making tables and drawing figures"):
         place = write_report(runs, suites, out)
-    console.print(f"report: {place}", highlight=False, soft_wrap=True)
+    console.print(f"report: {place}", highlight=False, soft_wrap=True, markup=False)

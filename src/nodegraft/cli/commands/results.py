@@ -19,10 +19,11 @@ def results(
         Path | None, typer.Option("--csv", help="Write the answer into this file.")
     ] = None,
 ) -> None:
-    """Ask the records by SQL (DuckDB); else: means over seeds of strict runs as by default."""
+    """Ask the records by SQL (DuckDB); without --sql: means over seeds of strict default runs."""
     from pyarrow.types import is_string
     from rich.box import SIMPLE
     from rich.console import Console
+    from rich.markup import escape
     from rich.table import Table
 
     from nodegraft.benchmark.query import OVERVIEW, query_records  # DuckDB is an extra
@@ -33,10 +34,14 @@ def results(
         return
     table = Table(box=SIMPLE, pad_edge=False)
     for name, kind in zip(answer.column_names, answer.schema.types, strict=True):
-        table.add_column(name, justify="left" if is_string(kind) else "right", overflow="fold")
+        table.add_column(
+            escape(name), justify="left" if is_string(kind) else "right", overflow="fold"
+        )
     for row in answer.to_pylist():
-        table.add_row(*("–" if value is None else str(value) for value in row.values()))
+        table.add_row(*("–" if value is None else escape(str(value)) for value in row.values()))
     Console().print(table)
+    if sql is None and not answer.num_rows:
+        Console().print("No record is of a strict run with default settings: ask by --sql.")
 
 
 def _write_csv(answer: Any, place: Path) -> None:

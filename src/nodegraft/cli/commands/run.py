@@ -14,6 +14,9 @@ def run(
     dataset: Annotated[str, typer.Option(help="See: nodegraft list datasets.")],
     method: Annotated[str, typer.Option(help="See: nodegraft list methods.")] = "graft",
     seed: Annotated[int, typer.Option(help="Draws the split and starts the method.")] = 0,
+    node_seed: Annotated[
+        int | None, typer.Option(help="Draws which nodes teach; else --seed does.")
+    ] = None,
     data: DataRoot = None,
     out: Annotated[str, typer.Option(help="Folder or URL for the run record.")] = "runs",
     settings: Annotated[
@@ -24,8 +27,9 @@ def run(
     ways: Annotated[int | None, typer.Option(help="New classes a session.")] = None,
     shots: Annotated[int | None, typer.Option(help="Labelled nodes a new class.")] = None,
     arrival: Annotated[
-        str, typer.Option(help="'with-class' (nodes come with their class) or 'present'.")
-    ] = "with-class",
+        str,
+        typer.Option(help="Which nodes exist when: growing, present, with-class or isolated."),
+    ] = "growing",
     protocol: Annotated[
         str, typer.Option(help="'strict', or 'published' (leaky, for comparison with old papers).")
     ] = "strict",
@@ -35,14 +39,17 @@ def run(
             "--rehearse", help="Teach the validation classes instead: to choose settings."
         ),
     ] = False,
-    threads: Annotated[int, typer.Option(help="Threads for torch; one is usually fastest.")] = 1,
+    threads: Annotated[
+        int, typer.Option(min=1, help="Threads for torch; one is usually fastest.")
+    ] = 1,
     as_json: Annotated[
         bool, typer.Option("--json", help="The record on standard output, the rest on error.")
     ] = False,
 ) -> None:
-    """Teach one dataset to one method, session by session, and measure it honestly."""
+    """Teach one dataset to one method, session by session, under the strict protocol."""
     import torch
     from rich.console import Console
+    from rich.markup import escape
 
     from nodegraft.base.files.folder import WriteOnceFolder
     from nodegraft.base.parameters.build import read
@@ -58,6 +65,7 @@ def run(
         dataset=dataset,
         method=method,
         seed=seed,
+        node_seed=node_seed,
         parameters=read(METHODS.get(method), name_value_pairs(settings)),
         dataset_options=read(DATASETS.get(dataset), name_value_pairs(dataset_settings)),
         ways=ways,
@@ -73,12 +81,12 @@ def run(
         loaded = job.load(data)
     stream = job.stream(loaded)
     for note in loaded.notes:
-        console.print(f"[yellow]note:[/] {note}", highlight=False)
+        console.print(f"[yellow]note:[/] {escape(note)}", highlight=False)
     title = f"{job.title}\n{stream.split.setting}\n{arrival}, {job.protocol_name} protocol"
     with RunDisplay(console, title, len(stream)) as display:
         record = job.run(loaded, stream, display)
     place = Archive(out).write(record)
     console.print(summary_table(record.document["summary"]))
-    console.print(f"record: {place}", highlight=False, soft_wrap=True)
+    console.print(f"record: {place}", highlight=False, soft_wrap=True, markup=False)
     if as_json:
         Console().out(json.dumps(record.document, indent=2), highlight=False)

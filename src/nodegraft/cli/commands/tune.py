@@ -18,7 +18,10 @@ def tune(
     plan: Annotated[Path, typer.Argument(help="A TOML file; see experiments/search/.")],
     data: DataRoot = None,
 ) -> None:
-    """Choose a method's parameters on validation classes; trials are kept beside PLAN."""
+    """Choose a method's parameters on validation classes, dataset by dataset.
+
+    Trials are kept beside PLAN, and a search goes on where it was cut.
+    """
     import torch
     from rich.console import Console
 
@@ -38,7 +41,8 @@ def tune(
         summary = job.run(loaded, job.stream(loaded)).document["summary"]
         return float(summary["harmonic_mean"])
 
-    for trial in search(wanted, plan.with_suffix(".json"), score):
+    for dataset, trial in search(wanted, plan.with_suffix(".json"), score):
         values = ", ".join(f"{name}={value}" for name, value in trial.parameters.items())
-        console.print(f"{percent(trial.score)}  {values}", highlight=False)
+        said = f"{dataset}  {percent(trial.score)}  {values}"
+        console.print(said, highlight=False, markup=False)
     console.print(f"trials: {plan.with_suffix('.json')}", highlight=False, soft_wrap=True)

@@ -19,8 +19,10 @@ from nodegraft.base.parameters.validate import validate
 from nodegraft.base.registry import Registry
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.labels import NodeLabels
+from nodegraft.streams.arrival import Arrival
 from nodegraft.streams.setting import Setting
 from nodegraft.streams.split import Groups
+from nodegraft.streams.stream import ClassStream
 from nodegraft.tables.storage import load_graph_and_document, save_graph
 
 DATA_VARIABLE = "NODEGRAFT_DATA"
@@ -57,6 +59,35 @@ class LoadedDataset:
         """Depends on graph, labels and groups."""
         groups = [] if self.groups is None else self.groups.tolist()
         return content_hash(self.graph.content_hash, self.labels.content_hash, groups)
+
+    def stream(
+        self,
+        *,
+        seed: int = 0,
+        arrival: Arrival = "growing",
+        setting: Setting | None = None,
+        many_shot: bool = False,
+        node_seed: int | None = None,
+    ) -> ClassStream:
+        """Its classes, arriving session by session, with nodes that are anonymous.
+
+        Args:
+            seed: Draws which class has which role, and the order of rows.
+            arrival: Which nodes exist in a session, as in :class:`nodegraft.ClassStream`.
+            setting: How many classes of each role; None takes the dataset's own.
+            many_shot: Whether new classes are taught by 60 % of their nodes instead of a few.
+            node_seed: Draws which nodes teach; None takes ``seed``.
+        """
+        return ClassStream.draw(
+            self.graph,
+            self.labels,
+            setting or self.setting,
+            seed=seed,
+            arrival=arrival,
+            groups=self.groups,
+            many_shot=many_shot,
+            node_seed=node_seed,
+        )
 
     def __repr__(self) -> str:
         return f"LoadedDataset({self.name!r}, {self.graph!r}, {self.labels!r})"

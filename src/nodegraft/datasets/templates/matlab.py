@@ -11,7 +11,7 @@ from scipy.sparse import csr_array, vstack
 
 from nodegraft.base.errors import DataError
 from nodegraft.datasets.templates.dataset import Dataset, LoadedDataset
-from nodegraft.graph.algebra.adjacency import Adjacency
+from nodegraft.datasets.templates.numbered import adjacency_between
 from nodegraft.graph.algebra.matrix import normalise_rows
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.keys import NodeKeys
@@ -94,7 +94,7 @@ class MatlabDataset(Dataset):
         ends = np.loadtxt(files[network], dtype=np.int64, ndmin=2)
         # Rows of length 1, as in the other text graphs: long texts would drown short ones.
         words = normalise_rows(nodes.counts[order])
-        graph = Graph.from_parts(keys, words, _adjacency(keys, ends))
+        graph = Graph.from_parts(keys, words, adjacency_between(keys, ends))
         return LoadedDataset(
             name=self.name,
             graph=graph,
@@ -119,9 +119,3 @@ class MatlabDataset(Dataset):
         if dropped:
             notes.append(f"{dropped} nodes with neither attributes nor label were dropped.")
         return tuple(notes)
-
-
-def _adjacency(keys: NodeKeys, ends: NDArray[np.int64]) -> Adjacency:
-    rows = keys.find(ends.ravel()).reshape(ends.shape)
-    rows = rows[(rows >= 0).all(axis=1)]
-    return Adjacency.from_edges(rows[:, 0], rows[:, 1], len(keys))

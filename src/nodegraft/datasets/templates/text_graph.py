@@ -3,9 +3,12 @@
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
+from scipy.sparse import csr_array
 
+from nodegraft.base.errors import DataError
 from nodegraft.graph.algebra.adjacency import Adjacency
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.keys import NodeKeys
@@ -37,9 +40,20 @@ class TextNode:
     """The keys of what it names."""
 
 
+class Labelled(Protocol):
+    """Whatever says its class."""
+
+    @property
+    def label(self) -> str:
+        """The class."""
+
+
+Node = TypeVar("Node", bound=Labelled)
+
+
 def in_large_classes(
-    records: Sequence[TextNode], smallest: int, without: Collection[str] = ()
-) -> list[TextNode]:
+    records: Sequence[Node], smallest: int, without: Collection[str] = ()
+) -> list[Node]:
     """The nodes of classes that are large enough and not left out.
 
     Args:
@@ -49,6 +63,8 @@ def in_large_classes(
     """
     sizes = Counter(record.label for record in records)
     kept = {label for label, size in sizes.items() if size >= smallest and label not in without}
+    if not kept:
+        raise DataError(f"No class has {smallest} nodes: lower smallest_class.")
     return [record for record in records if record.label in kept]
 
 
@@ -68,11 +84,22 @@ def text_graph(records: Sequence[TextNode]) -> tuple[Graph, NodeLabels]:
         (row[record.key], row[link]) for record in records for link in record.links if link in row
     ]
     source, target = np.array(links, dtype=np.int64).reshape(-1, 2).T
-    texts = [record.text for record in records]
-    words = TextVectoriser(MIN_DOCUMENTS, use_idf=False, stop_words="english").fit(texts)
     graph = Graph.from_parts(
         NodeKeys([record.key for record in records]),
-        words.transform(texts),
+        word_counts([record.text for record in records]),
         Adjacency.from_edges(source, target, len(records)),
     )
     return graph, NodeLabels.from_names(record.label for record in records)
+
+
+def word_counts(texts: Sequence[str]) -> "csr_array[Any]":
+    """How often each text has each word that :data:`MIN_DOCUMENTS` have, rows of length 1.
+
+    >>> word_counts(["a red hat", "the hat", "hat"]).toarray().tolist()
+    [[1.0], [1.0], [1.0]]
+
+    Args:
+        texts: One text for each node.
+    """
+    words = TextVectoriser(MIN_DOCUMENTS, use_idf=False, stop_words="english").fit(texts)
+    return words.transform(texts)

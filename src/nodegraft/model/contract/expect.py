@@ -39,8 +39,8 @@ def expect_close(found: Any, wanted: Any, tolerance: float, otherwise: str) -> N
 
 
 @contextmanager
-def refused(error: type[Exception], what: str, words: str = "") -> Iterator[None]:
-    """Around what must be refused.
+def must_raise(error: type[Exception], what: str, words: str = "") -> Iterator[None]:
+    """Around what must raise an error.
 
     Args:
         error: The kind of error it must raise.
@@ -52,4 +52,4 @@ def refused(error: type[Exception], what: str, words: str = "") -> Iterator[None
     except error as caught:
         expect(words in str(caught), f"{what}: the error does not say {words!r} but {caught}")
         return
-    raise ContractError(f"{what} is not refused")
+    raise ContractError(f"{what} raises no error")

@@ -12,6 +12,10 @@ Centrality = Literal["log1p", "paper"]
 r"""How a node's degree counts: :math:`\log(1 + d)`, or :math:`\log(d + \epsilon)` as printed."""
 
 
+Start = Literal["xavier", "wide"]
+"""How large the first weights are."""
+
+
 class NodeAttention(nn.Module):
     r"""The paper's weighter :math:`g_\psi`: two GCN layers on the features, then one number a node.
 
@@ -23,15 +27,28 @@ class NodeAttention(nn.Module):
     Args:
         features: How many numbers a feature row has.
         sizes: The widths of the two GCN layers.
-        generator: Draws the first weights (Xavier, uniform); biases start at 0.
+        generator: Draws the first weights; biases start at 0.
+        start: How large those are: ``"xavier"``, or ``"wide"``, :math:`\pm 1 / \sqrt{outputs}`
+            as in the authors' code. On thousands of columns the first makes all scores nearly
+            equal.
     """
 
-    def __init__(self, features: int, sizes: tuple[int, int], generator: torch.Generator) -> None:
+    def __init__(
+        self,
+        features: int,
+        sizes: tuple[int, int],
+        generator: torch.Generator,
+        start: Start = "xavier",
+    ) -> None:
         super().__init__()
         self.layers = GCN([features, *sizes], generator, last_relu=True)
         self.weight = nn.Parameter(torch.empty(1, sizes[-1]))
         self.bias = nn.Parameter(torch.zeros(1))
         nn.init.xavier_uniform_(self.weight, generator=generator)
+        if start == "wide":
+            for weight in self.layers.weights:
+                bound = weight.shape[1] ** -0.5
+                nn.init.uniform_(weight, -bound, bound, generator=generator)
 
     def forward(self, neighbourhood: Neighbourhood) -> Tensor:
         """One raw score for each node at the centre.

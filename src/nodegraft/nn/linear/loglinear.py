@@ -72,6 +72,8 @@ def mixture_weights(
     start = np.ones(scale.size)
     options = {"maxfun": MAX_STEPS}
     found = minimize(cost, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
+    # The limit was no forecast.
+    listener.step("weigh signals", steps, steps)
     weights: NDArray[np.float64] = found.x / scale
     return weights
 

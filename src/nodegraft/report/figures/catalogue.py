@@ -7,9 +7,9 @@ from nodegraft.base.errors import ParameterError
 from nodegraft.report.figures.canvas.picture import Picture
 from nodegraft.report.figures.canvas.styles import Styles
 from nodegraft.report.figures.curves import draw_curves
+from nodegraft.report.figures.effects import draw_effects
 from nodegraft.report.figures.leak import draw_leak
 from nodegraft.report.figures.pareto import draw_pareto
-from nodegraft.report.figures.ranks import draw_ranks
 from nodegraft.report.figures.risk_coverage import draw_risk_coverage
 from nodegraft.report.figures.ways_shots import draw_ways_shots
 from nodegraft.report.groups import Groups
@@ -52,16 +52,14 @@ FIGURES = {
         "node counts alike here (micro), so the right end is not one minus macro accuracy.",
         draw_risk_coverage,
     ),
-    "ranks": FigureKind(
-        "Which differences are more than chance",
-        "In each pair of graph and seed the methods are ranked by the last session; marks are mean "
-        "ranks, the best on top. A filled mark is behind the best by more than chance (Wilcoxon's "
-        "signed-rank test at the 5 % level, Holm's correction), a hollow one is not. Bars are for "
-        "any two methods: where they do not overlap, Nemenyi's test tells the two apart; it asks "
-        "about all pairs at once and is more cautious. The best one's bar is continued as a band. "
-        "Seeds of one graph are not independent graphs, so this says more about these graphs than "
-        "about graphs in general. Ceilings are left out.",
-        draw_ranks,
+    "effects": FigureKind(
+        "How far methods are apart, graph by graph",
+        "Each mark is the last session's accuracy minus that of the best method on this graph, "
+        "paired by seed; its line is the 95 % interval over seeds. That says how sure a difference "
+        "is on this graph. Seeds of one graph share its nodes and classes, so no p-value is taken "
+        "over graphs and seeds together, and a claim about graphs in general needs more graphs "
+        "than are here. Methods that are taught most labels are left out.",
+        draw_effects,
     ),
     "leak": FigureKind(
         "How much the leak inflates accuracy",

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet
 from scipy.spatial import cKDTree
 
+from nodegraft.base.errors import DataError
 from nodegraft.report.figures.canvas.drawing import GREY, INK, PALETTE, Axes, figure_style, panel
 from nodegraft.report.figures.canvas.label_places import label_points
 from nodegraft.report.figures.canvas.picture import Picture
@@ -55,10 +56,13 @@ class EmbeddingMap:
         Args:
             path: A Parquet file.
         """
-        table = pa.parquet.read_table(path)
-        about = {key.decode(): value.decode() for key, value in table.schema.metadata.items()}
-        after = int(about["after"])
-        return cls(path.stem, about["dataset"], after, about["command"], table.to_pylist())
+        try:
+            table = pa.parquet.read_table(path)
+            about = {key.decode(): value.decode() for key, value in table.schema.metadata.items()}
+            after = int(about["after"])
+            return cls(path.stem, about["dataset"], after, about["command"], table.to_pylist())
+        except (pa.ArrowException, OSError, KeyError, ValueError, AttributeError) as error:
+            raise DataError(f"{path} is no map that `nodegraft map` wrote: {error!r}.") from error
 
     @cached_property
     @figure_style

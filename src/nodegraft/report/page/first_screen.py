@@ -8,10 +8,10 @@ from nodegraft.report.page.section import Section
 from nodegraft.report.recommendation import (
     Recommendation,
     alternative_texts,
-    ceiling_text,
     certainty_text,
     reason_text,
     recommend,
+    upper_reference_text,
 )
 from nodegraft.report.tables.markup import sentences_to_html
 
@@ -40,7 +40,7 @@ def first_screen_html(section: Section) -> str:
     left = (
         f'<p class="lead">{sentences_to_html(reason_text(recommendation))}</p>\n'
         f"<p>{sentences_to_html(certainty_text(recommendation))} "
-        f"{sentences_to_html(ceiling_text(section.groups))}</p>\n{_alternatives(recommendation)}"
+        f"{sentences_to_html(upper_reference_text(section.groups))}</p>\n{_alternatives(recommendation)}"
     )
     picture = draw_recommendation(recommendation, section.styles)
     figure = figure_html(picture, "first", "After the last session")

@@ -22,9 +22,9 @@ GLOSSARY = {
     "strict": "The protocol of this benchmark: no label of a node that is asked about ever reaches "
     "a method, and classes that have not arrived yet are invisible.",
     "published (leaky)": "The protocol of the paper's own code, in which labels of the nodes asked "
-    "about reach the model. Its numbers are too high and are shown only to say by how much.",
-    "ceiling": "A method that is given most labels of the new classes: what could be reached, not "
-    "a competitor.",
+    "about reach the model. Its numbers are shown beside strict ones, never among them.",
+    "upper reference": "A method that is given most labels of the new classes: what could be "
+    "reached, not a competitor.",
     "±, interval, n": "Half the width of the 95 % interval of the mean over seeds (Student's t); "
     "n is how many seeds there are, where methods have different numbers of them.",
     "seed": "Decides which classes are new, which nodes are labelled and how a method starts. All "

@@ -40,7 +40,9 @@ def run_command(job: Job) -> str:
         arguments += ["--ways", str(job.ways)]
     if job.shots is not None:
         arguments += ["--shots", str(job.shots)]
-    if job.arrival != "with-class":
+    if job.node_seed is not None:
+        arguments += ["--node-seed", str(job.node_seed)]
+    if job.arrival != "growing":
         arguments += ["--arrival", job.arrival]
     if job.protocol != "strict":
         arguments += ["--protocol", job.protocol]

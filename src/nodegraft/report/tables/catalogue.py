@@ -61,10 +61,19 @@ def make_tables(names: Sequence[str], groups: Groups) -> list[Table]:
         names: Names of tables, as suites write them.
         groups: The records, grouped; see group().
     """
+    check_names(names)
+    return [table for name in names for table in TABLES[name](groups)]
+
+
+def check_names(names: Sequence[str]) -> None:
+    """An error where there is no table of a name.
+
+    Args:
+        names: Names of tables, as suites write them.
+    """
     for name in names:
         if name not in TABLES:
             raise ParameterError(f"There is no table {name!r}; there are {', '.join(TABLES)}.")
-    return [table for name in names for table in TABLES[name](groups)]
 
 
 def overview(groups: Groups) -> list[Table]:
@@ -74,13 +83,14 @@ def overview(groups: Groups) -> list[Table]:
         groups: The records, grouped; see group().
     """
     rows = []
+    both = ("A0", "last") if any(protocol == PUBLISHED for _, _, protocol in groups) else ()
     for dataset, name in unique((dataset, name) for dataset, name, _ in groups):
         strict = groups.get((dataset, name, STRICT), [])
         leaky = groups.get((dataset, name, PUBLISHED), [])
         cells = [percent(summary_values(strict, field)) for field in SUMMARY.values()]
-        cells += [percent(summary_values(leaky, SUMMARY[column])) for column in ("A0", "last")]
+        cells += [percent(summary_values(leaky, SUMMARY[column])) for column in both]
         rows.append([dataset, with_seeds(name, [strict or leaky], groups), *cells])
-    return [Table.of(["dataset", "method", *SUMMARY, "*leaky* A0", "*leaky* last"], rows)]
+    return [Table.of(["dataset", "method", *SUMMARY, *(f"*leaky* {one}" for one in both)], rows)]
 
 
 def sessions(groups: Groups) -> list[Table]:
@@ -147,7 +157,7 @@ def matrix(groups: Groups) -> list[Table]:
 def comparison(groups: Groups) -> list[Table]:
     """For each dataset a row for each method, best last session first, with what it costs.
 
-    ``behind`` is the difference to the best method that is no ceiling, paired by seed.
+    ``behind`` is the difference to the best method that is no upper reference, paired by seed.
 
     Args:
         groups: The records, grouped; see group().

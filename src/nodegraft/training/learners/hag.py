@@ -38,6 +38,10 @@ class HAGOptions(ValuatorOptions):
     tla_scale: Scale = "literal"
     """The paper's class weights, which are nearly inert, or those times the number of classes."""
 
+    tla_goal: Literal["small-loss", "large-loss"] = "small-loss"
+    """What task-level attention is trained for: the paper's loss, which is smallest where easy
+    tasks weigh most, or the opposite, so that hard tasks weigh most."""
+
 
 @dataclass(frozen=True)
 class HAGLoss(NodeAttentionLoss):
@@ -96,6 +100,9 @@ class HAGNetwork(WeightedPrototypeLearner):
         shares = torch.zeros(len(episode.tasks))
         if self.options.tla != "off":
             shares = self.weigh_tasks(embedded.prototypes)
+            if self.options.tla_goal == "large-loss":
+                # The same numbers; the gradient of the attention turns round.
+                shares = 2.0 * shares.detach() - shares
         sizes = [len(task) for task in episode.tasks]
         weights = class_weights(shares, sizes, self.options.tla_scale)
         targets = torch.from_numpy(episode.targets)

@@ -16,6 +16,7 @@ from nodegraft.graph.view import GraphView
 from nodegraft.nn.attention.node import (
     Centrality,
     NodeAttention,
+    Start,
     adjust_for_centrality,
     softmax_within,
     weighted_means,
@@ -67,6 +68,12 @@ class ValuatorOptions:
     r"""How a node's degree counts: :math:`\log(1 + d)`, or the paper's
     :math:`\log(d + \epsilon)`, under which an isolated node has the largest weight."""
 
+    nla_start: Start = "xavier"
+    """How large the valuator's first weights are: Xavier's, or the authors' wider ones."""
+
+    dropout: float = 0.0
+    """The share of the encoder's hidden numbers that an episode drops."""
+
 
 @dataclass(frozen=True)
 class NodeAttentionLoss(EpisodeLoss):
@@ -97,7 +104,8 @@ class WeightedPrototypeLearner(PrototypeLearner):
         super().__init__(encoder)
         features, (hidden, out) = encoder.weights[0].shape[0], [len(b) for b in encoder.biases]
         self.options = options
-        self.node_attention = NodeAttention(features, (hidden, out), generator)
+        self.node_attention = NodeAttention(features, (hidden, out), generator, options.nla_start)
+        self._noise = np.random.default_rng(generator.initial_seed())
 
     def prototypes(self, view: GraphView, support: NodeLabels, few_shot: bool) -> Tensor:
         """One row per class: attention-weighted where the options say so, else the mean."""
@@ -149,7 +157,8 @@ class WeightedPrototypeLearner(PrototypeLearner):
             episode: Its first task has many labels a class, the others few.
         """
         few_shot = [place > 0 for place in range(len(episode.tasks))]
-        return self._one_pass(view, episode.tasks, few_shot, episode.query.rows())
+        dropout = self.options.dropout
+        return self._one_pass(view, episode.tasks, few_shot, episode.query.rows(), dropout)
 
     def _one_pass(
         self,
@@ -157,6 +166,7 @@ class WeightedPrototypeLearner(PrototypeLearner):
         tasks: Sequence[NodeLabels],
         few_shot: Sequence[bool],
         queries: NDArray[np.int64] | None = None,
+        dropout: float = 0.0,
     ) -> "EpisodeEmbeddings":
         # Encoder and node-level attention look at one neighbourhood: cutting out a second one
         # would cost more than the attention saves by looking at fewer nodes.
@@ -164,7 +174,7 @@ class WeightedPrototypeLearner(PrototypeLearner):
         parts.append(np.zeros(0, dtype=np.int64) if queries is None else queries)
         neighbourhood, inside = view.around(np.concatenate(parts), self.encoder.hops)
         *supported, queried = torch.split(torch.from_numpy(inside), [part.size for part in parts])
-        embeddings = self.encoder(neighbourhood)
+        embeddings = self.encoder(neighbourhood, dropout, self._noise)
         attended = [self.uses_attention(few) for few in few_shot]
         raw = self.node_attention(neighbourhood) if any(attended) else embeddings.new_zeros(0)
         prototypes: list[Tensor] = []

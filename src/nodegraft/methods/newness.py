@@ -1,0 +1,77 @@
+"""Newness: what an arrival itself gives away, as a bound to hold every table against."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nodegraft.graph.keys import key_hashes
+from nodegraft.graph.labels import NodeLabels
+from nodegraft.graph.view import GraphView
+from nodegraft.methods.sgc_mean import SGCMean
+from nodegraft.model.learned import learned
+from nodegraft.streams.curriculum import Curriculum
+
+# Cosines lie between -1 and 1: nothing that is ruled out is named.
+_RULED_OUT = 10.0
+
+
+@dataclass(kw_only=True)
+class Newness(SGCMean):
+    """A node that came into sight with a session is of a class that came with that session.
+
+    It is :class:`~nodegraft.methods.sgc_mean.SGCMean` with all other classes ruled out. In use this
+    is no knowledge at all; where nodes arrive with their class it names the session of each one.
+    What it scores above ``sgc-mean`` is no merit of a method but of the arrival.
+    """
+
+    nodes_: NDArray[np.int64] = learned()
+    """Hashes of the keys of all nodes seen so far, ascending."""
+
+    first_seen_: NDArray[np.int64] = learned()
+    """The session in which each of them came into sight."""
+
+    came_with_: NDArray[np.int64] = learned()
+    """The session each class came with."""
+
+    name: ClassVar[str] = "newness"
+    summary: ClassVar[str] = "sgc-mean that takes new nodes for new classes: a bound"
+    citation: ClassVar[str] = ""
+    reversible: ClassVar[bool] = False
+
+    def learn_base(self, view: GraphView, curriculum: Curriculum) -> None:
+        """Means of the known classes, and which nodes were there."""
+        super().learn_base(view, curriculum)
+        self.nodes_ = np.sort(_hashes(view, view.rows))
+        self.first_seen_ = np.zeros(self.nodes_.size, dtype=np.int64)
+        self.came_with_ = np.zeros(len(curriculum.train), dtype=np.int64)
+
+    def learn_classes(self, view: GraphView, support: NodeLabels) -> None:
+        """One more mean for each class, and which nodes came with them."""
+        super().learn_classes(view, support)
+        session = self.came_with_.max(initial=0) + 1
+        new = np.setdiff1d(_hashes(view, view.rows), self.nodes_)
+        place = np.searchsorted(self.nodes_, new)
+        self.first_seen_ = np.insert(self.first_seen_, place, session)
+        self.nodes_ = np.insert(self.nodes_, place, new)
+        self.came_with_ = np.append(self.came_with_, np.full(len(support), session))
+
+    def keep_classes(self, columns: NDArray[np.int64]) -> None:
+        """Drop the other means."""
+        super().keep_classes(columns)
+        self.came_with_ = self.came_with_[columns]
+
+    def score(self, view: GraphView, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Centred cosine to each mean, unless the class came with another session."""
+        hashes = _hashes(view, rows)
+        place = np.searchsorted(self.nodes_, hashes).clip(max=self.nodes_.size - 1)
+        latest = self.came_with_.max(initial=0)
+        session = np.where(self.nodes_[place] == hashes, self.first_seen_[place], latest)
+        other = session[:, None] != self.came_with_[None, :]
+        scores: NDArray[np.float64] = super().score(view, rows) - _RULED_OUT * other
+        return scores
+
+
+def _hashes(view: GraphView, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    return key_hashes(view.key_array_of(rows)).view(np.int64)

@@ -1,0 +1,33 @@
+"""SGC LDA: linear discriminants with one covariance, on propagated features."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nodegraft.base.parameters.constraints import OpenFraction
+from nodegraft.methods.templates.kernel_head import KernelHead
+from nodegraft.nn.linear.dual import Dual, dual_lda
+
+
+@dataclass(kw_only=True)
+class SGCLDA(KernelHead):
+    """What ``lda`` does on an encoder, on propagated features.
+
+    Means and covariance are those of the kept labels
+    (:func:`nodegraft.nn.linear.dual.dual_lda`). An untrained graph encoder with streaming LDA is
+    the recipe of newer work on graphs; Hayes & Kanan 2020, https://arxiv.org/abs/1909.01520.
+    """
+
+    shrinkage: OpenFraction = 0.1
+    """How far the covariance is drawn to a round one; small values trust few labels much."""
+
+    name: ClassVar[str] = "sgc-lda"
+    summary: ClassVar[str] = "propagated features, linear discriminants with one covariance"
+    citation: ClassVar[str] = "Wu et al. 2019 (SGC); Hayes & Kanan 2020 (SLDA)"
+    reversible: ClassVar[bool] = True
+
+    def solve(self, gram: NDArray[np.float64], counts: NDArray[np.int64], width: int) -> Dual:
+        """Discriminants among the labels."""
+        return dual_lda(gram, counts, self.shrinkage, width)

@@ -1,0 +1,52 @@
+"""SGC RanPAC: random ReLU features of propagated rows, then ridge regression."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nodegraft.base.parameters.constraints import PositiveFloat, PositiveInt
+from nodegraft.graph.algebra.matrix import Matrix
+from nodegraft.methods.templates.kernel_head import KernelHead
+from nodegraft.nn.linear.dual import Dual, dual_ridge
+
+
+@dataclass(kw_only=True)
+class SGCRanPAC(KernelHead):
+    r"""What ``ranpac`` does on an encoder, on propagated features.
+
+    :math:`\phi = \mathrm{relu}(z R) \sqrt{2 / m}` with :math:`m` random directions
+    :math:`R_{ij} \sim N(0, 1)`, drawn from the seed and never trained: products of such rows are
+    close to 1 for equal :math:`z`, whatever :math:`m`. McDonnell et al. 2023,
+    https://arxiv.org/abs/2307.02251.
+    """
+
+    penalty: PositiveFloat = 0.1
+    r"""How strongly weights are drawn to zero (:math:`\lambda`)."""
+
+    features: PositiveInt = 2000
+    """How many random features (:math:`m`); more come closer to their limit, and cost more."""
+
+    name: ClassVar[str] = "sgc-ranpac"
+    summary: ClassVar[str] = "propagated features, random ReLU features, class-balanced ridge"
+    citation: ClassVar[str] = "Wu et al. 2019 (SGC); McDonnell et al. 2023 (RanPAC)"
+    reversible: ClassVar[bool] = True
+
+    def lift(self, vectors: Matrix) -> Matrix:
+        """The random features."""
+        lifted: Matrix = np.maximum(vectors @ self._directions(vectors.shape[1]), 0.0)
+        return lifted
+
+    def solve(self, gram: NDArray[np.float64], counts: NDArray[np.int64], width: int) -> Dual:
+        """Ridge regression on one-hot targets."""
+        return dual_ridge(gram, counts, self.penalty)
+
+    def _directions(self, width: int) -> NDArray[np.float32]:
+        kept: NDArray[np.float32] | None = self.__dict__.get("_cached_directions")
+        if kept is None or kept.shape != (width, self.features):
+            draws = self.seeds.generator("random features")
+            kept = draws.standard_normal((width, self.features), dtype=np.float32)
+            kept *= np.sqrt(2.0 / self.features)
+            self.__dict__["_cached_directions"] = kept
+        return kept

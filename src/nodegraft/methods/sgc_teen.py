@@ -1,0 +1,59 @@
+"""SGC TEEN: means of propagated features, those of new classes drawn towards similar ones."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from nodegraft.base.parameters.constraints import Fraction, NonNegativeFloat
+from nodegraft.graph.algebra.matrix import normalise_rows
+from nodegraft.graph.labels import NodeLabels
+from nodegraft.graph.view import GraphView
+from nodegraft.methods.sgc_mean import SGCMean
+from nodegraft.methods.teen import calibrate
+from nodegraft.model.learned import learned
+from nodegraft.streams.curriculum import Curriculum
+
+
+@dataclass(kw_only=True)
+class SGCTEEN(SGCMean):
+    """What ``teen`` does on an encoder, on propagated features.
+
+    :class:`~nodegraft.methods.sgc_mean.SGCMean` whose new means, seen from the centre, are drawn
+    towards the similar ones of session 0. Wang et al. 2023, https://arxiv.org/abs/2312.05229.
+    """
+
+    alpha: Fraction = 0.5
+    """How much of a new class's own mean is kept; 1 leaves it as it is."""
+
+    tau: NonNegativeFloat = 16.0
+    """How much nearer base classes count more than others; 0 counts all alike."""
+
+    base_: int = learned()
+    """How many of the means are of session 0."""
+
+    name: ClassVar[str] = "sgc-teen"
+    summary: ClassVar[str] = "propagated features, new means drawn to similar base ones"
+    citation: ClassVar[str] = "Wu et al. 2019 (SGC); Wang et al. 2023 (TEEN)"
+
+    def learn_base(self, view: GraphView, curriculum: Curriculum) -> None:
+        """Means of the known classes, and their mean as the centre."""
+        super().learn_base(view, curriculum)
+        self.base_ = len(self.prototypes_)
+
+    def learn_classes(self, view: GraphView, support: NodeLabels) -> None:
+        """One more mean for each class, calibrated by those of session 0."""
+        fresh = self._directions(self._means(view, support))
+        base = self._directions(self.prototypes_[: self.base_])
+        calibrated = calibrate(fresh, base, self.alpha, self.tau).numpy() + self.centre_
+        self.prototypes_ = np.concatenate((self.prototypes_, calibrated.astype(np.float32)))
+
+    def keep_classes(self, columns: NDArray[np.int64]) -> None:
+        """Drop the other means; a dropped class of session 0 calibrates no later one."""
+        super().keep_classes(columns)
+        self.base_ = int((columns < self.base_).sum())
+
+    def _directions(self, means: NDArray[np.float32]) -> torch.Tensor:
+        return torch.from_numpy(np.asarray(normalise_rows(means - self.centre_)))
