@@ -3,6 +3,7 @@
 from collections.abc import Callable, Hashable
 from threading import RLock
 from typing import Generic, TypeVar
+from weakref import ref
 
 Value = TypeVar("Value")
 
@@ -37,4 +38,37 @@ class Memo(Generic[Value]):
                 return self._values[key]
 
     def __reduce__(self) -> tuple[type["Memo[Value]"], tuple[()]]:
+        return type(self), ()
+
+
+class LatestMemo(Generic[Value]):
+    """The last value alone, as long as the objects it was made from are the same ones.
+
+    They are held weakly: what has been replaced can be freed. Copies and pickles start empty.
+
+    >>> memo, one, other = LatestMemo[int](), {1}, {1}
+    >>> memo.get((one,), lambda: 42), memo.get((one,), lambda: 0), memo.get((other,), lambda: 7)
+    (42, 42, 7)
+    """
+
+    def __init__(self) -> None:
+        self._latest: tuple[tuple[ref[object], ...], Value] | None = None
+        self._lock = RLock()
+
+    def get(self, made_from: tuple[object, ...], make: Callable[[], Value]) -> Value:
+        """The value made from some objects.
+
+        Args:
+            made_from: The objects; the very same ones are looked for, not equal ones.
+            make: Makes it, if the last value was made from others.
+        """
+        with self._lock:
+            latest = self._latest
+            if latest is None or any(
+                old() is not new for old, new in zip(latest[0], made_from, strict=True)
+            ):
+                latest = self._latest = (tuple(map(ref, made_from)), make())
+            return latest[1]
+
+    def __reduce__(self) -> tuple[type["LatestMemo[Value]"], tuple[()]]:
         return type(self), ()

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from nodegraft.graph.algebra.adjacency import Adjacency
+from nodegraft.graph.algebra.matrix import IntArray
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.keys import NodeKeys
 from nodegraft.graph.labels import NodeLabels
@@ -46,9 +47,7 @@ def with_query_labels_scrambled(stream: ClassStream) -> ClassStream:
     query |= {name: split.query[name] for name in split.validation}
     test = NodeLabels(_dealt_anew(split.test, noise, stream._entry))
     scrambled = replace(split, test=test, query=NodeLabels(query))
-    damaged = ClassStream(stream._graph, scrambled, arrival=stream.arrival)
-    damaged._entry = stream._entry
-    return damaged
+    return ClassStream(stream._graph, scrambled, arrival=stream.arrival, entry=stream._entry)
 
 
 def _scrambled_graph(graph: Graph, rows: NDArray[np.int64], noise: np.random.Generator) -> Graph:
@@ -70,7 +69,7 @@ def _scrambled_graph(graph: Graph, rows: NDArray[np.int64], noise: np.random.Gen
 
 
 def _dealt_anew(
-    labels: NodeLabels, noise: np.random.Generator, entry: NDArray[np.int64]
+    labels: NodeLabels, noise: np.random.Generator, entry: IntArray
 ) -> dict[str, NDArray[np.int64]]:
     rows = labels.rows()
     for session in np.unique(entry[rows]):

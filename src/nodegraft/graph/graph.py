@@ -141,8 +141,7 @@ class Graph(GraphView):
         Args:
             rows: Every row once: the new row ``i`` is ``rows[i]`` of this graph.
         """
-        place = np.empty(self.num_nodes, dtype=np.int64)
-        place[rows] = np.arange(self.num_nodes)
+        place = np.argsort(rows)
         source, target = self.edges()
         adjacency = Adjacency.from_edges(place[source], place[target], self.num_nodes)
         keys = NodeKeys(np.arange(self.num_nodes))

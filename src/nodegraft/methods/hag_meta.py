@@ -20,11 +20,10 @@ from nodegraft.methods.templates.episodic import Prototypical
 from nodegraft.model.learned import learned
 from nodegraft.nn.encoders.encoder import Encoder
 from nodegraft.nn.encoders.gcn import GCN
-from nodegraft.nn.recalls import recalls
 from nodegraft.streams.curriculum import Curriculum
 from nodegraft.streams.session import Session
 from nodegraft.training.learners.hag import HAGNetwork, HAGOptions
-from nodegraft.training.meta import MetaTraining, leave_one_out
+from nodegraft.training.meta import MetaTraining, leave_one_out, macro_accuracy
 
 
 @dataclass(frozen=True)
@@ -179,8 +178,7 @@ class HAGMeta(Prototypical[HAGNetwork]):
             view, support = session.view, session.support
             if tasks:
                 tasks.append(support)
-                episodes = (leave_one_out(tasks, draws) for _ in range(self.adapt_steps))
-                self.training(self.adapt_steps)(pupil, view, episodes)
+                self._take_steps(pupil, view, tasks, draws)
                 prototypes = self._prototypes(pupil, view, tasks)
             else:
                 tasks.append(sample_per_class(support, self.base_shots, draws))
@@ -188,8 +186,7 @@ class HAGMeta(Prototypical[HAGNetwork]):
             names = [name for task in tasks for name in task]
             with torch.no_grad():
                 scores = pupil.score(view, session.query.rows(), prototypes)
-            found = recalls(session.query.targets(names), scores.argmax(dim=1).numpy(), len(names))
-            accuracies.append(float(np.mean(found)))
+            accuracies.append(macro_accuracy(scores, session.query, names))
         return float(np.mean(accuracies))
 
     def practice(self, curriculum: Curriculum) -> Iterator[Episode]:
@@ -208,10 +205,18 @@ class HAGMeta(Prototypical[HAGNetwork]):
     def _adapt(self, view: GraphView) -> None:
         network = self.network()
         tasks = self._tasks(view)
-        draws = self.seeds.generator("adapt", str(len(tasks)))
+        self._take_steps(network, view, tasks, self.seeds.generator("adapt", str(len(tasks))))
+        self._take(network, view, tasks)
+
+    def _take_steps(
+        self,
+        network: HAGNetwork,
+        view: GraphView,
+        tasks: list[NodeLabels],
+        draws: np.random.Generator,
+    ) -> None:
         episodes = (leave_one_out(tasks, draws) for _ in range(self.adapt_steps))
         self.training(self.adapt_steps)(network, view, episodes)
-        self._take(network, view, tasks)
 
     def _take(self, network: HAGNetwork, view: GraphView, tasks: list[NodeLabels]) -> None:
         self.network_ = network.state_dict()

@@ -6,9 +6,12 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from nodegraft.base.memo import Memo
 from nodegraft.base.parameters.constraints import PositiveFloat, PositiveInt
 from nodegraft.graph.algebra.matrix import Matrix
+from nodegraft.graph.keyed_labels import KeyedLabels
 from nodegraft.methods.templates.kernel_head import KernelHead
+from nodegraft.model.inputs import GraphInputs
 from nodegraft.nn.linear.dual import Dual, dual_ridge
 
 
@@ -33,6 +36,10 @@ class SGCRanPAC(KernelHead):
     citation: ClassVar[str] = "Wu et al. 2019 (SGC); McDonnell et al. 2023 (RanPAC)"
     reversible: ClassVar[bool] = True
 
+    def _start(self, inputs: GraphInputs, labels: KeyedLabels) -> None:
+        super()._start(inputs, labels)
+        self._drawn = Memo[NDArray[np.float32]]()
+
     def lift(self, vectors: Matrix) -> Matrix:
         """The random features."""
         lifted: Matrix = np.maximum(vectors @ self._directions(vectors.shape[1]), 0.0)
@@ -43,10 +50,10 @@ class SGCRanPAC(KernelHead):
         return dual_ridge(gram, counts, self.penalty)
 
     def _directions(self, width: int) -> NDArray[np.float32]:
-        kept: NDArray[np.float32] | None = self.__dict__.get("_cached_directions")
-        if kept is None or kept.shape != (width, self.features):
-            draws = self.seeds.generator("random features")
-            kept = draws.standard_normal((width, self.features), dtype=np.float32)
-            kept *= np.sqrt(2.0 / self.features)
-            self.__dict__["_cached_directions"] = kept
-        return kept
+        return self._drawn.get((self.seed, width, self.features), lambda: self._draw(width))
+
+    def _draw(self, width: int) -> NDArray[np.float32]:
+        draws = self.seeds.generator("random features")
+        directions = draws.standard_normal((width, self.features), dtype=np.float32)
+        directions *= np.sqrt(2.0 / self.features)
+        return directions

@@ -42,8 +42,7 @@ class Hooks(ABC):
     (:class:`~nodegraft.graph.keyed_labels.KeyedLabels`), since rows may be others tomorrow. Rows
     reach the hooks each once and ascending; columns of the scores are classes in the order in
     which they were learned. ``labels_`` holds every label, new ones included, when a hook is
-    called. What is worked out from it again and again may be kept under a name that begins with
-    ``_cached``; it is never saved.
+    called; ``methods/templates/derived.py`` keeps what follows from it and the graph.
     """
 
     seed: NonNegativeInt = 0

@@ -431,8 +431,8 @@ class Method(Hooks):
                 )
 
     def __getstate__(self) -> dict[str, Any]:
-        passing = ("_lock", "_changing", "_listener", "_cached")
-        return {name: value for name, value in vars(self).items() if not name.startswith(passing)}
+        of_a_change = ("_lock", "_changing", "_listener")
+        return {name: value for name, value in vars(self).items() if name not in of_a_change}
 
     def _check(self, graph: GraphView) -> None:
         if not len(self._table):

@@ -36,8 +36,8 @@ class ClassStream:
         split: Which classes play which role, and which of their nodes teach, by rows of ``graph``.
         arrival: Which nodes exist in a session: ``"growing"``, ``"present"``, ``"with-class"`` or
             ``"isolated"``; see :func:`nodegraft.streams.arrival.entry_sessions`.
-        others: For each row, when it comes into sight if it is of no class of the split. None:
-            at once with ``"present"``, else never.
+        entry: The session in which each row comes into sight; None works it out from split and
+            arrival, nodes of no class of the split at once with ``"present"``, else never.
         keys: The user's key of each row; None takes those of ``graph``.
     """
 
@@ -47,16 +47,17 @@ class ClassStream:
         split: ClassSplit,
         *,
         arrival: Arrival,
-        others: IntArray | None = None,
+        entry: IntArray | None = None,
         keys: KeyArray | None = None,
     ) -> None:
         validate_value("arrival", arrival, Arrival)
-        if others is None:
+        if entry is None:
             others = np.full(graph.num_nodes, 0 if arrival == "present" else NEVER)
+            entry = entry_sessions(split, arrival, others)
         self.split = split
         self.arrival: Arrival = arrival
         self._graph = graph
-        self._entry = entry_sessions(split, arrival, others)
+        self._entry = entry
         self._keys = graph.key_array_of(graph.rows) if keys is None else keys
 
     @classmethod
@@ -89,8 +90,7 @@ class ClassStream:
             node_seed: Draws which nodes teach; None takes ``seed``.
         """
         order = anonymous_order(graph, seed)
-        place = np.empty_like(order)
-        place[order] = np.arange(order.size)
+        place = np.argsort(order)
         split = ClassSplit.draw(
             NodeLabels({name: place[rows] for name, rows in labels.items()}),
             setting,
@@ -130,14 +130,9 @@ class ClassStream:
 
         Nodes that come into sight after session 0 of this stream do not exist in it.
         """
-        others = np.where(self._entry == 0, 0, NEVER)
-        return ClassStream(
-            self._graph,
-            self.split.rehearsal(),
-            arrival=self.arrival,
-            others=others,
-            keys=self._keys,
-        )
+        split = self.split.rehearsal()
+        entry = entry_sessions(split, self.arrival, np.where(self._entry == 0, 0, NEVER))
+        return ClassStream(self._graph, split, arrival=self.arrival, entry=entry, keys=self._keys)
 
     def user_keys(self, rows: IntArray) -> list[Key]:
         """The keys by which the user knows nodes, for showing; methods never see them.

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from nodegraft.base.events import SILENT, Listener
 from nodegraft.episodes.episode import Episode
@@ -138,7 +139,17 @@ def rehearsal_accuracy(network: Learner[Any], sessions: list[Session]) -> float:
         memory = network.learn(session.view, session.support, memory)
         names += session.support.classes
         scores = network.score(session.view, session.query.rows(), memory)
-        predicted = scores.argmax(dim=1).numpy()
-        found = recalls(session.query.targets(names), predicted, len(names))
-        accuracies.append(float(np.mean(found)))
+        accuracies.append(macro_accuracy(scores, session.query, names))
     return float(np.mean(accuracies))
+
+
+def macro_accuracy(scores: Tensor, query: NodeLabels, names: Sequence[str]) -> float:
+    """The share of queries named rightly, averaged over classes.
+
+    Args:
+        scores: One row for each of ``query.rows()``, one column for each name.
+        query: The nodes asked about, with their classes.
+        names: The class of each column.
+    """
+    predicted = scores.argmax(dim=1).numpy()
+    return float(np.mean(recalls(query.targets(names), predicted, len(names))))

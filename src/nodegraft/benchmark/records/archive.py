@@ -14,7 +14,6 @@ from nodegraft.benchmark.records.pack import (
     pack,
     pack_name,
     unpack,
-    unpack_documents,
 )
 from nodegraft.benchmark.records.record import RunRecord, comparable, same_parameters
 
@@ -46,26 +45,20 @@ class Archive:
 
     def documents(self) -> list[dict[str, Any]]:
         """What all records say, without their tables, in the order of their names."""
-        return self._again(lambda: self._all(lambda one: one.document, unpack_documents, _itself))
+        return [one.document for one in self._again(lambda: self._all(with_classes=False))]
 
     def records(self) -> list[RunRecord]:
         """All records with their tables."""
-        return self._again(lambda: self._all(_itself, unpack, lambda one: one.document))
+        return self._again(lambda: self._all(with_classes=True))
 
-    def _all(
-        self,
-        loose: Callable[[RunRecord], Read],
-        packed: Callable[[bytes], list[Read]],
-        said: Callable[[Read], dict[str, Any]],
-    ) -> list[Read]:
-        every = [one for name in self._names(SUFFIX) for one in self._whole(name, packed)]
-        every += [loose(self._loose(name)) for name in self._names(LOOSE)]
-        found: dict[str, Read] = {}
-        for one in every:
+    def _all(self, with_classes: bool) -> list[RunRecord]:
+        found: dict[str, RunRecord] = {}
+        packed = [one for name in self._names(SUFFIX) for one in self._packed(name, with_classes)]
+        for one in (*packed, *map(self._loose, self._names(LOOSE))):
             # A record may lie in two places while it is being packed, and says the same in both.
-            earlier = found.setdefault(said(one)["run"], one)
-            if earlier is not one:
-                self._compare(said(earlier), said(one))
+            earlier = found.setdefault(one.run, one)
+            if comparable(earlier.document) != comparable(one.document):
+                raise self._conflict(earlier, one)
         return [one for _, one in sorted(found.items())]
 
     def find(self, run: str) -> RunRecord | None:
@@ -80,8 +73,8 @@ class Archive:
         if f"{run}{LOOSE}" in self._names(LOOSE):
             return self._loose(f"{run}{LOOSE}")
         for name in self._names(SUFFIX):
-            if any(one["run"] == run for one in self._whole(name, unpack_documents)):
-                return next(one for one in self._whole(name, unpack) if one.run == run)
+            if any(one.run == run for one in self._packed(name, with_classes=False)):
+                return next(one for one in self._packed(name) if one.run == run)
         return None
 
     def write(self, record: RunRecord) -> str:
@@ -101,20 +94,17 @@ class Archive:
         if earlier is None and not self._folder.write(name, record.to_bytes()):
             earlier = self._loose(name)
         if earlier is not None:
-            self._compare(earlier.document, record.document)
-            if not earlier.classes.equals(record.classes):
-                raise RecordConflictError(self._conflict(earlier.document, record.document))
+            same = comparable(earlier.document) == comparable(record.document)
+            if not (same and earlier.classes.equals(record.classes)):
+                raise self._conflict(earlier, record)
         return f"{self.place}/{name}"
 
-    def _compare(self, earlier: Mapping[str, Any], now: Mapping[str, Any]) -> None:
-        if comparable(earlier) != comparable(now):
-            raise RecordConflictError(self._conflict(earlier, now))
-
-    def _conflict(self, earlier: Mapping[str, Any], now: Mapping[str, Any]) -> str:
-        return (
-            f"Record {now['run']} in {self.place} says something else about the same run. It was "
-            f"made by nodegraft {_code(earlier)}, this one by {_code(now)}: the code changed in "
-            "between, or the run is not deterministic. Write to another folder."
+    def _conflict(self, earlier: RunRecord, now: RunRecord) -> RecordConflictError:
+        first, second = _code(earlier.document), _code(now.document)
+        return RecordConflictError(
+            f"Record {now.run} in {self.place} says something else about the same run. It was "
+            f"made by nodegraft {first}, this one by {second}: the code changed in between, or the "
+            "run is not deterministic. Write to another folder."
         )
 
     def compact(self) -> list[str]:
@@ -146,6 +136,9 @@ class Archive:
 
     def _loose(self, name: str) -> RunRecord:
         return self._whole(name, RunRecord.from_bytes)
+
+    def _packed(self, name: str, with_classes: bool = True) -> list[RunRecord]:
+        return self._whole(name, lambda content: unpack(content, with_classes))
 
     def _whole(self, name: str, read: Callable[[bytes], Read]) -> Read:
         content = self._folder.read(name)
@@ -180,10 +173,6 @@ def with_run(records: Sequence[RunRecord]) -> list[dict[str, Any]]:
         records: The records.
     """
     return [{"run": one.run, **row} for one in records for row in one.classes.to_pylist()]
-
-
-def _itself(one: Read) -> Read:
-    return one
 
 
 def _code(document: Mapping[str, Any]) -> str:

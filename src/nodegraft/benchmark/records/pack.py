@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet
@@ -52,26 +51,19 @@ def pack(records: Sequence[RunRecord]) -> bytes:
     return content
 
 
-def unpack_documents(content: bytes) -> list[dict[str, Any]]:
-    """The documents of a pack, in today's schema, without their tables.
+def unpack(content: bytes, with_classes: bool = True) -> list[RunRecord]:
+    """The records of a pack, in today's schema.
 
     Args:
         content: All bytes of the file.
+        with_classes: Whether their tables are read, by far the largest part; else those are empty.
     """
-    table = pa.parquet.read_table(pa.BufferReader(content), columns=["document"])
-    return [migrate(json.loads(text)) for text in table.column("document").to_pylist()]
-
-
-def unpack(content: bytes) -> list[RunRecord]:
-    """The records of a pack.
-
-    Args:
-        content: All bytes of the file.
-    """
-    table = pa.parquet.read_table(pa.BufferReader(content))
+    columns = None if with_classes else ["document"]
+    rows = pa.parquet.read_table(pa.BufferReader(content), columns=columns).to_pylist()
     return [
-        RunRecord(migrate(json.loads(document)), pa.Table.from_pylist(classes, schema=CLASSES))
-        for document, classes in zip(
-            table.column("document").to_pylist(), table.column("classes").to_pylist(), strict=True
+        RunRecord(
+            migrate(json.loads(row["document"])),
+            pa.Table.from_pylist(row.get("classes", []), schema=CLASSES),
         )
+        for row in rows
     ]

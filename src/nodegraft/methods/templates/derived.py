@@ -1,0 +1,61 @@
+"""What methods share that learn nothing but labels: all else follows from labels and graph."""
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nodegraft.base.memo import LatestMemo
+from nodegraft.graph.keyed_labels import KeyedLabels
+from nodegraft.graph.labels import NodeLabels
+from nodegraft.graph.view import GraphView
+from nodegraft.model.inputs import GraphInputs
+from nodegraft.model.method import Method
+from nodegraft.streams.curriculum import Curriculum
+
+Value = TypeVar("Value")
+
+
+@dataclass(kw_only=True)
+class Derived(Method, Generic[Value]):
+    """What is learned is the labels; the rest is worked out once for each change or view."""
+
+    def _start(self, inputs: GraphInputs, labels: KeyedLabels) -> None:
+        # Where fitting and loading begin: constructors do no work, and readers share it from here.
+        super()._start(inputs, labels)
+        self._derivations = LatestMemo[Value]()
+
+    @abstractmethod
+    def derive(self, view: GraphView) -> Value:
+        """What scores are made of, from ``labels_`` and what may be seen.
+
+        Args:
+            view: What may be seen of the graph.
+        """
+
+    def derived(self, view: GraphView) -> Value:
+        """The same, made once as long as labels and view are these.
+
+        Args:
+            view: What may be seen of the graph.
+        """
+        return self._derivations.get((view, self.labels_), lambda: self.derive(view))
+
+    def learn_base(self, view: GraphView, curriculum: Curriculum) -> None:
+        """Work it out for the known classes."""
+        self.derived(view)
+
+    def learn_classes(self, view: GraphView, support: NodeLabels) -> None:
+        """Work it out anew, with the labels of the new classes."""
+        self.derived(view)
+
+    def learn_labels(
+        self, view: GraphView, support: NodeLabels, columns: NDArray[np.int64]
+    ) -> None:
+        """Work it out anew, with more labels."""
+        self.derived(view)
+
+    def keep_classes(self, columns: NDArray[np.int64]) -> None:
+        """The labels of the other classes are gone, and with them all they did."""
