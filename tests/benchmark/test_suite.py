@@ -105,7 +105,7 @@ def test_the_default_setting_said_aloud_is_the_same_job() -> None:
         ({"arrival": "late"}, "arrival must be one of 'growing', 'present'"),
         ({"rehearse": "yes"}, "rehearse must be true or false, not 'yes'"),
         ({"settings": [{"shots": 0}]}, "settings must be a list, each a table of a whole number"),
-        ({"settings": [{"shoots": 1}]}, "A setting has ways and shots, not shoots"),
+        ({"settings": [{"shoots": 1}]}, "A setting has ways, shots and least_shots, not shoots"),
         ({"datasets": [{"dataset": "synthetic", "st": {}}]}, "A dataset of a suite has no"),
     ],
 )

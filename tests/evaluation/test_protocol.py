@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from nodegraft.base.events import Listener
 from nodegraft.evaluation.metrics import harmonic_mean
@@ -54,6 +55,27 @@ def test_summary_is_made_of_the_sessions() -> None:
     assert summary["average_accuracy"] == pytest.approx(np.mean(macro))
     assert summary["performance_drop"] == pytest.approx(macro[0] - macro[-1])
     assert summary["relative_performance_drop"] == pytest.approx(1 - macro[-1] / macro[0])
+
+
+def test_confidence_is_compared_with_classes_still_to_come_where_they_are_in_sight() -> None:
+    stream, model = small_stream(arrival="present"), SGCMean()
+    sessions = evaluate(model, stream).sessions
+    assert sessions[-1].unknown_auroc is None
+    first, view = stream.session(0), stream.session(0).view
+    again = SGCMean()
+    again.fit(view, stream.curriculum)
+
+    def surest(rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        return np.asarray(again.probabilities(again.score_rows(view, rows)).max(axis=1))
+
+    taught = surest(first.query.rows())
+    others = surest(stream.split.query.select(stream.split.novel).rows())
+    wins = (taught[:, None] > others).mean() + (taught[:, None] == others).mean() / 2
+    assert sessions[0].unknown_auroc == pytest.approx(wins)
+    summary = evaluate(SGCMean(), stream).summary
+    between = [one.unknown_auroc or 0.0 for one in sessions[1:-1]]
+    assert summary["unknown_auroc"] == pytest.approx(np.mean(between))
+    assert evaluate(SGCMean(), small_stream()).summary["unknown_auroc"] is None
 
 
 def test_listener_hears_every_session() -> None:

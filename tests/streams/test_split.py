@@ -81,6 +81,19 @@ def test_base_classes_may_have_to_be_large() -> None:
         ClassSplit.draw(NodeLabels(sizes), replace(SETTING, base_nodes=99), 0)
 
 
+def test_new_classes_may_have_uneven_numbers_of_labels() -> None:
+    uneven = draw(0, least_shots=1)
+    sizes = uneven.support.counts()
+    assert set(sizes.values()) <= set(range(1, SETTING.shots + 1))
+    assert len(set(sizes.values())) > 1
+    assert sizes == draw(0, least_shots=1).support.counts()
+    for name, rows in uneven.support.items():
+        # The same nodes as without it, only fewer of them.
+        assert np.isin(rows, draw(0).support[name]).all()
+    with pytest.raises(ParameterError, match="least_shots is 9, more than shots"):
+        draw(0, least_shots=9)
+
+
 def test_roles_and_nodes_have_seeds_of_their_own() -> None:
     both = draw(0)
     nodes = ClassSplit.draw(LABELS, SETTING, 0, node_seed=1)

@@ -220,11 +220,20 @@ def test_a_rehearsal_never_meets_a_test_or_novel_node(arrival: Arrival) -> None:
             (stream(arrival).session(0).view.rows, split.members.select(split.validation).rows())
         )
         assert np.isin(session.view.rows, shown).all()
-    if arrival != "growing":
-        assert rehearsal.session(0).query == split.held_out
     last = rehearsal.session(2)
-    assert last.query == split.held_out | split.query.select(split.validation)
+    assert last.query == rehearsal.split.test | split.query.select(split.validation)
     assert last.support == split.support.select(split.validation[2:])
+
+
+@pytest.mark.parametrize("arrival", ARRIVALS)
+def test_half_of_the_held_out_nodes_are_asked_in_a_rehearsal(arrival: Arrival) -> None:
+    split, rehearsal = stream().split, stream(arrival).rehearsal()
+    for name, rows in split.held_out.items():
+        asked, kept = rehearsal.split.test[name], rehearsal.curriculum.held_out[name]
+        assert sorted([*asked, *kept]) == sorted(rows)
+        assert 0 <= asked.size - kept.size <= 1
+        # What stays held out is there from the start: training may stop early by it.
+        assert np.isin(kept, rehearsal.session(0).view.rows).all()
 
 
 def test_validation_classes_do_not_exist_in_the_test_stream() -> None:

@@ -1,6 +1,6 @@
 """One run as data: what is taught to which method, and how it is evaluated."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -17,14 +17,13 @@ from nodegraft.benchmark.records.source import code_of
 from nodegraft.datasets.templates.dataset import REGISTRY as DATASETS
 from nodegraft.datasets.templates.dataset import Dataset, LoadedDataset
 from nodegraft.evaluation.protocol import STRICT, UPPER_REFERENCE, evaluate
-from nodegraft.evaluation.published import PUBLISHED, evaluate_published
+from nodegraft.evaluation.published import PUBLISHED, Ingredients, evaluate_published
 from nodegraft.model.method import Method
 from nodegraft.model.registry import REGISTRY as METHODS
 from nodegraft.streams.arrival import Arrival
 from nodegraft.streams.stream import STREAM_VERSION, ClassStream
 
 Protocol = Literal["strict", "published"]
-PROTOCOLS = {"strict": (STRICT, evaluate), "published": (PUBLISHED, evaluate_published)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,11 +58,18 @@ class Job:
     shots: PositiveInt | None = None
     """Labels of each new class; None takes the dataset's own."""
 
+    least_shots: PositiveInt | None = None
+    """If given, each new class has a number of labels of its own, drawn from this to ``shots``."""
+
     arrival: Arrival = "growing"
     """Which nodes exist in a session."""
 
     protocol: Protocol = "strict"
     """How it is evaluated; ``"published"`` is leaky."""
+
+    without: Sequence[str] = ()
+    """Ingredients of the published protocol that are left out; see
+    :class:`nodegraft.evaluation.published.Ingredients`."""
 
     rehearse: bool = False
     """Whether the validation classes are taught instead, to choose settings."""
@@ -75,6 +81,9 @@ class Job:
         validate(self)
         if "seed" in self.parameters:
             raise ParameterError("The seed of a run is not set as a parameter: use its seed.")
+        if self.without and self.protocol == "strict":
+            raise ParameterError("The strict protocol has nothing to be left out.")
+        Ingredients.without(self.without)
 
     @property
     def title(self) -> str:
@@ -91,7 +100,9 @@ class Job:
         """As records and tables name it."""
         reference = f", {UPPER_REFERENCE}" if METHODS.get(self.method).many_shot else ""
         rehearsal = ", rehearsal" if self.rehearse else ""
-        return PROTOCOLS[self.protocol][0] + reference + rehearsal
+        missing = f", without {' '.join(sorted(self.without))}" if self.without else ""
+        name = STRICT if self.protocol == "strict" else PUBLISHED + missing
+        return name + reference + rehearsal
 
     def make_model(self) -> Method:
         """The method, not yet taught."""
@@ -115,9 +126,9 @@ class Job:
         Args:
             loaded: The dataset it is about.
         """
-        setting = loaded.setting
-        setting = setting if self.ways is None else replace(setting, ways=self.ways)
-        setting = setting if self.shots is None else replace(setting, shots=self.shots)
+        sizes = {"ways": self.ways, "shots": self.shots, "least_shots": self.least_shots}
+        asked = {name: size for name, size in sizes.items() if size is not None}
+        setting = replace(loaded.setting, **asked)
         if self.stream_version != STREAM_VERSION:
             raise ParameterError(
                 f"{self.title}: streams of version {self.stream_version} are history, this "
@@ -144,7 +155,11 @@ class Job:
         """
         model = self.make_model()
         code_of(type(model))  # before the run: files may be edited while it goes on
-        result = PROTOCOLS[self.protocol][1](model, stream, listener=listener)
+        if self.protocol == "strict":
+            result = evaluate(model, stream, listener=listener)
+        else:
+            chosen = Ingredients.without(self.without)
+            result = evaluate_published(model, stream, ingredients=chosen, listener=listener)
         return make_record(model, loaded, stream, result, self.protocol_name)
 
     def matches(self, document: Mapping[str, Any]) -> bool:
@@ -160,8 +175,9 @@ class Job:
         size = (
             default["ways"] if self.ways is None else self.ways,
             default["shots"] if self.shots is None else self.shots,
+            self.least_shots,
         )
-        if size != (setting["ways"], setting["shots"]):
+        if size != (setting["ways"], setting["shots"], setting["least_shots"]):
             return False
         if any(document[name] != value for name, value in self._asked.items()):
             return False

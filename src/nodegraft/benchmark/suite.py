@@ -107,7 +107,7 @@ class SuiteFile:
     """How runs are evaluated."""
 
     settings: Sequence[Mapping[str, PositiveInt]] = ({},)
-    """``ways`` and ``shots`` that are not those of the dataset."""
+    """``ways``, ``shots`` and ``least_shots`` that are not those of the dataset."""
 
     rehearse: bool = False
     """Whether the validation classes are taught instead."""
@@ -262,11 +262,16 @@ def _dataset(told: str | Mapping[str, Any]) -> SuiteDataset:
 
 def _name(method: SuiteMethod, setting: Mapping[str, int]) -> str:
     name = method.name or method.method
-    return " ".join([name, *(f"{size}-{of.removesuffix('s')}" for of, size in setting.items())])
+    sizes = dict(setting)
+    least = sizes.pop("least_shots", None)
+    words = [f"{size}-{of.removesuffix('s')}" for of, size in sizes.items()]
+    return " ".join([name, *words, *([] if least is None else [f"from {least}"])])
 
 
-def _ways_and_shots(setting: Mapping[str, int]) -> dict[str, int]:
-    odd = setting.keys() - {"ways", "shots"}
+def _ways_and_shots(setting: Mapping[str, int]) -> dict[str, Any]:
+    odd = setting.keys() - {"ways", "shots", "least_shots"}
     if odd:
-        raise ParameterError(f"A setting has ways and shots, not {', '.join(sorted(odd))}.")
+        raise ParameterError(
+            f"A setting has ways, shots and least_shots, not {', '.join(sorted(odd))}."
+        )
     return dict(setting)

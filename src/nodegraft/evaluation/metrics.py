@@ -122,6 +122,22 @@ def expected_calibration_error(confidence: Floats, correct: Bools, bins: int = 1
     return float(np.abs(gaps).sum() / max(confidence.size, 1))
 
 
+def auroc(positive: Floats, negative: Floats) -> float:
+    """The chance that a number of the first kind is above one of the second; ties count half.
+
+    >>> auroc(np.array([0.9, 0.5]), np.array([0.5, 0.1]))
+    0.875
+
+    Args:
+        positive: Numbers that should be large.
+        negative: Numbers that should be small.
+    """
+    from sklearn.metrics import roc_auc_score
+
+    truth = np.repeat([True, False], [positive.size, negative.size])
+    return float(roc_auc_score(truth, np.concatenate((positive, negative))))
+
+
 def accuracy_at_coverage(confidence: Floats, correct: Bools, coverage: float) -> float:
     """Accuracy on the most confident share of nodes: what is left when it abstains on the rest.
 

@@ -4,12 +4,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nodegraft.base.events import SILENT, Listener
 from nodegraft.base.measure import Measurement
 from nodegraft.evaluation.metrics import (
     Answers,
     accuracy_at_coverage,
+    auroc,
     average_forgetting,
     expected_calibration_error,
     harmonic_mean,
@@ -69,6 +71,10 @@ class SessionResult:
     expected_calibration_error: float
     """How far confidence is from accuracy, on average."""
 
+    unknown_auroc: float | None
+    """How well confidence tells the nodes asked about from those of classes still to come: the
+    chance that one of the former is the surer; None where none of the latter is in sight."""
+
     accuracy_at_coverage: dict[str, float]
     """Share of nodes that are answered, the surest first -> share of right answers among them."""
 
@@ -103,7 +109,8 @@ class StreamResult:
 
     @property
     def summary(self) -> dict[str, Any]:
-        """A0, the last session, the average over sessions, PD, RPD, forgetting."""
+        """A0, the last session, the average over sessions, PD, RPD, forgetting; the AUROC of
+        classes still to come is averaged over the sessions after the first."""
         macro = [session.macro_accuracy for session in self.sessions]
         last = self.sessions[-1]
         return {
@@ -116,9 +123,16 @@ class StreamResult:
             "last_novel_accuracy": last.novel_accuracy,
             "harmonic_mean": last.harmonic_mean,
             "average_forgetting": average_forgetting([one.answers for one in self.sessions]),
+            "unknown_auroc": self._unknown_auroc,
             "seconds": sum(session.seconds for session in self.sessions),
             "kept_bytes": last.kept_bytes,
         }
+
+    @property
+    def _unknown_auroc(self) -> float | None:
+        measured = [session.unknown_auroc for session in self.sessions[1:]]
+        values = [value for value in measured if value is not None]
+        return float(np.mean(values)) if values else None
 
     def __repr__(self) -> str:
         curve = " ".join(f"{100 * session.macro_accuracy:.1f}" for session in self.sessions)
@@ -171,12 +185,61 @@ def measure(
         work: What learning the session took.
     """
     # Asked in row order: neither the order nor the company of a node may hint at its class.
-    order = np.argsort(session.query.rows())
-    rows = session.query.rows()[order]
+    rows = np.sort(session.query.rows())
     with Measurement() as asking:
         shares = method.probabilities(method.score_rows(session.view, rows))
-    predicted, confidence = shares.argmax(axis=1), shares.max(axis=1)
-    targets = session.query.targets(method.classes_)[order]
+    unknown = _in_sight_but_not_taught(session, split)
+    surest = None
+    if unknown.size:
+        surest = method.probabilities(method.score_rows(session.view, unknown)).max(axis=1)
+    return session_result(method, session, split, Asked(rows, shares, surest), work, asking)
+
+
+def _in_sight_but_not_taught(session: Session, split: ClassSplit) -> NDArray[np.int64]:
+    later = split.query.select([name for name in split.novel if name not in session.query])
+    return np.intersect1d(later.rows(), session.view.rows)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What was said about the nodes of a session."""
+
+    rows: NDArray[np.int64]
+    """The nodes, ascending."""
+
+    shares: NDArray[np.float64]
+    """A row for each of them: what each candidate was given."""
+
+    unknown: NDArray[np.float64] | None = None
+    """The largest share of each node in sight whose class is still to come; None without any."""
+
+    columns: NDArray[np.int64] | None = None
+    """The number of each candidate's class, -1 for one that is always wrong; None where
+    candidates are the known classes in their order."""
+
+
+def session_result(
+    method: Method,
+    session: Session,
+    split: ClassSplit,
+    asked: Asked,
+    work: Measurement,
+    asking: Measurement,
+) -> SessionResult:
+    """What was said, compared with the labels.
+
+    Args:
+        method: The method, taught up to this session.
+        session: What was asked.
+        split: Which class has which role.
+        asked: What was said.
+        work: What learning the session took.
+        asking: What answering took.
+    """
+    predicted, confidence = asked.shares.argmax(axis=1), asked.shares.max(axis=1)
+    if asked.columns is not None:
+        predicted = asked.columns[predicted]
+    targets = session.query.targets(method.classes_)[np.argsort(session.query.rows())]
     correct = predicted == targets
     recall = dict(
         zip(method.classes_, recalls(targets, predicted, len(method.classes_)), strict=True)
@@ -187,7 +250,7 @@ def measure(
         index=session.index,
         classes=len(method.classes_),
         new_classes=session.support.classes,
-        queries=int(rows.size),
+        queries=int(asked.rows.size),
         macro_accuracy=float(np.mean(list(recall.values()))),
         micro_accuracy=float(correct.mean()),
         base_accuracy=groups["base_accuracy"] or 0.0,
@@ -196,6 +259,7 @@ def measure(
         novel_accuracy=novel,
         harmonic_mean=None if novel is None else harmonic_mean(known or 0.0, novel),
         expected_calibration_error=expected_calibration_error(confidence, correct),
+        unknown_auroc=None if asked.unknown is None else auroc(confidence, asked.unknown),
         accuracy_at_coverage={
             f"{coverage:.2f}": accuracy_at_coverage(confidence, correct, coverage)
             for coverage in COVERAGES
@@ -206,7 +270,7 @@ def measure(
         kept_bytes=method.kept_bytes(),
         recall={name: float(value) for name, value in recall.items()},
         queries_by_class=session.query.counts(),
-        answers=Answers(rows, targets, correct),
+        answers=Answers(asked.rows, targets, correct),
     )
 
 

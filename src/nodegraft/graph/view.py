@@ -27,10 +27,15 @@ class GraphView:
     Args:
         store: Where the whole graph lies.
         visible: The rows that may be seen; None for all.
+        full_degrees: Whether normalisation counts hidden neighbours, too. That is a leak, for the
+            published protocol only.
     """
 
-    def __init__(self, store: GraphStore, visible: IntArray | None = None) -> None:
+    def __init__(
+        self, store: GraphStore, visible: IntArray | None = None, full_degrees: bool = False
+    ) -> None:
         self._store = store
+        self._full_degrees = full_degrees
         self._rows = None if visible is None else np.unique(row_numbers(visible))
         if self._rows is not None and self._rows.size:
             outside = self._rows[[0, -1]]
@@ -49,7 +54,13 @@ class GraphView:
     def _visible_edges(self) -> Adjacency:
         (relation,) = self._store.relations
         edges = self._store.adjacency(relation)
+        if self._full_degrees:
+            edges = edges.counting_all()
         return edges if self._rows is None else edges.induced(self._rows)
+
+    def with_full_degrees(self) -> "GraphView":
+        """The same nodes, normalised by degrees in the whole graph: a leak, and marked as one."""
+        return GraphView(self._store, self._rows, full_degrees=True)
 
     @property
     def identity(self) -> object:

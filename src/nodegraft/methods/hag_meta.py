@@ -18,12 +18,16 @@ from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView
 from nodegraft.methods.templates.episodic import Prototypical
 from nodegraft.model.learned import learned
+from nodegraft.model.published import PublishedLesson
+from nodegraft.nn.attention.node import weighted_means
 from nodegraft.nn.encoders.encoder import Encoder
 from nodegraft.nn.encoders.gcn import GCN
+from nodegraft.nn.prototypes import squared_distances
 from nodegraft.streams.curriculum import Curriculum
 from nodegraft.streams.session import Session
 from nodegraft.training.learners.hag import HAGNetwork, HAGOptions
 from nodegraft.training.meta import MetaTraining, leave_one_out, macro_accuracy
+from nodegraft.training.published import published_embeddings
 
 
 @dataclass(frozen=True)
@@ -243,14 +247,28 @@ class HAGMeta(Prototypical[HAGNetwork]):
         # The base stays the first task, even if nothing of it is left.
         self.tasks_ = [task for place, task in enumerate(left) if task or not place]
 
-    def learn_as_published(
-        self, view: GraphView, everything: NodeLabels, queries: NodeLabels
-    ) -> None:
-        """One step on the loss of the queries; prototypes over all nodes."""
-        network = self.network()
-        tasks = [everything.select(task) for task in self.tasks_ if task]
-        self.training(1)(network, view, iter([Episode(tuple(tasks), queries)]))
-        self._take(network, view, tasks)
+    def scores_as_published(self, lesson: PublishedLesson) -> Tensor:
+        """Distances to prototypes, then one step of the network on the loss of the queries."""
+        network, noise = self.network(), np.random.default_rng(lesson.seed)
+
+        def attended(new: NodeLabels, vectors: Tensor) -> Tensor:
+            weights = network.support_weights(lesson.view, new)
+            places = torch.from_numpy(new.targets(new.classes))
+            return weighted_means(vectors, weights, places, len(new))
+
+        def scores() -> tuple[Tensor, Tensor]:
+            prototypes, queries = published_embeddings(network.encoder, lesson, noise, attended)
+            return prototypes, -squared_distances(queries, prototypes)
+
+        prototypes, before = scores()
+        if lesson.step:
+            sizes = [len(task) for task in (*lesson.old, lesson.doubled, lesson.new) if len(task)]
+            tasks = torch.split(prototypes, sizes)
+            loss, _ = network.weighted_loss(tasks, before, lesson.targets)
+            loss.backward()  # type: ignore[no-untyped-call]
+            self.training(1).optimiser(network).step()
+            self._take(network, lesson.view, self._tasks(lesson.view))
+        return before if lesson.before_step else scores()[1]
 
     @torch.no_grad()
     def attention(self, graph: GraphView) -> Attention:

@@ -13,10 +13,11 @@ from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView
 from nodegraft.methods.templates.frozen import Frozen
 from nodegraft.model.learned import learned
-from nodegraft.nn.encoders.encoder import embed_rows
+from nodegraft.model.published import PublishedLesson
 from nodegraft.nn.prototypes import class_means, squared_distances
 from nodegraft.streams.curriculum import Curriculum
 from nodegraft.training.optimiser import adam
+from nodegraft.training.published import published_embeddings
 
 
 @dataclass(kw_only=True)
@@ -49,20 +50,22 @@ class ProtoGCN(Frozen):
         """Drop the other means."""
         self.prototypes_ = self.prototypes_[torch.from_numpy(columns)]
 
-    def learn_as_published(
-        self, view: GraphView, everything: NodeLabels, queries: NodeLabels
-    ) -> None:
-        """One step of the encoder on the loss of the queries; means over all nodes."""
-        encoder = self.encoder()
-        parts = [queries.rows(), everything.rows()]
-        together = embed_rows(encoder, view, np.concatenate(parts), encoder.hops)
-        asked, taught = torch.split(together, [part.size for part in parts])
-        means = class_means(taught, _targets(everything, everything), len(everything))
-        loss = F.cross_entropy(-squared_distances(asked, means), _targets(queries, everything))
-        loss.backward()  # type: ignore[no-untyped-call]
-        adam(encoder.parameters(), self.learning_rate, self.weight_decay).step()
-        self.keep_encoder(encoder)
-        self.prototypes_ = self._means(view, everything)
+    def scores_as_published(self, lesson: PublishedLesson) -> Tensor:
+        """Distances to means, then one step of the encoder on the loss of the queries."""
+        encoder, noise = self.encoder(), np.random.default_rng(lesson.seed)
+
+        def scores() -> Tensor:
+            prototypes, queries = published_embeddings(encoder, lesson, noise)
+            return -squared_distances(queries, prototypes)
+
+        before = scores()
+        if lesson.step:
+            loss = F.cross_entropy(before, lesson.targets)
+            loss.backward()  # type: ignore[no-untyped-call]
+            adam(encoder.parameters(), self.learning_rate, self.weight_decay).step()
+            self.keep_encoder(encoder)
+            self.prototypes_ = self._means(lesson.view, self.labels_.on(lesson.view))
+        return before if lesson.before_step else scores()
 
     def score(self, view: GraphView, rows: NDArray[np.int64]) -> Tensor:
         """Minus the squared distance to each mean."""
@@ -70,7 +73,3 @@ class ProtoGCN(Frozen):
 
     def _means(self, view: GraphView, labelled: NodeLabels) -> Tensor:
         return class_means(*self.embedded(view, labelled), len(labelled))
-
-
-def _targets(labelled: NodeLabels, columns: NodeLabels) -> Tensor:
-    return torch.from_numpy(labelled.targets(columns.classes))

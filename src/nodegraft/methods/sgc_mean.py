@@ -11,6 +11,7 @@ from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView
 from nodegraft.methods.templates.propagated import Propagated
 from nodegraft.model.learned import learned
+from nodegraft.model.published import PublishedLesson
 from nodegraft.nn.linear.centred_cosine import centred_cosines
 from nodegraft.streams.curriculum import Curriculum
 
@@ -49,11 +50,14 @@ class SGCMean(Propagated):
         """Drop the other means; the centre stays, so nobody else's score moves."""
         self.prototypes_ = self.prototypes_[columns]
 
-    def learn_as_published(
-        self, view: GraphView, everything: NodeLabels, queries: NodeLabels
-    ) -> None:
-        """Means over all nodes; there is no gradient to step along."""
-        self.prototypes_ = self._means(view, everything)
+    def scores_as_published(self, lesson: PublishedLesson) -> NDArray[np.float64]:
+        """Means over the nodes given; nothing is dropped, and no step can be taken."""
+        tasks = [task for task in (*lesson.old, lesson.doubled, lesson.new) if len(task)]
+        means = [self._means(lesson.view, task) for task in tasks]
+        rows, place = np.unique(lesson.query.rows(), return_inverse=True)
+        vectors = self.embedding(lesson.view, rows)
+        centre = means[0].mean(axis=0)
+        return centred_cosines(vectors, np.concatenate(means), centre)[place]
 
     def score(self, view: GraphView, rows: NDArray[np.int64]) -> NDArray[np.float64]:
         """Centred cosine to each mean."""

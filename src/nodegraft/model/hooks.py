@@ -17,6 +17,7 @@ from nodegraft.graph.algebra.matrix import Matrix
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView
 from nodegraft.model.capability import Capability
+from nodegraft.model.published import PublishedLesson
 from nodegraft.streams.curriculum import Curriculum
 
 _HOOKS = {
@@ -25,7 +26,7 @@ _HOOKS = {
     Capability.EXPLAIN: "explain_node",
     Capability.CALIBRATED: "probabilities",
     Capability.EMBED: "embedding",
-    Capability.PUBLISHED: "learn_as_published",
+    Capability.PUBLISHED: "scores_as_published",
 }
 
 
@@ -142,15 +143,12 @@ class Hooks(ABC):
         """
         raise NotSupportedError(self.name, Capability.EMBED)
 
-    def learn_as_published(
-        self, view: GraphView, everything: NodeLabels, queries: NodeLabels
-    ) -> None:
-        """Learn from labels an honest method never sees; only the published protocol calls it.
+    def scores_as_published(self, lesson: PublishedLesson) -> Tensor | NDArray[Any]:
+        """Scores, and a step on the labels they are about; only the published protocol calls it.
 
         Args:
-            view: What may be seen of the graph.
-            everything: All nodes of old classes, queries included, in the order of ``classes_``.
-            queries: The nodes about to be asked, with their classes.
+            lesson: Labels that an honest method never sees. The result has a row for each of
+                ``lesson.query.rows()`` and a column for each of ``lesson.columns``.
         """
         raise NotSupportedError(self.name, Capability.PUBLISHED)
 

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from nodegraft.base.errors import ParameterError
 from nodegraft.base.parameters.constraints import NonNegativeInt, PositiveInt
 from nodegraft.base.parameters.validate import validate
 
@@ -35,8 +36,16 @@ class Setting:
     base_nodes: NonNegativeInt = 0
     """Base classes are drawn from those with at least so many nodes."""
 
+    least_shots: PositiveInt | None = None
+    """If given, each new class has a number of labels of its own, drawn from this to ``shots``."""
+
     def __post_init__(self) -> None:
         validate(self)
+        if self.least_shots is not None and self.least_shots > self.shots:
+            raise ParameterError(
+                f"least_shots is {self.least_shots}, more than shots ({self.shots}): give at most "
+                "as many."
+            )
 
     @property
     def classes(self) -> int:
@@ -44,7 +53,8 @@ class Setting:
         return self.base + self.pseudo_novel + self.validation + self.novel
 
     def __str__(self) -> str:
+        shots = f"{self.shots}" if self.least_shots is None else f"{self.least_shots}-{self.shots}"
         return (
             f"{self.base}/{self.pseudo_novel}/{self.validation}/{self.novel} classes "
-            f"(base/pseudo-novel/validation/novel), {self.ways}-way {self.shots}-shot"
+            f"(base/pseudo-novel/validation/novel), {self.ways}-way {shots}-shot"
         )

@@ -108,7 +108,9 @@ class ClassSplit:
         }
         thirds = {name: parts[name] for name in known}
         support = {
-            name: parts[name][0] if many_shot else _first_shots(rows, setting.shots, groups)
+            name: parts[name][0]
+            if many_shot
+            else _first_shots(rows, _shots(name, setting, seeds), groups)
             for name, rows in shuffled.items()
             if name in few
         }
@@ -177,16 +179,22 @@ class ClassSplit:
     def rehearsal(self) -> "ClassSplit":
         """The same known classes with the validation classes as the new ones.
 
-        Held-out nodes take the place of test nodes, which do not occur in it, so that settings
-        can be chosen by it.
+        Half of the held-out nodes take the place of test nodes, which do not occur in it, so that
+        settings can be chosen by it; the other half stays held out.
         """
+        shuffled = {
+            name: Seeds(self.node_seed).generator("rehearsal", name).permutation(np.sort(rows))
+            for name, rows in self.held_out.items()
+        }
+        halves = {name: np.array_split(rows, 2) for name, rows in shuffled.items()}
         return replace(
             self,
             setting=replace(self.setting, validation=0, novel=len(self.validation)),
             validation=(),
             novel=self.validation,
             members=self.train | self.held_out | self.members.select(self.validation),
-            test=self.held_out,
+            held_out=NodeLabels({name: half for name, (_, half) in halves.items()}),
+            test=NodeLabels({name: half for name, (half, _) in halves.items()}),
             support=self.support.select(self.validation),
             query=self.query.select(self.validation),
         )
@@ -196,7 +204,9 @@ class ClassSplit:
         """Depends on every role and every node of it."""
         roles = [list(self.base), list(self.pseudo_novel), list(self.validation), list(self.novel)]
         parts = (self.members, self.train, self.held_out, self.test, self.support, self.query)
-        return content_hash(asdict(self.setting), roles, [part.content_hash for part in parts])
+        # What is not asked for is not counted, so that a new option leaves old hashes as they are.
+        setting = {name: one for name, one in asdict(self.setting).items() if one is not None}
+        return content_hash(setting, roles, [part.content_hash for part in parts])
 
 
 def _roles(
@@ -230,6 +240,13 @@ def _by_group(rows: NDArray[np.int64], groups: Groups, seeds: Seeds) -> list[NDA
     draws = np.array([seeds.number("group", str(value)) for value in values.tolist()]) / 2**63
     side = np.searchsorted([TRAIN, TRAIN + HELD_OUT], draws[inverse], side="right")
     return [rows[side == part] for part in range(3)]
+
+
+def _shots(name: str, setting: Setting, seeds: Seeds) -> int:
+    if setting.least_shots is None:
+        return setting.shots
+    drawn = seeds.generator("shots", name).integers(setting.least_shots, setting.shots + 1)
+    return int(drawn)
 
 
 def _first_shots(rows: NDArray[np.int64], shots: int, groups: Groups | None) -> NDArray[np.int64]:

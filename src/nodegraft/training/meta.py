@@ -67,7 +67,7 @@ class MetaTraining:
                 no such classes.
             listener: Is told of every episode, with the metrics of the last check.
         """
-        optimiser = self._optimiser(network)
+        optimiser = self.optimiser(network)
         rehearse = self.rehearse or rehearsal_accuracy
         sessions = [] if rehearsal is None else list(rehearsal)
         best, best_state, waited = -1.0, network.state_dict(), 0
@@ -96,7 +96,12 @@ class MetaTraining:
         if sessions:
             network.load_state_dict(best_state)
 
-    def _optimiser(self, network: Learner[Any]) -> torch.optim.Adam:
+    def optimiser(self, network: Learner[Any]) -> torch.optim.Adam:
+        """What takes the steps.
+
+        Args:
+            network: What is trained.
+        """
         named = list(network.named_parameters())
         free = [weight for name, weight in named if name.startswith(self.undecayed)]
         drawn = [weight for name, weight in named if not name.startswith(self.undecayed)]

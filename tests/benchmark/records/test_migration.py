@@ -22,10 +22,15 @@ def test_a_record_of_schema_2_says_the_same_and_more() -> None:
     added = {"changed_parameters", "source", "node_seed", "stream_version"}
     assert (new["node_seed"], new["stream_version"]) == (OLD["seed"], 1)
     assert set(new) == set(OLD) | added
-    for name in set(OLD) - {"schema", "run", "setting", "default_setting"}:
+    changed = {"schema", "run", "setting", "default_setting", "sessions", "summary"}
+    for name in set(OLD) - changed:
         assert new[name] == OLD[name]
     for name in ("setting", "default_setting"):
-        assert new[name] == {**OLD[name], "base_nodes": 0}
+        assert new[name] == {**OLD[name], "base_nodes": 0, "least_shots": None}
+    assert new["summary"] == {**OLD["summary"], "unknown_auroc": None}
+    assert [session["unknown_auroc"] for session in new["sessions"]] == [None] * len(
+        OLD["sessions"]
+    )
 
 
 def test_todays_records_stay_as_they_are() -> None:

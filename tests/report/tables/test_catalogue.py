@@ -14,6 +14,7 @@ from nodegraft.report.tables.catalogue import (
     sessions,
     sessions_in_full,
     suite_tables,
+    unknown_classes,
 )
 from nodegraft.report.tables.table import Table
 
@@ -34,6 +35,7 @@ def run(first: float, last: float, novel: float = 0.1, seed: int = 0) -> dict[st
             "average_accuracy": (first + last) / 2,
             "performance_drop": first - last,
             "relative_performance_drop": (first - last) / first,
+            "unknown_auroc": 0.8,
             "harmonic_mean": 0.3,
             "kept_bytes": 2_500_000,
         },
@@ -95,6 +97,12 @@ def test_the_leak_is_a_paired_difference() -> None:
     assert found[4] == "**+10.0 ± 0.0**"
     assert found[7] == "**+20.0 ± 127.1**"
     assert "other" not in table
+
+
+def test_classes_still_to_come_have_a_row_for_each_method() -> None:
+    table = text(unknown_classes, GROUPS)
+    assert cells(table, 0) == ["one (n = 2)", "80.0 ± 0.0"]
+    assert cells(table, 2) == ["other (n = 1)", "80.0"]
 
 
 def test_a_matrix_puts_datasets_side_by_side() -> None:

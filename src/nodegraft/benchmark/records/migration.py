@@ -9,7 +9,7 @@ from typing import Any
 from nodegraft.base.errors import DataError
 from nodegraft.base.hashing import content_hash
 
-SCHEMA = 4
+SCHEMA = 5
 
 IDENTITY = (
     "method",
@@ -96,7 +96,28 @@ def _from_3(document: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-_STEPS: Mapping[int, Callable[[dict[str, Any]], dict[str, Any]]] = {2: _from_2, 3: _from_3}
+def _from_4(document: dict[str, Any]) -> dict[str, Any]:
+    """Schema 5 may draw a number of labels for every class, and asks about classes still to come.
+
+    Before, neither was done.
+    """
+    settings = {
+        name: {**document[name], "least_shots": None} for name in ("setting", "default_setting")
+    }
+    return {
+        **document,
+        **settings,
+        "schema": 5,
+        "sessions": [{**session, "unknown_auroc": None} for session in document["sessions"]],
+        "summary": {**document["summary"], "unknown_auroc": None},
+    }
+
+
+_STEPS: Mapping[int, Callable[[dict[str, Any]], dict[str, Any]]] = {
+    2: _from_2,
+    3: _from_3,
+    4: _from_4,
+}
 
 _ENCODER_OF_2 = {
     "hidden": 32,

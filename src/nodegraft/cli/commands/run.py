@@ -26,6 +26,10 @@ def run(
     dataset_settings: DatasetOptions = None,
     ways: Annotated[int | None, typer.Option(help="New classes a session.")] = None,
     shots: Annotated[int | None, typer.Option(help="Labelled nodes a new class.")] = None,
+    least_shots: Annotated[
+        int | None,
+        typer.Option(help="Draw the number of labels of each new class from this to --shots."),
+    ] = None,
     arrival: Annotated[
         str,
         typer.Option(help="Which nodes exist when: growing, present, with-class or isolated."),
@@ -33,6 +37,10 @@ def run(
     protocol: Annotated[
         str, typer.Option(help="'strict', or 'published' (leaky, for comparison with old papers).")
     ] = "strict",
+    without: Annotated[
+        list[str] | None,
+        typer.Option(help="Leave out an ingredient of the published protocol."),
+    ] = None,
     rehearse: Annotated[
         bool,
         typer.Option(
@@ -70,8 +78,10 @@ def run(
         dataset_options=read(DATASETS.get(dataset), name_value_pairs(dataset_settings)),
         ways=ways,
         shots=shots,
+        least_shots=least_shots,
         arrival=cast(Any, arrival),
         protocol=cast(Any, protocol),
+        without=tuple(without or ()),
         rehearse=rehearse,
     )
     # What cannot work should not wait for the data, let alone for the run.

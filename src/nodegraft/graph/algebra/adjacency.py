@@ -25,6 +25,9 @@ class Adjacency:
     indices: IntArray
     """The neighbours of all nodes, one node after the other."""
 
+    counted: IntArray | None = None
+    """The degrees that normalisation counts, where they are not those of these edges."""
+
     @classmethod
     def from_edges(cls, source: IntArray, target: IntArray, num_nodes: int) -> "Adjacency":
         """From edges given in one direction or both, in any order.
@@ -101,7 +104,17 @@ class Adjacency:
         inside = columns >= 0
         owner = np.repeat(np.arange(nodes.size), counts)[inside]
         indptr = np.concatenate(([0], np.cumsum(np.bincount(owner, minlength=nodes.size))))
-        return Adjacency(indptr.astype(self.indptr.dtype), columns[inside])
+        counted = None if self.counted is None else self.counted[nodes]
+        return Adjacency(indptr.astype(self.indptr.dtype), columns[inside], counted)
+
+    def counting_all(self) -> "Adjacency":
+        """The same edges; parts of it are normalised by the degrees that nodes have here."""
+        return Adjacency(self.indptr, self.indices, self.degrees())
+
+    def _counted_degrees(self, nodes: IntArray | None = None) -> IntArray:
+        if self.counted is None:
+            return self.degrees(nodes)
+        return self.counted if nodes is None else self.counted[nodes]
 
     def edges(self) -> tuple[IntArray, IntArray]:
         """Every undirected edge once, smaller end first."""
@@ -115,7 +128,7 @@ class Adjacency:
         ones = np.ones(self.indices.size, dtype=np.float32)
         matrix = csr_array((ones, self.indices, self.indptr), shape=(self.num_nodes,) * 2)
         looped = csr_array(matrix + eye_array(self.num_nodes, dtype=np.float32, format="csr"))
-        scale = _inverse_roots(self.degrees())
+        scale = _inverse_roots(self._counted_degrees())
         owner = np.repeat(np.arange(self.num_nodes), np.diff(looped.indptr))
         looped.data = scale[owner] * scale[looped.indices]
         return looped
@@ -140,7 +153,7 @@ class Adjacency:
         ends[np.arange(neighbours.size) + owner + behind] = neighbours
         ends[loops] = targets
         sources, columns = self._renumbered(ends)
-        roots = _inverse_roots(self.degrees(sources))
+        roots = _inverse_roots(self._counted_degrees(sources))
         values = np.repeat(roots[columns[loops]], counts + 1) * roots[columns]
         kind = index_type(max(ends.size, sources.size))
         places = columns.astype(kind, copy=False), indptr.astype(kind)

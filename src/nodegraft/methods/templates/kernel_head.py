@@ -18,19 +18,20 @@ from nodegraft.nn.linear.dual import Dual
 class Solved(NamedTuple):
     """What scores are made of."""
 
-    examples: Matrix
-    """The rows of the labels."""
+    weights: NDArray[np.float64]
+    """One row a feature, one column a class."""
 
-    dual: Dual
-    """What each of them is worth for each class."""
+    offsets: NDArray[np.float64]
+    """One for each class."""
 
 
 @dataclass(kw_only=True)
 class KernelHead(Derived[Solved], Propagated):
-    r"""Scores are :math:`s_k = \sum_j \alpha_{jk}\, \phi_j^\top \phi + \beta_k`, over all labels.
+    r"""Scores are :math:`s_k = w_k^\top \phi + \beta_k` with :math:`w_k = \sum_j \alpha_{jk}
+    \phi_j` over all labels.
 
-    There are far more features than labels, so the equations are solved in as many unknowns as
-    there are labels (the dual form): the same solution, much smaller.
+    There are far more features than labels, so the equations are solved for :math:`\alpha`, in as
+    many unknowns as there are labels (the dual form): the same solution, much smaller.
     """
 
     kept_labels: PositiveInt = 60
@@ -55,23 +56,21 @@ class KernelHead(Derived[Solved], Propagated):
         return vectors
 
     def score(self, view: GraphView, rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        """The products with all labels, weighed by class."""
+        """The products with the weights of every class."""
         solved = self.derived(view)
-        products = _products(self.lift(self.embedding(view, rows)), solved.examples)
-        scores: NDArray[np.float64] = products @ solved.dual.coefficients + solved.dual.offsets
+        scores: NDArray[np.float64] = self._lifted(view, rows) @ solved.weights + solved.offsets
         return scores
 
     def derive(self, view: GraphView) -> Solved:
         """The equations of all labels, solved."""
         labels = self.labels_.on(view, self.kept_labels)
-        examples = self.lift(self.embedding(view, labels.rows()))
+        examples = self._lifted(view, labels.rows())
         counts = np.array([rows.size for rows in labels.values()])
-        gram = _products(examples, examples)
-        return Solved(examples, self.solve(gram, counts, examples.shape[1]))
+        products = examples @ examples.T
+        gram = products.toarray() if is_sparse(products) else products
+        dual = self.solve(gram, counts, examples.shape[1])
+        return Solved(examples.T @ dual.coefficients, dual.offsets)
 
-
-def _products(rows: Matrix, others: Matrix) -> NDArray[np.float64]:
-    # In double: solving blows up what single precision loses.
-    products = rows.astype(np.float64) @ others.T.astype(np.float64)
-    dense: NDArray[np.float64] = products.toarray() if is_sparse(products) else products
-    return dense
+    def _lifted(self, view: GraphView, rows: NDArray[np.int64]) -> Matrix:
+        # In double: solving blows up what single precision loses.
+        return self.lift(self.embedding(view, rows)).astype(np.float64)

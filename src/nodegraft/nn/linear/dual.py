@@ -67,14 +67,21 @@ def dual_lda(gram: NDArray[Any], counts: NDArray[np.int64], shrinkage: float, wi
 
     nodes = len(gram)
     means = _one_hot(counts) / counts
-    around = np.eye(nodes) - means @ _one_hot(counts).T
-    scatter = around @ gram @ around
+    scatter = _off_means(_off_means(gram, counts).T, counts)
     variance = np.trace(scatter) / (nodes * width) or 1.0
     ridge = shrinkage * variance
     system = scatter + nodes * ridge / (1.0 - shrinkage) * np.eye(nodes)
-    along = solve(system, around @ gram @ means, assume_a="pos")
-    coefficients = (means - around @ along) / ridge
+    along = solve(system, _off_means(gram @ means, counts), assume_a="pos")
+    coefficients = (means - _off_means(along, counts)) / ridge
     return Dual(coefficients, -0.5 * ((gram @ means) * coefficients).sum(axis=0))
+
+
+def _off_means(rows: NDArray[Any], counts: NDArray[np.int64]) -> NDArray[Any]:
+    """Rows, one class after the other, minus the mean of their class."""
+    first = np.concatenate(([0], np.cumsum(counts)[:-1]))
+    means = np.add.reduceat(rows, first, axis=0) / counts[:, None]
+    off: NDArray[Any] = rows - np.repeat(means, counts, axis=0)
+    return off
 
 
 def _one_hot(counts: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -44,7 +44,8 @@ def first_screen_html(section: Section) -> str:
     )
     picture = draw_recommendation(recommendation, section.styles)
     figure = figure_html(picture, "first", "After the last session")
-    right = f'{figure}\n<p class="what">{TASK} {_so_far(section)}{GLOSSARY_LINK}</p>\n'
+    known = " ".join(part for part in (TASK, section.history, _so_far(section)) if part)
+    right = f'{figure}\n<p class="what">{known} {GLOSSARY_LINK}</p>\n'
     return (
         f"<header>\n<h1>Use {escape(recommendation.winner)} <small>{PURPOSE}</small></h1>\n"
         f'<div class="first">\n<div>\n{left}</div>\n<div>\n{right}</div>\n</div>\n</header>'
@@ -53,7 +54,7 @@ def first_screen_html(section: Section) -> str:
 
 def _so_far(section: Section) -> str:
     done, planned = len(section.recorded), len(section.pairs)
-    return f"So far {done} of {planned} runs are on record. " if done < planned else ""
+    return f"So far {done} of {planned} runs are on record." if done < planned else ""
 
 
 def _alternatives(recommendation: Recommendation) -> str:

@@ -41,6 +41,12 @@ TABLES = {
         "What the leak is worth",
         f"{MEANS}; the leak is the difference, in points, paired by seed.",
     ),
+    "unknown-classes": (
+        "Classes still to come",
+        "The chance, in %, that a method is surer of a node of a class it was taught than of a "
+        "node of one it will be taught later (AUROC), over the sessions between the first and the "
+        "last; mean ± half of the 95 % interval over seeds. 50 is guessing.",
+    ),
 }
 
 
@@ -85,6 +91,8 @@ def _contents(drawn: Sequence[Section], rest: Sequence[Section], has_maps: bool)
 
 def _section(section: Section) -> str:
     parts = [f'<section id="{section.name}">\n<h2>{escape(section.title)}</h2>']
+    if section.history:
+        parts.append(f'<p class="reading">{section.history}</p>')
     for kind, pictures in section.pictures.items():
         figure = FIGURES[kind]
         below = figure.how_to_read if pictures else "Too little is on record to draw this yet."

@@ -44,8 +44,12 @@ def run_command(job: Job) -> str:
         arguments += ["--node-seed", str(job.node_seed)]
     if job.arrival != "growing":
         arguments += ["--arrival", job.arrival]
+    if job.least_shots is not None:
+        arguments += ["--least-shots", str(job.least_shots)]
     if job.protocol != "strict":
         arguments += ["--protocol", job.protocol]
+    for name in job.without:
+        arguments += ["--without", name]
     arguments += ["--rehearse"] * job.rehearse
     return join(["nodegraft", "run", *arguments, *FOLDERS])
 

@@ -27,6 +27,7 @@ from nodegraft.report.groups import (
 )
 from nodegraft.report.tables.catalogue import make_tables
 from nodegraft.report.tables.table import Table
+from nodegraft.streams.stream import STREAM_VERSION
 
 # The suite that the first screen is about.
 MAIN = "benchmark"
@@ -64,6 +65,16 @@ class Section:
     def recorded(self) -> list[SuiteEntry]:
         """The jobs that are on record."""
         return [entry for entry, record in self.pairs if record is not None]
+
+    @property
+    def history(self) -> str:
+        """What has to be known of records of streams as they are not drawn any more, or nothing."""
+        if all(entry.job.stream_version == STREAM_VERSION for entry in self.recorded):
+            return ""
+        return (
+            "History: measured on streams of an earlier version, before rows and keys were made "
+            "anonymous; not comparable with what is measured today."
+        )
 
     @cached_property
     def variants(self) -> set[str]:

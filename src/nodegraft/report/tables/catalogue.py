@@ -206,6 +206,21 @@ def leak(groups: Groups) -> list[Table]:
     return [Table.of(["dataset", "method", *columns], rows)]
 
 
+def unknown_classes(groups: Groups) -> list[Table]:
+    """A row for each method: how well it tells classes still to come from those it knows.
+
+    Args:
+        groups: The records, grouped; see group().
+    """
+    columns = datasets(groups)
+    rows = []
+    for name, protocol in unique((name, protocol) for _, name, protocol in groups):
+        found = [groups.get((dataset, name, protocol), []) for dataset in columns]
+        cells = [percent(summary_values(runs, "unknown_auroc")) for runs in found]
+        rows.append([with_seeds(name, found, groups), *cells])
+    return [Table.of(["method", *columns], rows)]
+
+
 TABLES: dict[str, Callable[[Groups], list[Table]]] = {
     "overview": overview,
     "sessions": sessions,
@@ -214,6 +229,7 @@ TABLES: dict[str, Callable[[Groups], list[Table]]] = {
     "matrix": matrix,
     "comparison": comparison,
     "leak": leak,
+    "unknown-classes": unknown_classes,
 }
 
 

@@ -97,14 +97,25 @@ class HAGNetwork(WeightedPrototypeLearner):
     def loss(self, view: GraphView, episode: Episode) -> EpisodeLoss:
         """Cross-entropy of the queries, weighed by what their task means to the last one."""
         embedded = self.embed_episode(view, episode)
-        shares = torch.zeros(len(episode.tasks))
+        targets = torch.from_numpy(episode.targets)
+        loss, shares = self.weighted_loss(embedded.prototypes, embedded.scores, targets)
+        return HAGLoss(loss, embedded.node_weights, shares)
+
+    def weighted_loss(
+        self, tasks: Sequence[Tensor], scores: Tensor, targets: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """The loss of scores, and the weight that it gives to each task.
+
+        Args:
+            tasks: The prototypes of each task, one row a class.
+            scores: One row a query, one column a class, task by task.
+            targets: The column of each query's class.
+        """
+        shares = torch.zeros(len(tasks))
         if self.options.tla != "off":
-            shares = self.weigh_tasks(embedded.prototypes)
+            shares = self.weigh_tasks(tasks)
             if self.options.tla_goal == "large-loss":
                 # The same numbers; the gradient of the attention turns round.
                 shares = 2.0 * shares.detach() - shares
-        sizes = [len(task) for task in episode.tasks]
-        weights = class_weights(shares, sizes, self.options.tla_scale)
-        targets = torch.from_numpy(episode.targets)
-        loss = task_weighted_cross_entropy(embedded.scores, targets, weights)
-        return HAGLoss(loss, embedded.node_weights, shares)
+        weights = class_weights(shares, [len(task) for task in tasks], self.options.tla_scale)
+        return task_weighted_cross_entropy(scores, targets, weights), shares

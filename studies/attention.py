@@ -1,0 +1,184 @@
+"""HAG-Meta before and after its search, and what its parts are worth with the attentions alive.
+
+    python -m studies.attention --data DIR     # measures what is missing, then writes the tables
+    python -m studies.attention                # writes the tables again
+
+Strict protocol, arrival ``growing``, the values of ``experiments/search/hag-meta.json``. Beside
+each accuracy stands how far the attentions' weights spread, and two bounds on the embeddings of the
+same model in the last session: equal weights of all supports, and weights fitted to the very labels
+that are asked about, which no attention over nodes can know. Writes
+``studies/records/attention.json``, stream by stream, and from it
+``docs/explanation/attention-measured.md``.
+"""
+
+import argparse
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from studies import record_file
+from studies.record_file import PAGES, Record
+from torch import Tensor
+
+import nodegraft as ng
+from nodegraft.datasets.templates.dataset import LoadedDataset
+from nodegraft.methods.hag_meta import HAGMeta
+from nodegraft.nn.attention.node import softmax_within, weighted_means
+from nodegraft.nn.prototypes import squared_distances
+from nodegraft.nn.recalls import recalls
+from nodegraft.report.tables.cells import percent
+from nodegraft.report.tables.table import Table
+from nodegraft.streams.session import Session
+from nodegraft.training.learners.prototypes import relative_spread
+
+GRAPHS = ("amazon-clothing", "gentoo", "debian", "wordnet")
+RECORDS = record_file.FOLDER / "attention.json"
+SEARCH = Path(__file__).parents[1] / "experiments" / "search" / "hag-meta.json"
+BEFORE, AFTER = "before the search", "after the search"
+# Variant -> what is changed after the search.
+ABLATED: dict[str, dict[str, Any]] = {
+    "without node attention": {"nla": False},
+    "without task attention": {"tla": "off"},
+    "without both": {"nla": False, "tla": "off"},
+    "without practice (GPIL)": {"gpil": False},
+}
+VARIANTS = (BEFORE, AFTER, *ABLATED)
+STEPS = 200
+
+
+def main() -> None:
+    """Measure if there is data to measure on, and write the tables."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--data")
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--graphs", nargs="*", default=GRAPHS)
+    parser.add_argument("--variants", nargs="*", default=VARIANTS)
+    options = parser.parse_args()
+    if options.data:
+        measure_missing(options.data, options.seeds, options.graphs, options.variants)
+    (PAGES / "attention-measured.md").write_text(told(record_file.read(RECORDS)))
+
+
+def measure_missing(data: str, seeds: int, graphs: Sequence[str], variants: Sequence[str]) -> None:
+    """Written after every stream, so that a cut costs one stream at most."""
+    done = {_name(one) for one in record_file.read(RECORDS)}
+    found = json.loads(SEARCH.read_text())["datasets"]
+    for graph in graphs:
+        dataset = ng.load_dataset(graph, data)
+        best = found[graph]["best"]["parameters"]
+        for seed in range(seeds):
+            for variant in variants:
+                if (graph, variant, seed) not in done:
+                    changed = {} if variant == BEFORE else best | ABLATED.get(variant, {})
+                    record_file.add(
+                        RECORDS, measured(dataset, variant, changed, seed), order=_place
+                    )
+                    print(graph, variant, seed, flush=True)
+
+
+def _name(record: Record) -> tuple[str, str, int]:
+    return record["graph"], record["variant"], record["seed"]
+
+
+def _place(record: Record) -> tuple[int, int, int]:
+    graph, variant, seed = _name(record)
+    return GRAPHS.index(graph), VARIANTS.index(variant), seed
+
+
+def measured(data: LoadedDataset, variant: str, changed: dict[str, Any], seed: int) -> Record:
+    """One stream, and the attentions at its end."""
+    model = HAGMeta(seed=seed, **changed)
+    stream = data.stream(seed=seed)
+    result = ng.evaluate(model, stream)
+    last = stream.session(len(stream) - 1)
+    attention = model.attention(last.view)
+    nodes = [relative_spread(torch.tensor([*one.values()])) for one in attention.nodes.values()]
+    tasks = relative_spread(torch.tensor([share for _, share in attention.tasks]))
+    return {
+        "graph": data.name,
+        "variant": variant,
+        "seed": seed,
+        "accuracy": [round(one.macro_accuracy, 4) for one in result.sessions],
+        "novel": round(float(result.summary["last_novel_accuracy"]), 4),
+        "node_spread": round(float(np.mean(nodes)), 5),
+        "task_spread": round(tasks, 5),
+        "equal_weights": round(with_weights(model, last, best=False), 4),
+        "oracle_weights": round(with_weights(model, last, best=True), 4),
+    }
+
+
+def with_weights(model: HAGMeta, session: Session, *, best: bool) -> float:
+    """Macro accuracy of the last session with other weights of the few-shot supports.
+
+    The embeddings are those of the model in this session, so that all weights are compared on the
+    same ground; the best weights are found by gradient on the very nodes that are asked about.
+    """
+    network, view = model.network(), session.view
+    targets = torch.from_numpy(session.query.targets(model.classes_))
+    labels = model.labels_.on(view)
+    known, new = model.tasks_[0], [name for task in model.tasks_[1:] for name in task]
+    with torch.no_grad():
+        queries = network.embed(view, session.query.rows())
+        fixed = network.prototypes(view, labels.select(known), few_shot=False)
+        supports = network.embed(view, labels.select(new).rows())
+    owner = torch.from_numpy(labels.select(new).targets(new))
+    logits = torch.zeros(len(supports), requires_grad=True)
+
+    def scores() -> Tensor:
+        weights = softmax_within(logits, owner, len(new))
+        means = weighted_means(supports, weights, owner, len(new))
+        return -squared_distances(queries, torch.cat((fixed, means)))
+
+    def accuracy() -> float:
+        found = scores().detach().argmax(dim=1).numpy()
+        return float(recalls(targets.numpy(), found, len(model.classes_)).mean())
+
+    accuracies = [accuracy()]
+    if best:
+        optimiser = torch.optim.Adam([logits], lr=0.1)
+        for _ in range(STEPS):
+            optimiser.zero_grad()
+            F.cross_entropy(scores(), targets).backward()  # type: ignore[no-untyped-call]
+            optimiser.step()
+            accuracies.append(accuracy())
+    return max(accuracies)
+
+
+def told(records: Sequence[Record]) -> str:
+    """All tables, as a page includes them."""
+    parts = ["<!-- Written by studies/attention.py. -->"]
+    for graph in GRAPHS:
+        some = [one for one in records if one["graph"] == graph]
+        if some:
+            parts += [f"**{graph}**", table(some)]
+    return "\n\n".join(parts) + "\n"
+
+
+def table(records: Sequence[Record]) -> str:
+    """One row a variant."""
+    head = ["variant", "seeds", "session 0", "last session", "novel classes", "node spread"]
+    head += ["task spread", "equal weights", "oracle weights"]
+    rows = []
+    for variant in VARIANTS:
+        runs = [one for one in records if one["variant"] == variant]
+        if not runs:
+            continue
+        row = [variant, str(len(runs))]
+        row += [percent([one["accuracy"][place] for one in runs]) for place in (0, -1)]
+        row.append(percent([one["novel"] for one in runs]))
+        row += [
+            f"{np.mean([one[part] for one in runs]):.3f}" for part in ("node_spread", "task_spread")
+        ]
+        row += [
+            percent([one[part] for one in runs]) for part in ("equal_weights", "oracle_weights")
+        ]
+        rows.append(row)
+    return Table.of(head, rows).markdown()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,121 @@
+"""What edges that come later do to classes taught before, without any teaching.
+
+    python -m studies.edge_drift --data DIR     # measures what is missing, then writes the table
+    python -m studies.edge_drift                # writes the table again
+
+The known classes are taught while only every tenth edge is there. Then all edges come, and the same
+nodes are asked about again: by the model as it is, and by one taught anew. Writes
+``studies/records/edge-drift.json``, stream by stream, and from it
+``docs/explanation/edge-drift-measured.md``.
+"""
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from studies import record_file
+from studies.record_file import PAGES, Record
+
+import nodegraft as ng
+from nodegraft.base.events import SILENT
+from nodegraft.base.measure import Measurement
+from nodegraft.base.seeds import Seeds
+from nodegraft.datasets.templates.dataset import LoadedDataset
+from nodegraft.evaluation.protocol import measure, teach
+from nodegraft.graph.algebra.adjacency import Adjacency
+from nodegraft.report.tables.cells import percent
+from nodegraft.report.tables.table import Table
+
+GRAPHS = ("amazon-clothing", "gentoo", "debian", "wordnet")
+METHODS = (
+    "graft",
+    "sgc-mean",
+    "sgc-ridge",
+    "sgc-teen",
+    "label-propagation",
+    "nearest-centroid",
+    "proto-gcn",
+)
+RECORDS = record_file.FOLDER / "edge-drift.json"
+SHARE = 0.1
+
+
+def main() -> None:
+    """Measure if there is data to measure on, and write the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--data")
+    parser.add_argument("--seeds", type=int, default=5)
+    options = parser.parse_args()
+    if options.data:
+        measure_missing(options.data, options.seeds)
+    (PAGES / "edge-drift-measured.md").write_text(told(record_file.read(RECORDS)))
+
+
+def measure_missing(data: str, seeds: int) -> None:
+    """Written after every stream, so that a cut costs one stream at most."""
+    done = {(one["graph"], one["method"], one["seed"]) for one in record_file.read(RECORDS)}
+    for graph in GRAPHS:
+        dataset = ng.load_dataset(graph, data)
+        for seed in range(seeds):
+            for method in METHODS:
+                if (graph, method, seed) not in done:
+                    record_file.add(RECORDS, measured(dataset, method, seed), order=_place)
+                    print(graph, method, seed, flush=True)
+
+
+def _place(record: Record) -> tuple[int, int, int]:
+    return GRAPHS.index(record["graph"]), METHODS.index(record["method"]), record["seed"]
+
+
+def measured(data: LoadedDataset, method: str, seed: int) -> Record:
+    """One stream: accuracy on the known classes before the edges, after them, and taught anew."""
+    few, all_edges = (
+        one.stream(seed=seed, arrival="with-class") for one in (thinned(data, seed), data)
+    )
+
+    def accuracy(model: ng.Method, stream: ng.ClassStream) -> float:
+        with Measurement() as nothing:
+            pass
+        asked = measure(model, stream.session(0), stream.split, nothing)
+        return round(asked.macro_accuracy, 4)
+
+    model, anew = (ng.make_method(method, seed=seed) for _ in range(2))
+    teach(model, few.session(0), few, SILENT)
+    teach(anew, all_edges.session(0), all_edges, SILENT)
+    return {
+        "graph": data.name,
+        "method": method,
+        "seed": seed,
+        "before": accuracy(model, few),
+        "after": accuracy(model, all_edges),
+        "anew": accuracy(anew, all_edges),
+    }
+
+
+def thinned(data: LoadedDataset, seed: int) -> LoadedDataset:
+    """The same nodes and labels with a tenth of the edges, drawn by seed."""
+    source, target = data.graph.edges()
+    kept = Seeds(seed).generator("edges").random(source.size) < SHARE
+    adjacency = Adjacency.from_edges(source[kept], target[kept], data.graph.num_nodes)
+    return replace(data, graph=data.graph.with_edges(adjacency))
+
+
+def told(records: Sequence[Record]) -> str:
+    """One row for each graph and method."""
+    rows = []
+    for graph in GRAPHS:
+        for method in METHODS:
+            runs = [one for one in records if (one["graph"], one["method"]) == (graph, method)]
+            if runs:
+                cells = [
+                    percent([one[part] for one in runs]) for part in ("before", "after", "anew")
+                ]
+                lost = np.array([one["anew"] - one["after"] for one in runs])
+                rows.append([graph, method, *cells, percent(lost.tolist(), signed=True)])
+    head = ["graph", "method", "a tenth of the edges", "all edges", "taught anew", "what is lost"]
+    return f"<!-- Written by studies/edge_drift.py. -->\n\n{Table.of(head, rows).markdown()}\n"
+
+
+if __name__ == "__main__":
+    main()

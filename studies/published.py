@@ -1,0 +1,197 @@
+"""What each ingredient of the published protocol is worth, and the authors' numbers beside ours.
+
+    python -m studies.published --data DIR     # measures what is missing, then writes the tables
+    python -m studies.published                # writes the tables again
+
+The known classes are learned once for all choices of ingredients. Writes
+``studies/records/published.json``, stream by stream, and from it
+``docs/explanation/published-measured.md``. What the authors' code printed on the same class roles
+is in ``studies/records/authors.json``: it was run outside this repository, as that file says.
+"""
+
+import argparse
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from studies import record_file
+from studies.record_file import PAGES, Record
+
+import nodegraft as ng
+from nodegraft.datasets.templates.dataset import LoadedDataset
+from nodegraft.evaluation.published import Ingredients, evaluate_variants
+from nodegraft.report.tables.cells import percent
+from nodegraft.report.tables.table import Table
+
+GRAPHS = ("amazon-clothing", "gentoo", "debian", "wordnet")
+RECORDS = record_file.FOLDER / "published.json"
+AUTHORS = record_file.FOLDER / "authors.json"
+EVERYTHING = "everything"
+NOTHING = "nothing of it"
+NO_DROPOUT_EITHER = "without doubled and dropout"
+INGREDIENTS = Ingredients.names()
+VARIANTS = {
+    EVERYTHING: (),
+    **{f"without {name}": (name,) for name in INGREDIENTS},
+    NO_DROPOUT_EITHER: ("doubled", "dropout"),
+    NOTHING: INGREDIENTS,
+}
+# How the tables call the variants that the authors' code was run in.
+AS_THE_AUTHORS = {
+    EVERYTHING: "as it is",
+    "without doubled": "candidates not doubled",
+    NO_DROPOUT_EITHER: "dropout off as well",
+}
+
+
+@dataclass(frozen=True)
+class Contender:
+    """A prototype method as it is evaluated."""
+
+    method: str
+    parameters: dict[str, Any] = field(default_factory=dict)
+
+
+# What the authors' code does in training; our own defaults differ.
+AS_IN_THEIR_CODE = {
+    "adapt": "none",
+    "practice_dropout": 0.5,
+    "nla_start": "wide",
+    "queries": 20,
+    "base_shots": 1000,
+}
+CONTENDERS = {
+    "hag-meta": Contender("hag-meta", {**AS_IN_THEIR_CODE, "pretrain_on": "known"}),
+    "hag-meta, pre-trained on base": Contender("hag-meta", AS_IN_THEIR_CODE),
+    "proto-gcn": Contender("proto-gcn", {"pretrain_on": "known"}),
+    "proto-gcn, pre-trained on base": Contender("proto-gcn", {"pretrain_on": "base"}),
+    "proto-gat": Contender("proto-gat", {"pretrain_on": "known"}),
+    "sgc-mean": Contender("sgc-mean"),
+}
+SHOWN = ("hag-meta", "proto-gcn", "proto-gat", "sgc-mean")
+PRETRAINED = ("hag-meta", "proto-gcn")
+
+
+def main() -> None:
+    """Measure if there is data to measure on, and write the tables."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--data")
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--graphs", nargs="*", default=GRAPHS)
+    parser.add_argument("--contenders", nargs="*", default=list(CONTENDERS))
+    options = parser.parse_args()
+    if options.data:
+        measure_missing(options.data, options.seeds, options.graphs, options.contenders)
+    records = record_file.read(RECORDS)
+    (PAGES / "published-measured.md").write_text(told(records, record_file.read(AUTHORS)))
+
+
+def measure_missing(
+    data: str, seeds: int, graphs: Sequence[str], contenders: Sequence[str]
+) -> None:
+    """Written after every stream, so that a cut costs one stream at most."""
+    done = {_name(one) for one in record_file.read(RECORDS)}
+    for graph in graphs:
+        dataset = ng.load_dataset(graph, data)
+        for seed in range(seeds):
+            for name in contenders:
+                if (graph, name, seed) not in done:
+                    record_file.add(RECORDS, measured(dataset, name, seed), order=_place)
+                    print(graph, name, seed, flush=True)
+
+
+def _name(record: Record) -> tuple[str, str, int]:
+    return record["graph"], record["contender"], record["seed"]
+
+
+def _place(record: Record) -> tuple[int, int, int]:
+    graph, contender, seed = _name(record)
+    return GRAPHS.index(graph), list(CONTENDERS).index(contender), seed
+
+
+def measured(data: LoadedDataset, name: str, seed: int) -> Record:
+    """One stream: the accuracy of every session, for every choice of ingredients."""
+    contender = CONTENDERS[name]
+    model = ng.make_method(contender.method, seed=seed, **contender.parameters)
+    stream = data.stream(seed=seed, arrival="with-class")
+    choices = [Ingredients.without(names) for names in VARIANTS.values()]
+    results = evaluate_variants(model, stream, choices)
+    return {
+        "graph": data.name,
+        "contender": name,
+        "seed": seed,
+        "accuracy": {
+            variant: [round(one.micro_accuracy, 4) for one in result.sessions]
+            for variant, result in zip(VARIANTS, results, strict=True)
+        },
+    }
+
+
+def told(records: Sequence[Record], authors: Sequence[Record]) -> str:
+    """All tables, as a page includes them."""
+    parts = [
+        "<!-- Written by studies/published.py. -->",
+        "**Accuracy in % on the public amazon part: the authors' code and ours**",
+        comparison_table(records, authors),
+    ]
+    for graph in GRAPHS:
+        some = [one for one in records if one["graph"] == graph]
+        if some:
+            parts += [f"**{graph}: last session, in %, and what changes without an ingredient**"]
+            parts += [ingredient_table(some)]
+    return "\n\n".join(parts) + "\n"
+
+
+def comparison_table(records: Sequence[Record], authors: Sequence[Record]) -> str:
+    """Means over the seeds that both have."""
+    ours = [one for one in records if _name(one)[:2] == ("amazon-clothing", "hag-meta")]
+    seeds = sorted({one["seed"] for one in ours} & {one["seed"] for one in authors})
+    rows = []
+    for variant, title in AS_THE_AUTHORS.items():
+        theirs = [one["accuracy"][title] for one in authors if one["seed"] in seeds]
+        mine = [one["accuracy"][variant][1:] for one in ours if one["seed"] in seeds]
+        for who, values in (("authors' code", theirs), ("ours", mine)):
+            cells = [percent(column) for column in zip(*values, strict=True)]
+            rows.append([f"{title}, {who}", *cells])
+    heads = [f"session {number}" for number in range(1, len(rows[0]))]
+    return Table.of(["variant", *heads], rows).markdown() if seeds else "Not measured yet."
+
+
+def ingredient_table(records: Sequence[Record]) -> str:
+    """One row for everything, then one for what each ingredient left out changes."""
+    last = {
+        name: {one["seed"]: _last(one) for one in records if one["contender"] == name}
+        for name in CONTENDERS
+    }
+    rows = [["everything", *(percent(_values(last[name], EVERYTHING)) for name in SHOWN)]]
+    for variant in VARIANTS:
+        if variant not in (EVERYTHING, NO_DROPOUT_EITHER):
+            cells = [_change(last[name], last[name], variant) for name in SHOWN]
+            rows.append([variant.replace("_", " "), *cells])
+    cells = [
+        _change(last[name], last[f"{name}, pre-trained on base"], EVERYTHING)
+        if name in PRETRAINED
+        else "–"
+        for name in SHOWN
+    ]
+    rows.append(["pre-trained on the base classes alone", *cells])
+    return Table.of(["ingredients", *SHOWN], rows).markdown()
+
+
+def _last(record: Record) -> dict[str, float]:
+    return {variant: values[-1] for variant, values in record["accuracy"].items()}
+
+
+def _values(by_seed: Mapping[int, dict[str, float]], variant: str) -> list[float]:
+    return [one[variant] for one in by_seed.values()]
+
+
+def _change(
+    whole: Mapping[int, dict[str, float]], other: Mapping[int, dict[str, float]], variant: str
+) -> str:
+    seeds = whole.keys() & other.keys()
+    return percent([other[seed][variant] - whole[seed][EVERYTHING] for seed in seeds], signed=True)
+
+
+if __name__ == "__main__":
+    main()
