@@ -16,7 +16,7 @@ SHUFFLES = 10
 
 @pytest.mark.parametrize("name", ["graft", "sgc-mean", "hag-meta"])
 def test_ten_raw_orders_give_the_same_accuracy(name: str) -> None:
-    loaded = Synthetic(nodes=600, classes=12, homophily=0.5, signal=1.5).load()
+    loaded = Synthetic(nodes=300, classes=12, homophily=0.5, signal=1.5).load()
 
     def recalls(order: NDArray[np.int64]) -> list[dict[str, float]]:
         place = np.argsort(order)

@@ -1,11 +1,7 @@
 """A method as its user knows it: fit, add classes, predict, save, load."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
-from pathlib import Path
-from threading import RLock
 from typing import Any, Self
 
 import numpy as np
@@ -13,7 +9,6 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from nodegraft.base.errors import (
-    CheckpointError,
     ClassNameError,
     DataError,
     NotFittedError,
@@ -22,7 +17,6 @@ from nodegraft.base.errors import (
 )
 from nodegraft.base.events import SILENT, Listener
 from nodegraft.base.measure import Measurement
-from nodegraft.base.parameters.build import build, parameters_of
 from nodegraft.base.parameters.constraints import Fraction
 from nodegraft.base.parameters.validate import validate, validate_value
 from nodegraft.graph.algebra.matrix import IntArray, Matrix
@@ -32,19 +26,10 @@ from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.rows import row_numbers
 from nodegraft.graph.view import GraphView
 from nodegraft.model.capability import Capability
-from nodegraft.model.checkpoint import (
-    SavedModel,
-    State,
-    kept_bytes,
-    pack,
-    read_model,
-    unpack,
-    write_model,
-)
 from nodegraft.model.class_table import ClassTable
-from nodegraft.model.hooks import Hooks
 from nodegraft.model.inputs import GraphInputs
-from nodegraft.model.learned import learned, learned_json, learned_kinds
+from nodegraft.model.learned import learned_kinds
+from nodegraft.model.saveable import Saveable
 from nodegraft.streams.curriculum import Curriculum
 
 Labels = NodeLabels | Mapping[str, Iterable[Key]]
@@ -71,30 +56,12 @@ class AddReport:
 
 
 @dataclass(kw_only=True)
-class Method(Hooks):
-    """What a user calls, and the bookkeeping behind it: names, keys, checks, saving, roll-back.
+class Method(Saveable):
+    """What a user calls: teach, ask, save. A method's author writes :class:`Hooks` alone.
 
     A change is made on a copy and put in place by one assignment, so several threads may ask while
     another one teaches: every answer is that of the model before or after the change.
     """
-
-    labels_: KeyedLabels = learned()
-    """Every node that taught, by class and key."""
-
-    def __init_subclass__(cls) -> None:
-        super().__init_subclass__()
-        # Otherwise the decorator would write one that says nothing of what was learned.
-        if "__repr__" not in vars(cls):
-            cls.__repr__ = Method.__repr__  # type: ignore[method-assign]
-
-    @property
-    def classes_(self) -> tuple[str, ...]:
-        """Names of the known classes, in column order."""
-        return self._table.names
-
-    @property
-    def _table(self) -> ClassTable:
-        return self.__dict__.get("_known", ClassTable())  # type: ignore[no-any-return]
 
     # Teaching.
 
@@ -256,184 +223,6 @@ class Method(Hooks):
         """
         return self._now()._score_rows(view, rows)
 
-    # Keeping.
-
-    def state(self) -> State:
-        """Everything learned, as arrays and JSON."""
-        return pack(*self._learned())
-
-    def kept_bytes(self) -> int:
-        """How large everything learned is, in bytes."""
-        return kept_bytes(*self._learned())
-
-    def _learned(self) -> tuple[dict[str, Any], dict[str, str]]:
-        kinds = learned_kinds(type(self))
-        return {name: value for name, value in vars(self).items() if name in kinds}, kinds
-
-    def save(self, directory: str | Path) -> None:
-        """Write a new directory with safetensors, JSON and a short card.
-
-        Args:
-            directory: Where to; it must not exist.
-        """
-        model = self._now()
-        if not len(model._table):
-            raise NotFittedError(self.name)
-        arrays, inputs = model._inputs.state()
-        header = {
-            "method": self.name,
-            "parameters": model.get_params(),
-            "classes": model._table.to_json(),
-            **inputs,
-            "nodegraft": version("nodegraft"),
-        }
-        write_model(Path(directory), header, model.state(), model._card(), arrays)
-
-    @classmethod
-    def load(cls, directory: str | Path) -> Self:
-        """The model a directory holds.
-
-        Args:
-            directory: What :meth:`save` wrote.
-        """
-        saved = read_model(Path(directory))
-        if saved.header["method"] != cls.name:
-            raise CheckpointError(
-                f"{directory} holds a {saved.header['method']} model, not {cls.name}: use "
-                "load_model."
-            )
-        return cls.from_saved(saved)
-
-    @classmethod
-    def from_saved(cls, saved: SavedModel) -> Self:
-        """The model that was saved.
-
-        Args:
-            saved: What its directory holds.
-        """
-        try:
-            model = build(cls, saved.header["parameters"])
-        except ParameterError as error:
-            raise CheckpointError(f"The saved parameters do not fit: {error}") from error
-        vars(model).update(unpack(saved.state, learned_kinds(cls)))
-        table = ClassTable.from_json(saved.header["classes"])
-        keys: KeyedLabels = getattr(model, "labels_", KeyedLabels({}))
-        counts = [(name, len(members)) for name, members in keys.items()]
-        if counts != list(table.counts().items()):
-            raise CheckpointError("The saved labels are not those of the classes that are saved.")
-        model._start(GraphInputs.from_state(saved.recipe, saved.header), keys)
-        model._know(table, keys)
-        try:
-            for name, hint in learned_json(cls).items():
-                validate_value(name, getattr(model, name), hint)
-            model.check_learned()
-        except (KeyError, ValueError, TypeError, ParameterError) as error:
-            raise CheckpointError(f"The saved state does not fit together: {error}") from error
-        return model
-
-    @property
-    def recipe(self) -> Any:
-        """How tables became the features it was fitted on: ``read_graph(…, recipe=model.recipe)``.
-
-        None where the graph did not come from tables.
-        """
-        return self._inputs.recipe if len(self._table) else None
-
-    # As scikit-learn has them.
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The hyper-parameters, by name.
-
-        Args:
-            deep: Without effect: no hyper-parameter has parameters of its own.
-        """
-        return parameters_of(self)
-
-    def set_params(self, **parameters: Any) -> Self:
-        """Other hyper-parameters. What was learned with the old ones is dropped: ``fit`` again.
-
-        Args:
-            parameters: Hyper-parameters by name; where all are as before, nothing happens.
-        """
-        fresh = build(type(self), {**self.get_params(), **parameters})
-        if fresh.get_params() != self.get_params():
-            with self._change(SILENT) as draft:
-                draft.__dict__ = {**vars(fresh), "_lock": vars(draft)["_lock"]}
-        return self
-
-    def __repr__(self) -> str:
-        changed = {
-            name: value
-            for name, value in self.get_params().items()
-            if value != getattr(type(self), name, None)
-        }
-        told = ", ".join(f"{name}={value!r}" for name, value in changed.items())
-        if not len(self._table):
-            return f"{type(self).__name__}({told})"
-        names = self.classes_
-        shown = ", ".join(names[:3]) + (", …" if len(names) > 3 else "")
-        return (
-            f"<{type(self).__name__}({told}) that knows {len(names)} classes ({shown}) from "
-            f"{self.labels_.num_nodes:,} labels, session {self._table.session}>"
-        )
-
-    # Bookkeeping.
-
-    def _now(self) -> Self:
-        """The model as it is at this moment, which no later change touches."""
-        copy = object.__new__(type(self))
-        vars(copy).update(vars(self))
-        return copy
-
-    @contextmanager
-    def _change(self, listener: Listener) -> Iterator[Self]:
-        """A copy to be changed, which takes this model's place if nothing goes wrong."""
-        if not isinstance(listener, Listener):
-            raise ParameterError(f"A listener is a nodegraft.Listener, not {listener!r}.")
-        # One writer at a time: of two that start from the same model one would be lost.
-        with vars(self).setdefault("_lock", RLock()):
-            if "_changing" in vars(self):
-                raise ParameterError(
-                    "This model is being taught: a listener may watch that, not change the model."
-                )
-            draft = self._now()
-            vars(draft)["_listener"] = listener
-            vars(self)["_changing"] = True
-            try:
-                yield draft
-                vars(draft).pop("_listener", None)
-                draft._check_declared()
-                self.__dict__ = vars(draft)
-            finally:
-                vars(self).pop("_changing", None)
-
-    def _start(self, inputs: GraphInputs, labels: KeyedLabels) -> None:
-        self._inputs = inputs
-        self._know(ClassTable(), labels)
-
-    def _know(self, table: ClassTable, labels: KeyedLabels) -> None:
-        self._known, self.labels_ = table, labels
-
-    def _check_declared(self) -> None:
-        declared = learned_kinds(type(self))
-        missing = [name for name in declared if name not in vars(self)] if self._table else []
-        if missing:
-            raise CheckpointError(
-                f"{self.name} declares {missing[0]!r} as learned and did not set it: set it in "
-                "learn_base."
-            )
-        known = {*self.get_params(), *declared}
-        for name in vars(self):
-            if name not in known and not name.startswith("_") and name.endswith("_"):
-                raise CheckpointError(
-                    f"{self.name} learned {name!r}, which its class does not declare: write "
-                    f"`{name}: … = learned()` beside its parameters."
-                )
-
-    def __getstate__(self) -> dict[str, Any]:
-        of_a_change = ("_lock", "_changing", "_listener")
-        return {name: value for name, value in vars(self).items() if name not in of_a_change}
-
     def _check(self, graph: GraphView) -> None:
         if not len(self._table):
             raise NotFittedError(self.name)
@@ -462,17 +251,6 @@ class Method(Hooks):
         if not np.isfinite(scores).all():
             raise DataError(f"{self.name} gave scores that are NaN or infinite.")
         return scores[place]
-
-    def _card(self) -> str:
-        rows = "\n".join(
-            f"| {known.name} | {known.session} | {known.labels} |" for known in self._table.classes
-        )
-        return (
-            f"# {self.name}\n\n{self.summary}\n\n"
-            f"{len(self._table)} classes, {self.kept_bytes():,} bytes of learned state, "
-            f"nodegraft {version('nodegraft')}.\n\n"
-            f"| class | learned in session | labelled nodes |\n|---|---|---|\n{rows}\n"
-        )
 
 
 def _check_graph(graph: GraphView) -> None:

@@ -1,0 +1,121 @@
+"""Models on disk: saved whole, loaded with every check."""
+
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Self
+
+from nodegraft.base.errors import CheckpointError, NotFittedError, ParameterError
+from nodegraft.base.parameters.build import build
+from nodegraft.base.parameters.validate import validate_value
+from nodegraft.graph.keyed_labels import KeyedLabels
+from nodegraft.model.checkpoint import (
+    SavedModel,
+    State,
+    kept_bytes,
+    pack,
+    read_model,
+    unpack,
+    write_model,
+)
+from nodegraft.model.class_table import ClassTable
+from nodegraft.model.inputs import GraphInputs
+from nodegraft.model.learned import learned_json, learned_kinds
+from nodegraft.model.stateful import Stateful
+
+
+@dataclass(kw_only=True)
+class Saveable(Stateful):
+    """What a model keeps, as bytes and as a folder."""
+
+    def state(self) -> State:
+        """Everything learned, as arrays and JSON."""
+        return pack(*self._learned())
+
+    def kept_bytes(self) -> int:
+        """How large everything learned is, in bytes."""
+        return kept_bytes(*self._learned())
+
+    def _learned(self) -> tuple[dict[str, Any], dict[str, str]]:
+        kinds = learned_kinds(type(self))
+        return {name: value for name, value in vars(self).items() if name in kinds}, kinds
+
+    def save(self, directory: str | Path) -> None:
+        """Write a new directory with safetensors, JSON and a short card.
+
+        Args:
+            directory: Where to; it must not exist.
+        """
+        model = self._now()
+        if not len(model._table):
+            raise NotFittedError(self.name)
+        arrays, inputs = model._inputs.state()
+        header = {
+            "method": self.name,
+            "parameters": model.get_params(),
+            "classes": model._table.to_json(),
+            **inputs,
+            "nodegraft": version("nodegraft"),
+        }
+        write_model(Path(directory), header, model.state(), model._card(), arrays)
+
+    @classmethod
+    def load(cls, directory: str | Path) -> Self:
+        """The model a directory holds.
+
+        Args:
+            directory: What :meth:`save` wrote.
+        """
+        saved = read_model(Path(directory))
+        if saved.header["method"] != cls.name:
+            raise CheckpointError(
+                f"{directory} holds a {saved.header['method']} model, not {cls.name}: use "
+                "load_model."
+            )
+        return cls.from_saved(saved)
+
+    @classmethod
+    def from_saved(cls, saved: SavedModel) -> Self:
+        """The model that was saved.
+
+        Args:
+            saved: What its directory holds.
+        """
+        try:
+            model = build(cls, saved.header["parameters"])
+        except ParameterError as error:
+            raise CheckpointError(f"The saved parameters do not fit: {error}") from error
+        vars(model).update(unpack(saved.state, learned_kinds(cls)))
+        table = ClassTable.from_json(saved.header["classes"])
+        keys: KeyedLabels = getattr(model, "labels_", KeyedLabels({}))
+        counts = [(name, len(members)) for name, members in keys.items()]
+        if counts != list(table.counts().items()):
+            raise CheckpointError("The saved labels are not those of the classes that are saved.")
+        model._start(GraphInputs.from_state(saved.recipe, saved.header), keys)
+        model._know(table, keys)
+        try:
+            for name, hint in learned_json(cls).items():
+                validate_value(name, getattr(model, name), hint)
+            model.check_learned()
+        except (KeyError, ValueError, TypeError, ParameterError) as error:
+            raise CheckpointError(f"The saved state does not fit together: {error}") from error
+        return model
+
+    @property
+    def recipe(self) -> Any:
+        """How tables became the features it was fitted on: ``read_graph(…, recipe=model.recipe)``.
+
+        None where the graph did not come from tables.
+        """
+        return self._inputs.recipe if len(self._table) else None
+
+    def _card(self) -> str:
+        rows = "\n".join(
+            f"| {known.name} | {known.session} | {known.labels} |" for known in self._table.classes
+        )
+        return (
+            f"# {self.name}\n\n{self.summary}\n\n"
+            f"{len(self._table)} classes, {self.kept_bytes():,} bytes of learned state, "
+            f"nodegraft {version('nodegraft')}.\n\n"
+            f"| class | learned in session | labelled nodes |\n|---|---|---|\n{rows}\n"
+        )

@@ -1,0 +1,130 @@
+"""A model as a value: what it learned, and changes that are made whole or not at all."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from threading import RLock
+from typing import Any, Self
+
+from nodegraft.base.errors import CheckpointError, ParameterError
+from nodegraft.base.events import SILENT, Listener
+from nodegraft.base.parameters.build import build, parameters_of
+from nodegraft.graph.keyed_labels import KeyedLabels
+from nodegraft.model.class_table import ClassTable
+from nodegraft.model.hooks import Hooks
+from nodegraft.model.inputs import GraphInputs
+from nodegraft.model.learned import learned, learned_kinds
+
+
+@dataclass(kw_only=True)
+class Stateful(Hooks):
+    """Parameters, what was learned, and one way to change it: on a copy, put in place whole."""
+
+    labels_: KeyedLabels = learned()
+    """Every node that taught, by class and key."""
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        # Otherwise the decorator would write one that says nothing of what was learned.
+        if "__repr__" not in vars(cls):
+            cls.__repr__ = Stateful.__repr__  # type: ignore[method-assign]
+
+    @property
+    def classes_(self) -> tuple[str, ...]:
+        """Names of the known classes, in column order."""
+        return self._table.names
+
+    @property
+    def _table(self) -> ClassTable:
+        return self.__dict__.get("_known", ClassTable())  # type: ignore[no-any-return]
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The hyper-parameters, by name.
+
+        Args:
+            deep: Without effect: no hyper-parameter has parameters of its own.
+        """
+        return parameters_of(self)
+
+    def set_params(self, **parameters: Any) -> Self:
+        """Other hyper-parameters. What was learned with the old ones is dropped: ``fit`` again.
+
+        Args:
+            parameters: Hyper-parameters by name; where all are as before, nothing happens.
+        """
+        fresh = build(type(self), {**self.get_params(), **parameters})
+        if fresh.get_params() != self.get_params():
+            with self._change(SILENT) as draft:
+                draft.__dict__ = {**vars(fresh), "_lock": vars(draft)["_lock"]}
+        return self
+
+    def __repr__(self) -> str:
+        changed = {
+            name: value
+            for name, value in self.get_params().items()
+            if value != getattr(type(self), name, None)
+        }
+        told = ", ".join(f"{name}={value!r}" for name, value in changed.items())
+        if not len(self._table):
+            return f"{type(self).__name__}({told})"
+        names = self.classes_
+        shown = ", ".join(names[:3]) + (", …" if len(names) > 3 else "")
+        return (
+            f"<{type(self).__name__}({told}) that knows {len(names)} classes ({shown}) from "
+            f"{self.labels_.num_nodes:,} labels, session {self._table.session}>"
+        )
+
+    def _now(self) -> Self:
+        """The model as it is at this moment, which no later change touches."""
+        copy = object.__new__(type(self))
+        vars(copy).update(vars(self))
+        return copy
+
+    @contextmanager
+    def _change(self, listener: Listener) -> Iterator[Self]:
+        """A copy to be changed, which takes this model's place if nothing goes wrong."""
+        if not isinstance(listener, Listener):
+            raise ParameterError(f"A listener is a nodegraft.Listener, not {listener!r}.")
+        # One writer at a time: of two that start from the same model one would be lost.
+        with vars(self).setdefault("_lock", RLock()):
+            if "_changing" in vars(self):
+                raise ParameterError(
+                    "This model is being taught: a listener may watch that, not change the model."
+                )
+            draft = self._now()
+            vars(draft)["_listener"] = listener
+            vars(self)["_changing"] = True
+            try:
+                yield draft
+                vars(draft).pop("_listener", None)
+                draft._check_declared()
+                self.__dict__ = vars(draft)
+            finally:
+                vars(self).pop("_changing", None)
+
+    def _start(self, inputs: GraphInputs, labels: KeyedLabels) -> None:
+        self._inputs = inputs
+        self._know(ClassTable(), labels)
+
+    def _know(self, table: ClassTable, labels: KeyedLabels) -> None:
+        self._known, self.labels_ = table, labels
+
+    def _check_declared(self) -> None:
+        declared = learned_kinds(type(self))
+        missing = [name for name in declared if name not in vars(self)] if self._table else []
+        if missing:
+            raise CheckpointError(
+                f"{self.name} declares {missing[0]!r} as learned and did not set it: set it in "
+                "learn_base."
+            )
+        known = {*self.get_params(), *declared}
+        for name in vars(self):
+            if name not in known and not name.startswith("_") and name.endswith("_"):
+                raise CheckpointError(
+                    f"{self.name} learned {name!r}, which its class does not declare: write "
+                    f"`{name}: … = learned()` beside its parameters."
+                )
+
+    def __getstate__(self) -> dict[str, Any]:
+        of_a_change = ("_lock", "_changing", "_listener")
+        return {name: value for name, value in vars(self).items() if name not in of_a_change}

@@ -1,0 +1,56 @@
+"""What the searches on validation classes chose: ``python -m studies.searches`` writes the table.
+
+From what ``nodegraft tune`` kept in ``experiments/search/`` to
+``docs/explanation/searches-measured.md``.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from studies.record_file import PAGES
+
+from nodegraft.report.tables.table import Table
+
+SEARCHES = Path(__file__).parents[1] / "experiments" / "search"
+
+
+def main() -> None:
+    """Write the table."""
+    head = ["method", "graph", "trials", "as by default", "best", "gain", "chosen"]
+    rows = [
+        row(json.loads(path.read_text())["method"], graph, kept)
+        for path in sorted(SEARCHES.glob("*.json"))
+        for graph, kept in json.loads(path.read_text())["datasets"].items()
+    ]
+    table = Table.of(head, rows).markdown()
+    text = f"<!-- Written by studies/searches.py. -->\n\n{table}\n"
+    (PAGES / "searches-measured.md").write_text(text)
+
+
+def row(method: str, graph: str, kept: dict[str, Any]) -> list[str]:
+    """One search; its first trial is the method as it is by default."""
+    default, best = kept["trials"][0], kept["best"]
+    scores = [100 * one["score"] for one in (default, best)]
+    changed = {
+        name: value
+        for name, value in best["parameters"].items()
+        if value != default["parameters"][name]
+    }
+    chosen = ", ".join(f"{name} {_short(value)}" for name, value in changed.items())
+    return [
+        method,
+        graph,
+        str(len(kept["trials"])),
+        *(f"{score:.1f}" for score in scores),
+        f"{scores[1] - scores[0]:+.1f}",
+        chosen or "as by default",
+    ]
+
+
+def _short(value: Any) -> str:
+    return f"{value:.3g}" if isinstance(value, float) else str(value)
+
+
+if __name__ == "__main__":
+    main()
