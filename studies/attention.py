@@ -14,6 +14,8 @@ that are asked about, which no attention over nodes can know. Writes
 import argparse
 import json
 from collections.abc import Sequence
+from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -59,38 +61,21 @@ def main() -> None:
     parser.add_argument("--variants", nargs="*", default=VARIANTS)
     options = parser.parse_args()
     if options.data:
-        measure_missing(options.data, options.seeds, options.graphs, options.variants)
+        load = cache(lambda graph: ng.load_dataset(graph, options.data))
+        wanted = product(options.graphs, options.variants, range(options.seeds))
+        record_file.measure_missing(
+            RECORDS,
+            ("graph", "variant", "seed"),
+            wanted,
+            lambda graph, variant, seed: measured(load(graph), variant, seed),
+        )
     (PAGES / "attention-measured.md").write_text(told(record_file.read(RECORDS)))
 
 
-def measure_missing(data: str, seeds: int, graphs: Sequence[str], variants: Sequence[str]) -> None:
-    """Written after every stream, so that a cut costs one stream at most."""
-    done = {_name(one) for one in record_file.read(RECORDS)}
-    found = json.loads(SEARCH.read_text())["datasets"]
-    for graph in graphs:
-        dataset = ng.load_dataset(graph, data)
-        best = found[graph]["best"]["parameters"]
-        for seed in range(seeds):
-            for variant in variants:
-                if (graph, variant, seed) not in done:
-                    changed = {} if variant == BEFORE else best | ABLATED.get(variant, {})
-                    record_file.add(
-                        RECORDS, measured(dataset, variant, changed, seed), order=_place
-                    )
-                    print(graph, variant, seed, flush=True)
-
-
-def _name(record: Record) -> tuple[str, str, int]:
-    return record["graph"], record["variant"], record["seed"]
-
-
-def _place(record: Record) -> tuple[int, int, int]:
-    graph, variant, seed = _name(record)
-    return GRAPHS.index(graph), VARIANTS.index(variant), seed
-
-
-def measured(data: LoadedDataset, variant: str, changed: dict[str, Any], seed: int) -> Record:
+def measured(data: LoadedDataset, variant: str, seed: int) -> Record:
     """One stream, and the attentions at its end."""
+    found = json.loads(SEARCH.read_text())["datasets"][data.name]["best"]["parameters"]
+    changed = {} if variant == BEFORE else found | ABLATED.get(variant, {})
     model = HAGMeta(seed=seed, **changed)
     stream = data.stream(seed=seed)
     result = ng.evaluate(model, stream)
@@ -99,9 +84,6 @@ def measured(data: LoadedDataset, variant: str, changed: dict[str, Any], seed: i
     nodes = [relative_spread(torch.tensor([*one.values()])) for one in attention.nodes.values()]
     tasks = relative_spread(torch.tensor([share for _, share in attention.tasks]))
     return {
-        "graph": data.name,
-        "variant": variant,
-        "seed": seed,
         "accuracy": [round(one.macro_accuracy, 4) for one in result.sessions],
         "novel": round(float(result.summary["last_novel_accuracy"]), 4),
         "node_spread": round(float(np.mean(nodes)), 5),

@@ -12,6 +12,8 @@ nodes are asked about again: by the model as it is, and by one taught anew. Writ
 import argparse
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
+from itertools import product
 
 import numpy as np
 from studies import record_file
@@ -48,24 +50,15 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=5)
     options = parser.parse_args()
     if options.data:
-        measure_missing(options.data, options.seeds)
+        load = cache(lambda graph: ng.load_dataset(graph, options.data))
+        wanted = product(GRAPHS, METHODS, range(options.seeds))
+        record_file.measure_missing(
+            RECORDS,
+            ("graph", "method", "seed"),
+            wanted,
+            lambda graph, method, seed: measured(load(graph), method, seed),
+        )
     (PAGES / "edge-drift-measured.md").write_text(told(record_file.read(RECORDS)))
-
-
-def measure_missing(data: str, seeds: int) -> None:
-    """Written after every stream, so that a cut costs one stream at most."""
-    done = {(one["graph"], one["method"], one["seed"]) for one in record_file.read(RECORDS)}
-    for graph in GRAPHS:
-        dataset = ng.load_dataset(graph, data)
-        for seed in range(seeds):
-            for method in METHODS:
-                if (graph, method, seed) not in done:
-                    record_file.add(RECORDS, measured(dataset, method, seed), order=_place)
-                    print(graph, method, seed, flush=True)
-
-
-def _place(record: Record) -> tuple[int, int, int]:
-    return GRAPHS.index(record["graph"]), METHODS.index(record["method"]), record["seed"]
 
 
 def measured(data: LoadedDataset, method: str, seed: int) -> Record:
@@ -84,9 +77,6 @@ def measured(data: LoadedDataset, method: str, seed: int) -> Record:
     teach(model, few.session(0), few, SILENT)
     teach(anew, all_edges.session(0), all_edges, SILENT)
     return {
-        "graph": data.name,
-        "method": method,
-        "seed": seed,
         "before": accuracy(model, few),
         "after": accuracy(model, all_edges),
         "anew": accuracy(anew, all_edges),

@@ -12,6 +12,8 @@ is in ``studies/records/authors.json``: it was run outside this repository, as t
 import argparse
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
+from itertools import product
 from typing import Any
 
 from studies import record_file
@@ -81,32 +83,16 @@ def main() -> None:
     parser.add_argument("--contenders", nargs="*", default=list(CONTENDERS))
     options = parser.parse_args()
     if options.data:
-        measure_missing(options.data, options.seeds, options.graphs, options.contenders)
+        load = cache(lambda graph: ng.load_dataset(graph, options.data))
+        wanted = product(options.graphs, options.contenders, range(options.seeds))
+        record_file.measure_missing(
+            RECORDS,
+            ("graph", "contender", "seed"),
+            wanted,
+            lambda graph, contender, seed: measured(load(graph), contender, seed),
+        )
     records = record_file.read(RECORDS)
     (PAGES / "published-measured.md").write_text(told(records, record_file.read(AUTHORS)))
-
-
-def measure_missing(
-    data: str, seeds: int, graphs: Sequence[str], contenders: Sequence[str]
-) -> None:
-    """Written after every stream, so that a cut costs one stream at most."""
-    done = {_name(one) for one in record_file.read(RECORDS)}
-    for graph in graphs:
-        dataset = ng.load_dataset(graph, data)
-        for seed in range(seeds):
-            for name in contenders:
-                if (graph, name, seed) not in done:
-                    record_file.add(RECORDS, measured(dataset, name, seed), order=_place)
-                    print(graph, name, seed, flush=True)
-
-
-def _name(record: Record) -> tuple[str, str, int]:
-    return record["graph"], record["contender"], record["seed"]
-
-
-def _place(record: Record) -> tuple[int, int, int]:
-    graph, contender, seed = _name(record)
-    return GRAPHS.index(graph), list(CONTENDERS).index(contender), seed
 
 
 def measured(data: LoadedDataset, name: str, seed: int) -> Record:
@@ -117,9 +103,6 @@ def measured(data: LoadedDataset, name: str, seed: int) -> Record:
     choices = [Ingredients.without(names) for names in VARIANTS.values()]
     results = evaluate_variants(model, stream, choices)
     return {
-        "graph": data.name,
-        "contender": name,
-        "seed": seed,
         "accuracy": {
             variant: [round(one.micro_accuracy, 4) for one in result.sessions]
             for variant, result in zip(VARIANTS, results, strict=True)
@@ -144,7 +127,11 @@ def told(records: Sequence[Record], authors: Sequence[Record]) -> str:
 
 def comparison_table(records: Sequence[Record], authors: Sequence[Record]) -> str:
     """Means over the seeds that both have."""
-    ours = [one for one in records if _name(one)[:2] == ("amazon-clothing", "hag-meta")]
+    ours = [
+        one
+        for one in records
+        if (one["graph"], one["contender"]) == ("amazon-clothing", "hag-meta")
+    ]
     seeds = sorted({one["seed"] for one in ours} & {one["seed"] for one in authors})
     rows = []
     for variant, title in AS_THE_AUTHORS.items():

@@ -1,7 +1,7 @@
 """The records of a study: one JSON file, written after every measurement, that names its code."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -16,6 +16,32 @@ Record: TypeAlias = dict[str, Any]
 def read(path: Path) -> list[Record]:
     """All records there are."""
     return json.loads(path.read_text()) if path.exists() else []
+
+
+def measure_missing(
+    path: Path,
+    names: Sequence[str],
+    wanted: Iterable[tuple[Any, ...]],
+    measured: Callable[..., Record],
+) -> None:
+    """What is not on record yet, one after the other.
+
+    Args:
+        path: The file.
+        names: What tells records apart, as ``("graph", "seed")``.
+        wanted: Values for these names, one tuple a record.
+        measured: Makes the rest of a record from them.
+    """
+
+    def name(record: Record) -> tuple[Any, ...]:
+        return tuple(record[one] for one in names)
+
+    done = {name(record) for record in read(path)}
+    for values in wanted:
+        if values not in done:
+            record = dict(zip(names, values, strict=True)) | measured(*values)
+            add(path, record, order=name)
+            print(*values, flush=True)
 
 
 def add(path: Path, record: Record, order: Callable[[Record], Any]) -> None:
