@@ -17,6 +17,11 @@ SEARCHES = Path(__file__).parents[1] / "experiments" / "search"
 
 def main() -> None:
     """Write the table."""
+    (PAGES / "searches-measured.md").write_text(told())
+
+
+def told() -> str:
+    """One row for each method and graph."""
     head = ["method", "graph", "trials", "as by default", "best", "gain", "chosen"]
     rows = [
         row(json.loads(path.read_text())["method"], graph, kept)
@@ -24,8 +29,7 @@ def main() -> None:
         for graph, kept in json.loads(path.read_text())["datasets"].items()
     ]
     table = Table.of(head, rows).markdown()
-    text = f"<!-- Written by studies/searches.py. -->\n\n{table}\n"
-    (PAGES / "searches-measured.md").write_text(text)
+    return f"<!-- Written by studies/searches.py. -->\n\n{table}\n"
 
 
 def row(method: str, graph: str, kept: dict[str, Any]) -> list[str]:
