@@ -4,9 +4,10 @@
     python -m studies.attention                # writes the tables again
 
 Strict protocol, arrival ``growing``, the values of ``experiments/search/hag-meta.json``. Beside
-each accuracy stands how far the attentions' weights spread, and two bounds on the embeddings of the
-same model in the last session: equal weights of all supports, and weights fitted to the very labels
-that are asked about, which no attention over nodes can know. Writes
+each accuracy stands how far the attentions' weights spread, and what the model of the last session
+would reach with other weights of the few-shot supports, on the same embeddings and with prototypes
+of known classes from all their labels: with its own, with equal ones, and with weights fitted to the
+very labels that are asked about, which no attention can know. Writes
 ``studies/records/attention.json``, stream by stream, and from it
 ``docs/explanation/attention-measured.md``.
 """
@@ -49,6 +50,7 @@ ABLATED: dict[str, dict[str, Any]] = {
     "without practice (GPIL)": {"gpil": False},
 }
 VARIANTS = (BEFORE, AFTER, *ABLATED)
+WEIGHTS = ("learned", "equal", "oracle")
 STEPS = 200
 
 
@@ -88,46 +90,45 @@ def measured(data: LoadedDataset, variant: str, seed: int) -> Record:
         "novel": round(float(result.summary["last_novel_accuracy"]), 4),
         "node_spread": round(float(np.mean(nodes)), 5),
         "task_spread": round(tasks, 5),
-        "equal_weights": round(with_weights(model, last, best=False), 4),
-        "oracle_weights": round(with_weights(model, last, best=True), 4),
+        **{f"{how}_weights": round(with_weights(model, last, how), 4) for how in WEIGHTS},
     }
 
 
-def with_weights(model: HAGMeta, session: Session, *, best: bool) -> float:
-    """Macro accuracy of the last session with other weights of the few-shot supports.
-
-    The embeddings are those of the model in this session, so that all weights are compared on the
-    same ground; the best weights are found by gradient on the very nodes that are asked about.
-    """
+def with_weights(model: HAGMeta, session: Session, how: str) -> float:
+    """Macro accuracy of a session with learned, equal or oracle weights of few-shot supports."""
     network, view = model.network(), session.view
     targets = torch.from_numpy(session.query.targets(model.classes_))
     labels = model.labels_.on(view)
     known, new = model.tasks_[0], [name for task in model.tasks_[1:] for name in task]
+    supports = labels.select(new)
+    owner = torch.from_numpy(supports.targets(new))
     with torch.no_grad():
         queries = network.embed(view, session.query.rows())
         fixed = network.prototypes(view, labels.select(known), few_shot=False)
-        supports = network.embed(view, labels.select(new).rows())
-    owner = torch.from_numpy(labels.select(new).targets(new))
-    logits = torch.zeros(len(supports), requires_grad=True)
+        vectors = network.embed(view, supports.rows())
 
-    def scores() -> Tensor:
-        weights = softmax_within(logits, owner, len(new))
-        means = weighted_means(supports, weights, owner, len(new))
+    def scores(weights: Tensor) -> Tensor:
+        means = weighted_means(vectors, weights, owner, len(new))
         return -squared_distances(queries, torch.cat((fixed, means)))
 
-    def accuracy() -> float:
-        found = scores().detach().argmax(dim=1).numpy()
+    @torch.no_grad()
+    def accuracy(weights: Tensor) -> float:
+        found = scores(weights).argmax(dim=1).numpy()
         return float(recalls(targets.numpy(), found, len(model.classes_)).mean())
 
-    accuracies = [accuracy()]
-    if best:
+    if how == "learned":
+        return accuracy(network.support_weights(view, supports))
+    logits = torch.zeros(len(vectors), requires_grad=True)
+    best = accuracy(softmax_within(logits, owner, len(new)))
+    if how == "oracle":
         optimiser = torch.optim.Adam([logits], lr=0.1)
         for _ in range(STEPS):
+            weights = softmax_within(logits, owner, len(new))
+            best = max(best, accuracy(weights))
             optimiser.zero_grad()
-            F.cross_entropy(scores(), targets).backward()  # type: ignore[no-untyped-call]
+            F.cross_entropy(scores(weights), targets).backward()  # type: ignore[no-untyped-call]
             optimiser.step()
-            accuracies.append(accuracy())
-    return max(accuracies)
+    return best
 
 
 def told(records: Sequence[Record]) -> str:
@@ -143,7 +144,7 @@ def told(records: Sequence[Record]) -> str:
 def table(records: Sequence[Record]) -> str:
     """One row a variant."""
     head = ["variant", "seeds", "session 0", "last session", "novel classes", "node spread"]
-    head += ["task spread", "equal weights", "oracle weights"]
+    head += ["task spread", *(f"{how} weights" for how in WEIGHTS)]
     rows = []
     for variant in VARIANTS:
         runs = [one for one in records if one["variant"] == variant]
@@ -155,9 +156,7 @@ def table(records: Sequence[Record]) -> str:
         row += [
             f"{np.mean([one[part] for one in runs]):.3f}" for part in ("node_spread", "task_spread")
         ]
-        row += [
-            percent([one[part] for one in runs]) for part in ("equal_weights", "oracle_weights")
-        ]
+        row += [percent([one[f"{how}_weights"] for one in runs]) for how in WEIGHTS]
         rows.append(row)
     return Table.of(head, rows).markdown()
 

@@ -3,9 +3,9 @@
     python -m studies.edge_drift --data DIR     # measures what is missing, then writes the table
     python -m studies.edge_drift                # writes the table again
 
-The known classes are taught while only every tenth edge is there. Then all edges come, and the same
-nodes are asked about again: by the model as it is, and by one taught anew. Writes
-``studies/records/edge-drift.json``, stream by stream, and from it
+The known classes are taught while only a tenth of the edges is there, drawn by seed. Then all
+edges come, and the same nodes are asked about again: by the model as it is, and by one taught anew.
+Writes ``studies/records/edge-drift.json``, stream by stream, and from it
 ``docs/explanation/edge-drift-measured.md``.
 """
 

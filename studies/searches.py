@@ -1,7 +1,8 @@
 """What the searches on validation classes chose: ``python -m studies.searches`` writes the table.
 
 From what ``nodegraft tune`` kept in ``experiments/search/`` to
-``docs/explanation/searches-measured.md``.
+``docs/explanation/searches-measured.md``. A score is the harmonic mean of known and new classes in
+the last session of a rehearsal; the best of a few is a little lucky.
 """
 
 import json

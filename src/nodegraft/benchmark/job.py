@@ -100,7 +100,8 @@ class Job:
         """As records and tables name it."""
         reference = f", {UPPER_REFERENCE}" if METHODS.get(self.method).many_shot else ""
         rehearsal = ", rehearsal" if self.rehearse else ""
-        missing = f", without {' '.join(sorted(self.without))}" if self.without else ""
+        off = sorted({name.replace("-", "_") for name in self.without})
+        missing = f", without {' '.join(off)}" if off else ""
         name = STRICT if self.protocol == "strict" else PUBLISHED + missing
         return name + reference + rehearsal
 
@@ -175,7 +176,7 @@ class Job:
         size = (
             default["ways"] if self.ways is None else self.ways,
             default["shots"] if self.shots is None else self.shots,
-            self.least_shots,
+            default["least_shots"] if self.least_shots is None else self.least_shots,
         )
         if size != (setting["ways"], setting["shots"], setting["least_shots"]):
             return False

@@ -149,12 +149,12 @@ class GraphView:
         return positions if self._rows is None else self._rows[positions]
 
     def degrees(self, rows: Rows) -> IntArray:
-        """How many visible neighbours each row has.
+        """How many visible neighbours each row has; with full degrees hidden ones count, too.
 
         Args:
             rows: Row numbers.
         """
-        return self._adjacency.degrees(self.positions(rows))
+        return self._adjacency.counted_degrees(self.positions(rows))
 
     def neighbours(self, rows: Rows) -> tuple[IntArray, IntArray]:
         """How many visible neighbours each row has, and they one row after the other.

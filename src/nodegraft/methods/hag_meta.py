@@ -267,7 +267,8 @@ class HAGMeta(Prototypical[HAGNetwork]):
             loss, _ = network.weighted_loss(tasks, before, lesson.targets)
             loss.backward()  # type: ignore[no-untyped-call]
             self.training(1).optimiser(network).step()
-            self._take(network, lesson.view, self._tasks(lesson.view))
+            taught = self.labels_.on(lesson.view)
+            self._take(network, lesson.view, [taught.select(names) for names in self.tasks_])
         return before if lesson.before_step else scores()[1]
 
     @torch.no_grad()

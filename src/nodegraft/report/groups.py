@@ -17,7 +17,7 @@ Groups: TypeAlias = dict[tuple[str, str, str], list[Record]]
 T = TypeVar("T")
 
 LAST_ACCURACY = "last_accuracy"
-SETTING = re.compile(r"( \d+-(way|shot))+$")
+SETTING = re.compile(r"( \d+-(way|shot)| from \d+)+$")
 
 
 def group(pairs: Iterable[tuple[SuiteEntry, Record | None]]) -> Groups:

@@ -111,7 +111,12 @@ class Adjacency:
         """The same edges; parts of it are normalised by the degrees that nodes have here."""
         return Adjacency(self.indptr, self.indices, self.degrees())
 
-    def _counted_degrees(self, nodes: IntArray | None = None) -> IntArray:
+    def counted_degrees(self, nodes: IntArray | None = None) -> IntArray:
+        """The degrees that normalisation counts.
+
+        Args:
+            nodes: Numbers of nodes; None for all.
+        """
         if self.counted is None:
             return self.degrees(nodes)
         return self.counted if nodes is None else self.counted[nodes]
@@ -128,7 +133,7 @@ class Adjacency:
         ones = np.ones(self.indices.size, dtype=np.float32)
         matrix = csr_array((ones, self.indices, self.indptr), shape=(self.num_nodes,) * 2)
         looped = csr_array(matrix + eye_array(self.num_nodes, dtype=np.float32, format="csr"))
-        scale = _inverse_roots(self._counted_degrees())
+        scale = _inverse_roots(self.counted_degrees())
         owner = np.repeat(np.arange(self.num_nodes), np.diff(looped.indptr))
         looped.data = scale[owner] * scale[looped.indices]
         return looped
@@ -153,7 +158,7 @@ class Adjacency:
         ends[np.arange(neighbours.size) + owner + behind] = neighbours
         ends[loops] = targets
         sources, columns = self._renumbered(ends)
-        roots = _inverse_roots(self._counted_degrees(sources))
+        roots = _inverse_roots(self.counted_degrees(sources))
         values = np.repeat(roots[columns[loops]], counts + 1) * roots[columns]
         kind = index_type(max(ends.size, sources.size))
         places = columns.astype(kind, copy=False), indptr.astype(kind)

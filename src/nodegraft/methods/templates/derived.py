@@ -25,7 +25,7 @@ class Derived(Method, Generic[Value]):
     def _start(self, inputs: GraphInputs, labels: KeyedLabels) -> None:
         # Where fitting and loading begin: constructors do no work, and readers share it from here.
         super()._start(inputs, labels)
-        self._derivations = LatestMemo[Value]()
+        self._forget_derived()
 
     @abstractmethod
     def derive(self, view: GraphView) -> Value:
@@ -43,19 +43,26 @@ class Derived(Method, Generic[Value]):
         """
         return self._derivations.get((view, self.labels_), lambda: self.derive(view))
 
+    def _forget_derived(self) -> None:
+        # A change has a memo of its own, so that readers of the model before it need not wait.
+        self._derivations = LatestMemo[Value]()
+
     def learn_base(self, view: GraphView, curriculum: Curriculum) -> None:
         """Work it out for the known classes."""
         self.derived(view)
 
     def learn_classes(self, view: GraphView, support: NodeLabels) -> None:
         """Work it out anew, with the labels of the new classes."""
+        self._forget_derived()
         self.derived(view)
 
     def learn_labels(
         self, view: GraphView, support: NodeLabels, columns: NDArray[np.int64]
     ) -> None:
         """Work it out anew, with more labels."""
+        self._forget_derived()
         self.derived(view)
 
     def keep_classes(self, columns: NDArray[np.int64]) -> None:
         """The labels of the other classes are gone, and with them all they did."""
+        self._forget_derived()
