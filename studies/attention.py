@@ -6,8 +6,8 @@
 Strict protocol, arrival ``growing``, the values of ``experiments/search/hag-meta.json``. Beside
 each accuracy stands how far the attentions' weights spread, and what the model of the last session
 would reach with other weights of the few-shot supports, on the same embeddings and with prototypes
-of known classes from all their labels: with its own, with equal ones, and with weights fitted to the
-very labels that are asked about, which no attention can know. Writes
+of known classes from all their labels: with its own, with equal ones, and with weights fitted to
+the very labels that are asked about, which no attention can know. Writes
 ``studies/records/attention.json``, stream by stream, and from it
 ``docs/explanation/attention-measured.md``.
 """

@@ -1,25 +1,27 @@
-"""Hyper-parameters chosen on validation classes: Optuna proposes, rehearsals judge."""
+"""Hyper-parameters chosen on validation classes, by rehearsals.
+
+With a handful of trials a model of which values might be good has nothing to go on: combinations
+are drawn, none twice, and all datasets try the same ones.
+"""
 
 import json
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice, product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from nodegraft.base.errors import ParameterError
-from nodegraft.base.extras import extra
 from nodegraft.base.parameters.build import build
 from nodegraft.base.parameters.constraints import NonNegativeInt, PositiveInt
 from nodegraft.base.parameters.validate import validate
+from nodegraft.base.seeds import Seeds
 from nodegraft.benchmark.job import Job
 from nodegraft.streams.arrival import Arrival
 from nodegraft.streams.stream import STREAM_VERSION
-
-with extra("tune", package="optuna", purpose="Searching"):
-    import optuna
 
 Objective = Callable[[Job], float]
 
@@ -49,10 +51,10 @@ class Search:
     """Draw the splits and start the method."""
 
     trials: PositiveInt
-    """How many sets of values are tried on each dataset, today's among them."""
+    """How many sets of values are tried on each dataset at most, today's among them."""
 
-    space: Mapping[str, Any]
-    """For each hyper-parameter a list to choose from, or ``{low, high, log}``."""
+    space: Mapping[str, list[Any]]
+    """For each hyper-parameter a list to choose from."""
 
     arrival: Arrival
     """Which nodes exist in a session."""
@@ -108,38 +110,31 @@ def search(plan: Search, place: Path, objective: Objective) -> Iterator[tuple[st
         place: The file that keeps the trials.
         objective: Runs one rehearsal and scores it.
     """
-    optuna.logging.set_verbosity(optuna.logging.WARNING)
-    space = {name: _distribution(name, choice) for name, choice in plan.space.items()}
+    proposals = _proposals(plan)
     done = {name: _read(place, name) for name in plan.datasets}
     for dataset, trials in done.items():
-        study = _study(plan, space, trials)
-        while len(trials) < plan.trials:
-            proposed = study.ask(space)
-            scores = [objective(job) for job in plan.jobs(dataset, proposed.params)]
-            trial = Trial(dict(proposed.params), float(np.mean(scores)))
-            study.tell(proposed, trial.score)
-            trials.append(trial)
+        tried = [trial.parameters for trial in trials]
+        fresh = (parameters for parameters in proposals if parameters not in tried)
+        for parameters in islice(fresh, max(plan.trials - len(trials), 0)):
+            scores = [objective(job) for job in plan.jobs(dataset, parameters)]
+            trials.append(Trial(parameters, float(np.mean(scores))))
             _write(place, plan, done)
-            yield dataset, trial
+            yield dataset, trials[-1]
 
 
-def _study(plan: Search, space: Mapping[str, Any], trials: list[Trial]) -> "optuna.Study":
-    study = optuna.create_study(direction="maximize", sampler=optuna.samplers.TPESampler(seed=0))
-    for trial in trials:
-        study.add_trial(
-            optuna.trial.create_trial(
-                params=trial.parameters, distributions=dict(space), value=trial.score
-            )
-        )
-    if not trials:
-        # What stands today is tried first: a search should say whether it found anything better.
-        model = plan.jobs(plan.datasets[0], {})[0].make_model()
-        unknown = [name for name in space if name not in model.get_params()]
-        if unknown:
-            raise ParameterError(f"{plan.method} has no parameter {unknown[0]!r} to search.")
-        today = {name: _today(plan.space[name], getattr(model, name)) for name in space}
-        study.enqueue_trial(today)
-    return study
+def _proposals(plan: Search) -> list[dict[str, Any]]:
+    """What stands today, then all other combinations in an order drawn once for all."""
+    model = plan.jobs(plan.datasets[0], {})[0].make_model()
+    for name, choices in plan.space.items():
+        if name not in model.get_params():
+            raise ParameterError(f"{plan.method} has no parameter {name!r} to search.")
+        if not choices:
+            raise ParameterError(f"{name} in a search needs at least one value.")
+    # A search should say whether it found anything better than what stands today.
+    today = {name: _today(choices, getattr(model, name)) for name, choices in plan.space.items()}
+    every = [dict(zip(plan.space, values, strict=True)) for values in product(*plan.space.values())]
+    order = Seeds(0).generator("search").permutation(len(every))
+    return [today, *(every[place] for place in order if every[place] != today)]
 
 
 def best(trials: list[Trial]) -> Trial:
@@ -151,25 +146,9 @@ def best(trials: list[Trial]) -> Trial:
     return max(trials, key=lambda trial: trial.score)
 
 
-def _today(choice: Any, value: Any) -> Any:
-    """What stands today, or the nearest to it that the search allows."""
-    if isinstance(choice, list):
-        return value if value in choice else choice[0]
-    return min(max(value, choice["low"]), choice["high"])
-
-
-def _distribution(name: str, choice: Any) -> optuna.distributions.BaseDistribution:
-    if isinstance(choice, list) and choice:
-        return optuna.distributions.CategoricalDistribution(choice)
-    if not isinstance(choice, dict) or not {"low", "high"} <= set(choice):
-        raise ParameterError(f"{name} in a search is a list or a table with low and high.")
-    whole = isinstance(choice["low"], int) and isinstance(choice["high"], int)
-    kinds = optuna.distributions
-    kind: Any = kinds.IntDistribution if whole else kinds.FloatDistribution
-    try:
-        return kind(**choice)  # type: ignore[no-any-return]
-    except (TypeError, ValueError) as error:
-        raise ParameterError(f"{name} in a search: {error}.") from error
+def _today(choices: list[Any], value: Any) -> Any:
+    """What stands today, or the first value if the search does not allow it."""
+    return value if value in choices else choices[0]
 
 
 def _read(place: Path, dataset: str) -> list[Trial]:

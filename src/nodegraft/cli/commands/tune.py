@@ -28,7 +28,7 @@ def tune(
     from nodegraft.base.files.folder import WriteOnceFolder
     from nodegraft.cli.display.run import percent
     from nodegraft.datasets.templates.dataset import load_dataset
-    from nodegraft.runners.search import Search, search  # Optuna is an extra of its own
+    from nodegraft.runners.search import Search, search
 
     torch.set_num_threads(1)
     wanted, console = Search.read(plan), Console()
