@@ -14,7 +14,7 @@ release = metadata.version("nodegraft")
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 myst_enable_extensions = ["dollarmath", "colon_fence"]
-exclude_patterns = ["_build", "explanation/graft-signals.md", "explanation/abstaining-measured.md"]
+exclude_patterns = ["_build", "explanation/graft-signals.md", "explanation/*-measured.md"]
 
 nitpicky = True
 # Annotations name other libraries, whose pages are not asked for; what is written must be there.

@@ -20,7 +20,7 @@ from studies.record_file import PAGES, Record
 import nodegraft as ng
 from nodegraft.report.tables.table import Table
 
-GRAPHS = ("amazon-clothing", "gentoo", "debian", "wordnet")
+GRAPHS = ("amazon-clothing", "gentoo")
 METHODS = ("sgc-mean", "graft")
 RECORDS = record_file.FOLDER / "seeds.json"
 NAMES = ("graph", "method", "classes", "nodes")

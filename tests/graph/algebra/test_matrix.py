@@ -4,6 +4,7 @@ from scipy.sparse import csr_array
 
 from nodegraft.graph.algebra.matrix import (
     Matrix,
+    gram,
     index_type,
     nbytes,
     normalise_rows,
@@ -43,3 +44,16 @@ def test_bytes_are_those_of_the_arrays() -> None:
 def test_indices_widen_only_beyond_32_bits() -> None:
     assert index_type(2**31 - 1) is np.int32
     assert index_type(2**31) is np.int64
+
+
+def test_inner_products_are_the_same_whether_columns_are_common_or_rare() -> None:
+    draws = np.random.default_rng(0)
+    common, rare = (
+        draws.random((200, 8)),
+        draws.random((200, 60)) * (draws.random((200, 60)) < 0.02),
+    )
+    rows = np.concatenate((common, rare), axis=1).astype(np.float32)
+    wanted = rows.astype(np.float64) @ rows.astype(np.float64).T
+    assert np.allclose(gram(csr_array(rows)), wanted, rtol=0, atol=1e-12)
+    assert np.allclose(gram(rows), wanted, rtol=0, atol=1e-12)
+    assert not gram(csr_array((3, 0), dtype=np.float32)).any()

@@ -41,6 +41,29 @@ def take_rows(matrix: Matrix, rows: IntArray) -> Matrix:
     return np.asarray(matrix[rows], dtype=np.float32)
 
 
+def gram(matrix: Matrix) -> NDArray[np.float64]:
+    """The inner products of all rows, in double precision.
+
+    The cost of a sparse product grows with the square of what a column holds: columns that many
+    rows have go through the dense kernel, which makes it several times as fast on word counts.
+
+    >>> gram(csr_array([[1.0, 0.0, 2.0], [0.0, 3.0, 1.0]])).tolist()
+    [[5.0, 2.0], [2.0, 10.0]]
+
+    Args:
+        matrix: Dense or sparse rows.
+    """
+    if not is_sparse(matrix):
+        rows = np.asarray(matrix, dtype=np.float64)
+        return rows @ rows.T
+    held = np.bincount(matrix.indices, minlength=matrix.shape[1])
+    often = held > 0.05 * matrix.shape[0]
+    dense = matrix[:, often].toarray().astype(np.float64)
+    rest = csr_array(matrix[:, ~often], dtype=np.float64)
+    products: NDArray[np.float64] = dense @ dense.T + (rest @ rest.T).toarray()
+    return products
+
+
 def row_norms(matrix: Matrix) -> NDArray[np.float64]:
     """Euclidean length of every row, summed in double precision.
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nodegraft.base.parameters.constraints import PositiveInt
-from nodegraft.graph.algebra.matrix import Matrix, is_sparse
+from nodegraft.graph.algebra.matrix import Matrix, gram
 from nodegraft.graph.view import GraphView
 from nodegraft.methods.templates.derived import Derived
 from nodegraft.methods.templates.propagated import Propagated
@@ -66,9 +66,7 @@ class KernelHead(Derived[Solved], Propagated):
         labels = self.labels_.on(view, self.kept_labels)
         examples = self._lifted(view, labels.rows())
         counts = np.array([rows.size for rows in labels.values()])
-        products = examples @ examples.T
-        gram = products.toarray() if is_sparse(products) else products
-        dual = self.solve(gram, counts, examples.shape[1])
+        dual = self.solve(gram(examples), counts, examples.shape[1])
         return Solved(examples.T @ dual.coefficients, dual.offsets)
 
     def _lifted(self, view: GraphView, rows: NDArray[np.int64]) -> Matrix:
