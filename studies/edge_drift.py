@@ -48,10 +48,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--data")
     parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--graphs", nargs="*", default=GRAPHS)
     options = parser.parse_args()
     if options.data:
         load = cache(lambda graph: ng.load_dataset(graph, options.data))
-        wanted = product(GRAPHS, METHODS, range(options.seeds))
+        wanted = product(options.graphs, METHODS, range(options.seeds))
         record_file.measure_missing(
             RECORDS,
             ("graph", "method", "seed"),

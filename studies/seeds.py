@@ -20,7 +20,7 @@ from studies.record_file import PAGES, Record
 import nodegraft as ng
 from nodegraft.report.tables.table import Table
 
-GRAPHS = ("amazon-clothing", "gentoo")
+GRAPHS = ("amazon-clothing", "gentoo", "debian", "wordnet")
 METHODS = ("sgc-mean", "graft")
 RECORDS = record_file.FOLDER / "seeds.json"
 NAMES = ("graph", "method", "classes", "nodes")
@@ -31,10 +31,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--data")
     parser.add_argument("--seeds", type=int, default=4)
+    parser.add_argument("--graphs", nargs="*", default=GRAPHS)
     options = parser.parse_args()
     if options.data:
         seeds = range(options.seeds)
-        wanted = product(GRAPHS, METHODS, seeds, seeds)
+        wanted = product(options.graphs, METHODS, seeds, seeds)
         record_file.measure_missing(RECORDS, NAMES, wanted, last_accuracy(options.data))
     (PAGES / "seeds-measured.md").write_text(told(record_file.read(RECORDS)))
 

@@ -15,7 +15,6 @@ from nodegraft.report.figures.canvas.styles import (
 )
 from nodegraft.report.figures.catalogue import FIGURES, draw_figures
 from nodegraft.report.figures.curves import draw_curves
-from nodegraft.report.figures.leak import draw_leak
 from nodegraft.report.figures.pareto import draw_pareto
 from nodegraft.report.figures.risk_coverage import draw_risk_coverage
 from nodegraft.report.figures.ways_shots import draw_ways_shots
@@ -105,20 +104,6 @@ def test_risk_is_one_minus_accuracy_of_the_last_session() -> None:
     drawn = places(picture.figure.axes[0].lines[0])
     np.testing.assert_allclose(drawn, [[50.0, 20.0], [100.0, 50.0]])
     assert "one 50.0 %, of the surest 50 % 20.0 %" in picture.description
-
-
-def test_the_leak_is_drawn_over_the_seeds_that_both_protocols_have() -> None:
-    groups: Groups = {
-        ("gentoo", "one", STRICT): [run(0.9, 0.4, seed=0), run(0.9, 0.9, seed=5)],
-        ("gentoo", "one", LEAKY): [run(0.9, 0.7, seed=0)],
-        ("gentoo", "lone", STRICT): [run(0.9, 0.4, seed=0)],
-    }
-    (picture,) = draw_leak(groups, styles_of(groups))
-    strict, leaky, *_ = picture.figure.axes[0].lines
-    assert (places(strict)[0, 0], places(leaky)[0, 0]) == pytest.approx((40.0, 70.0))
-    assert texts(picture) == ["+30.0"]
-    assert "one 40.0 % strict, 70.0 % leaky (+30.0 points)" in picture.description
-    assert "lone" not in picture.description
 
 
 def test_ways_and_shots_are_read_from_the_setting() -> None:

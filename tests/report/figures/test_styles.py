@@ -53,7 +53,7 @@ def test_a_method_keeps_its_style_in_sections_of_other_methods_and_another_order
 def test_a_method_looks_the_same_in_every_kind_of_figure_and_on_the_first_screen() -> None:
     groups = records(*METHODS)
     groups |= {(dataset, name, LEAKY): runs for (dataset, name, _), runs in groups.items()}
-    kinds = ("curves", "pareto", "risk-coverage", "effects", "leak")
+    kinds = ("curves", "pareto", "risk-coverage", "effects")
     found = section(groups, figures=kinds)
     wanted = {(style.colour, style.marker) for style in found.styles.values()}
     assert len(wanted) == len(METHODS)

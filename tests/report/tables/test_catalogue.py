@@ -8,7 +8,6 @@ from nodegraft.benchmark.suite import Suite
 from nodegraft.report.groups import Groups
 from nodegraft.report.tables.catalogue import (
     comparison,
-    leak,
     matrix,
     overview,
     sessions,
@@ -91,14 +90,6 @@ def test_sessions_have_drops_and_seconds() -> None:
     ]
 
 
-def test_the_leak_is_a_paired_difference() -> None:
-    table = text(leak, GROUPS)
-    found = cells(table, 0)
-    assert found[4] == "**+10.0 ± 0.0**"
-    assert found[7] == "**+20.0 ± 127.1**"
-    assert "other" not in table
-
-
 def test_classes_still_to_come_have_a_row_for_each_method() -> None:
     table = text(unknown_classes, GROUPS)
     assert cells(table, 0) == ["one (n = 2)", "80.0 ± 0.0"]
@@ -137,15 +128,6 @@ def test_differences_are_paired_by_seed_and_not_by_place() -> None:
     )
     assert cells(table, 1)[6] == "-10.0 ± 0.0"
     assert [cells(table, row)[0] for row in (0, 1)] == ["one (n = 3)", "other (n = 2)"]
-
-
-def test_a_leak_without_a_common_seed_is_left_out() -> None:
-    groups: Groups = {
-        ("gentoo", "one", "strict"): [run(0.8, 0.4, seed=0)],
-        ("gentoo", "one", "published (leaky)"): [run(0.9, 0.7, seed=1)],
-    }
-    (table,) = leak(groups)
-    assert table.rows == ()
 
 
 def test_sessions_in_full_say_what_is_kept_and_put_the_best_first() -> None:

@@ -8,7 +8,6 @@ from nodegraft.report.figures.canvas.picture import Picture
 from nodegraft.report.figures.canvas.styles import Styles
 from nodegraft.report.figures.curves import draw_curves
 from nodegraft.report.figures.effects import draw_effects
-from nodegraft.report.figures.leak import draw_leak
 from nodegraft.report.figures.pareto import draw_pareto
 from nodegraft.report.figures.risk_coverage import draw_risk_coverage
 from nodegraft.report.figures.ways_shots import draw_ways_shots
@@ -61,12 +60,6 @@ FIGURES = {
         "than are here. Methods that are taught most labels are left out.",
         draw_effects,
     ),
-    "leak": FigureKind(
-        "How much the leak inflates accuracy",
-        "The same models, splits and seeds, evaluated twice. The line is what the leaks of the "
-        "published protocol add; the number on the right is its length in points.",
-        draw_leak,
-    ),
     "ways-shots": FigureKind(
         "More classes, more labels",
         "Higher is better; whiskers are 95 % intervals over seeds. Points without records yet are "
@@ -79,8 +72,8 @@ FIGURES = {
 def draw_figures(names: Sequence[str], groups: Groups, styles: Styles) -> dict[str, list[Picture]]:
     """Pictures by the name of their kind; a kind for which nothing was recorded has none.
 
-    >>> draw_figures(["leak"], {}, {})
-    {'leak': []}
+    >>> draw_figures(["curves"], {}, {})
+    {'curves': []}
 
     Args:
         names: Names of kinds, as suites write them.

@@ -37,10 +37,6 @@ TABLES = {
         f"Best last session first. {MEANS}; “behind” in points, paired by seed. Known and novel "
         "are accuracies on these classes after the last session.",
     ),
-    "leak": (
-        "What the leak is worth",
-        f"{MEANS}; the leak is the difference, in points, paired by seed.",
-    ),
     "unknown-classes": (
         "Classes still to come",
         "The chance, in %, that a method is surer of a node of a class it was taught than of a "

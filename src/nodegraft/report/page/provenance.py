@@ -14,8 +14,8 @@ FOLDERS = ("--data", "DIR", "--out", "RUNS")
 def bench_command(suite: str) -> str:
     """What makes all records of a suite.
 
-    >>> bench_command("experiments/leak.toml")
-    'nodegraft bench experiments/leak.toml --data DIR --out RUNS'
+    >>> bench_command("experiments/heads.toml")
+    'nodegraft bench experiments/heads.toml --data DIR --out RUNS'
 
     Args:
         suite: The path of its file.

@@ -54,8 +54,8 @@ def suite_tables(suite: Suite, records: Sequence[Record]) -> str:
 def make_tables(names: Sequence[str], groups: Groups) -> list[Table]:
     """Tables by name, of what was recorded.
 
-    >>> make_tables(["leak"], {})[0].rows
-    ()
+    >>> make_tables(["comparison"], {})
+    []
 
     Args:
         names: Names of tables, as suites write them.
@@ -181,31 +181,6 @@ def comparison(groups: Groups) -> list[Table]:
     return tables
 
 
-def leak(groups: Groups) -> list[Table]:
-    """What the published protocol's leak is worth: differences paired by seed, in points.
-
-    Args:
-        groups: The records, grouped; see group().
-    """
-    rows = []
-    for dataset in datasets(groups):
-        published = by_method(groups, dataset, PUBLISHED)
-        for name, strict in by_method(groups, dataset).items():
-            leaky = published.get(name, [])
-            if not paired_differences(strict, leaky):
-                continue
-            row = [dataset, with_seeds(name, [strict, leaky], groups)]
-            for field in (SUMMARY["A0"], SUMMARY["last"]):
-                more = percent(paired_differences(strict, leaky, field), signed=True)
-                row += [percent(summary_values(runs, field)) for runs in (strict, leaky)]
-                row.append(f"**{more}**")
-            rows.append(row)
-    columns = [
-        f"{place} {kind}" for place in ("A0", "last") for kind in ("strict", "leaky", "leak")
-    ]
-    return [Table.of(["dataset", "method", *columns], rows)]
-
-
 def unknown_classes(groups: Groups) -> list[Table]:
     """A row for each method: how well it tells classes still to come from those it knows.
 
@@ -228,7 +203,6 @@ TABLES: dict[str, Callable[[Groups], list[Table]]] = {
     "known-and-novel": known_and_novel,
     "matrix": matrix,
     "comparison": comparison,
-    "leak": leak,
     "unknown-classes": unknown_classes,
 }
 
