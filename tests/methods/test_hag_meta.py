@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from nodegraft.base.errors import ParameterError
 from nodegraft.evaluation.checks import (
     check_independent_of_query_labels,
     check_independent_of_unseen_classes,
@@ -111,3 +112,9 @@ def test_an_attention_switched_off_weighs_all_alike() -> None:
     assert set(told.nodes["four"].values()) == {0.25}
     assert set(told.nodes["two"].values()) == {0.5}
     assert [weight for _, weight in told.tasks] == [0.5, 0.5]
+
+
+def test_attention_along_the_class_axis_does_not_adapt() -> None:
+    evaluate(quick("hag-meta", tla="class-axis", adapt="none"), small_stream())
+    with pytest.raises(ParameterError, match="set adapt='none', or tla='set'"):
+        evaluate(quick("hag-meta", tla="class-axis"), small_stream())

@@ -10,6 +10,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from nodegraft.base.errors import ParameterError
 from nodegraft.base.parameters.constraints import FractionBelowOne, NonNegativeInt, PositiveInt
 from nodegraft.episodes.episode import Episode, sample_per_class
 from nodegraft.graph.keyed_labels import KeyedLabels
@@ -128,6 +129,11 @@ class HAGMeta(Prototypical[HAGNetwork]):
 
     def learn_base(self, view: GraphView, curriculum: Curriculum) -> None:
         """Pre-train, practise, then one prototype for each known class."""
+        if self.tla == "class-axis" and self.adapt == "support":
+            raise ParameterError(
+                "tla='class-axis' is bound to as many classes as it practised on, and adapting has "
+                "more: set adapt='none', or tla='set'."
+            )
         curriculum = self.with_pseudo_novel(curriculum)
         self.shape_ = [len(curriculum.base), self.increment(curriculum)]
         super().learn_base(view, curriculum)
