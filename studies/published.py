@@ -71,7 +71,6 @@ CONTENDERS = {
     "sgc-mean": Contender("sgc-mean"),
 }
 SHOWN = ("hag-meta", "proto-gcn", "proto-gat", "sgc-mean")
-PRETRAINED = ("hag-meta", "proto-gcn")
 
 
 def main() -> None:
@@ -150,19 +149,19 @@ def ingredient_table(records: Sequence[Record]) -> str:
         name: {one["seed"]: _last(one) for one in records if one["contender"] == name}
         for name in CONTENDERS
     }
-    rows = [["everything", *(percent(_values(last[name], EVERYTHING)) for name in SHOWN)]]
+    shown = [name for name in SHOWN if last[name]]
+    rows = [["everything", *(percent(_values(last[name], EVERYTHING)) for name in shown)]]
     for variant in VARIANTS:
         if variant not in (EVERYTHING, NO_DROPOUT_EITHER):
-            cells = [_change(last[name], last[name], variant) for name in SHOWN]
+            cells = [_change(last[name], last[name], variant) for name in shown]
             rows.append([variant.replace("_", " "), *cells])
-    cells = [
-        _change(last[name], last[f"{name}, pre-trained on base"], EVERYTHING)
-        if name in PRETRAINED
-        else "–"
-        for name in SHOWN
-    ]
-    rows.append(["pre-trained on the base classes alone", *cells])
-    return Table.of(["ingredients", *SHOWN], rows).markdown()
+    on_base = [last.get(f"{name}, pre-trained on base", {}) for name in shown]
+    if any(on_base):
+        cells = [
+            _change(last[name], one, EVERYTHING) for name, one in zip(shown, on_base, strict=True)
+        ]
+        rows.append(["pre-trained on the base classes alone", *cells])
+    return Table.of(["ingredients", *shown], rows).markdown()
 
 
 def _last(record: Record) -> dict[str, float]:

@@ -39,7 +39,7 @@ def label_colours(picture: Picture) -> dict[str, str]:
 
 
 def test_a_method_keeps_its_style_in_sections_of_other_methods_and_another_order() -> None:
-    main = named(section(records(*METHODS), figures=["curves"]), "benchmark")
+    main = named(section(records(*METHODS), figures=["curves"]), "growing")
     # Another winner, and the order of the suite turned round.
     other = named(section(records("sgc-mean", "cec", "hag-meta"), figures=["curves"]), "other")
     one, two = with_styles([main, other])
@@ -95,7 +95,7 @@ def test_a_section_of_methods_beyond_the_palette_still_names_them() -> None:
 
 @pytest.mark.parametrize("order", [("cec", "no memory"), ("no memory", "cec")])
 def test_variants_share_the_colours_that_methods_leave(order: tuple[str, ...]) -> None:
-    main = named(section(records("graft", "hag-meta", "cec"), figures=["curves"]), "benchmark")
+    main = named(section(records("graft", "hag-meta", "cec"), figures=["curves"]), "growing")
     runs = records("cec")["gentoo", "cec", STRICT]
     groups: Groups = {("gentoo", name, STRICT): [*runs] for name in order}
     ablation = named(section(groups, figures=["curves"]), "ablation")
@@ -111,7 +111,7 @@ def test_variants_share_the_colours_that_methods_leave(order: tuple[str, ...]) -
 
 
 def test_a_method_has_its_style_whatever_the_setting_is_called() -> None:
-    main = named(section(records("graft", "cec"), figures=["curves"]), "benchmark")
+    main = named(section(records("graft", "cec"), figures=["curves"]), "growing")
     groups: Groups = {
         (graph, f"cec {shots}-shot", STRICT): [
             {**run, "setting": {"ways": 3, "shots": shots}} for run in runs

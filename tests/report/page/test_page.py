@@ -120,9 +120,21 @@ def test_the_first_screen_follows_the_records() -> None:
 def test_the_first_screen_is_about_the_suite_that_compares_most() -> None:
     small = section(two_graphs(one=[0.9], two=[0.8], three=[0.7]), ["matrix"])
     large = section(two_graphs(graft=[0.8], cec=[0.7]), ["comparison"])
-    main = replace(small, path="experiments/benchmark.toml")
+    main = replace(small, path="experiments/growing.toml")
     assert main_section([small, large]) is large
     assert main_section([large, main]) is main
+
+
+def test_records_of_earlier_streams_are_called_history() -> None:
+    today = section(two_graphs(graft=[0.8], cec=[0.7]))
+    before = [
+        (replace(entry, job=replace(entry.job, stream_version=1)), record)
+        for entry, record in today.pairs
+    ]
+    old = replace(today, pairs=before)
+    assert "History: measured on streams of an earlier version" in page_html([old], [])
+    assert "History" in first_screen_html(old)
+    assert "History" not in page_html([today], [])
 
 
 def test_a_suite_without_a_record_is_named_and_left_out() -> None:

@@ -69,7 +69,7 @@ def test_numbers_of_the_page_are_those_of_the_records(runs: Path, tmp_path: Path
 def test_the_main_suite_comes_first(runs: Path, tmp_path: Path) -> None:
     suites = tmp_path / "suites"
     suites.mkdir()
-    (suites / "benchmark.toml").write_text(SUITE.replace("Small", "The main one"))
+    (suites / "growing.toml").write_text(SUITE.replace("Small", "The main one"))
     (suites / "a.toml").write_text(SUITE)
     page = write_report(runs, suites, tmp_path).read_text()
     assert page.index("<h2>The main one") < page.index("<h2>Small")

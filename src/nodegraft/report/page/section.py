@@ -30,7 +30,7 @@ from nodegraft.report.tables.table import Table
 from nodegraft.streams.stream import STREAM_VERSION
 
 # The suite that the first screen is about.
-MAIN = "benchmark"
+MAIN = "growing"
 # Tables whose rows are methods to choose from, not variants of one.
 COMPARING = {"comparison", "sessions", "sessions-in-full"}
 
