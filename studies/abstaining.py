@@ -11,6 +11,7 @@ measure everything anew.
 import argparse
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -95,17 +96,7 @@ def main() -> None:
 
 def measure_missing(path: Path, data: str, graphs: Sequence[str], seeds: Sequence[int]) -> None:
     """Written after every stream, so that a cut costs one stream at most."""
-    done = {(one["graph"], one["seed"]) for one in record_file.read(path)}
-    for graph in graphs:
-        missing = [seed for seed in seeds if (graph, seed) not in done]
-        dataset = ng.load_dataset(graph, data) if missing else None
-        for seed in missing:
-            record_file.add(path, measured(dataset, seed), order=_place)
-            print(graph, seed, flush=True)
-
-
-def _place(record: Record) -> tuple[int, int]:
-    return GRAPHS.index(record["graph"]), record["seed"]
+    record_file.measure_missing(path, ("graph", "seed"), product(graphs, seeds), data, measured)
 
 
 def measured(data: Any, seed: int) -> Record:
@@ -122,8 +113,6 @@ def measured(data: Any, seed: int) -> Record:
         if session.index in moments:
             sessions[moments[session.index]] = evaluated(model, session, split)
     return {
-        "graph": data.name,
-        "seed": seed,
         "known_classes": len(split.known),
         "new_classes": len(split.novel),
         "shots": data.setting.shots,

@@ -12,10 +12,8 @@ the very labels that are asked about, which no attention can know. Writes
 ``docs/explanation/attention-measured.md``.
 """
 
-import argparse
 import json
 from collections.abc import Sequence
-from functools import cache
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -24,7 +22,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 from studies import record_file
-from studies.record_file import PAGES, Record
+from studies.record_file import GRAPHS, PAGES, Record
 from torch import Tensor
 
 import nodegraft as ng
@@ -32,13 +30,12 @@ from nodegraft.datasets.templates.dataset import LoadedDataset
 from nodegraft.methods.hag_meta import HAGMeta
 from nodegraft.nn.attention.node import softmax_within, weighted_means
 from nodegraft.nn.prototypes import squared_distances
-from nodegraft.nn.recalls import recalls
 from nodegraft.report.tables.cells import percent
 from nodegraft.report.tables.table import Table
 from nodegraft.streams.session import Session
 from nodegraft.training.learners.prototypes import relative_spread
+from nodegraft.training.meta import macro_accuracy
 
-GRAPHS = ("amazon-clothing", "gentoo", "debian", "wordnet")
 RECORDS = record_file.FOLDER / "attention.json"
 SEARCH = Path(__file__).parents[1] / "experiments" / "search" / "hag-meta.json"
 BEFORE, AFTER = "before the search", "after the search"
@@ -56,21 +53,13 @@ STEPS = 200
 
 def main() -> None:
     """Measure if there is data to measure on, and write the tables."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("--data")
-    parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--graphs", nargs="*", default=GRAPHS)
-    parser.add_argument("--variants", nargs="*", default=VARIANTS)
+    parser = record_file.parser(__doc__)
+    parser.add_argument("--variants", nargs="+", default=VARIANTS, choices=VARIANTS)
     options = parser.parse_args()
     if options.data:
-        load = cache(lambda graph: ng.load_dataset(graph, options.data))
         wanted = product(options.graphs, options.variants, range(options.seeds))
-        record_file.measure_missing(
-            RECORDS,
-            ("graph", "variant", "seed"),
-            wanted,
-            lambda graph, variant, seed: measured(load(graph), variant, seed),
-        )
+        names = ("graph", "variant", "seed")
+        record_file.measure_missing(RECORDS, names, wanted, options.data, measured)
     (PAGES / "attention-measured.md").write_text(told(record_file.read(RECORDS)))
 
 
@@ -90,14 +79,13 @@ def measured(data: LoadedDataset, variant: str, seed: int) -> Record:
         "novel": round(float(result.summary["last_novel_accuracy"]), 4),
         "node_spread": round(float(np.mean(nodes)), 5),
         "task_spread": round(tasks, 5),
-        **{f"{how}_weights": round(with_weights(model, last, how), 4) for how in WEIGHTS},
+        **{f"{how}_weights": round(one, 4) for how, one in by_weights(model, last).items()},
     }
 
 
-def with_weights(model: HAGMeta, session: Session, how: str) -> float:
-    """Macro accuracy of a session with learned, equal or oracle weights of few-shot supports."""
+def by_weights(model: HAGMeta, session: Session) -> dict[str, float]:
+    """Macro accuracy of a session with learned, equal and oracle weights of few-shot supports."""
     network, view = model.network(), session.view
-    targets = torch.from_numpy(session.query.targets(model.classes_))
     labels = model.labels_.on(view)
     known, new = model.tasks_[0], [name for task in model.tasks_[1:] for name in task]
     supports = labels.select(new)
@@ -106,29 +94,28 @@ def with_weights(model: HAGMeta, session: Session, how: str) -> float:
         queries = network.embed(view, session.query.rows())
         fixed = network.prototypes(view, labels.select(known), few_shot=False)
         vectors = network.embed(view, supports.rows())
+        learned = network.support_weights(view, supports)
 
     def scores(weights: Tensor) -> Tensor:
         means = weighted_means(vectors, weights, owner, len(new))
         return -squared_distances(queries, torch.cat((fixed, means)))
 
-    @torch.no_grad()
     def accuracy(weights: Tensor) -> float:
-        found = scores(weights).argmax(dim=1).numpy()
-        return float(recalls(targets.numpy(), found, len(model.classes_)).mean())
+        return macro_accuracy(scores(weights).detach(), session.query, model.classes_)
 
-    if how == "learned":
-        return accuracy(network.support_weights(view, supports))
     logits = torch.zeros(len(vectors), requires_grad=True)
-    best = accuracy(softmax_within(logits, owner, len(new)))
-    if how == "oracle":
-        optimiser = torch.optim.Adam([logits], lr=0.1)
-        for _ in range(STEPS):
-            weights = softmax_within(logits, owner, len(new))
-            best = max(best, accuracy(weights))
-            optimiser.zero_grad()
-            F.cross_entropy(scores(weights), targets).backward()  # type: ignore[no-untyped-call]
-            optimiser.step()
-    return best
+    targets = torch.from_numpy(session.query.targets(model.classes_))
+    optimiser = torch.optim.Adam([logits], lr=0.1)
+    fitted = []
+    for _ in range(STEPS):
+        weights = softmax_within(logits, owner, len(new))
+        fitted.append(accuracy(weights))
+        optimiser.zero_grad()
+        F.cross_entropy(scores(weights), targets).backward()  # type: ignore[no-untyped-call]
+        optimiser.step()
+    # Before the first step all supports of a class weigh alike.
+    values = (accuracy(learned), fitted[0], max(fitted))
+    return dict(zip(WEIGHTS, values, strict=True))
 
 
 def told(records: Sequence[Record]) -> str:

@@ -9,15 +9,12 @@ Writes ``studies/records/edge-drift.json``, stream by stream, and from it
 ``docs/explanation/edge-drift-measured.md``.
 """
 
-import argparse
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cache
 from itertools import product
 
-import numpy as np
 from studies import record_file
-from studies.record_file import PAGES, Record
+from studies.record_file import GRAPHS, PAGES, Record
 
 import nodegraft as ng
 from nodegraft.base.events import SILENT
@@ -29,7 +26,6 @@ from nodegraft.graph.algebra.adjacency import Adjacency
 from nodegraft.report.tables.cells import percent
 from nodegraft.report.tables.table import Table
 
-GRAPHS = ("amazon-clothing", "gentoo", "debian", "wordnet")
 METHODS = (
     "graft",
     "sgc-mean",
@@ -45,20 +41,11 @@ SHARE = 0.1
 
 def main() -> None:
     """Measure if there is data to measure on, and write the table."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("--data")
-    parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--graphs", nargs="*", default=GRAPHS)
-    options = parser.parse_args()
+    options = record_file.parser(__doc__).parse_args()
     if options.data:
-        load = cache(lambda graph: ng.load_dataset(graph, options.data))
         wanted = product(options.graphs, METHODS, range(options.seeds))
-        record_file.measure_missing(
-            RECORDS,
-            ("graph", "method", "seed"),
-            wanted,
-            lambda graph, method, seed: measured(load(graph), method, seed),
-        )
+        names = ("graph", "method", "seed")
+        record_file.measure_missing(RECORDS, names, wanted, options.data, measured)
     (PAGES / "edge-drift-measured.md").write_text(told(record_file.read(RECORDS)))
 
 
@@ -69,9 +56,7 @@ def measured(data: LoadedDataset, method: str, seed: int) -> Record:
     )
 
     def accuracy(model: ng.Method, stream: ng.ClassStream) -> float:
-        with Measurement() as nothing:
-            pass
-        asked = measure(model, stream.session(0), stream.split, nothing)
+        asked = measure(model, stream.session(0), stream.split, Measurement())
         return round(asked.macro_accuracy, 4)
 
     model, anew = (ng.make_method(method, seed=seed) for _ in range(2))
@@ -102,8 +87,8 @@ def told(records: Sequence[Record]) -> str:
                 cells = [
                     percent([one[part] for one in runs]) for part in ("before", "after", "anew")
                 ]
-                lost = np.array([one["anew"] - one["after"] for one in runs])
-                rows.append([graph, method, *cells, percent(lost.tolist(), signed=True)])
+                lost = [one["anew"] - one["after"] for one in runs]
+                rows.append([graph, method, *cells, percent(lost, signed=True)])
     head = ["graph", "method", "a tenth of the edges", "all edges", "taught anew", "what is lost"]
     return f"<!-- Written by studies/edge_drift.py. -->\n\n{Table.of(head, rows).markdown()}\n"
 

@@ -8,17 +8,16 @@ asked about. Writes ``graft-signals.json``, and from it the figure, once drawn a
 numbers, for the page beside them.
 """
 
-import argparse
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from studies import record_file
-from studies.record_file import PAGES, Record
+from studies.record_file import PAGES
 
-import nodegraft as ng
 from nodegraft.base.events import SILENT
 from nodegraft.evaluation.protocol import teach
 from nodegraft.methods.graft import Graft
@@ -67,30 +66,13 @@ class Watched(Graft):
 
 def main() -> None:
     """Measure if there is data to measure on, and draw."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("--data")
-    parser.add_argument("--seeds", type=int, default=3)
-    options = parser.parse_args()
+    options = record_file.parser(__doc__, seeds=3).parse_args()
     if options.data:
-        measure_missing(options.data, options.seeds)
+        wanted = product(options.graphs, range(options.seeds))
+        record_file.measure_missing(RECORDS, ("graph", "seed"), wanted, options.data, measured)
     graphs = signals_by_graph(record_file.read(RECORDS))
     save_svg(draw_signals(graphs), PAGES / "graft-signals.svg")
     (PAGES / "graft-signals.md").write_text(told(graphs))
-
-
-def measure_missing(data: str, seeds: int) -> None:
-    """Written after every stream, so that a cut costs one stream at most."""
-    done = {(one["graph"], one["seed"]) for one in record_file.read(RECORDS)}
-    for graph in GRAPHS:
-        missing = [seed for seed in range(seeds) if (graph, seed) not in done]
-        dataset = ng.load_dataset(graph, data) if missing else None
-        for seed in missing:
-            record_file.add(RECORDS, measured(dataset, seed), order=_place)
-            print(graph, seed, flush=True)
-
-
-def _place(record: Record) -> tuple[int, int]:
-    return GRAPHS.index(record["graph"]), record["seed"]
 
 
 def measured(data: Any, seed: int) -> dict[str, Any]:
@@ -120,8 +102,6 @@ def measured(data: Any, seed: int) -> dict[str, Any]:
         weights = mixture_weights(rounds, num_signed=1)
         corrected[name] = accuracy(np.tensordot(weights, signals[pair], 1))
     return {
-        "graph": data.name,
-        "seed": seed,
         "known_classes": known,
         "new_classes": len(model.classes_) - known,
         "shots": data.setting.shots,

@@ -9,15 +9,13 @@ The known classes are learned once for all choices of ingredients. Writes
 is in ``studies/records/authors.json``: it was run outside this repository, as that file says.
 """
 
-import argparse
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from itertools import product
 from typing import Any
 
 from studies import record_file
-from studies.record_file import PAGES, Record
+from studies.record_file import GRAPHS, PAGES, Record
 
 import nodegraft as ng
 from nodegraft.datasets.templates.dataset import LoadedDataset
@@ -25,7 +23,6 @@ from nodegraft.evaluation.published import Ingredients, evaluate_variants
 from nodegraft.report.tables.cells import percent
 from nodegraft.report.tables.table import Table
 
-GRAPHS = ("amazon-clothing", "gentoo", "debian", "wordnet")
 RECORDS = record_file.FOLDER / "published.json"
 AUTHORS = record_file.FOLDER / "authors.json"
 EVERYTHING = "everything"
@@ -75,21 +72,13 @@ SHOWN = ("hag-meta", "proto-gcn", "proto-gat", "sgc-mean")
 
 def main() -> None:
     """Measure if there is data to measure on, and write the tables."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("--data")
-    parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--graphs", nargs="*", default=GRAPHS)
-    parser.add_argument("--contenders", nargs="*", default=list(CONTENDERS))
+    parser = record_file.parser(__doc__)
+    parser.add_argument("--contenders", nargs="+", default=list(CONTENDERS), choices=CONTENDERS)
     options = parser.parse_args()
     if options.data:
-        load = cache(lambda graph: ng.load_dataset(graph, options.data))
         wanted = product(options.graphs, options.contenders, range(options.seeds))
-        record_file.measure_missing(
-            RECORDS,
-            ("graph", "contender", "seed"),
-            wanted,
-            lambda graph, contender, seed: measured(load(graph), contender, seed),
-        )
+        names = ("graph", "contender", "seed")
+        record_file.measure_missing(RECORDS, names, wanted, options.data, measured)
     records = record_file.read(RECORDS)
     (PAGES / "published-measured.md").write_text(told(records, record_file.read(AUTHORS)))
 

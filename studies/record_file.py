@@ -1,14 +1,18 @@
 """The records of a study: one JSON file, written after every measurement, that names its code."""
 
+import argparse
 import json
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeAlias
 
+import nodegraft as ng
 from nodegraft.benchmark.records.source import this_code
 
 FOLDER = Path(__file__).parent / "records"
 PAGES = Path(__file__).parents[1] / "docs" / "explanation"
+GRAPHS = ("amazon-clothing", "gentoo", "debian", "wordnet")
 
 Record: TypeAlias = dict[str, Any]
 
@@ -18,20 +22,37 @@ def read(path: Path) -> list[Record]:
     return json.loads(path.read_text()) if path.exists() else []
 
 
+def parser(document: str | None, seeds: int = 5) -> argparse.ArgumentParser:
+    """What every study can be asked.
+
+    Args:
+        document: The study's own docstring.
+        seeds: How many it takes by default.
+    """
+    made = argparse.ArgumentParser(description=document.splitlines()[0] if document else "")
+    made.add_argument("--data", help="measure what is missing on the graphs in this folder")
+    made.add_argument("--seeds", type=int, default=seeds)
+    made.add_argument("--graphs", nargs="+", default=GRAPHS, choices=GRAPHS)
+    return made
+
+
 def measure_missing(
     path: Path,
     names: Sequence[str],
     wanted: Iterable[tuple[Any, ...]],
+    data: str,
     measured: Callable[..., Record],
 ) -> None:
-    """What is not on record yet, one after the other.
+    """What is not on record yet, one after the other; a graph is loaded when it is needed.
 
     Args:
         path: The file.
-        names: What tells records apart, as ``("graph", "seed")``.
+        names: What tells records apart, the graph first, as ``("graph", "seed")``.
         wanted: Values for these names, one tuple a record.
-        measured: Makes the rest of a record from them.
+        data: The folder that holds the data folders.
+        measured: Makes the rest of a record from the loaded graph and the other values.
     """
+    load = cache(lambda graph: ng.load_dataset(graph, data))
 
     def name(record: Record) -> tuple[Any, ...]:
         return tuple(record[one] for one in names)
@@ -39,7 +60,8 @@ def measure_missing(
     done = {name(record) for record in read(path)}
     for values in wanted:
         if values not in done:
-            record = dict(zip(names, values, strict=True)) | measured(*values)
+            graph, *others = values
+            record = dict(zip(names, values, strict=True)) | measured(load(graph), *others)
             add(path, record, order=name)
             print(*values, flush=True)
 

@@ -24,10 +24,9 @@ def main() -> None:
 def told() -> str:
     """One row for each method and graph."""
     head = ["method", "graph", "trials", "as by default", "best", "gain", "chosen"]
+    found = [json.loads(path.read_text()) for path in sorted(SEARCHES.glob("*.json"))]
     rows = [
-        row(json.loads(path.read_text())["method"], graph, kept)
-        for path in sorted(SEARCHES.glob("*.json"))
-        for graph, kept in json.loads(path.read_text())["datasets"].items()
+        row(one["method"], graph, kept) for one in found for graph, kept in one["datasets"].items()
     ]
     table = Table.of(head, rows).markdown()
     return f"<!-- Written by studies/searches.py. -->\n\n{table}\n"

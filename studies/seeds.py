@@ -8,19 +8,17 @@ Both are drawn by seeds of their own, each with each. Strict protocol, arrival `
 ``docs/explanation/seeds-measured.md``.
 """
 
-import argparse
-from collections.abc import Callable, Sequence
-from functools import cache
+from collections.abc import Sequence
 from itertools import product
 
 import numpy as np
 from studies import record_file
-from studies.record_file import PAGES, Record
+from studies.record_file import GRAPHS, PAGES, Record
 
 import nodegraft as ng
+from nodegraft.datasets.templates.dataset import LoadedDataset
 from nodegraft.report.tables.table import Table
 
-GRAPHS = ("amazon-clothing", "gentoo", "debian", "wordnet")
 METHODS = ("sgc-mean", "graft")
 RECORDS = record_file.FOLDER / "seeds.json"
 NAMES = ("graph", "method", "classes", "nodes")
@@ -28,28 +26,19 @@ NAMES = ("graph", "method", "classes", "nodes")
 
 def main() -> None:
     """Measure if there is data to measure on, and write the table."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("--data")
-    parser.add_argument("--seeds", type=int, default=4)
-    parser.add_argument("--graphs", nargs="*", default=GRAPHS)
-    options = parser.parse_args()
+    options = record_file.parser(__doc__, seeds=4).parse_args()
     if options.data:
         seeds = range(options.seeds)
         wanted = product(options.graphs, METHODS, seeds, seeds)
-        record_file.measure_missing(RECORDS, NAMES, wanted, last_accuracy(options.data))
+        record_file.measure_missing(RECORDS, NAMES, wanted, options.data, measured)
     (PAGES / "seeds-measured.md").write_text(told(record_file.read(RECORDS)))
 
 
-def last_accuracy(data: str) -> Callable[..., Record]:
-    """Measures one stream."""
-    load = cache(lambda graph: ng.load_dataset(graph, data))
-
-    def measured(graph: str, method: str, classes: int, nodes: int) -> Record:
-        stream = load(graph).stream(seed=classes, node_seed=nodes)
-        result = ng.evaluate(ng.make_method(method), stream)
-        return {"last": round(result.sessions[-1].macro_accuracy, 4)}
-
-    return measured
+def measured(data: LoadedDataset, method: str, classes: int, nodes: int) -> Record:
+    """One stream: the accuracy at its end."""
+    stream = data.stream(seed=classes, node_seed=nodes)
+    result = ng.evaluate(ng.make_method(method), stream)
+    return {"last": round(result.sessions[-1].macro_accuracy, 4)}
 
 
 def told(records: Sequence[Record]) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from studies import edge_drift, published, record_file, searches, seeds
+from studies import attention, edge_drift, published, record_file, searches, seeds
 from studies.record_file import PAGES, measure_missing, read
 
 PAGES_OF_STUDIES: list[tuple[str, Callable[[], str]]] = [
@@ -14,6 +14,7 @@ PAGES_OF_STUDIES: list[tuple[str, Callable[[], str]]] = [
     ),
     ("edge-drift-measured.md", lambda: edge_drift.told(read(edge_drift.RECORDS))),
     ("seeds-measured.md", lambda: seeds.told(read(seeds.RECORDS))),
+    ("attention-measured.md", lambda: attention.told(read(attention.RECORDS))),
     ("searches-measured.md", searches.told),
 ]
 
@@ -24,16 +25,17 @@ def test_a_page_says_what_is_on_record(page: str, told: Callable[[], str]) -> No
     assert (PAGES / page).read_text().count("\n|") > 2
 
 
-def test_only_what_is_missing_is_measured(tmp_path: Path) -> None:
+def test_only_what_is_missing_is_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path, asked = tmp_path / "records.json", list[tuple[str, int]]()
 
     def measured(graph: str, seed: int) -> record_file.Record:
         asked.append((graph, seed))
         return {"accuracy": seed / 10}
 
+    monkeypatch.setattr("nodegraft.load_dataset", lambda name, root: name)
     names = ("graph", "seed")
-    measure_missing(path, names, [("b", 1)], measured)
-    measure_missing(path, names, [("b", 0), ("b", 1), ("a", 2)], measured)
+    measure_missing(path, names, [("b", 1)], "", measured)
+    measure_missing(path, names, [("b", 0), ("b", 1), ("a", 2)], "", measured)
     assert asked == [("b", 1), ("b", 0), ("a", 2)]
     kept = [(one["graph"], one["seed"], one["accuracy"]) for one in read(path)]
     assert kept == [("a", 2, 0.2), ("b", 0, 0.0), ("b", 1, 0.1)]

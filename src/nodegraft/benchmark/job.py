@@ -100,7 +100,7 @@ class Job:
         """As records and tables name it."""
         reference = f", {UPPER_REFERENCE}" if METHODS.get(self.method).many_shot else ""
         rehearsal = ", rehearsal" if self.rehearse else ""
-        off = sorted({name.replace("-", "_") for name in self.without})
+        off = sorted(Ingredients.without(self.without).left_out)
         missing = f", without {' '.join(off)}" if off else ""
         name = STRICT if self.protocol == "strict" else PUBLISHED + missing
         return name + reference + rehearsal

@@ -9,11 +9,12 @@ supports are a softmax; all classes known at first are one task; training sees 6
 where theirs sees 400 nodes of it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, fields, replace
 
 import numpy as np
+from numpy.typing import NDArray
 from torch import Tensor
 
 from nodegraft.base.errors import NotSupportedError, ParameterError
@@ -26,6 +27,7 @@ from nodegraft.model.capability import Capability
 from nodegraft.model.method import Method
 from nodegraft.model.published import PublishedLesson
 from nodegraft.streams.session import Session
+from nodegraft.streams.split import ClassSplit
 from nodegraft.streams.stream import ClassStream
 
 PUBLISHED = "published (leaky)"
@@ -64,6 +66,11 @@ class Ingredients:
     def names(cls) -> tuple[str, ...]:
         """All ingredients."""
         return tuple(field.name for field in fields(cls))
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """Those that are switched off."""
+        return tuple(name for name in self.names() if not getattr(self, name))
 
     @classmethod
     def without(cls, names: Sequence[str]) -> "Ingredients":
@@ -180,10 +187,7 @@ def _lesson(
     method: Method, session: Session, stream: ClassStream, chosen: Ingredients
 ) -> PublishedLesson:
     split, index = stream.split, session.index
-    visible = session.view.rows
-    everything = NodeLabels(
-        {name: np.intersect1d(split.members[name], visible) for name in method.classes_}
-    )
+    everything = _members(split, method.classes_, session.view.rows)
     honest = method.labels_.on(session.view)
     known = everything if chosen.all_nodes else honest
     tasks = [split.arriving(number) for number in range(max(index, 1))]
@@ -207,11 +211,14 @@ def _sampled(session: Session, stream: ClassStream, chosen: Ingredients) -> Node
     if chosen.taught_queries:
         # In session 0 training nodes are asked about, too; later, supports of now are not.
         fresh = session.support if session.index else NodeLabels({})
-        visible = np.setdiff1d(session.view.rows, fresh.rows())
-        asked = NodeLabels({name: np.intersect1d(split.members[name], visible) for name in asked})
+        asked = _members(split, asked, np.setdiff1d(session.view.rows, fresh.rows()))
     return NodeLabels(
         {
             name: seeds.generator("published", str(session.index), name).permutation(rows)[:QUERIES]
             for name, rows in asked.items()
         }
     )
+
+
+def _members(split: ClassSplit, names: Iterable[str], among: NDArray[np.int64]) -> NodeLabels:
+    return NodeLabels({name: np.intersect1d(split.members[name], among) for name in names})

@@ -268,8 +268,7 @@ class HAGMeta(Prototypical[HAGNetwork]):
 
         prototypes, before = scores()
         if lesson.step:
-            sizes = [len(task) for task in (*lesson.old, lesson.doubled, lesson.new) if len(task)]
-            tasks = torch.split(prototypes, sizes)
+            tasks = torch.split(prototypes, [len(task) for task in lesson.tasks])
             loss, _ = network.weighted_loss(tasks, before, lesson.targets)
             loss.backward()  # type: ignore[no-untyped-call]
             self.training(1).optimiser(network).step()

@@ -32,11 +32,10 @@ class LDA(Frozen):
 
     Adapted: the paper's shrinkage :math:`\epsilon = 10^{-4}` is of the identity, for embeddings of
     one scale; here it is relative to :math:`s`, the mean variance (1 where nothing varies), and ten
-    times that: the encoder's single precision would show in the fifth digit of probabilities. A
-    class arrives whole, so its mean is final and every node is taken off its own mean rather than
-    off a running one. All classes are equally likely beforehand: the share of a class in the
-    labels says how it was collected. Nodes count alike in :math:`\Sigma`, so that it is the many
-    labels of session 0 that shape it.
+    times that. A class arrives whole, so its mean is final and every node is taken off its own mean
+    rather than off a running one. All classes are equally likely beforehand: the share of a class
+    in the labels says how it was collected. Nodes count alike in :math:`\Sigma`, so that it is the
+    many labels of session 0 that shape it.
     """
 
     shrinkage: FractionBelowOne = 1e-3

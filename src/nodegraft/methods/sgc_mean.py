@@ -52,8 +52,7 @@ class SGCMean(Propagated):
 
     def scores_as_published(self, lesson: PublishedLesson) -> NDArray[np.float64]:
         """Means over the nodes given; nothing is dropped, and no step can be taken."""
-        tasks = [task for task in (*lesson.old, lesson.doubled, lesson.new) if len(task)]
-        means = [self._means(lesson.view, task) for task in tasks]
+        means = [self._means(lesson.view, task) for task in lesson.tasks]
         rows, place = np.unique(lesson.query.rows(), return_inverse=True)
         vectors = self.embedding(lesson.view, rows)
         centre = means[0].mean(axis=0)

@@ -42,6 +42,11 @@ class PublishedLesson:
     """Draws what is dropped."""
 
     @property
+    def tasks(self) -> tuple[NodeLabels, ...]:
+        """All that prototypes are made of, in the order of the columns; none of it empty."""
+        return tuple(task for task in (*self.old, self.doubled, self.new) if len(task))
+
+    @property
     def targets(self) -> Tensor:
         """The column of each query's class."""
         place = {name: column for column, name in enumerate(self.columns)}

@@ -111,12 +111,11 @@ def _reloaded(model: Method) -> Method:
 
 def _expect_same(model: Method, graph: Graph, other: Method, moved: Graph, what: str) -> None:
     nodes = graph.keys_of(graph.rows)
+    ours, theirs = model.predict_proba(graph, nodes), other.predict_proba(moved, nodes)
+    expect_close(theirs, ours, TOLERANCE, f"{what}: other probabilities")
     scores = [
         one.score_rows(place, place.rows_of(nodes))
         for one, place in ((model, graph), (other, moved))
     ]
     size = max(1.0, float(np.abs(scores[0]).max()))
     expect_close(scores[1] / size, scores[0] / size, TOLERANCE, f"{what}: other scores")
-    # Probabilities move as far as the scores they are made of, and not only by their own size.
-    ours, theirs = model.predict_proba(graph, nodes), other.predict_proba(moved, nodes)
-    expect_close(theirs, ours, TOLERANCE * size, f"{what}: other probabilities")

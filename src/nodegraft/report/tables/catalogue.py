@@ -1,6 +1,6 @@
 """What stands in the tables of a suite: means over seeds with 95 % intervals."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from nodegraft.base.errors import ParameterError
 from nodegraft.benchmark.suite import Suite
@@ -142,16 +142,8 @@ def matrix(groups: Groups) -> list[Table]:
     Args:
         groups: The records, grouped; see group().
     """
-    columns = datasets(groups)
-    head = ["", *(f"{dataset} {column}" for dataset in columns for column in SUMMARY)]
-    rows = []
-    for name, protocol in unique((name, protocol) for _, name, protocol in groups):
-        found = [groups.get((dataset, name, protocol), []) for dataset in columns]
-        cells = [
-            percent(summary_values(runs, field)) for runs in found for field in SUMMARY.values()
-        ]
-        rows.append([with_seeds(name, found, groups), *cells])
-    return [Table.of(head, rows)]
+    head = ["", *(f"{dataset} {column}" for dataset in datasets(groups) for column in SUMMARY)]
+    return [Table.of(head, _side_by_side(groups, SUMMARY.values()))]
 
 
 def comparison(groups: Groups) -> list[Table]:
@@ -187,13 +179,7 @@ def unknown_classes(groups: Groups) -> list[Table]:
     Args:
         groups: The records, grouped; see group().
     """
-    columns = datasets(groups)
-    rows = []
-    for name, protocol in unique((name, protocol) for _, name, protocol in groups):
-        found = [groups.get((dataset, name, protocol), []) for dataset in columns]
-        cells = [percent(summary_values(runs, "unknown_auroc")) for runs in found]
-        rows.append([with_seeds(name, found, groups), *cells])
-    return [Table.of(["method", *columns], rows)]
+    return [Table.of(["method", *datasets(groups)], _side_by_side(groups, ["unknown_auroc"]))]
 
 
 TABLES: dict[str, Callable[[Groups], list[Table]]] = {
@@ -229,6 +215,17 @@ def _by_session(groups: Groups, stream: dict[str, str], kept: bool = True) -> li
         caption = f"**{dataset}**, {protocol} protocol: macro accuracy by session, %"
         tables.append(Table.of([*head, *(["kept MB"] if kept else [])], rows, caption))
     return tables
+
+
+def _side_by_side(groups: Groups, fields: Iterable[str]) -> list[list[str]]:
+    """A row for each name and protocol; for each dataset these fields of the summaries."""
+    columns, fields = datasets(groups), list(fields)
+    rows = []
+    for name, protocol in unique((name, protocol) for _, name, protocol in groups):
+        found = [groups.get((dataset, name, protocol), []) for dataset in columns]
+        cells = [percent(summary_values(runs, field)) for runs in found for field in fields]
+        rows.append([with_seeds(name, found, groups), *cells])
+    return rows
 
 
 def _indices(runs: Sequence[Record]) -> range:
