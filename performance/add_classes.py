@@ -6,7 +6,8 @@
 Each line is a process of its own: it draws a graph, fits, plays one increment to warm up and then
 others from other nodes, taking back each before the next. It does so in turns with the first case
 of the table, against which growth is measured. Scoring is the first one after an increment, when
-the walks of the new classes are made; those of the known classes are kept.
+means and walks of the new classes are made and unlabelled nodes are looked at; what was made for
+the known classes is kept.
 """
 
 import argparse

@@ -8,7 +8,6 @@ asked about. Writes ``graft-signals.json``, and from it the figure, once drawn a
 numbers, for the page beside them.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -16,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from studies import record_file
-from studies.record_file import PAGES
+from studies.record_file import GRAPHS, PAGES
 
 from nodegraft.base.events import SILENT
 from nodegraft.evaluation.protocol import teach
@@ -34,34 +33,30 @@ from nodegraft.report.tables.table import Table
 from nodegraft.streams.session import Session
 from nodegraft.training.practice import PracticeRound
 
-GRAPHS = ("amazon-clothing", "gentoo", "wordnet", "debian")
 RECORDS = record_file.FOLDER / "graft-signals.json"
 FEW_LABELS = "few labels"
+# What a group is called -> how the names of its signals begin.
+GROUPS: dict[str, tuple[str, ...]] = {
+    "own features": ("own features", "own words"),
+    "neighbours, 1 hop": ("features 1 away",),
+    "neighbours, 2 hops": ("features 2 away", "words 2 away"),
+    "walks from labels": ("walks",),
+}
 
 
 @dataclass(kw_only=True)
 class Watched(Graft):
-    """Keeps its practice, so that each signal can be weighed by itself on the same rounds."""
+    """Keeps its practice, so that some signals can be weighed by themselves on the same rounds."""
 
-    def _rounds(self, *given: Any) -> Iterator[PracticeRound]:
-        self.practised = list(super()._rounds(*given))
-        return iter(self.practised)
+    def _practise(self, *given: Any) -> tuple[NDArray[np.float64], list[PracticeRound]]:
+        weights, self.practised = super()._practise(*given)
+        return weights, self.practised
 
     def signals(self, session: Session, rows: NDArray[np.int64]) -> Signals:
         """What :meth:`score` adds up."""
         blocks = np.split(rows, range(self.block_rows, rows.size, self.block_rows))
-        view, known = session.view, self._known_on(session.view)
-        parts = [
-            self._signals(view, block, self._layers(view, block), known, self.centre_)
-            for block in blocks
-        ]
-        return np.concatenate(parts, axis=1)
-
-    @property
-    def signal_names(self) -> list[str]:
-        """In the order of the weights."""
-        away = [f"neighbours, {hop} hop{'s' if hop > 1 else ''}" for hop in range(1, self.hops + 1)]
-        return ["own features", *away, "walks from labels", FEW_LABELS]
+        scorer = self.derived(session.view)
+        return np.concatenate([scorer.signals(block) for block in blocks], axis=1)
 
 
 def main() -> None:
@@ -77,7 +72,7 @@ def main() -> None:
 
 def measured(data: Any, seed: int) -> dict[str, Any]:
     """One stream: accuracies of single signals and of the mixture, and what they weigh in it."""
-    stream = data.stream(seed=seed, arrival="with-class").rehearsal()
+    stream = data.stream(seed=seed).rehearsal()
     model = Watched(seed=seed)
     for session in stream:
         teach(model, session, stream, SILENT)
@@ -91,26 +86,28 @@ def measured(data: Any, seed: int) -> dict[str, Any]:
         parts = {"all": recall, "known": recall[:known], "new": recall[known:]}
         return {part: round(float(some.mean()), 4) for part, some in parts.items()}
 
-    names = model.signal_names
-    centred = signals - signals.mean(axis=2, keepdims=True)
-    spreads = centred.std(axis=(1, 2))
-    alone = {name: accuracy(signal) for name, signal in zip(names[:-1], signals, strict=False)}
-    corrected = {}
-    for place, name in enumerate(names[:-1]):
-        pair = [place, len(names) - 1]
+    names = model.derived(session.view).evidence.names()
+    weights, spreads = model.weights_[-1], signals - signals.mean(axis=2, keepdims=True)
+    parts = {
+        group: [place for place, name in enumerate(names) if name.startswith(starts)]
+        for group, starts in GROUPS.items()
+    }
+    alone, moved = {}, {}
+    for group, places in parts.items():
+        pair = [*places, len(names) - 1]
         rounds = [(one.signals[pair], one.targets) for one in model.practised]
-        weights = mixture_weights(rounds, num_signed=1)
-        corrected[name] = accuracy(np.tensordot(weights, signals[pair], 1))
+        own = mixture_weights(rounds, num_signed=1)
+        alone[group] = accuracy(np.tensordot(own, signals[pair], 1))
+        moved[group] = round(float(np.tensordot(weights[places], spreads[places], 1).std()), 4)
     return {
         "known_classes": known,
         "new_classes": len(model.classes_) - known,
         "shots": data.setting.shots,
         "queries": int(rows.size),
-        "weights": dict(zip(names, model.weights_.round(4).tolist(), strict=True)),
-        "spreads": dict(zip(names, spreads.round(4).tolist(), strict=True)),
-        "as_it_is": alone,
-        "made_up_for_few_labels": corrected,
-        "mixture": accuracy(np.tensordot(model.weights_, signals, 1)),
+        "weights": dict(zip(names, weights.round(4).tolist(), strict=True)),
+        "moved": moved,
+        "alone": alone,
+        "mixture": accuracy(np.tensordot(weights, signals, 1)),
     }
 
 
@@ -130,7 +127,7 @@ def signals_by_graph(records: list[dict[str, Any]]) -> list[GraphSignals]:
 
 def _accuracies(records: list[dict[str, Any]], part: str) -> Accuracies:
     # Single signals are helped with few labels as the mixture is: that help is none of its lead.
-    singles = [one["made_up_for_few_labels"] for one in records]
+    singles = [one["alone"] for one in records]
     alone = _by_name([{name: one[name][part] for name in one} for one in singles])
     return Accuracies(alone, [one["mixture"][part] for one in records])
 
@@ -141,7 +138,7 @@ def _by_name(seeds: list[dict[str, float]]) -> dict[str, list[float]]:
 
 def _shares(record: dict[str, Any]) -> dict[str, float]:
     """Weights of signals with different units do not compare; what they move in the score does."""
-    moved = {name: abs(w) * record["spreads"][name] for name, w in record["weights"].items()}
+    moved = record["moved"]
     return {name: value / sum(moved.values()) for name, value in moved.items()}
 
 

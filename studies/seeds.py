@@ -19,7 +19,7 @@ import nodegraft as ng
 from nodegraft.datasets.templates.dataset import LoadedDataset
 from nodegraft.report.tables.table import Table
 
-METHODS = ("sgc-mean", "graft")
+METHODS = ("sgc-mean", "graft", "graft-1")
 RECORDS = record_file.FOLDER / "seeds.json"
 NAMES = ("graph", "method", "classes", "nodes")
 

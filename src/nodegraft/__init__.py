@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from nodegraft.evaluation.protocol import evaluate
     from nodegraft.graph.graph import Graph
     from nodegraft.graph.labels import NodeLabels
+    from nodegraft.graph.relation import Relation
     from nodegraft.methods.graft import Graft
     from nodegraft.model.method import Method
     from nodegraft.model.registry import list_methods, load_model, make_method
@@ -32,6 +33,7 @@ _HOMES = {
     "evaluate": "nodegraft.evaluation.protocol",
     "Graph": "nodegraft.graph.graph",
     "NodeLabels": "nodegraft.graph.labels",
+    "Relation": "nodegraft.graph.relation",
     "Graft": "nodegraft.methods.graft",
     "Method": "nodegraft.model.method",
     "list_methods": "nodegraft.model.registry",
@@ -59,6 +61,7 @@ __all__ = [
     "Method",
     "NodeLabels",
     "PrintProgress",
+    "Relation",
     "Setting",
     "errors",
     "evaluate",

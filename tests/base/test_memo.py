@@ -30,3 +30,11 @@ def test_copies_start_empty() -> None:
     memo.get("it", lambda: 1)
     for other in (copy.copy(memo), copy.deepcopy(memo)):
         assert other.get("it", lambda: 2) == 2
+
+
+def test_beyond_its_limit_the_oldest_value_goes() -> None:
+    memo = Memo[int](most=2)
+    for key in "abc":
+        memo.get(key, lambda: 1)
+    assert [memo.get(key, lambda: 2) for key in "cba"] == [1, 1, 2]
+    assert copy.copy(memo)._most == 2

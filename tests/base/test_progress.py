@@ -1,7 +1,6 @@
 import io
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
 
 from nodegraft.base.events import Listener
@@ -60,22 +59,3 @@ def test_graft_tells_its_stages_and_how_far_it_is() -> None:
     assert stages == ["spread features along edges", "practise on known classes", "weigh signals"]
     practised = [(done, total) for stage, done, total in heard.steps if "practise" in stage]
     assert practised == [(done, len(practised)) for done in range(1, len(practised) + 1)]
-
-
-def test_graft_tells_how_many_classes_are_summed_up_where_they_are_many() -> None:
-    heard, graph = Heard(), small_stream()._graph
-    model = Graft(practise=False)
-    type(model).block_rows, before = 50, type(model).block_rows
-    try:
-        labels = {name: np.arange(place, 300, 6).tolist() for place, name in enumerate("abcdef")}
-        model.fit(graph, labels, listener=heard)
-    finally:
-        type(model).block_rows = before
-    assert [done for stage, done, _ in heard.steps if stage == "sum up classes"] == [
-        1,
-        2,
-        3,
-        4,
-        5,
-        6,
-    ]

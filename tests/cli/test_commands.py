@@ -1,4 +1,5 @@
 import json
+import lzma
 import os
 import pty
 import re
@@ -96,7 +97,7 @@ def test_progress_is_live_in_a_terminal(tmp_path: Path) -> None:
         ([*SMALL, "--method", "sgc-mean", "--set", "hops=x"], "must be a whole number"),
         ([*SMALL, "--method", "sgc-mean", "--set", "hops"], "must look like name=value"),
         ([*SMALL, "--method", "sgc-mean", "--set", "hops=-1"], "hops must be a whole number at"),
-        ([*SMALL, "--method", "graft", "--set", "restart=-1"], "restart must be a number above 0"),
+        ([*SMALL, "--method", "ranpac", "--set", "penalty=-1"], "penalty must be a number above 0"),
         ([*SMALL, "--method", "hag-meta", "--set", "tla=of"], "tla is one of off, set, class-axis"),
         ([*SMALL, "--method", "sgc-mean", "--shots", "900"], "ask for fewer shots"),
         ([*SMALL, "--method", "sgc-mean", "--shots", "0"], "shots must be a whole number at"),
@@ -177,6 +178,31 @@ def test_lists_and_info(tmp_path: Path) -> None:
     described = invoke("data", "info", "synthetic").stdout
     assert "2,000" in described
     assert "default setting: 6/4/2/8" in described
+    assert "kind of edges" not in described
+
+
+def test_info_has_a_row_for_each_kind_of_edges(tmp_path: Path) -> None:
+    folder = tmp_path / "treebank-roles"
+    folder.mkdir()
+    nodes = "".join(f"{node}\t{node // 4}\t0\tan\n" for node in range(8))
+    # Inside a class, across, one way and back; "coref" joins 4 and 5, of one class.
+    edges = "0\t1\tnext\n1\t4\tnext\n4\t1\tnext\n2\t3\thead\n4\t5\tcoref\n"
+    for name, text in (("nodes.tsv.xz", nodes), ("edges.tsv.xz", edges)):
+        (folder / name).write_bytes(lzma.compress(text.encode()))
+    (folder / "classes.tsv").write_text("0\t4\tdet\n1\t4\troot\n")
+    arguments = ("data", "info", "treebank-roles", "--data", str(tmp_path))
+    done = CliRunner().invoke(
+        app, [*arguments, "--dataset-set", "smallest_class=2"], env={"COLUMNS": "80"}
+    )
+    assert done.exit_code == 0, done.stderr
+    lines = [" ".join(line.split()) for line in done.stdout.splitlines()]
+    start = lines.index("kind of edges edges direction weights inside a class adjusted")
+    assert lines[start + 2 : start + 5] == [
+        "coref 1 no no 100.0 % 0.0 %",
+        "head 1 no no 100.0 % 0.0 %",
+        "next 2 yes no 50.0 % -33.3 %",
+    ]
+    assert max(map(len, done.stdout.splitlines())) <= 80
 
 
 def test_tune_keeps_its_trials_beside_the_plan(tmp_path: Path) -> None:

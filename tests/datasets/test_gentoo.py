@@ -79,6 +79,12 @@ def test_versions_are_united_and_blockers_passed_over(root: Path) -> None:
         ["app-a/xyzzy", "dev-b/lib"],
         ["app-a/xyzzy", "dev-b/other"],
     ]
+    assert {kind: graph.edges_of(kind)[0].size for kind in graph.relations} == {
+        "build": 2,
+        "run": 0,
+        "later": 1,
+    }
+    assert all(graph.is_directed(kind) for kind in graph.relations)
 
 
 def test_stand_ins_and_small_classes_are_left_out(root: Path) -> None:

@@ -52,13 +52,23 @@ def test_edges_keep_kind_and_direction(root: Path) -> None:
     ]
 
 
-def test_kinds_are_merged_among_large_classes(root: Path) -> None:
+def test_edges_keep_their_kind_among_large_classes(root: Path) -> None:
     loaded = LinuxSources(smallest_class=2).load(root)
     graph = loaded.graph
     edges = [graph.keys_of(pair) for pair in zip(*graph.edges(), strict=True)]
     assert edges == [[0, 3], [1, 2], [1, 20]]
     assert loaded.labels.classes == ("drivers/i2c", "fs/xfs")
-    assert any("4 kinds (symbol, header, depends, select)" in note for note in loaded.notes)
+    by_kind = {
+        kind: [graph.keys_of(pair) for pair in zip(*graph.edges_of(kind)[:2], strict=True)]
+        for kind in graph.relations
+    }
+    assert by_kind == {
+        "depends": [[1, 2]],
+        "header": [[0, 3]],
+        "select": [],
+        "symbol": [[0, 3], [1, 20]],
+    }
+    assert [graph.is_directed(kind) for kind in graph.relations] == [True, False, True, True]
 
 
 def test_words_that_are_rare_or_everywhere_are_dropped(root: Path) -> None:

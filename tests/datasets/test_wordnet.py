@@ -32,7 +32,7 @@ def root(tmp_path: Path, write_xz: Callable[[Path, str, str], Path]) -> Path:
 
 def test_pointers_start_after_a_hexadecimal_number_of_words() -> None:
     fields = VERBS.splitlines()[1].partition("|")[0].split()[3:]
-    assert pointers(fields) == ["v00000003", "n00000002"]
+    assert pointers(fields) == {"group": ["v00000003"], "derivation": ["n00000002"]}
 
 
 def test_synsets_are_joined_by_any_pointer(root: Path) -> None:
@@ -45,6 +45,9 @@ def test_synsets_are_joined_by_any_pointer(root: Path) -> None:
         ["n00000002", "v00000002"],
         ["v00000002", "v00000003"],
     ]
+    counts = {kind: graph.edges_of(kind)[0].size for kind in graph.relations}
+    found = {kind: (count, graph.is_directed(kind)) for kind, count in counts.items() if count}
+    assert found == {"is-a": (1, True), "derivation": (1, False), "group": (1, False)}
     assert loaded.labels.classes == ("noun.animal", "noun.artifact", "verb.body")
 
 

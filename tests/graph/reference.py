@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from nodegraft.graph.algebra.adjacency import Adjacency
+from nodegraft.graph.algebra.entries import OUT
 from nodegraft.graph.algebra.matrix import IntArray, Matrix
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.keys import NodeKeys
@@ -47,11 +48,56 @@ def stored(adjacency: Adjacency) -> NDArray[np.bool_]:
     return matrix
 
 
+def weighed(source: IntArray, target: IntArray, weights: Any, nodes: int) -> Dense:
+    """The dense adjacency of weighted edges; of an edge told twice the larger weight counts."""
+    matrix = np.zeros((nodes, nodes))
+    for a, b, weight in zip(source.tolist(), target.tolist(), weights.tolist(), strict=True):
+        if a != b:
+            matrix[a, b] = matrix[b, a] = max(matrix[a, b], weight)
+    return matrix
+
+
+def leading(source: IntArray, target: IntArray, nodes: int) -> NDArray[np.bool_]:
+    """Whether an edge leads from the row to the column."""
+    matrix = np.zeros((nodes, nodes), dtype=bool)
+    matrix[source, target] = source != target
+    return matrix
+
+
+def weights_in(adjacency: Adjacency) -> Dense:
+    """The weight of every entry that is stored, 1 where there is none."""
+    matrix = stored(adjacency).astype(np.float64)
+    matrix[matrix > 0] = 1.0 if adjacency.weights is None else adjacency.weights
+    return matrix
+
+
+def random_kinds(nodes: int = 40, seed: int = 0) -> dict[str, Adjacency]:
+    """Three kinds of edges, which share some: plain, weighted, and both weighted and directed."""
+    draws = np.random.default_rng(seed)
+    (a, b), (c, d), (e, f) = (random_edges(nodes, 90, 3 * seed + place) for place in range(3))
+    # Told twice with other weights, and some of them both ways.
+    e, f = np.concatenate((e, a[:30], f[:20])), np.concatenate((f, b[:30], e[:20]))
+    weights = draws.uniform(0.1, 3.0, c.size + e.size).astype(np.float32)
+    return {
+        "plain": Adjacency.from_edges(a, b, nodes),
+        "heavy": Adjacency.from_edges(c, d, nodes, weights=weights[: c.size]),
+        "told": Adjacency.from_edges(
+            e, f, nodes, weights=weights[c.size :], directions=np.full(e.size, OUT)
+        ),
+    }
+
+
+def typed_graph(sparse: bool = False, nodes: int = 40, seed: int = 0) -> Graph:
+    """The same nodes as :func:`random_graph`, joined by :func:`random_kinds`."""
+    features = random_graph(sparse, nodes, seed=seed).features(np.arange(nodes))
+    return Graph.from_parts(NodeKeys(np.arange(nodes)), features, random_kinds(nodes, seed))
+
+
 def joined_in(graph: Graph) -> NDArray[np.bool_]:
     return joined(*graph.edges(), graph.num_nodes)
 
 
-def normalised(matrix: NDArray[np.bool_]) -> Dense:
+def normalised(matrix: NDArray[Any]) -> Dense:
     """The dense D^-1/2 (A + I) D^-1/2."""
     looped = matrix + np.eye(len(matrix))
     degrees = looped.sum(axis=1)

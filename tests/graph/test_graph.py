@@ -9,12 +9,22 @@ from torch_geometric.data import Data
 
 from nodegraft.base.errors import DataError, ParameterError, UnknownNodeError
 from nodegraft.graph.algebra.adjacency import Adjacency
+from nodegraft.graph.algebra.entries import IN, OUT
 from nodegraft.graph.algebra.matrix import Matrix
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.keys import NodeKeys
 from nodegraft.graph.labels import NodeLabels
+from nodegraft.graph.relation import Relation
 from nodegraft.graph.view import GraphView
-from tests.graph.reference import dense, everyone, joined_in, random_graph
+from tests.graph.reference import (
+    dense,
+    everyone,
+    joined_in,
+    random_graph,
+    random_kinds,
+    typed_graph,
+    weights_in,
+)
 
 X = np.arange(6, dtype=np.float32).reshape(3, 2)
 PATH = [("a", "b"), ("b", "c")]
@@ -264,3 +274,201 @@ def test_features_that_are_no_numbers_are_refused() -> None:
 def test_a_text_where_keys_are_meant_is_refused() -> None:
     with pytest.raises(ParameterError, match=r"list of node keys is needed, not 'abc'"):
         small().rows_of("abc")
+
+
+KINDS: dict[str, Any] = {
+    "cites": Relation([("a", "b"), ("c", "b")], directed=True),
+    "like": Relation([("a", "b"), ("b", "a")], weights=[1, 2.5]),
+    "near": [("b", "c")],
+}
+
+
+def typed() -> Graph:
+    return Graph(["a", "b", "c"], X, KINDS)
+
+
+def told_of(graph: Graph, name: str) -> list[tuple[Any, ...]]:
+    """The edges of a kind by key: with a direction where they lead, else the earlier row first."""
+    edges = graph._store.adjacency(name)
+    rows, columns, weights, directions = edges.entries()
+    shown = rows < columns if directions is None else (directions & OUT) > 0
+    ends = zip(graph.keys_of(rows[shown]), graph.keys_of(columns[shown]), strict=True)
+    if weights is None:
+        return list(ends)
+    return [(*pair, weight) for pair, weight in zip(ends, weights[shown].tolist(), strict=True)]
+
+
+def told(graph: Graph) -> dict[str, list[tuple[Any, ...]]]:
+    return {name: told_of(graph, name) for name in graph.relations}
+
+
+def test_a_graph_may_have_edges_of_several_kinds() -> None:
+    graph = typed()
+    assert told(graph) == {
+        "cites": [("a", "b"), ("c", "b")],
+        "like": [("a", "b", 2.5)],
+        "near": [("b", "c")],
+    }
+    assert [graph.is_directed(name) for name in graph.relations] == [True, False, False]
+    assert np.stack(graph.edges(), axis=1).tolist() == [[0, 1], [1, 2]]
+    assert repr(graph) == "Graph(3 nodes, 2 undirected edges of 3 kinds, 2 features)"
+
+
+def test_one_kind_may_be_a_relation_without_a_name() -> None:
+    graph = Graph(["a", "b", "c"], X, Relation(PATH, weights=[0.5, 2], directed=True))
+    assert told(graph) == {"edges": [("a", "b", 0.5), ("b", "c", 2.0)]}
+
+
+@pytest.mark.parametrize(
+    ("edges", "message"),
+    [
+        ({}, "one kind of edges at least"),
+        ({"": PATH}, "known by a name, not ''"),
+        ({7: PATH}, "known by a name, not 7"),
+        (Relation(PATH, weights=[1.0]), "2 edges need as many weights"),
+        (
+            Relation(PATH, weights=np.array(["1", "2"])),
+            "weights, which are numbers; these are of type <U1",
+        ),
+        (Relation(PATH, weights=[True, False]), "of type bool"),
+        (Relation(PATH, weights=np.ones((1, 2))), r"shape \(1, 2\)"),
+        (Relation(PATH, weights=[1.0, 0.0]), "positive and finite; 1 are not, such as 0.0"),
+        (Relation(PATH, weights=[np.nan, -1.0]), "2 are not, such as nan"),
+        (Relation(PATH, weights=[1e39, 1.0]), "1 are not, such as 1e[+]39"),
+        (Relation(PATH, weights=[1e-60, 1.0]), "1 are not, such as 1e-60"),
+        ({"x": Relation([("a", "z")])}, "1 of 2 nodes are not in this graph: 'z'"),
+    ],
+)
+def test_kinds_that_make_no_graph_are_refused(edges: Any, message: str) -> None:
+    with pytest.raises((DataError, UnknownNodeError), match=message):
+        Graph(["a", "b", "c"], X, edges)
+
+
+def test_growing_adds_to_kinds_and_brings_new_ones() -> None:
+    new: dict[str, Any] = {
+        "cites": [("d", "a"), ("b", "a")],
+        "like": Relation([("a", "b"), ("c", "d")], weights=[1, 4]),
+        "sells": Relation([("d", "b")], directed=True),
+    }
+    grown = typed().grow(["d"], np.zeros((1, 2)), new)
+    assert told(grown) == {
+        # Given without a word of direction: it is that of the kind.
+        "cites": [("a", "b"), ("b", "a"), ("c", "b"), ("d", "a")],
+        # Of an edge told again the largest weight counts.
+        "like": [("a", "b", 2.5), ("c", "d", 4.0)],
+        "near": [("b", "c")],
+        "sells": [("d", "b")],
+    }
+    assert told(typed())["like"] == [("a", "b", 2.5)]
+
+
+def test_weights_come_to_a_kind_that_had_none() -> None:
+    grown = small().grow(edges=Relation([("a", "c"), ("a", "b")], weights=[0.5, 3]))
+    assert told(grown) == {"edges": [("a", "b", 3.0), ("a", "c", 0.5), ("b", "c", 1.0)]}
+
+
+def test_growing_by_nodes_alone_names_no_kind() -> None:
+    grown = typed().grow(["d"], np.zeros((1, 2)))
+    assert grown.num_nodes == 4
+    assert told(grown) == told(typed())
+
+
+@pytest.mark.parametrize("edges", [PATH, np.array(PATH), iter(PATH), Relation(PATH)])
+def test_with_several_kinds_plain_pairs_are_refused(edges: Any) -> None:
+    message = r"kinds cites, like, near: say which kind .* as in \{\"cites\": pairs\}"
+    with pytest.raises(DataError, match=message):
+        typed().grow(edges=edges)
+
+
+@pytest.mark.parametrize("edges", [PATH, Relation(PATH, directed=True)], ids=["pairs", "directed"])
+@pytest.mark.parametrize("directed", [True, False])
+def test_a_kind_keeps_its_direction_without_any_edge_too(edges: Any, directed: bool) -> None:
+    """Edges that lead nowhere once came of it."""
+    empty = Graph(["a", "b", "c"], X, {"cites": Relation([], directed=directed)})
+    grown = empty.grow(edges=edges)
+    assert grown.is_directed("cites") == (directed or edges is not PATH)
+    assert told(grown) == {"cites": PATH}
+
+
+def test_edges_without_a_direction_do_not_get_one() -> None:
+    with pytest.raises(DataError, match="Edges of kind 'near' have no direction in this graph"):
+        typed().grow(edges={"near": Relation([("a", "c")], directed=True)})
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_another_order_of_rows_is_the_same_graph(sparse: bool) -> None:
+    graph, order = typed_graph(sparse), np.random.default_rng(0).permutation(40)
+    other = graph.reordered(order)
+    assert other.relations == graph.relations
+    assert np.array_equal(dense(other.features(other.rows)), dense(graph.features(order)))
+    for name, kind in random_kinds().items():
+        found = other._store.adjacency(name)
+        assert np.array_equal(weights_in(found), weights_in(kind)[np.ix_(order, order)])
+        for way in (OUT, IN):
+            truth = dense(kind.along(way))[np.ix_(order, order)]
+            assert np.array_equal(dense(found.along(way)), truth)
+    assert other.reordered(np.argsort(order)).content_hash == graph.content_hash
+
+
+def test_edges_are_kept_kind_by_kind() -> None:
+    graph = typed_graph()
+    cut = graph.keeping_edges(lambda source, target: (source + target) % 3 > 0)
+    stays = np.add.outer(everyone(graph), everyone(graph)) % 3 > 0
+    for name, kind in random_kinds().items():
+        found = cut._store.adjacency(name)
+        assert np.array_equal(weights_in(found), weights_in(kind) * stays)
+        assert np.array_equal(dense(found.along(OUT)), dense(kind.along(OUT)) * stays)
+    assert cut.num_edges < graph.num_edges
+    every = graph.keeping_edges(lambda source, _: np.ones(source.size, dtype=bool))
+    assert every.content_hash == graph.content_hash
+
+
+def test_merged_kinds_are_one_plain_graph() -> None:
+    assert typed().merging_kinds().content_hash == small().content_hash
+    assert small().merging_kinds().content_hash == small().content_hash
+
+
+def test_other_features_leave_kinds_as_they_are() -> None:
+    changed = typed().with_features(X + 1)
+    assert told(changed) == told(typed())
+    assert dense(changed.features([0])).tolist() == [[1, 2]]
+
+
+def test_the_hash_of_a_plain_graph_is_what_it_was() -> None:
+    """Before edges had kinds: results on record name graphs by it."""
+    assert small().content_hash == "215ab8991634718debf0b7525d86708c"
+    sparse = Graph(range(3), csr_array(X), [(0, 1), (1, 2)])
+    assert sparse.content_hash == "b6ef20f370beb838e7874f4d94cc5a4d"
+    assert Graph(["a", "b", "c"], X, {"edges": PATH}).content_hash == small().content_hash
+
+
+def test_the_hash_depends_on_kinds_weights_and_directions() -> None:
+    turned = [("b", "a"), ("b", "c")]
+    edges: list[Any] = [
+        PATH,
+        Relation(PATH, weights=[1, 1]),
+        Relation(PATH, weights=[1, 2]),
+        Relation(PATH, weights=[2, 1]),
+        Relation(PATH, directed=True),
+        Relation(turned, directed=True),
+        Relation(turned, weights=[1, 2], directed=True),
+        {"cites": PATH},
+        {"cites": PATH, "like": []},
+        {"cites": PATH[:1], "like": PATH[1:]},
+        {"cites": PATH[1:], "like": PATH[:1]},
+        {"cites": PATH, "like": PATH[1:]},
+    ]
+    hashes = [Graph(["a", "b", "c"], X, one).content_hash for one in edges]
+    assert len(set(hashes)) == len(edges)
+    again = Relation([("c", "b"), ("b", "a"), ("a", "b")], weights=[2, 0.5, 1])
+    assert Graph(["a", "b", "c"], X, again).content_hash == hashes[2]
+
+
+def test_kinds_may_become_one_with_weights() -> None:
+    edges = {"on": [("a", "b")], "by": [("a", "b"), ("b", "c")]}
+    graph = Graph(["a", "b", "c"], np.eye(3), edges)
+    one = graph.weighing_kinds({"on": 2.0, "by": 0.5})
+    source, target, weights = one.edges_of("edges")
+    assert (source.tolist(), target.tolist()) == ([0, 1], [1, 2])
+    assert weights is not None
+    assert weights.tolist() == [2.5, 0.5]

@@ -1,10 +1,13 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.labels import NodeLabels
-from nodegraft.graph.statistics import GraphStatistics, describe
+from nodegraft.graph.relation import Relation
+from nodegraft.graph.statistics import GraphStatistics, KindStatistics, describe
 
 # A star of four around 0, a pair 5-6, and 7 alone; 4 has no label.
 EDGES = [(0, 1), (0, 2), (0, 3), (0, 4), (5, 6)]
@@ -28,6 +31,23 @@ def test_every_number_by_hand() -> None:
         degree_quantiles=(0, 1, 1, 1, 1, 1, 4, 4),
         homophily=0.5,
         adjusted_homophily=(0.5 - chance) / (1 - chance),
+        kinds=(KindStatistics("edges", 5, False, False, 0.5, (0.5 - chance) / (1 - chance)),),
+    )
+
+
+def test_every_number_of_every_kind_by_hand() -> None:
+    kinds = {
+        # aa, aa, and one that is in both kinds: ab.
+        "cites": Relation([(0, 1), (2, 0), (0, 3), (3, 0)], directed=True),
+        "near": Relation([(0, 3), (0, 4), (5, 6)], weights=[1, 2, 3]),
+    }
+    found = describe(Graph(range(8), np.eye(8), kinds), LABELS)
+    plain = describe(Graph(range(8), np.eye(8), EDGES), LABELS)
+    assert replace(found, kinds=plain.kinds) == plain
+    cites, near = (5 / 6) ** 2 + (1 / 6) ** 2, 1 / 2
+    assert found.kinds == (
+        KindStatistics("cites", 3, True, False, 2 / 3, (2 / 3 - cites) / (1 - cites)),
+        KindStatistics("near", 3, False, True, 0.0, (0 - near) / (1 - near)),
     )
 
 

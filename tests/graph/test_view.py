@@ -5,12 +5,23 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nodegraft.base.errors import HiddenNodeError, UnknownNodeError
+from nodegraft.base.errors import DataError, HiddenNodeError, UnknownNodeError
 from nodegraft.graph.algebra.matrix import IntArray
 from nodegraft.graph.algebra.operator import Operator
 from nodegraft.graph.graph import Graph
+from nodegraft.graph.relation import Relation
 from nodegraft.graph.view import GraphView
-from tests.graph.reference import Dense, dense, joined_in, normalised, random_graph, within
+from tests.graph.reference import (
+    Dense,
+    dense,
+    joined_in,
+    normalised,
+    random_graph,
+    random_kinds,
+    typed_graph,
+    weights_in,
+    within,
+)
 
 VISIBLE = np.arange(1, 40, 2)
 GRAPH = random_graph()
@@ -125,3 +136,145 @@ def test_a_node_keeps_its_row_from_view_to_view() -> None:
     assert np.array_equal(features[0], features[2])
     assert [view.rows_of([9]).tolist() for view in views] == [[9]] * 3
     assert [view.positions(np.array([9])).tolist() for view in views] == [[4], [6], [9]]
+
+
+WORTH = {"plain": 0.5, "heavy": 2.0, "told": 0.25}
+
+
+def as_weighed(rows: IntArray, worth: dict[str, float]) -> Graph:
+    """The visible part of the typed graph, its kinds summed up into weights beforehand."""
+    kinds = random_kinds()
+    total = np.zeros((40, 40))
+    for name, weight in worth.items():
+        total += weight * weights_in(kinds[name])
+    inside = np.triu(total[np.ix_(rows, rows)])
+    source, target = np.nonzero(inside)
+    pairs = np.stack((rows[source], rows[target]), axis=1)
+    return Graph(rows, typed_graph().features(rows), Relation(pairs, inside[source, target]))
+
+
+@pytest.mark.parametrize("worth", [WORTH, WORTH | {"heavy": 0.0}], ids=["all", "one for nothing"])
+@pytest.mark.parametrize("rows", [np.arange(40), VISIBLE], ids=["graph", "view"])
+def test_weighing_is_a_graph_with_these_weights(rows: IntArray, worth: dict[str, float]) -> None:
+    """Of a view the visible part alone: hidden nodes count nowhere."""
+    graph = typed_graph()
+    view = (graph if rows.size == 40 else graph.view(rows)).weighing(worth)
+    alone = as_weighed(rows, worth)
+    at = alone.rows_of(ASKED)
+    assert (view.num_nodes, view.num_edges) == (alone.num_nodes, alone.num_edges)
+    assert view.degrees(ASKED).tolist() == alone.degrees(at).tolist()
+    np.testing.assert_allclose(
+        numbers(view.full_batch(1).hops[0]), numbers(alone.full_batch(1).hops[0]), atol=1e-6
+    )
+    for one, truth in zip(view.propagated(ASKED, 2), alone.propagated(at, 2), strict=True):
+        np.testing.assert_allclose(dense(one), dense(truth), atol=1e-5)
+    walks = view.diffused([ASKED[:2]], ASKED, [0.3, 0.1])
+    truth = alone.diffused([at[:2]], at, [0.3, 0.1])
+    np.testing.assert_allclose(walks, truth, rtol=1e-4)
+
+
+def test_weights_of_kinds_change_what_is_seen() -> None:
+    graph = typed_graph()
+    found = [
+        dense(graph.weighing(worth).propagated(ASKED, 1)[1])
+        for worth in (WORTH, WORTH | {"told": 1.0}, dict.fromkeys(WORTH, 1.0))
+    ]
+    assert not np.allclose(found[0], found[1])
+    # An edge of two kinds counts twice in a sum, and once where kinds are merged.
+    assert not np.allclose(found[2], dense(graph.propagated(ASKED, 1)[1]))
+
+
+def test_one_kind_that_counts_once_needs_no_weighing() -> None:
+    view = GRAPH.view(VISIBLE)
+    assert view.weighing({"edges": 1.0}) is view
+    heavier = view.weighing({"edges": 2.0})
+    assert view.weighing({"edges": 2.0}) is heavier is not view
+    assert heavier.weighing({"edges": 2.0}) is heavier
+    back = heavier.weighing({"edges": 1.0}).propagated(ASKED, 1)[1]
+    assert np.array_equal(dense(back), dense(view.propagated(ASKED, 1)[1]))
+    assert not np.allclose(dense(back), dense(heavier.propagated(ASKED, 1)[1]))
+
+
+def test_full_degrees_count_the_weights_of_all() -> None:
+    view = typed_graph().view(VISIBLE).weighing(WORTH).with_full_degrees()
+    everyone = as_weighed(np.arange(40), WORTH)
+    wanted = dense(everyone._adjacency.normalised)[np.ix_(VISIBLE, VISIBLE)]
+    np.testing.assert_allclose(numbers(view.full_batch(1).hops[0]), wanted, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["plain", "heavy", "told"])
+@pytest.mark.parametrize("rows", [np.arange(40), VISIBLE], ids=["graph", "view"])
+def test_edges_of_a_kind_are_those_that_are_visible(name: str, rows: IntArray) -> None:
+    kind = weights_in(random_kinds()[name])
+    source, target, weights = typed_graph().view(rows).edges_of(name)
+    hidden = np.setdiff1d(np.arange(40), rows)
+    kind[hidden], kind[:, hidden] = 0, 0
+    assert [source.tolist(), target.tolist()] == [one.tolist() for one in np.nonzero(np.triu(kind))]
+    if name == "plain":
+        assert weights is None
+    else:
+        assert weights is not None
+        assert weights.tolist() == kind[source, target].tolist()
+
+
+def test_kinds_are_known_by_name() -> None:
+    view = typed_graph().view(VISIBLE)
+    assert view.relations == ("plain", "heavy", "told")
+    assert [view.is_directed(name) for name in view.relations] == [False, False, True]
+    for ask in (view.edges_of, view.is_directed):
+        with pytest.raises(DataError, match="no edges of kind 'other', only plain, heavy, told"):
+            ask("other")
+
+
+def by_key(graph: GraphView, count: int, without: list[int]) -> list[Any]:
+    return sorted(graph.keys_of(graph.sampled(count, graph.rows_of(without))))
+
+
+def test_a_sample_depends_on_keys_alone() -> None:
+    keys = np.random.default_rng(0).permutation(40)
+    one, other = Graph(range(40), np.eye(40)), Graph(keys, np.eye(40))
+    for count, without in ((5, []), (5, [3, 8, 9]), (40, [0]), (0, [])):
+        found = by_key(one, count, without)
+        assert found == by_key(other, count, without)
+        assert len(found) == min(count, 40 - len(without))
+        assert not set(found) & set(without)
+    assert set(by_key(one, 5, [])) < set(by_key(one, 9, []))
+    assert by_key(one, 5, []) != list(range(5))
+    rows = other.sampled(7, np.array([2]))
+    assert (np.diff(rows) > 0).all()
+
+
+def test_only_visible_nodes_are_sampled() -> None:
+    view = GRAPH.view(VISIBLE)
+    assert view.sampled(40, VISIBLE[:3]).tolist() == VISIBLE[3:].tolist()
+    # The smallest hashes among the visible are those of the whole, hidden ones left out.
+    every = [GRAPH.sampled(count, VISIBLE[:0]) for count in range(1, 41)]
+    order = [set(now) - set(before) for before, now in pairwise([VISIBLE[:0], *every])]
+    seen = [row for added in order for row in added if row in VISIBLE]
+    assert set(view.sampled(6, VISIBLE[:0])) == set(seen[:6])
+
+
+@pytest.mark.parametrize("count", [1, 3, 40])
+def test_nearest_rows_have_the_largest_shares(count: int) -> None:
+    view = GRAPH.view(VISIBLE)
+    for start in (ASKED[:1], ASKED[1:3], ASKED[3:]):
+        [found] = view.nearest([start], count, [0.3])
+        share = view.diffused([start], view.rows, [0.3])[0, :, 0]
+        others = [row for row in view.rows[share > 0].tolist() if row not in start]
+        logs = dict(zip(view.rows.tolist(), np.log(np.maximum(share, 1e-30)).round(3), strict=True))
+        assert found.size == min(count, len(others))
+        assert (np.diff(found) > 0).all()
+        assert set(found) <= set(others)
+        left = [logs[row] for row in others if row not in found]
+        assert not left or max(left) <= min(logs[row] for row in found.tolist()) + 0.002
+
+
+def test_of_rows_as_near_keys_decide() -> None:
+    spokes, order = [(0, leaf) for leaf in range(1, 20)], np.random.default_rng(1).permutation(20)
+    one, other = Graph(range(20), np.eye(20), spokes), Graph(order, np.eye(20), spokes)
+    kept = [
+        sorted(graph.keys_of(graph.nearest([graph.rows_of([0])], 4, [0.3])[0]))
+        for graph in (one, other)
+    ]
+    assert kept[0] == kept[1] != [1, 2, 3, 4]
+    assert len(kept[0]) == 4

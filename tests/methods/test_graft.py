@@ -3,6 +3,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from nodegraft.base.errors import ClassNameError, NotSupportedError, ParameterError
 from nodegraft.datasets.synthetic import Synthetic
@@ -25,28 +26,53 @@ def unit(rows: Dense) -> Dense:
     return rows / np.where(lengths > 0, lengths, 1.0)
 
 
-def literal_signals(graph: Graph, sparse: bool) -> list[Dense]:
+def literal_scores(graph: Graph, sparse: bool, weights: Dense) -> Dense:
     """The formula of the docstring, word for word, in double precision."""
     layer = dense(graph.features(everyone(graph)))
     spread = normalised(joined_in(graph))
     if sparse:
         layer = layer * (np.log((1 + len(layer)) / (1 + (layer != 0).sum(axis=0))) + 1)
-    signals = []
-    for _ in range(3):
-        z = unit(layer)
-        means = np.stack([z[rows].mean(axis=0) for rows in ALL.values()])
-        centre = means[: len(BASE)].mean(axis=0)
-        signals.append(unit(z - centre) @ unit(means - centre).T)
-        layer = spread @ layer
-    mass = []
-    for rows in ALL.values():
-        start = np.isin(np.arange(len(layer)), rows) / rows.size
-        steps = [np.linalg.matrix_power(spread, step) @ start for step in range(10)]
-        mass.append(sum(0.3 * 0.7**step * walked for step, walked in enumerate(steps)))
-    walked = np.stack(mass, axis=1)
-    signals.append(np.log(walked / walked.mean(axis=0) + 0.1))
-    few = np.log1p(100 / np.array([rows.size for rows in ALL.values()]))
-    return [*signals, np.tile(few, (len(layer), 1))]
+    z = [unit(np.linalg.matrix_power(spread, hop) @ layer) for hop in range(3)]
+    means = [np.stack([one[rows].mean(axis=0) for rows in ALL.values()]) for one in z]
+    centre = [one[: len(BASE)].mean(axis=0) for one in means]
+    background = [one.mean(axis=0) + 1e-7 for one in z]
+    counts = np.array([rows.size for rows in ALL.values()])
+
+    def cosines(towards: list[Dense]) -> list[Dense]:
+        parts = zip(z, towards, centre, strict=True)
+        return [unit(one - middle) @ unit(mean - middle).T for one, mean, middle in parts]
+
+    def words(towards: list[Dense]) -> list[Dense]:
+        if layer.min() < 0:
+            return []
+        ratios = [np.log((q + b) / (2 * b)) for q, b in zip(towards, background, strict=True)]
+        return [z[hop] @ ratios[hop].T for hop in (0, 2)]
+
+    walks = []
+    for restart, length in ((0.3, 10), (0.15, 20), (0.05, 60), (0.02, 100)):
+        walked = np.zeros((len(layer), len(ALL)))
+        step = np.stack([np.isin(np.arange(len(layer)), rows) / rows.size for rows in ALL.values()])
+        for count in range(length):
+            walked += restart * (1 - restart) ** count * step.T
+            step = step @ spread
+        walks.append(np.log(walked / walked.mean(axis=0) + 0.1))
+    few = np.tile(np.log1p(100 / counts), (len(layer), 1))
+    pool = np.setdiff1d(everyone(graph), ALL.rows())
+    refined = means
+    for stage in range(3):
+        signals = [*cosines(means), *walks, *cosines(refined), *words(refined), few]
+        scores: Dense = sum(w * one for w, one in zip(weights[stage], signals, strict=True))
+        likely = np.exp(scores[pool])
+        shares = np.full(len(ALL), 1 / len(ALL))
+        for _ in range(10):
+            chances = likely * shares / (likely * shares).sum(axis=1, keepdims=True)
+            shares = (chances.sum(axis=0) + 1) / (pool.size + len(ALL))
+        gained = chances.sum(axis=0)
+        refined = [
+            (counts[:, None] * mean + chances.T @ one[pool]) / (counts + gained)[:, None]
+            for mean, one in zip(means, z, strict=True)
+        ]
+    return scores
 
 
 def taught(graph: Graph, **parameters: Any) -> Graft:
@@ -55,13 +81,14 @@ def taught(graph: Graph, **parameters: Any) -> Graft:
     return model
 
 
-@pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
+@pytest.mark.parametrize("kind", ["dense", "sparse", "words"])
 @pytest.mark.parametrize("seed", [0, 1, 2])
-def test_scores_are_the_formula(sparse: bool, seed: int) -> None:
-    graph = random_graph(sparse, seed=seed)
+def test_scores_are_the_formula(kind: str, seed: int) -> None:
+    graph = random_graph(kind != "dense", seed=seed)
+    if kind == "words":
+        graph = graph.with_features(abs(graph.features(everyone(graph))))
     model = taught(graph)
-    weighted = zip(model.weights_, literal_signals(graph, sparse), strict=True)
-    expected = sum(weight * signal for weight, signal in weighted)
+    expected = literal_scores(graph, kind != "dense", model.weights_)
     # Walks and rows are in single precision; weights are up to 7.
     np.testing.assert_allclose(model.score_rows(graph, everyone(graph)), expected, atol=2e-5)
 
@@ -87,23 +114,26 @@ def test_edges_that_tell_nothing_are_given_no_weight() -> None:
     given = stream(homophily=0.0, signal=4.0)
     model = Graft()
     assert last(model, given) > last(Graft(hops=0, walks=False), given) - 0.01
-    own, _, far, walks, _ = model.weights_
+    weights = model.weights_[-1]
+    own, far = weights[[0, 7]].sum(), weights[[2, 9]].sum()
     assert far < own / 10
-    assert walks < 0.1
+    assert weights[3:7].sum() < 0.1
 
 
 def test_practice_needs_classes_and_labels_to_spare() -> None:
     graph = random_graph()
     model = Graft().fit(graph, BASE)
-    np.testing.assert_allclose(model.weights_, [20 / 3, 20 / 3, 20 / 3, 0.6, 0.4])
+    usual = [*[10 / 6] * 3, *[0.15] * 4, *[10 / 6] * 3, 0.4]
+    np.testing.assert_allclose(model.weights_, [usual] * 3)
 
 
 def test_labels_set_aside_for_practice_teach_in_the_end() -> None:
     given = stream()
     model = Graft().fit(given._graph, given.split.train)
     counts = [rows.size for rows in given.split.train.values()]
-    assert model._sums().counts.tolist() == counts
-    assert not np.allclose(model.weights_[:3], 20 / 3)
+    scorer = model.derived(given._graph)
+    assert scorer.taught.counts[scorer.columns].tolist() == counts
+    assert not np.allclose(model.weights_[0, :3], 10 / 6)
 
 
 def test_more_labels_are_as_good_as_all_at_once() -> None:
@@ -140,8 +170,9 @@ def test_what_cannot_be_added_to_is_said_and_changes_nothing() -> None:
 def test_only_so_many_labels_are_remembered_one_by_one() -> None:
     graph = random_graph()
     model = Graft(kept_labels=3).fit(graph, {"a": range(20), "b": range(20, 22)})
-    assert [rows.size for rows in model._known_on(graph).starts] == [3, 2]
-    assert model._sums().counts.tolist() == [20, 2]
+    taught = model.derived(graph).taught
+    assert [rows.size for rows in taught.labels] == [3, 2]
+    assert taught.counts.tolist() == [20, 2]
 
 
 def answers(model: Graft, graph: Graph) -> NDArray[np.float64]:
@@ -194,9 +225,11 @@ def test_explains_to_the_last_digit() -> None:
     assert (why["answer"], why["runner_up"]) == tuple(model.classes_[one] for one in order[:2])
     assert sum(part["for"] for part in why["signals"]) == pytest.approx(scores[order[0]])
     assert sum(part["for_runner_up"] for part in why["signals"]) == pytest.approx(scores[order[1]])
-    similar = sum(part["for"] for part in why["signals"][:3])
+    cosines = [*why["signals"][:3], *why["signals"][7:10]]
+    similar = sum(part["for"] for part in cosines) - why["unlabelled_nodes"]
     assert sum(label["similarity"] for label in why["labels"]) == pytest.approx(similar, abs=1e-5)
-    walked = why["signals"][3]["for"] - model.weights_[3] * np.log(0.1)
+    walked = sum(part["for"] for part in why["signals"][3:7])
+    walked -= model.weights_[-1, 3:7].sum() * np.log(0.1)
     assert sum(label["walks"] for label in why["labels"]) == pytest.approx(walked, abs=1e-4)
     assert {label["node"] for label in why["labels"]} == set(ALL[why["answer"]].tolist())
 
@@ -220,3 +253,34 @@ def test_text_embeddings_in_half_precision_do_as_well() -> None:
     )
     np.testing.assert_allclose(half, single, atol=1e-3)
     assert np.mean(half.argmax(axis=1) == np.arange(90, 120) % 6) > 0.9
+
+
+def test_negative_values_that_come_later_are_no_words() -> None:
+    graph = random_graph(sparse=True)
+    words = dense(abs(graph.features(everyone(graph))))
+    words[30:] *= -1
+    graph = graph.with_features(csr_array(words))
+    model = Graft().fit(graph.view(np.arange(30)), {"a": [0, 1, 2], "b": [3, 4], "c": [5]})
+    model.add_classes(graph, {"d": [31, 32]})
+    assert np.isfinite(model.score_rows(graph, everyone(graph))).all()
+
+
+def test_explains_a_class_with_more_labels_than_are_looked_at() -> None:
+    graph = random_graph(sparse=True)
+    model = Graft(kept_labels=2).fit(graph, {"a": range(8), "b": range(8, 12)})
+    why = model.explain(graph, 20)
+    cosines = [*why["signals"][:3], *why["signals"][7:10]]
+    similar = sum(part["for"] for part in cosines) - why["unlabelled_nodes"]
+    assert sum(label["similarity"] for label in why["labels"]) == pytest.approx(similar, abs=1e-5)
+    neighbours = graph.degrees([20])[0]
+    assert why["relations"] == [{"kind": "edges", "worth": 1.0, "neighbours": neighbours}]
+
+
+def test_a_kind_that_comes_later_is_worth_what_all_are_on_average() -> None:
+    graph = random_graph(sparse=True)
+    pairs = np.stack(graph.edges(), axis=1)
+    typed = Graph(range(40), graph.features(everyone(graph)), {"on": pairs[:60], "by": pairs[60:]})
+    model = Graft().fit(typed, BASE)
+    later = typed.grow(edges={"new": [(0, 30)]})
+    assert set(model.kinds_) == {"on", "by"}
+    assert model._weighing(later)._weights == (*model.kinds_.values(), model.unseen_kind_)

@@ -245,8 +245,8 @@ def forged(place: Path, change: Callable[[dict[str, Any], dict[str, Any]], None]
     return place.parent / "forged"
 
 
-def _columns_beyond(arrays: dict[str, Any], document: dict[str, Any]) -> None:
-    arrays["state.memory_/columns"] = np.full_like(arrays["state.memory_/columns"], 2**30)
+def _wide_background(arrays: dict[str, Any], document: dict[str, Any]) -> None:
+    arrays["state.background_"] = np.zeros((3, 2**10))
 
 
 def _without_weights(arrays: dict[str, Any], document: dict[str, Any]) -> None:
@@ -264,7 +264,7 @@ def _planted(arrays: dict[str, Any], document: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (_columns_beyond, "does not fit together"),
+        (_wide_background, "does not fit together"),
         (_without_weights, "lacks weights_"),
         (_short_weights, "does not fit together"),
         (_planted, "nobody asked for: 'evil'"),

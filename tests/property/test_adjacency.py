@@ -3,7 +3,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nodegraft.graph.algebra.adjacency import Adjacency
-from tests.graph.reference import dense, joined, normalised, stored, within
+from nodegraft.graph.algebra.entries import OUT
+from tests.graph.reference import (
+    dense,
+    joined,
+    leading,
+    normalised,
+    stored,
+    weighed,
+    weights_in,
+    within,
+)
 from tests.property.strategies import Edges, edges, some_of, thorough
 
 
@@ -46,3 +56,22 @@ def test_edges_are_undirected_and_listed_once(drawn: Edges) -> None:
     assert list(zip(source, target, strict=True)) == list(
         zip(*np.nonzero(np.triu(joined(*drawn))), strict=True)
     )
+
+
+@thorough
+@given(edges(), st.data())
+def test_weights_and_directions(drawn: Edges, data: st.DataObject) -> None:
+    source, target, nodes = drawn
+    several = st.lists(st.integers(1, 9), min_size=source.size, max_size=source.size)
+    weights = np.array(data.draw(several), dtype=np.float32)
+    adjacency = Adjacency.from_edges(*drawn, weights=weights, directions=np.full(source.size, OUT))
+    heavy = weighed(source, target, weights, nodes)
+    assert np.array_equal(weights_in(adjacency), heavy)
+    some = data.draw(some_of(nodes))
+    part = adjacency.induced(some)
+    assert np.array_equal(weights_in(part), heavy[np.ix_(some, some)])
+    leads = leading(source, target, nodes)
+    assert np.array_equal(dense(part.along(OUT)), leads[np.ix_(some, some)])
+    matrix, sources = adjacency.hop(some)
+    expected = normalised(heavy)[np.ix_(some, sources)]
+    np.testing.assert_allclose(dense(matrix), expected, atol=1e-6)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from studies import attention, edge_drift, published, record_file, searches, seeds
+from studies import attention, edge_drift, kinds, published, record_file, searches, seeds
 from studies.record_file import PAGES, measure_missing, read
 
 PAGES_OF_STUDIES: list[tuple[str, Callable[[], str]]] = [
@@ -14,6 +14,7 @@ PAGES_OF_STUDIES: list[tuple[str, Callable[[], str]]] = [
     ),
     ("edge-drift-measured.md", lambda: edge_drift.told(read(edge_drift.RECORDS))),
     ("seeds-measured.md", lambda: seeds.told(read(seeds.RECORDS))),
+    ("kinds-measured.md", lambda: kinds.told(read(kinds.RECORDS))),
     ("attention-measured.md", lambda: attention.told(read(attention.RECORDS))),
     ("searches-measured.md", searches.told),
 ]

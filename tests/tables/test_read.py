@@ -9,6 +9,7 @@ import pyarrow.parquet
 import pytest
 
 from nodegraft.base.errors import ClassNameError, DataError, ParameterError, UnknownNodeError
+from nodegraft.graph.algebra.entries import OUT
 from nodegraft.graph.graph import Graph
 from nodegraft.tables.features.recipe import FeatureRecipe
 from nodegraft.tables.read import grow_graph, read_graph, read_labels, read_tables
@@ -288,6 +289,162 @@ def test_oddities_that_do_no_harm_are_only_told(write: Write) -> None:
     assert report.count("edges given more than once or in both directions, merged") == 1
     assert report.count("edges from a node to itself, dropped") == 1
     assert report.count("something else") == 0
+
+
+TYPED = {
+    "source": ["a", "b", "a", "b", "c"],
+    "target": ["b", "a", "c", "c", "a"],
+    "kind": ["cites", "cites", "like", "like", "like"],
+    "worth": [1.0, 2.0, 0.5, 4.0, 3.0],
+}
+KINDS: Columns = {"edge_type": "kind", "edge_weight": "worth"}
+
+
+def kinds_of(graph: Graph) -> dict[str, list[tuple[Any, ...]]]:
+    """The edges of each kind by key, with their weights; where they lead if they lead one way."""
+    found = {}
+    for name in graph.relations:
+        rows, columns, weights, ways = graph._store.adjacency(name).entries()
+        shown = np.flatnonzero(rows < columns if ways is None else ways & OUT)
+        ends = graph.keys_of(rows[shown]), graph.keys_of(columns[shown])
+        parts = ends if weights is None else (*ends, weights[shown].tolist())
+        found[name] = list(zip(*parts, strict=True))
+    return found
+
+
+# Whether there are directions -> what is read; both ways of a pair share one weight, the larger.
+CITES = {False: [("a", "b", 2.0)], True: [("a", "b", 2.0), ("b", "a", 2.0)]}
+LIKE = {
+    False: [("a", "c", 3.0), ("b", "c", 4.0)],
+    True: [("a", "c", 3.0), ("b", "c", 4.0), ("c", "a", 3.0)],
+}
+
+
+@pytest.mark.parametrize(
+    ("directed", "cites", "like"),
+    [
+        (False, False, False),
+        (True, True, True),
+        (["cites"], True, False),
+        ("like", False, True),
+        ({"like", "cites"}, True, True),
+        ([], False, False),
+    ],
+)
+def test_edges_have_kinds_weights_and_directions(
+    write: Write, directed: Any, cites: bool, like: bool
+) -> None:
+    files = write("nodes", NODES), write("edges", TYPED)
+    tables = read_tables(*files, features="price", **KINDS, directed=directed)
+    graph = tables.graph
+    assert graph.relations == ("cites", "like")
+    assert [graph.is_directed(name) for name in graph.relations] == [cites, like]
+    assert kinds_of(graph) == {"cites": CITES[cites], "like": LIKE[like]}
+    merged = "edges given more than once or in both directions, merged"
+    assert tables.report.count(merged) == (not cites) + (not like)
+    assert tables.report.edges == 3
+
+
+def test_kinds_and_weights_may_come_alone(write: Write) -> None:
+    files = write("nodes", NODES), write("edges", TYPED)
+    graph = read_graph(*files, features="price", edge_type="kind")
+    assert kinds_of(graph) == {"cites": [("a", "b")], "like": [("a", "c"), ("b", "c")]}
+    graph = read_graph(*files, features="price", edge_weight="worth", directed=True)
+    edges = [("a", "b", 2.0), ("a", "c", 3.0), ("b", "a", 2.0), ("b", "c", 4.0), ("c", "a", 3.0)]
+    assert kinds_of(graph) == {"edges": edges}
+
+
+def test_numbers_may_name_kinds(write: Write) -> None:
+    edges = write("edges", {**EDGES, "kind": [2, 10]})
+    graph = read_graph(write("nodes", NODES), edges, features="price", edge_type="kind")
+    assert kinds_of(graph) == {"10": [("b", "c")], "2": [("a", "b")]}
+
+
+ODD_KINDS = {
+    "source": ["a", "a", "b", "c", "a", "b"],
+    "target": ["b", "c", "c", "a", "b", "c"],
+    "kind": ["x", None, "x", "y", "x", "y"],
+}
+ODD_WEIGHTS = [1.0, 1.0, 0.0, -2.0, None, 5.0]
+
+
+def test_edges_without_kind_or_weight_are_told_and_dropped(write: Write) -> None:
+    files = write("nodes", NODES), write("edges", {**ODD_KINDS, "worth": ODD_WEIGHTS})
+    with pytest.raises(DataError) as caught:
+        read_tables(*files, features="price", **KINDS)
+    report = str(caught.value)
+    assert "1  edges without a kind -> they are dropped" in report
+    told = "3  edges whose weight is missing, infinite or not positive (for example 0.0, -2.0, nan)"
+    assert f"{told} -> they are dropped" in report
+    tables = read_tables(*files, features="price", **KINDS, repair=True)
+    assert kinds_of(tables.graph) == {"x": [("a", "b", 1.0)], "y": [("b", "c", 5.0)]}
+    assert [finding.count for finding in tables.report.blocking] == [1, 3]
+
+
+@pytest.mark.parametrize("weight", [np.inf, -np.inf, np.nan, 1e39, 1e-60, 0])
+def test_a_weight_that_is_none_is_refused(parquet: Write, weight: float) -> None:
+    edges = parquet("edges", {**EDGES, "worth": [1.0, weight]})
+    nodes, options = parquet("nodes", NODES), {"features": "price", "edge_weight": "worth"}
+    with pytest.raises(DataError, match="1  edges whose weight is missing, infinite or not"):
+        read_graph(nodes, edges, **options)
+    graph = read_graph(nodes, edges, **options, repair=True)
+    assert kinds_of(graph) == {"edges": [("a", "b", 1.0)]}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({**KINDS, "directed": ["cite"]}, "no edges of kind 'cite' .* only cites, like"),
+        ({**KINDS, "directed": "cite"}, "no edges of kind 'cite' .* only cites, like"),
+        ({"directed": ["cites"]}, "no edges of kind 'cites' .* only edges"),
+        ({"edge_type": "type"}, "has no column 'type'; its columns are source, target, kind"),
+        ({"edge_weight": "weight"}, "has no column 'weight'"),
+        ({"edge_weight": "kind"}, "'kind' of .* must hold numbers"),
+    ],
+)
+def test_kinds_that_cannot_be_used_say_why(write: Write, options: Columns, message: str) -> None:
+    files = write("nodes", NODES), write("edges", TYPED)
+    with pytest.raises(DataError, match=message):
+        read_graph(*files, features="price", **options)
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.null()])
+def test_a_table_without_edges_has_no_kinds(kind: Any) -> None:
+    none = pa.array([], kind)
+    edges = pa.table({"source": none, "target": none, "kind": none, "worth": pa.array([], "f8")})
+    graph = read_graph(pa.table(NODES), edges, features="price", **KINDS)
+    assert (graph.relations, graph.num_edges) == (("edges",), 0)
+
+
+def test_kinds_grow(write: Write) -> None:
+    files = write("nodes", NODES), write("edges", TYPED)
+    graph = read_graph(*files, features="price", **KINDS, directed=["cites"])
+    new = write("new", {"key": ["d"], "price": [4.0]})
+    more: Columns = {
+        "source": ["d", "d", "a"],
+        "target": ["a", "b", "c"],
+        "kind": ["cites", "sells", "like"],
+        "worth": [7.0, 8.0, 1.0],
+    }
+    grown = grow_graph(graph, new, write("more", more), **KINDS)
+    assert kinds_of(grown) == {
+        "cites": [*CITES[True], ("d", "a", 7.0)],
+        "like": LIKE[False],
+        "sells": [("b", "d", 8.0)],
+    }
+    plain = {name: more[name] for name in ("source", "target")}
+    with pytest.raises(DataError, match=r"kinds cites, like: say which kind"):
+        grow_graph(graph, new, write("more", plain))
+    assert kinds_of(grow_graph(graph, new)) == kinds_of(graph)
+    with pytest.raises(DataError, match="1  edges whose weight is missing"):
+        grow_graph(graph, new, write("more", {**more, "worth": [1.0, 2.0, 0.0]}), **KINDS)
+
+
+def test_one_kind_grows_without_a_name(write: Write) -> None:
+    files = write("nodes", NODES), write("edges", {**EDGES, "kind": ["cites", "cites"]})
+    graph = read_graph(*files, features="price", edge_type="kind", directed=True)
+    grown = grow_graph(graph, edges=write("more", {"source": ["c"], "target": ["a"]}))
+    assert kinds_of(grown) == {"cites": [("a", "b"), ("b", "c"), ("c", "a")]}
 
 
 def test_large_integers_keep_every_digit_as_keys(write: Write) -> None:

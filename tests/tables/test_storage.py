@@ -10,6 +10,7 @@ from nodegraft.base.errors import CheckpointError, ParameterError
 from nodegraft.base.files.bundle import ARRAYS, read_bundle, write_bundle
 from nodegraft.graph.algebra.matrix import Matrix
 from nodegraft.graph.graph import Graph
+from nodegraft.graph.relation import Relation
 from nodegraft.tables.storage import load_graph, load_graph_and_document, save_graph
 
 X = np.array([[1.5, 0.0], [0.0, -2.0], [0.0, 0.0]], dtype=np.float32)
@@ -32,6 +33,44 @@ def test_a_graph_comes_back_as_it_was(keys: list[Any], features: Matrix, tmp_pat
     assert type(back._store.feature_matrix) is type(graph._store.feature_matrix)
     assert back._adjacency.indices.dtype == np.int32
     assert document == {"note": ["é"]}
+
+
+def test_kinds_weights_and_directions_come_back(tmp_path: Path) -> None:
+    kinds: dict[str, Any] = {
+        "é.0": Relation([("a", "b"), ("c", "b")], directed=True),
+        "like": Relation([("a", "b"), ("a", "c")], weights=[0.1, 7]),
+        "none": Relation([], directed=True),
+        "near": [("b", "c")],
+    }
+    graph = Graph(["a", "b", "c"], X, kinds)
+    save_graph(graph, tmp_path / "graph")
+    back = load_graph(tmp_path / "graph")
+    assert back.content_hash == graph.content_hash
+    assert back.relations == tuple(kinds)
+    assert [back.is_directed(name) for name in kinds] == [True, False, True, False]
+    for name in kinds:
+        found, truth = back._store.adjacency(name), graph._store.adjacency(name)
+        for part in ("weights", "directions"):
+            one, other = getattr(found, part), getattr(truth, part)
+            assert (one is None) == (other is None)
+            assert one is None or (one.tolist(), one.dtype) == (other.tolist(), other.dtype)
+
+
+@pytest.mark.parametrize(
+    ("part", "values"),
+    [
+        ("weights", np.array([1, -1], dtype=np.float32)),
+        ("weights", np.ones(3, dtype=np.float32)),
+        ("directions", np.ones(1, dtype=np.uint8)),
+        ("indices", np.array([1, 3], dtype=np.int32)),
+        ("indptr", np.array([0, 1, 1, 2], dtype=np.int64)),
+    ],
+)
+def test_edges_that_do_not_fit_are_refused(part: str, values: Any, tmp_path: Path) -> None:
+    arrays, document = read_bundle(saved(tmp_path))
+    write_bundle(tmp_path / "other", {**arrays, f"edges.0.{part}": values}, document)
+    with pytest.raises(CheckpointError, match=r"whole graph: .* adjacency"):
+        load_graph(tmp_path / "other")
 
 
 @pytest.mark.parametrize("keys", [[""], []])
@@ -72,11 +111,14 @@ def test_a_file_cut_short_is_noticed(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("lost", "header", "message"),
     [
-        ("adjacency.indptr", {}, "whole graph: 'adjacency.indptr'"),
+        ("edges.0.indptr", {}, "whole graph: 'indptr'"),
+        ("", {"relations": ["edges", "more"]}, "whole graph: 'indptr'"),
+        ("", {"relations": []}, "whole graph: A graph needs one kind of edges"),
         ("features", {}, "whole graph: 'features.data'"),
         ("keys.ends", {}, "whole graph: 'ends'"),
-        ("", {"kind": "model"}, "does not hold a graph of schema 2"),
-        ("", {"schema": 3}, "does not hold a graph of schema 2"),
+        ("", {"kind": "model"}, "does not hold a graph of schema 3"),
+        ("", {"schema": 2}, "does not hold a graph of schema 3"),
+        ("", {"schema": 4}, "does not hold a graph of schema 3"),
     ],
 )
 def test_what_is_no_graph_is_refused(

@@ -16,10 +16,14 @@ class Memo(Generic[Value]):
     >>> memo = Memo[int]()
     >>> memo.get("answer", lambda: 42), memo.get("answer", lambda: 0)
     (42, 42)
+
+    Args:
+        most: So many values are kept; beyond, the oldest is made anew when it is asked for.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, most: int | None = None) -> None:
         self._values: dict[Hashable, Value] = {}
+        self._most = most
         self._lock = RLock()
 
     def get(self, key: Hashable, make: Callable[[], Value]) -> Value:
@@ -34,11 +38,14 @@ class Memo(Generic[Value]):
         except KeyError:
             with self._lock:
                 if key not in self._values:
-                    self._values[key] = make()
+                    value = make()
+                    if self._most is not None and len(self._values) >= self._most:
+                        del self._values[next(iter(self._values))]
+                    self._values[key] = value
                 return self._values[key]
 
-    def __reduce__(self) -> tuple[type["Memo[Value]"], tuple[()]]:
-        return type(self), ()
+    def __reduce__(self) -> tuple[type["Memo[Value]"], tuple[int | None]]:
+        return type(self), (self._most,)
 
 
 class LatestMemo(Generic[Value]):

@@ -9,7 +9,7 @@ from nodegraft.base.errors import DataError
 from nodegraft.datasets.templates.counted_words import COUNTS_NOTE, read_counts, weighted_counts
 from nodegraft.datasets.templates.dataset import Dataset, LoadedDataset
 from nodegraft.datasets.templates.held_out import HELD_OUT_NOTE
-from nodegraft.datasets.templates.numbered import NumberedNode, merged_graph
+from nodegraft.datasets.templates.numbered import NumberedNode, typed_graph
 from nodegraft.datasets.templates.tsv import number_in, read_rows
 from nodegraft.datasets.templates.typed_edges import TypedEdge
 from nodegraft.datasets.templates.xz import read_lines
@@ -38,7 +38,7 @@ class CoauthorCS(Dataset):
         nodes = read_authors(files[LABELS], files[CLASSES], files[ATTRIBUTES])
         words = sum(1 for _ in read_lines(files[TERMS]))
         counts = read_counts((node.text for node in nodes), words)
-        graph, labels = merged_graph(nodes, weighted_counts(counts), read_edges(files[EDGES]))
+        graph, labels = typed_graph(nodes, weighted_counts(counts), read_edges(files[EDGES]))
         setting = Setting(
             base=5, pseudo_novel=2, validation=2, novel=6, ways=2, shots=5, base_nodes=100
         )

@@ -2,7 +2,7 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -22,6 +22,7 @@ from nodegraft.streams.setting import Setting
 
 PACKAGES, TRANSLATION = "Packages.xz", "Translation-en.xz"
 LINKS = ("Pre-Depends", "Depends", "Recommends", "Suggests")
+KINDS = {field.lower(): True for field in LINKS}
 # A name that more packages provide (mail-transport-agent, say) joins what has little in common.
 MOST_PROVIDERS = 5
 # Train, held-out and test need one each, and a source stands on one side only.
@@ -55,7 +56,7 @@ class Debian(Dataset):
         stanzas = list(read_stanzas(files[PACKAGES]))
         records = read_packages(stanzas, read_descriptions(files[TRANSLATION]))
         kept = in_large_classes(records, self.smallest_class, self.without)
-        graph, labels = text_graph(kept)
+        graph, labels = text_graph(kept, KINDS)
         sources = {stanza["Package"]: source_of(stanza) for stanza in stanzas}
         _, groups = np.unique([sources[record.key] for record in kept], return_inverse=True)
         few = [
@@ -103,11 +104,12 @@ def read_packages(
     """
     providers = _providers(stanzas)
     packages = {stanza["Package"]: stanza for stanza in stanzas}
-    links: dict[str, set[str]] = {name: set() for name in packages}
+    links: dict[str, dict[str, set[str]]] = {name: defaultdict(set) for name in packages}
     for stanza in stanzas:
-        for wanted in _names(stanza, LINKS):
-            real = [wanted] if wanted in packages else providers.get(wanted, ())
-            links[stanza["Package"]].update(real)
+        for field in LINKS:
+            for wanted in names_in(stanza.get(field, "")):
+                real = [wanted] if wanted in packages else providers.get(wanted, ())
+                links[stanza["Package"]][field.lower()].update(real)
     return [
         TextNode(name, stanza["Section"], _text(stanza, descriptions), links[name])
         for name, stanza in packages.items()
@@ -121,14 +123,9 @@ def _text(stanza: Mapping[str, str], descriptions: Mapping[str, str]) -> str:
 def _providers(stanzas: Iterable[Mapping[str, str]]) -> dict[str, set[str]]:
     providers: dict[str, set[str]] = defaultdict(set)
     for stanza in stanzas:
-        for virtual in _names(stanza, ["Provides"]):
+        for virtual in names_in(stanza.get("Provides", "")):
             providers[virtual].add(stanza["Package"])
     return {name: real for name, real in providers.items() if len(real) <= MOST_PROVIDERS}
-
-
-def _names(stanza: Mapping[str, str], fields: Iterable[str]) -> Iterator[str]:
-    for field in fields:
-        yield from names_in(stanza.get(field, ""))
 
 
 def names_in(relation: str) -> list[str]:

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-import numpy as np
-
 from nodegraft.base.parameters.constraints import PositiveInt
 from nodegraft.datasets.templates.dataset import Dataset, LoadedDataset
 from nodegraft.datasets.templates.text_graph import (
@@ -17,12 +15,13 @@ from nodegraft.datasets.templates.text_graph import (
     text_graph,
 )
 from nodegraft.datasets.templates.xz import read_lines, read_stanzas
-from nodegraft.graph.algebra.adjacency import Adjacency
 from nodegraft.graph.graph import Graph
-from nodegraft.graph.keys import NodeKeys
 from nodegraft.streams.setting import Setting
 
 CACHE, LONG = "md5-cache.xz", "longdescription.tsv.xz"
+# Field -> kind of its links: what building, running and later running needs.
+FIELDS = {"DEPEND": "build", "RDEPEND": "run", "PDEPEND": "later"}
+KINDS = dict.fromkeys(FIELDS.values(), True)
 # These only stand for packages of other categories.
 STAND_INS = ("virtual", "java-virtuals")
 
@@ -49,7 +48,8 @@ class Gentoo(Dataset):
     def parse(self, files: dict[str, Path]) -> LoadedDataset:
         """Category is the class, and therefore no part of the features."""
         packages = read_packages(files[CACHE], files[LONG])
-        graph, labels = text_graph(in_large_classes(packages, self.smallest_class, STAND_INS))
+        kept = in_large_classes(packages, self.smallest_class, STAND_INS)
+        graph, labels = text_graph(kept, KINDS)
         notes = [WORDS_NOTE]
         if self.hub_degree is not None:
             graph, note = without_hubs(graph, self.hub_degree)
@@ -65,20 +65,25 @@ def read_packages(cache: Path, long: Path) -> list[TextNode]:
         cache: The index of all versions.
         long: Longer descriptions by package.
     """
-    links: dict[str, set[str]] = {}
+    links: dict[str, dict[str, set[str]]] = {}
     # Keys of a dictionary, because versions mostly repeat the same sentence.
     texts: dict[str, dict[str, None]] = {}
     for stanza in read_stanzas(cache):
         package = stanza["Package"]
         texts.setdefault(package, {})[stanza.get("DESCRIPTION", "")] = None
-        tokens = links.setdefault(package, set())
-        for field in ("DEPEND", "RDEPEND", "PDEPEND"):
-            tokens.update(stanza.get(field, "").split())
+        tokens = links.setdefault(package, {kind: set() for kind in KINDS})
+        for field, kind in FIELDS.items():
+            tokens[kind].update(stanza.get(field, "").split())
     for line in read_lines(long):
         package, _, text = line.partition("\t")
         texts.setdefault(package, {})[text] = None
     return [
-        TextNode(package, package.partition("/")[0], " ".join(texts[package]), _wanted(tokens))
+        TextNode(
+            package,
+            package.partition("/")[0],
+            " ".join(texts[package]),
+            {kind: _wanted(some) for kind, some in tokens.items()},
+        )
         for package, tokens in links.items()
     ]
 
@@ -109,17 +114,11 @@ def without_hubs(graph: Graph, most: int) -> tuple[Graph, str]:
         graph: The graph.
         most: A node with more edges is a hub.
     """
-    rows = np.arange(graph.num_nodes)
-    is_hub = graph.degrees(rows) > most
-    source, target = graph.edges()
-    kept = ~(is_hub[source] | is_hub[target])
-    cut = Graph.from_parts(
-        NodeKeys(graph.keys_of(rows)),
-        graph.features(rows),
-        Adjacency.from_edges(source[kept], target[kept], graph.num_nodes),
-    )
+    is_hub = graph.degrees(graph.rows) > most
+    cut = graph.keeping_edges(lambda source, target: ~(is_hub[source] | is_hub[target]))
     note = (
         f"{int(is_hub.sum())} packages with more than {most} links (counted among all classes) "
-        f"have lost them: {int((~kept).sum())} of {kept.size} edges were removed."
+        f"have lost them: {graph.num_edges - cut.num_edges} of {graph.num_edges} edges were "
+        "removed."
     )
     return cut, note

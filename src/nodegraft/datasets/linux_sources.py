@@ -12,10 +12,10 @@ from nodegraft.base.parameters.constraints import PositiveInt
 from nodegraft.datasets.templates.counted_words import COUNTS_NOTE, read_counts, weighted_counts
 from nodegraft.datasets.templates.dataset import Dataset, LoadedDataset
 from nodegraft.datasets.templates.held_out import HELD_OUT_NOTE
-from nodegraft.datasets.templates.numbered import NumberedNode, merged_graph
+from nodegraft.datasets.templates.numbered import NumberedNode, typed_graph
 from nodegraft.datasets.templates.text_graph import in_large_classes
 from nodegraft.datasets.templates.tsv import number_in, read_rows
-from nodegraft.datasets.templates.typed_edges import TypedEdge, merged_note, read_typed_edges
+from nodegraft.datasets.templates.typed_edges import TypedEdge, read_typed_edges
 from nodegraft.datasets.templates.xz import read_lines
 from nodegraft.streams.setting import Setting
 
@@ -43,11 +43,11 @@ class LinuxSources(Dataset):
         nodes = in_large_classes(read_files(files[NODES], files[CLASSES]), self.smallest_class)
         words = sum(1 for _ in read_lines(files[TERMS]))
         counts = telling_words(read_counts((node.text for node in nodes), words))
-        graph, labels = merged_graph(nodes, weighted_counts(counts), read_edges(files[EDGES]))
+        graph, labels = typed_graph(nodes, weighted_counts(counts), read_edges(files[EDGES]))
         setting = Setting(
             base=22, pseudo_novel=12, validation=3, novel=30, ways=5, shots=5, base_nodes=100
         )
-        notes = (HELD_OUT_NOTE, COUNTS_NOTE, merged_note(KINDS))
+        notes = (HELD_OUT_NOTE, COUNTS_NOTE)
         return LoadedDataset(self.name, graph, labels, setting, notes=notes)
 
 

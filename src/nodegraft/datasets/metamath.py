@@ -8,10 +8,10 @@ from typing import ClassVar
 from nodegraft.base.parameters.constraints import PositiveInt
 from nodegraft.datasets.templates.dataset import Dataset, LoadedDataset
 from nodegraft.datasets.templates.held_out import HELD_OUT_NOTE
-from nodegraft.datasets.templates.numbered import NumberedNode, merged_graph
+from nodegraft.datasets.templates.numbered import NumberedNode, typed_graph
 from nodegraft.datasets.templates.text_graph import WORDS_NOTE, in_large_classes, word_counts
 from nodegraft.datasets.templates.tsv import number_in, read_rows
-from nodegraft.datasets.templates.typed_edges import TypedEdge, merged_note, read_typed_edges
+from nodegraft.datasets.templates.typed_edges import TypedEdge, read_typed_edges
 from nodegraft.streams.setting import Setting
 
 CLASSES, NODES, EDGES = "classes.tsv", "nodes.tsv.xz", "edges.tsv.xz"
@@ -38,11 +38,11 @@ class Metamath(Dataset):
         statements = read_statements(files[NODES], files[CLASSES])
         nodes = in_large_classes(statements, self.smallest_class)
         words = word_counts([node.text for node in nodes])
-        graph, labels = merged_graph(nodes, words, read_edges(files[EDGES]))
+        graph, labels = typed_graph(nodes, words, read_edges(files[EDGES]))
         setting = Setting(
             base=25, pseudo_novel=14, validation=4, novel=30, ways=5, shots=5, base_nodes=100
         )
-        notes = (HELD_OUT_NOTE, WORDS_NOTE, merged_note(KINDS))
+        notes = (HELD_OUT_NOTE, WORDS_NOTE)
         return LoadedDataset(self.name, graph, labels, setting, notes=notes)
 
 

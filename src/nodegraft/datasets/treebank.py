@@ -12,10 +12,10 @@ from nodegraft.base.errors import DataError
 from nodegraft.base.parameters.constraints import PositiveInt
 from nodegraft.datasets.templates.dataset import Dataset, LoadedDataset
 from nodegraft.datasets.templates.held_out import HELD_OUT_NOTE
-from nodegraft.datasets.templates.numbered import NumberedNode, merged_graph
+from nodegraft.datasets.templates.numbered import NumberedNode, typed_graph
 from nodegraft.datasets.templates.text_graph import MIN_DOCUMENTS, in_large_classes
 from nodegraft.datasets.templates.tsv import number_in, read_rows
-from nodegraft.datasets.templates.typed_edges import TypedEdge, merged_note, read_typed_edges
+from nodegraft.datasets.templates.typed_edges import TypedEdge, read_typed_edges
 from nodegraft.streams.setting import Setting
 
 CLASSES, NODES, EDGES = "classes.tsv", "nodes.tsv.xz", "edges.tsv.xz"
@@ -49,11 +49,11 @@ class Treebank(Dataset):
         """The role is the class; the letters of the word are the features, not its document."""
         nodes = in_large_classes(read_words(files[NODES], files[CLASSES]), self.smallest_class)
         letters = letter_runs([node.text for node in nodes])
-        graph, labels = merged_graph(nodes, letters, read_edges(files[EDGES]))
+        graph, labels = typed_graph(nodes, letters, read_edges(files[EDGES]))
         setting = Setting(
             base=14, pseudo_novel=6, validation=2, novel=20, ways=2, shots=5, base_nodes=100
         )
-        notes = (HELD_OUT_NOTE, LETTERS_NOTE, merged_note(KINDS), DOCUMENTS_NOTE)
+        notes = (HELD_OUT_NOTE, LETTERS_NOTE, DOCUMENTS_NOTE)
         return LoadedDataset(self.name, graph, labels, setting, notes=notes)
 
 

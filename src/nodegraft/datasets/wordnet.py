@@ -12,6 +12,13 @@ from nodegraft.streams.setting import Setting
 
 NAMES = "lexnames.tsv"
 FILES = {"n": "data.noun.xz", "v": "data.verb.xz"}
+# Symbol of a pointer -> its kind. Their inverses (~ for @, say) are left out: each repeats one.
+POINTERS = {
+    **{"@": "is-a", "@i": "instance", "#m": "member", "#s": "substance", "#p": "part"},
+    **{";c": "topic", ";r": "region", ";u": "usage", "*": "entails", ">": "causes"},
+    **{"!": "antonym", "+": "derivation", "$": "group", "^": "also"},
+}
+KINDS = {kind: kind not in ("antonym", "derivation", "group", "also") for kind in POINTERS.values()}
 # The roots of the noun hierarchy: a place in the tree, not a topic.
 ROOTS = "noun.Tops"
 
@@ -35,7 +42,7 @@ class WordNet(Dataset):
             for synset in read_synsets(files[file], letter, names)
             if synset.label != ROOTS
         ]
-        graph, labels = text_graph(synsets)
+        graph, labels = text_graph(synsets, KINDS)
         setting = Setting(base=12, pseudo_novel=6, validation=2, novel=20, ways=2, shots=5)
         return LoadedDataset(self.name, graph, labels, setting, notes=(WORDS_NOTE,))
 
@@ -66,16 +73,20 @@ def read_synsets(path: Path, letter: str, names: dict[str, str]) -> Iterator[Tex
             yield TextNode(letter + offset, names[number], gloss, pointers(rest[1:]))
 
 
-def pointers(fields: list[str]) -> list[str]:
-    """The keys a synset points to.
+def pointers(fields: list[str]) -> dict[str, list[str]]:
+    """The keys a synset points to, by kind.
 
-    >>> pointers("01 entity 0 002 ~ 00001930 n 0000 + 00692347 v 0101".split())
-    ['n00001930', 'v00692347']
+    >>> pointers("01 entity 0 003 @ 00001930 n 0000 ~ 00002137 n 0000 + 00692347 v 0101".split())
+    {'is-a': ['n00001930'], 'derivation': ['v00692347']}
 
     Args:
         fields: The words of a line, from the hexadecimal number of words on.
     """
     start = 1 + 2 * int(fields[0], 16)
     end = start + 1 + 4 * int(fields[start])
-    offsets, letters = fields[start + 2 : end : 4], fields[start + 3 : end : 4]
-    return [letter + offset for letter, offset in zip(letters, offsets, strict=True)]
+    found: dict[str, list[str]] = {}
+    symbols, offsets, letters = (fields[start + place : end : 4] for place in (1, 2, 3))
+    for symbol, offset, letter in zip(symbols, offsets, letters, strict=True):
+        if symbol in POINTERS:
+            found.setdefault(POINTERS[symbol], []).append(letter + offset)
+    return found

@@ -6,10 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from nodegraft.graph.algebra.adjacency import Adjacency
 from nodegraft.graph.algebra.matrix import IntArray
 from nodegraft.graph.graph import Graph
-from nodegraft.graph.keys import NodeKeys
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.streams.split import ClassSplit
 from nodegraft.streams.stream import ClassStream
@@ -55,17 +53,14 @@ def _scrambled_graph(graph: Graph, rows: NDArray[np.int64], noise: np.random.Gen
     dense = features.toarray() if isinstance(features, csr_array) else features.copy()
     dense[rows] = noise.random((rows.size, graph.num_features)) * (noise.random() + 1)
     hidden = np.isin(graph.rows, rows)
-    source, target = graph.edges()
-    kept = ~(hidden[source] | hidden[target])
+    bare = graph.keeping_edges(lambda source, target: ~(hidden[source] | hidden[target]))
     count = 500 if rows.size else 0
-    ends = noise.choice(rows, count), noise.integers(graph.num_nodes, size=count)
-    adjacency = Adjacency.from_edges(
-        np.concatenate((source[kept], ends[0])),
-        np.concatenate((target[kept], ends[1])),
-        graph.num_nodes,
-    )
+    ends = np.stack((noise.choice(rows, count), noise.integers(graph.num_nodes, size=count)), 1)
+    keys = graph.key_array_of(graph.rows)
+    pairs = np.array_split(keys[ends], len(graph.relations))
+    joined = bare.grow(edges=dict(zip(graph.relations, pairs, strict=True)))
     stored = csr_array(dense) if isinstance(features, csr_array) else dense
-    return Graph.from_parts(NodeKeys(graph.key_array_of(graph.rows)), stored, adjacency)
+    return joined.with_features(stored)
 
 
 def _dealt_anew(

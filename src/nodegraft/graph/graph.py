@@ -1,11 +1,11 @@
 """The graph: nodes with keys and features, and who is joined to whom. Never a label."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, vstack
 
@@ -13,15 +13,15 @@ from nodegraft.base.errors import DataError
 from nodegraft.base.hashing import content_hash
 from nodegraft.graph.algebra.adjacency import Adjacency
 from nodegraft.graph.algebra.matrix import IntArray, Matrix, index_type, is_sparse
+from nodegraft.graph.algebra.relations import merged, weighed
 from nodegraft.graph.keys import Key, NodeKeys
+from nodegraft.graph.relation import Edges, Relation, relations_in
 from nodegraft.graph.stores.memory import MemoryStore
-from nodegraft.graph.stores.protocol import GraphStore, Recipe
+from nodegraft.graph.stores.protocol import EDGES, GraphStore, Recipe
 from nodegraft.graph.view import GraphView
 
 if TYPE_CHECKING:
-    from torch_geometric.data import Data
-
-Edges = Iterable[tuple[Key, Key]] | NDArray[Any]
+    from torch_geometric.data import Data, HeteroData
 
 
 class Graph(GraphView):
@@ -38,8 +38,9 @@ class Graph(GraphView):
         keys: The user's name of each node, all text or all integers, each once.
         features: One row of numbers per node, in the order of ``keys``; dense or SciPy sparse. They
             are kept without a copy where their type allows it: do not write into them later.
-        edges: Pairs of keys, one pair per edge, in either direction; loops and repeated edges are
-            dropped.
+        edges: Pairs of keys, one pair per edge; loops and repeated edges are dropped. Edges of
+            several kinds are a dict, name of the kind -> pairs; for weights or a direction see
+            :class:`Relation`.
         recipe: How a table became the features, where they came from one; see
             :func:`nodegraft.read_graph`.
     """
@@ -53,8 +54,9 @@ class Graph(GraphView):
         recipe: Recipe | None = None,
     ) -> None:
         node_keys = NodeKeys(keys)
-        adjacency = Adjacency.from_edges(*_edge_rows(node_keys, edges), len(node_keys))
-        super().__init__(MemoryStore(node_keys, features, adjacency, recipe))
+        kinds = relations_in(edges, EDGES)
+        by_kind = {name: one.adjacency(node_keys) for name, one in kinds.items()}
+        super().__init__(MemoryStore(node_keys, features, by_kind, recipe))
 
     @classmethod
     def from_store(cls, store: GraphStore) -> "Graph":
@@ -72,7 +74,7 @@ class Graph(GraphView):
         cls,
         keys: NodeKeys,
         features: Matrix,
-        adjacency: Adjacency,
+        edges: Adjacency | Mapping[str, Adjacency],
         recipe: Recipe | None = None,
     ) -> "Graph":
         """From parts already built.
@@ -80,42 +82,46 @@ class Graph(GraphView):
         Args:
             keys: The nodes, in row order.
             features: One row of numbers per node.
-            adjacency: The edges, by rows instead of keys.
+            edges: The edges, by rows instead of keys; of several kinds by the name of each.
             recipe: How a table became the features, where they came from one.
         """
-        return cls.from_store(MemoryStore(keys, features, adjacency, recipe))
+        kinds = {EDGES: edges} if isinstance(edges, Adjacency) else dict(edges)
+        return cls.from_store(MemoryStore(keys, features, kinds, recipe))
 
     @classmethod
-    def from_pyg(cls, data: "Data", keys: Sequence[Key] | None = None) -> "Graph":
-        """From a PyG ``Data``: its ``x`` and ``edge_index`` (made undirected); never its ``y``.
+    def from_pyg(
+        cls,
+        data: "Data | HeteroData",
+        keys: Sequence[Key] | None = None,
+        *,
+        directed: bool | Collection[str] = False,
+    ) -> "Graph":
+        """From PyG: ``x``, ``edge_index``, ``edge_type`` and ``edge_weight``; never ``y``.
+
+        Numbers in ``edge_type`` become names of kinds as text. A ``HeteroData`` must have one type
+        of nodes; its kinds are known by the middle of their three names.
 
         Args:
-            data: A homogeneous graph.
+            data: The graph.
             keys: The name of each node; the row numbers if none are given.
+            directed: Whether edges have a direction; or the kinds whose edges have one. The others
+                are made undirected.
         """
-        if data.x is None or data.edge_index is None:
-            raise DataError("The PyG Data needs both x and edge_index.")
-        x = data.x.detach().cpu()
-        features: Matrix = x.numpy() if x.layout == torch.strided else _from_sparse(x)
-        ends = data.edge_index.cpu().numpy()
-        count = int(data.num_nodes)
-        if ends.size and not 0 <= ends.min() <= ends.max() < count:
-            raise DataError(f"edge_index names nodes that are not among the {count} rows of x.")
-        node_keys = NodeKeys(np.arange(count) if keys is None else keys)
-        adjacency = Adjacency.from_edges(ends[0], ends[1], count)
-        return cls.from_parts(node_keys, features, adjacency)
+        from nodegraft.graph.pyg import parts_of
+
+        features, edges = parts_of(data, directed)
+        node_keys = NodeKeys(np.arange(features.shape[0]) if keys is None else keys)
+        return cls.from_parts(node_keys, features, edges)
 
     def to_pyg(self) -> "Data":
-        """A PyG ``Data`` with dense ``x`` and both directions of every edge, in row order."""
-        from torch_geometric.data import Data
+        """A PyG ``Data`` with dense ``x`` and, where there are some, kinds and weights of edges.
 
-        x = self.features(self.rows)
-        source = np.repeat(self.rows, self._adjacency.degrees())
-        edge_index = np.stack((source, self._adjacency.indices.astype(np.int64)))
-        return Data(
-            x=torch.from_numpy(x.toarray() if is_sparse(x) else x),
-            edge_index=torch.from_numpy(edge_index),
-        )
+        Edges without a direction are there both ways. ``edge_type`` has the place of each kind in
+        :attr:`relations`.
+        """
+        from nodegraft.graph.pyg import as_data
+
+        return as_data(self.features(self.rows), self._kinds())
 
     def view(self, rows: IntArray) -> GraphView:
         """A part of it, in which all other nodes are hidden.
@@ -125,15 +131,42 @@ class Graph(GraphView):
         """
         return GraphView(self._store, rows)
 
-    def with_edges(self, adjacency: Adjacency) -> "Graph":
-        """The same nodes with other edges.
+    def keeping_edges(self, keep: Callable[[IntArray, IntArray], NDArray[np.bool_]]) -> "Graph":
+        """The same nodes with some of their edges.
 
         Args:
-            adjacency: The edges, by rows.
+            keep: From the two ends of edges, as rows, to whether each edge stays. It is asked for
+                every kind.
         """
-        return Graph.from_parts(
-            self._store.keys, self._store.feature_matrix, adjacency, self.recipe
-        )
+        edges = {name: one.keeping(keep(*one.edges())) for name, one in self._kinds().items()}
+        return Graph.from_parts(self._store.keys, self._store.feature_matrix, edges, self.recipe)
+
+    def with_features(self, features: Matrix) -> "Graph":
+        """The same nodes and edges with other numbers.
+
+        Args:
+            features: One row of numbers per node.
+        """
+        return Graph.from_parts(self._store.keys, features, self._kinds(), self.recipe)
+
+    def merging_kinds(self) -> "Graph":
+        """The same graph with edges of one kind, without weight or direction."""
+        joined = self._adjacency
+        edges = Adjacency(joined.indptr, joined.indices)
+        return Graph.from_parts(self._store.keys, self._store.feature_matrix, edges, self.recipe)
+
+    def weighing_kinds(self, weights: Mapping[str, float]) -> "Graph":
+        """The same graph with edges of one kind that count by what theirs is worth.
+
+        Args:
+            weights: What each kind is worth, by its name, at least 0.
+        """
+        kinds = self._kinds()
+        edges = weighed(list(kinds.values()), [weights[name] for name in kinds])
+        return Graph.from_parts(self._store.keys, self._store.feature_matrix, edges, self.recipe)
+
+    def _kinds(self) -> dict[str, Adjacency]:
+        return {name: self._store.adjacency(name) for name in self.relations}
 
     def reordered(self, rows: IntArray) -> "Graph":
         """The same graph in another row order, nodes known by their new row numbers only.
@@ -142,10 +175,9 @@ class Graph(GraphView):
             rows: Every row once: the new row ``i`` is ``rows[i]`` of this graph.
         """
         place = np.argsort(rows)
-        source, target = self.edges()
-        adjacency = Adjacency.from_edges(place[source], place[target], self.num_nodes)
+        edges = {name: one.renumbered(place, self.num_nodes) for name, one in self._kinds().items()}
         keys = NodeKeys(np.arange(self.num_nodes))
-        return Graph.from_parts(keys, self.features(rows), adjacency, self.recipe)
+        return Graph.from_parts(keys, self.features(rows), edges, self.recipe)
 
     @property
     def num_stored_features(self) -> int:
@@ -154,7 +186,7 @@ class Graph(GraphView):
         return int(features.nnz if is_sparse(features) else features.size)
 
     def edges(self) -> tuple[IntArray, IntArray]:
-        """Every undirected edge once, as two arrays of rows."""
+        """Every pair of joined nodes once, whatever the kind, as two arrays of rows."""
         return self._adjacency.edges()
 
     def grow(
@@ -171,7 +203,8 @@ class Graph(GraphView):
         Args:
             keys: The new nodes.
             features: One row of numbers for each of them, as many columns as the graph has.
-            edges: Pairs of keys, old and new ones.
+            edges: Pairs of keys, old and new ones; where the graph has several kinds of edges, by
+                kind. A kind may be new; one that is known keeps its direction.
         """
         all_keys = self._store.keys.extend(keys)
         if len(all_keys) > self.num_nodes and features is None:
@@ -179,14 +212,29 @@ class Graph(GraphView):
         all_features = self._store.feature_matrix
         if features is not None:
             all_features = _stacked(all_features, features)
-        source, target = self._adjacency.edges()
-        new_source, new_target = _edge_rows(all_keys, edges)
-        adjacency = Adjacency.from_edges(
-            np.concatenate((source, new_source)),
-            np.concatenate((target, new_target)),
-            len(all_keys),
-        )
-        return Graph.from_parts(all_keys, all_features, adjacency, self.recipe)
+        kinds = {name: one.widened(len(all_keys)) for name, one in self._kinds().items()}
+        for name, new in self._new_relations(edges).items():
+            more = new.adjacency(all_keys)
+            kinds[name] = merged([kinds[name], more]) if name in kinds else more
+        return Graph.from_parts(all_keys, all_features, kinds, self.recipe)
+
+    def _new_relations(self, edges: Edges) -> dict[str, Relation]:
+        """New edges by kind, with the direction that their kind has here."""
+        known = self._kinds()
+        if not isinstance(edges, Mapping) and len(known) > 1:
+            if not isinstance(edges, Relation) and not len(edges := list(edges)):
+                return {}
+            raise DataError(
+                f"This graph has edges of the kinds {', '.join(known)}: say which kind the new "
+                f'ones are of, as in {{"{next(iter(known))}": pairs}}.'
+            )
+        given = relations_in(edges, next(iter(known)))
+        for name, new in given.items():
+            if name in known and known[name].directions is not None:
+                given[name] = replace(new, directed=True)
+            elif name in known and known[name].num_edges and new.directed:
+                raise DataError(f"Edges of kind {name!r} have no direction in this graph.")
+        return given
 
     @cached_property
     def content_hash(self) -> str:
@@ -197,27 +245,26 @@ class Graph(GraphView):
             if is_sparse(features)
             else (features,)
         )
-        joined = self._adjacency
-        kind = index_type(max(self.num_nodes, joined.indices.size))
         return content_hash(
             keys.values().tolist() if keys.is_text else keys.values(),
             self.num_features,
             *stored,
-            joined.indptr.astype(kind, copy=False),
-            joined.indices.astype(kind, copy=False),
+            *(part for name, one in self._kinds().items() for part in self._hashed(name, one)),
         )
+
+    def _hashed(self, name: str, edges: Adjacency) -> list[Any]:
+        kind = index_type(max(self.num_nodes, edges.indices.size))
+        plain = [edges.indptr.astype(kind, copy=False), edges.indices.astype(kind, copy=False)]
+        if self.relations == (EDGES,) and edges.weights is None and edges.directions is None:
+            return plain
+        return [name, *plain, *(p for p in (edges.weights, edges.directions) if p is not None)]
 
     def __repr__(self) -> str:
+        kinds = f" of {len(self.relations)} kinds" if len(self.relations) > 1 else ""
         return (
-            f"Graph({self.num_nodes:,} nodes, {self.num_edges:,} undirected edges, "
+            f"Graph({self.num_nodes:,} nodes, {self.num_edges:,} undirected edges{kinds}, "
             f"{self.num_features:,} features)"
         )
-
-
-def _from_sparse(x: torch.Tensor) -> Matrix:
-    entries = x.to_sparse().coalesce()
-    rows, columns = entries.indices().numpy()
-    return csr_array((entries.values().numpy(), (rows, columns)), shape=tuple(x.shape))
 
 
 def _stacked(old: Matrix, new: Matrix) -> Matrix:
@@ -227,25 +274,3 @@ def _stacked(old: Matrix, new: Matrix) -> Matrix:
         return csr_array(vstack((old, csr_array(new)), format="csr"))
     dense = new.toarray() if is_sparse(new) else new
     return np.concatenate((old, dense.astype(old.dtype)))
-
-
-def _edge_rows(keys: NodeKeys, edges: Edges) -> tuple[IntArray, IntArray]:
-    pairs = np.asarray(edges) if hasattr(edges, "__array__") else list(edges)
-    if isinstance(pairs, np.ndarray):
-        ends = keys.rows(_as_pairs(pairs).ravel())
-    else:
-        for pair in pairs:
-            if isinstance(pair, str) or len(pair) != 2:
-                raise DataError(f"An edge is a pair of node keys, not {pair!r}.")
-        ends = keys.rows([end for pair in pairs for end in pair])
-    return ends[0::2], ends[1::2]
-
-
-def _as_pairs(edges: NDArray[Any]) -> NDArray[Any]:
-    if edges.size and (edges.ndim != 2 or edges.shape[1] != 2):
-        hint = ": give its transpose" if edges.ndim == 2 and edges.shape[0] == 2 else ""
-        raise DataError(
-            "Edges need one row per edge with two keys; this array has the shape "
-            f"{edges.shape}{hint}."
-        )
-    return edges

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from nodegraft.graph.graph import Graph
+from nodegraft.graph.homophily import homophily_of_kinds
 from nodegraft.graph.labels import NodeLabels
 
 QUANTILES = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99, 1.0)
@@ -50,6 +51,32 @@ class GraphStatistics:
     adjusted_homophily: float
     """The same, adjusted for chance: 0 where edges ignore classes (Platonov et al. 2023)."""
 
+    kinds: tuple["KindStatistics", ...]
+    """The same for every kind of edges."""
+
+
+@dataclass(frozen=True)
+class KindStatistics:
+    """The edges of one kind."""
+
+    name: str
+    """What the kind is called."""
+
+    edges: int
+    """How many undirected edges."""
+
+    directed: bool
+    """Whether they have a direction."""
+
+    weighted: bool
+    """Whether they have weights."""
+
+    homophily: float
+    """The share of those between labelled nodes that join two of one class."""
+
+    adjusted_homophily: float
+    """The same, adjusted for chance."""
+
 
 def describe(graph: Graph, labels: NodeLabels) -> GraphStatistics:
     """Count.
@@ -65,14 +92,7 @@ def describe(graph: Graph, labels: NodeLabels) -> GraphStatistics:
     """
     everyone = np.arange(graph.num_nodes)
     degrees = graph.degrees(everyone)
-    column = np.full(graph.num_nodes, -1)
-    column[labels.rows()] = labels.targets(labels.classes)
-    source, target = graph.edges()
-    ends = np.stack((column[source], column[target]))
-    ends = ends[:, (ends >= 0).all(axis=0)]
-    same = float((ends[0] == ends[1]).mean()) if ends.size else 0.0
-    shares = np.bincount(ends.ravel(), minlength=len(labels)) / max(ends.size, 1)
-    chance = float((shares**2).sum())
+    (every,) = homophily_of_kinds(graph.merging_kinds(), labels).values()
     sizes = sorted(rows.size for rows in labels.values()) or [0]
     return GraphStatistics(
         nodes=graph.num_nodes,
@@ -85,6 +105,17 @@ def describe(graph: Graph, labels: NodeLabels) -> GraphStatistics:
         largest_class=sizes[-1],
         isolated=int((degrees == 0).sum()),
         degree_quantiles=tuple(np.quantile(degrees, QUANTILES, method="nearest").tolist()),
-        homophily=same,
-        adjusted_homophily=(same - chance) / (1 - chance) if chance < 1 else 0.0,
+        homophily=every.same,
+        adjusted_homophily=every.adjusted,
+        kinds=tuple(
+            KindStatistics(
+                name,
+                graph.edges_of(name)[0].size,
+                graph.is_directed(name),
+                graph.edges_of(name)[2] is not None,
+                one.same,
+                one.adjusted,
+            )
+            for name, one in homophily_of_kinds(graph, labels).items()
+        ),
     )

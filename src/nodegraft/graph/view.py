@@ -1,6 +1,6 @@
 """What may be seen of a graph: the only thing a method is ever given."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,10 +9,11 @@ from nodegraft.base.errors import HiddenNodeError, ParameterError, UnknownNodeEr
 from nodegraft.base.memo import Memo
 from nodegraft.graph.algebra.adjacency import Adjacency
 from nodegraft.graph.algebra.diffusion import Diffusion
-from nodegraft.graph.algebra.matrix import IntArray, Matrix, take_rows
+from nodegraft.graph.algebra.matrix import FloatArray, IntArray, Matrix, take_rows
 from nodegraft.graph.algebra.operator import Operator
 from nodegraft.graph.algebra.propagation import PropagatedFeatures
-from nodegraft.graph.keys import Key, KeyArray
+from nodegraft.graph.algebra.relations import merged, weighed
+from nodegraft.graph.keys import Key, KeyArray, hash_order, key_hashes
 from nodegraft.graph.neighbourhood import Neighbourhood
 from nodegraft.graph.rows import Rows, row_numbers
 from nodegraft.graph.stores.protocol import GraphStore, Recipe
@@ -29,13 +30,20 @@ class GraphView:
         visible: The rows that may be seen; None for all.
         full_degrees: Whether normalisation counts hidden neighbours, too. That is a leak, for the
             published protocol only.
+        weights: What each kind of edges is worth, in the order of its relations; None merges
+            all kinds into one.
     """
 
     def __init__(
-        self, store: GraphStore, visible: IntArray | None = None, full_degrees: bool = False
+        self,
+        store: GraphStore,
+        visible: IntArray | None = None,
+        full_degrees: bool = False,
+        weights: tuple[float, ...] | None = None,
     ) -> None:
         self._store = store
         self._full_degrees = full_degrees
+        self._weights = weights
         self._rows = None if visible is None else np.unique(row_numbers(visible))
         if self._rows is not None and self._rows.size:
             outside = self._rows[[0, -1]]
@@ -46,21 +54,65 @@ class GraphView:
         self._propagated = Memo[PropagatedFeatures]()
         self._diffusion = Memo[Diffusion]()
         self._parts = Memo[Neighbourhood]()
+        self._weighed = Memo[GraphView](most=4)
+        self._order = Memo[IntArray]()
 
     @property
     def _adjacency(self) -> Adjacency:
         return self._edges.get("visible", self._visible_edges)
 
     def _visible_edges(self) -> Adjacency:
-        (relation,) = self._store.relations
-        edges = self._store.adjacency(relation)
+        kinds = [self._store.adjacency(name) for name in self.relations]
+        edges = merged(kinds) if self._weights is None else weighed(kinds, self._weights)
         if self._full_degrees:
             edges = edges.counting_all()
         return edges if self._rows is None else edges.induced(self._rows)
 
     def with_full_degrees(self) -> "GraphView":
         """The same nodes, normalised by degrees in the whole graph: a leak, and marked as one."""
-        return GraphView(self._store, self._rows, full_degrees=True)
+        return GraphView(self._store, self._rows, full_degrees=True, weights=self._weights)
+
+    @property
+    def relations(self) -> tuple[str, ...]:
+        """The names of the kinds of edges."""
+        return self._store.relations
+
+    def weighing(self, weights: Mapping[str, float]) -> "GraphView":
+        r"""The same nodes joined by :math:`\sum_r w_r A_r`: kinds of edges that count differently.
+
+        Every other question to a view is about all kinds merged into one.
+
+        Args:
+            weights: What each kind is worth, by its name, at least 0.
+        """
+        chosen = tuple(float(weights[name]) for name in self.relations)
+        if chosen == self._weights or (self._weights is None and chosen == (1.0,)):
+            return self
+        return self._weighed.get(
+            chosen, lambda: GraphView(self._store, self._rows, self._full_degrees, chosen)
+        )
+
+    def is_directed(self, relation: str) -> bool:
+        """Whether edges of a kind have a direction.
+
+        Args:
+            relation: One of :attr:`relations`.
+        """
+        return self._store.adjacency(relation).directions is not None
+
+    def edges_of(self, relation: str) -> tuple[IntArray, IntArray, NDArray[np.float32] | None]:
+        """The visible edges of one kind, each once: two arrays of rows, and their weights if any.
+
+        Args:
+            relation: One of :attr:`relations`.
+        """
+        edges = self._store.adjacency(relation)
+        if self._rows is not None:
+            edges = edges.induced(self._rows)
+        rows, columns, weights, _ = edges.entries()
+        once = rows < columns
+        ends = self._at(rows[once]), self._at(columns[once])
+        return *ends, None if weights is None else weights[once]
 
     @property
     def identity(self) -> object:
@@ -148,22 +200,33 @@ class GraphView:
     def _at(self, positions: IntArray) -> IntArray:
         return positions if self._rows is None else self._rows[positions]
 
-    def degrees(self, rows: Rows) -> IntArray:
+    def degrees(self, rows: Rows) -> IntArray | FloatArray:
         """How many visible neighbours each row has; with full degrees hidden ones count, too.
 
         Args:
             rows: Row numbers.
         """
-        return self._adjacency.counted_degrees(self.positions(rows))
+        places, counted = self.positions(rows), self._adjacency.counted
+        return self._adjacency.degrees(places) if counted is None else counted[places]
 
-    def neighbours(self, rows: Rows) -> tuple[IntArray, IntArray]:
+    def neighbours(self, rows: Rows, relation: str | None = None) -> tuple[IntArray, IntArray]:
         """How many visible neighbours each row has, and they one row after the other.
 
         Args:
             rows: Row numbers.
+            relation: By edges of this kind; None for all kinds.
         """
-        counts, positions = self._adjacency.neighbours(self.positions(rows))
-        return counts, self._at(positions)
+        places = self.positions(rows)
+        if relation is None:
+            counts, positions = self._adjacency.neighbours(places)
+            return counts, self._at(positions)
+        asked = row_numbers(rows)
+        counts, found = self._store.adjacency(relation).neighbours(asked)
+        if self._rows is not None:
+            visible = np.isin(found, self._rows)
+            owner = np.repeat(np.arange(asked.size), counts)[visible]
+            counts, found = np.bincount(owner, minlength=asked.size), found[visible]
+        return counts, found
 
     def features(self, rows: Rows) -> Matrix:
         """Feature rows in float32, sparse if the graph stores them so.
@@ -234,23 +297,60 @@ class GraphView:
         return PropagatedFeatures(self._adjacency, features, hops)
 
     def diffused(
-        self, starts: Sequence[IntArray], rows: IntArray, restart: float
+        self, starts: Sequence[IntArray], rows: IntArray, restarts: Sequence[float]
     ) -> NDArray[np.float64]:
         r"""How much of the walks from each set of starts is at each row, against an even spread.
 
-        One column per set: 1 where the row has its share of the set's mass, were that the same
-        everywhere; 0 where no walk comes.
+        Of shape restarts x rows x sets: 1 where the row has its share of the set's mass, were that
+        the same everywhere; 0 where no walk comes.
 
         Args:
             starts: Sets of rows that walks start from, evenly.
             rows: Row numbers to look at.
-            restart: The chance, between 0 and 1, that a walk ends at each step; larger values
+            restarts: The chances, between 0 and 1, that a walk ends at each step; larger values
                 stay closer to the starts.
         """
-        diffusion = self._diffusion.get(restart, lambda: Diffusion(self._adjacency, restart))
         places = [self.positions(start) for start in starts]
-        mass, total = diffusion.mass(places, self.positions(rows))
-        return mass / (total / self.num_nodes)
+        mass, total = self._walks(restarts).mass(places, self.positions(rows))
+        return mass / (total / self.num_nodes)[:, None]
+
+    def _walks(self, restarts: Sequence[float]) -> Diffusion:
+        chances = tuple(restarts)
+        return self._diffusion.get(chances, lambda: Diffusion(self._adjacency, chances))
+
+    def nearest(
+        self, starts: Sequence[IntArray], count: int, restarts: Sequence[float]
+    ) -> list[IntArray]:
+        """The rows where most of the walks from each set are, the set itself left out; ascending.
+
+        Of rows with the same share those with the smallest hash of their key are taken.
+
+        Args:
+            starts: Sets of rows that walks start from, evenly.
+            count: How many rows of each.
+            restarts: As in :meth:`diffused`; the first one counts.
+        """
+        near = []
+        sets = [self.positions(start) for start in starts]
+        for places, logs in self._walks(restarts).nearest(sets, count):
+            rows = self._at(places)
+            order = np.lexsort((key_hashes(self.key_array_of(rows)), -logs))[:count]
+            near.append(np.sort(rows[order]))
+        return near
+
+    def sampled(self, count: int, without: IntArray) -> IntArray:
+        """Visible rows, a fair sample: those with the smallest hashes of their keys; ascending.
+
+        Args:
+            count: How many rows.
+            without: Rows that are left out.
+        """
+        order = self._order.get("hashes", self._by_hash)
+        some = order[: count + without.size]
+        return np.sort(some[~np.isin(some, without)][:count])
+
+    def _by_hash(self) -> IntArray:
+        return self.rows[hash_order(self.key_array_of(self.rows))]
 
     def __repr__(self) -> str:
         everyone = len(self._store.keys)

@@ -1,105 +1,148 @@
-"""Graft: class means hop by hop and walks from the labels, mixed into one calibrated score."""
+"""Graft: class means hop by hop, words and walks from the labels, mixed into one score."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import reduce
-from operator import add, or_
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, hstack
-from torch import Tensor
 
-from nodegraft.base.parameters.constraints import NonNegativeInt, OpenFraction, PositiveInt
+from nodegraft.base.memo import LatestMemo
+from nodegraft.base.parameters.constraints import NonNegativeInt, PositiveInt
 from nodegraft.episodes.mixed import MixedEpisode, mixed_episodes, queried_nodes
 from nodegraft.graph.algebra.matrix import (
     IntArray,
     Matrix,
     is_sparse,
     normalise_rows,
-    take_rows,
     weigh_columns,
 )
+from nodegraft.graph.homophily import homophily_of_kinds, relation_weights
+from nodegraft.graph.keyed_labels import KeyedLabels
 from nodegraft.graph.keys import hash_order
 from nodegraft.graph.labels import NodeLabels
+from nodegraft.graph.spread import SpreadRows
 from nodegraft.graph.view import GraphView
-from nodegraft.memory.class_sums import ClassSums
+from nodegraft.methods.templates.derived import Derived
+from nodegraft.model.inputs import GraphInputs
 from nodegraft.model.learned import learned
-from nodegraft.model.method import Method
 from nodegraft.nn.confidence import (
     ALWAYS_KNOWN,
     UNCALIBRATED,
     calibrated_probabilities,
     known_class_probability,
 )
-from nodegraft.nn.linear.centred_cosine import centred_cosines, cosine_contributions
-from nodegraft.nn.linear.loglinear import Signals
 from nodegraft.streams.curriculum import Curriculum
-from nodegraft.training.practice import Calibration, PracticeRound, calibrate
+from nodegraft.training.contributions import similar_labels, walked_labels
+from nodegraft.training.evidence import PLENTY, RESTARTS, Evidence, Floats, Taught
+from nodegraft.training.practice import PracticeRound, calibrate, practised_weights
 
-FLOOR = 0.1
-"""Added to a node's share of a class's walks: not being reached is a hint, not a proof."""
+SAMPLE = 16_384
+"""How many nodes say what words are usual."""
 
-PLENTY = 100
-"""Labels from which on a class is hardly scored as a new one any more."""
-
-SIMILARITY, WALKS, FEW_LABELS = 20.0, 0.6, 0.4
-"""Weights where there is nothing to practise on: about what four real graphs came to."""
+STAGES = 3
+"""Scores are made so often: with the labels alone, then with means refined by the scores before."""
 
 
 @dataclass(frozen=True)
-class _Known:
-    """What signals are made from: sums of classes, and the rows that their walks start from."""
+class _Scorer:
+    """All that scores are made from, worked out from labels and graph."""
 
-    sums: ClassSums
-    starts: tuple[IntArray, ...]
+    evidence: Evidence
+    taught: Taught
+    centre: tuple[Floats, ...]
+    columns: NDArray[np.int64]
+    """Where each class of the model stands in ``taught``."""
 
-    def take(self, columns: NDArray[np.int64]) -> "_Known":
-        return _Known(self.sums.take(columns), tuple(self.starts[column] for column in columns))
+    def signals(self, rows: IntArray) -> NDArray[np.floating[Any]]:
+        near = self.evidence.features.rows(rows)
+        return self.evidence.signals(near, rows, self.taught, self.centre)[:, :, self.columns]
 
-    def __or__(self, others: "_Known") -> "_Known":
-        return _Known(self.sums | others.sums, self.starts + others.starts)
 
-    @property
-    def scarcity(self) -> NDArray[np.float64]:
-        return np.log1p(PLENTY / self.sums.counts)
+@dataclass(frozen=True)
+class _Round:
+    """One episode of practice, as far as it has come."""
+
+    episode: MixedEpisode
+    evidence: Evidence
+    taught: Taught
+    centre: tuple[Floats, ...]
+    queries: SpreadRows
+    known: NDArray[np.int64]
+    unknown: NDArray[np.int64]
+    signals: NDArray[np.floating[Any]]
+    pool: SpreadRows
+    pooled: NDArray[np.floating[Any]]
+
+    def refined(self, weights: Floats) -> "_Round":
+        """The same after unlabelled nodes have moved the means of classes with few labels."""
+        if not self.taught.few.size:
+            return self
+        scores = np.tensordot(weights, self.pooled, 1)
+        taught = self.evidence.refined(self.taught, self.pool, scores)
+        return replace(
+            self,
+            taught=taught,
+            signals=self.evidence.refreshed(self.signals, self.queries, taught, self.centre),
+            pooled=self.evidence.refreshed(self.pooled, self.pool, taught, self.centre),
+        )
+
+    def told(self) -> PracticeRound:
+        known, unknown = self.signals[:, self.known], self.signals[:, self.unknown]
+        return PracticeRound(known, self.episode.targets, self.taught.scarcity, unknown)
 
 
 @dataclass(kw_only=True)
-class Graft(Method):
+class Graft(Derived[_Scorer]):
     r"""Nothing is trained but a handful of weights:
 
-    .. math:: s_{ic} = \sum_{h=0}^{H} w_h \cos(z_i^h - \mu^h, p_c^h - \mu^h)
-        + v \log\Bigl(\frac{m_{ic}}{u_c} + 0.1\Bigr) + b \log\Bigl(1 + \frac{100}{n_c}\Bigr)
+    .. math:: s_{ic} = \sum_{h=0}^{H} \bigl( w_h \cos(z_i^h - \mu^h, p_c^h - \mu^h)
+        + w'_h \cos(z_i^h - \mu^h, q_c^h - \mu^h) \bigr)
+        + \sum_{h \in \{0, H\}} u_h\, z_i^h \cdot \log \frac{q_c^h + b^h}{2 b^h}
+        + \sum_r v_r \log\Bigl(\frac{m^r_{ic}}{\bar m^r_c} + 0.1\Bigr)
+        + k \log\Bigl(1 + \frac{100}{n_c}\Bigr)
 
     :math:`z^h` are rows of :math:`S^h X`, words weighted by how rare they are, of length 1;
     :math:`p_c^h` their means over the :math:`n_c` labels of a class; :math:`\mu^h` the mean of the
-    first classes' means. :math:`m_c` is the mass of walks that start at the class's labels and
-    return there (personalised PageRank), :math:`u_c` its mean over all nodes. The last term makes
-    up for few labels: the mean of five nodes lies further from everybody than that of five hundred.
+    first classes' means; :math:`b^h` the mean of all nodes. :math:`m^r_c` is the mass of walks that
+    start at the class's labels and end with chance :math:`r` at each step (personalised PageRank),
+    :math:`\bar m` its mean over all nodes. Edges of different kinds count by how often they join
+    nodes of one class. :math:`q_c^h` is the mean of labels and of the unlabelled nodes that the
+    score before takes to be of the class, where labels are few. The last term makes up for few
+    labels: the mean of five nodes lies further from everybody than that of five hundred.
 
-    The weights :math:`w, v \ge 0` and :math:`b` are those under which known classes, some of them
-    played with few labels, are most likely (:mod:`nodegraft.episodes.mixed`). They say how much
-    text, neighbours and position are worth on this graph, and scale the score to log-odds. What
-    arrives later only adds to sums: nothing is passed over, nobody else's numbers move.
+    The weights :math:`w, u, v \ge 0` and :math:`k` are those under which known classes, some of
+    them played with few labels, are most likely (:mod:`nodegraft.episodes.mixed`). They say how
+    much text, neighbours and position are worth on this graph, and scale the score to log-odds.
+    What the model is, is its labels: all else follows from them and from the graph as it is.
     """
 
     hops: NonNegativeInt = 2
     """How far features are spread along edges (:math:`H`); 0 looks at a node's own features only.
     Each hop costs a pass over all edges once per graph."""
 
-    restart: OpenFraction = 0.3
-    """The chance that a walk ends at each step: smaller values look further away."""
+    walks: bool = True
+    """Whether where a node sits in the graph counts."""
+
+    far_walks: bool = True
+    """Whether walks count that go on for long, beside those that stay near the labels."""
 
     kept_labels: PositiveInt = 1000
-    """Walks start from at most so many labels of a class, drawn by the hash of their keys."""
+    """Means and walks are of at most so many labels of a class, drawn by the hash of their keys."""
 
     rare_words: bool = True
     """Whether sparse columns weigh more the fewer nodes have them; dense ones weigh alike."""
 
-    walks: bool = True
-    """Whether where a node sits in the graph counts."""
+    words: bool = True
+    """Whether words count by how much more often a class has them; of no effect on features that
+    are dense or negative."""
+
+    edge_kinds: bool = True
+    """Whether kinds of edges count by how often they join nodes of one class; else alike."""
+
+    refine: bool = True
+    """Whether unlabelled nodes refine the means of classes with few labels."""
 
     few_labels: bool = True
     """Whether classes with few labels are made up for looking further away."""
@@ -110,14 +153,17 @@ class Graft(Method):
     rarity_: NDArray[np.float32] = learned()
     """The weight of every feature column."""
 
-    memory_: dict[str, Tensor] = learned()
-    """The sums of the classes' labels."""
+    background_: NDArray[np.float64] = learned()
+    """The mean row of each hop over a sample of all nodes; empty where words are not compared."""
 
-    centre_: NDArray[np.float64] = learned()
-    """The mean of the first classes' means, all hops side by side."""
+    kinds_: dict[str, float] = learned()
+    """What each kind of edges is worth."""
+
+    unseen_kind_: float = learned()
+    """What a kind of edges is worth that came later."""
 
     weights_: NDArray[np.float64] = learned()
-    """Of the hops, of the walks and of few labels."""
+    """Of the signals, for each stage."""
 
     confidence_: NDArray[np.float64] = learned()
     """How scores become calibrated probabilities."""
@@ -126,50 +172,61 @@ class Graft(Method):
     """How scores become the chance of being of a known class at all."""
 
     name: ClassVar[str] = "graft"
-    summary: ClassVar[str] = "class means by hop, walks from the labels; closed form, calibrated"
+    summary: ClassVar[str] = "class means by hop, words, walks from labels; closed form, calibrated"
     reversible: ClassVar[bool] = True
-    block_rows: ClassVar[int] = 4096
+    block_rows: ClassVar[int] = 8192
 
     def learn_base(self, view: GraphView, curriculum: Curriculum) -> None:
-        """Sum up the known classes, then practise how much each part of the score is worth."""
+        """Look at the graph, then practise how much each part of the score is worth."""
         self.rarity_ = _rarity(view, self.rare_words)
+        self.kinds_, self.unseen_kind_ = dict.fromkeys(view.relations, 1.0), 1.0
+        if self.edge_kinds:
+            found = homophily_of_kinds(view, curriculum.train)
+            self.kinds_, self.unseen_kind_ = relation_weights(found)
         self.listener.step("spread features along edges", 0, 1)
-        view.propagated(np.zeros(0, dtype=np.int64), self.hops)
+        self.background_ = self._background(view)
         self.listener.step("spread features along edges", 1, 1)
-        memory = self._remember(view, curriculum.train)
-        self.memory_ = memory.to_tensors()
-        self.centre_ = memory.means.mean(axis=0)
-        learned = self._practise(view, curriculum, memory)
-        self.weights_, self.confidence_ = learned.weights, learned.confidence
-        self.open_set_ = learned.open_set
+        self.weights_, rounds = self._practise(view, curriculum)
+        self.confidence_, self.open_set_ = UNCALIBRATED, ALWAYS_KNOWN
+        if rounds:
+            self.confidence_, self.open_set_ = calibrate(rounds, self.weights_[-1])
 
     def learn_classes(self, view: GraphView, support: NodeLabels) -> None:
-        """One more sum for each class."""
-        self.memory_ = (self._sums() | self._remember(view, support)).to_tensors()
+        """Nothing but their labels, until somebody asks."""
+        self._forget_derived()
 
     def learn_labels(
         self, view: GraphView, support: NodeLabels, columns: NDArray[np.int64]
     ) -> None:
-        """Add to the sums of known classes."""
-        memory = self._sums()
-        others = np.setdiff1d(np.arange(memory.counts.size), columns)
-        merged = memory.take(others) | (memory.take(columns) + self._remember(view, support))
-        back = np.argsort(np.concatenate((others, columns)))
-        self.memory_ = merged.take(back).to_tensors()
+        """Nothing but the labels, until somebody asks."""
+        self._forget_derived()
 
-    def keep_classes(self, columns: NDArray[np.int64]) -> None:
-        """Drop the other sums: what is left is as it was before they came."""
-        self.memory_ = self._sums().take(columns).to_tensors()
+    def derive(self, view: GraphView) -> _Scorer:
+        """Means, refined stage by stage; the order in which classes came plays no part."""
+        evidence, labels = self._evidence(view), self.labels_.on(view, self.kept_labels)
+        order = np.argsort(np.array(labels.classes), kind="stable")
+        counts = np.array([self.labels_[name].size for name in labels], dtype=np.int64)
+        rows = [labels[labels.classes[column]] for column in order]
+        taught = evidence.taught(rows, counts[order])
+        first = np.array([known.session == 0 for known in self._table.classes])[order]
+        centre = _centre(taught.take(np.flatnonzero(first)) if first.any() else taught)
+        if self.refine and taught.few.size:
+            pool = evidence.pool(taught, labels.rows())
+            near = evidence.features.rows(pool)
+            signals = evidence.signals(near, pool, taught, centre)
+            for weights in self.weights_[:-1]:
+                taught = evidence.refined(taught, near, np.tensordot(weights, signals, 1))
+                signals = evidence.refreshed(signals, near, taught, centre)
+        return _Scorer(evidence, taught, centre, np.argsort(order))
 
     def score(self, view: GraphView, rows: NDArray[np.int64]) -> NDArray[np.float64]:
         """The weighted sum of all signals."""
-        known = self._known_on(view)
-        signals = self._signals(view, rows, self._layers(view, rows), known, self.centre_)
-        return np.tensordot(self.weights_, signals, 1)
+        return np.tensordot(self.weights_[-1], self.derived(view).signals(rows), 1)
 
     def probabilities(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """Calibrated on known classes, some of them played with few labels."""
-        scarcity = _Known(self._sums(), ()).scarcity
+        counts = np.array([keys.size for keys in self.labels_.values()])
+        scarcity = np.log1p(PLENTY / counts)
         return calibrated_probabilities(super().probabilities(scores), scarcity, self.confidence_)
 
     def known_class_probability(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -177,40 +234,46 @@ class Graft(Method):
         return known_class_probability(scores, self.open_set_)
 
     def check_learned(self) -> None:
-        """One sum for each class, and a weight for each signal."""
-        self._sums().check(len(self.classes_), self.centre_.size)
-        signals = self.hops + 1 + self.walks + 1
-        if self.weights_.shape != (signals,) or self.centre_.size != self.rarity_.size * (
-            self.hops + 1
-        ):
-            raise ValueError(f"there must be {signals} weights, and a centre for each hop")
+        """A weight for each signal, and a background for each hop."""
+        width = self.rarity_.size
+        words = len({0, self.hops}) if len(self.background_) else 0
+        signals = 2 * (self.hops + 1) + len(self._restarts) + words + 1
+        if self.weights_.shape != (STAGES, signals):
+            raise ValueError(f"there must be {STAGES} times {signals} weights")
+        if self.background_.shape not in ((self.hops + 1, width), (0, width)):
+            raise ValueError("there must be a background for each hop, or none")
 
     def embedding(self, view: GraphView, rows: NDArray[np.int64]) -> Matrix:
         """The rows of all hops side by side, each of length 1."""
-        layers = self._layers(view, rows)
-        return csr_array(hstack(layers)) if is_sparse(layers[0]) else np.hstack(layers)
+        layers = self._weighing(view).propagated(rows, self.hops)
+        parts = [normalise_rows(weigh_columns(layer, self.rarity_)) for layer in layers]
+        return csr_array(hstack(parts)) if is_sparse(parts[0]) else np.hstack(parts)
 
     def explain_node(self, view: GraphView, row: int) -> dict[str, Any]:
-        """What spoke for the answer and for the runner-up, and the labels that contributed most.
+        """What spoke for the answer and for the runner-up, and where it came from.
 
-        ``for`` and ``for_runner_up`` add up to the two scores. Each label has its share of what
-        similarity gave to the answer, and of what walks gave beyond an unreached node's score.
+        ``for`` and ``for_runner_up`` add up to the two scores. What cosines gave to the answer is
+        shared out among its labels and, together, the unlabelled nodes that refined its means; what
+        walks gave beyond an unreached node's score among its labels. The five labels that gave most
+        are named. ``relations`` says how many neighbours the node has by kind of edge, and what
+        the kind is worth.
         """
-        node, known = np.array([row]), self._known_on(view)
-        layers = self._layers(view, node)
-        parts = self.weights_ * self._signals(view, node, layers, known, self.centre_)[:, 0].T
+        scorer = self.derived(view)
+        node, weights = np.array([row]), self.weights_[-1]
+        parts = weights * scorer.signals(node)[:, 0].T
         scores = parts.sum(axis=1)
         shares = self.probabilities(scores[None])[0]
         first, *rest = np.argsort(-scores, kind="stable").tolist()
         second = rest[0] if rest else first
-        names = [
-            *("own features" if hop == 0 else f"features {hop} away" for hop in range(len(layers))),
-            *(["walks"] if self.walks else []),
-            "few labels",
-        ]
-        labels = known.starts[first]
-        similar, walked = self._contributions(view, node, layers, known, first)
+        column = int(scorer.columns[first])
+        similar, unlabelled = similar_labels(
+            scorer.evidence, scorer.taught, scorer.centre, weights, row, column
+        )
+        walked = walked_labels(scorer.evidence, scorer.taught, weights, row, column)
         most = np.argsort(-(similar + walked), kind="stable")[:5]
+        names = view.keys_of(scorer.taught.labels[column][most])
+        signals = zip(scorer.evidence.names(), parts[first], parts[second], strict=True)
+        labels = zip(names, similar[most], walked[most], strict=True)
         return {
             "answer": self.classes_[first],
             "probability": float(shares[first]),
@@ -218,142 +281,124 @@ class Graft(Method):
             "runner_up_probability": float(shares[second]),
             "signals": [
                 {"signal": name, "for": float(own), "for_runner_up": float(other)}
-                for name, own, other in zip(names, parts[first], parts[second], strict=True)
+                for name, own, other in signals
             ],
             "labels": [
                 {"node": key, "similarity": float(near), "walks": float(far)}
-                for key, near, far in zip(
-                    view.keys_of(labels[most]), similar[most], walked[most], strict=True
-                )
+                for key, near, far in labels
+            ],
+            "unlabelled_nodes": unlabelled,
+            "relations": [
+                {
+                    "kind": kind,
+                    "worth": self.kinds_.get(kind, self.unseen_kind_),
+                    "neighbours": int(view.neighbours(node, kind)[1].size),
+                }
+                for kind in view.relations
             ],
         }
 
-    def _contributions(
-        self,
-        view: GraphView,
-        node: NDArray[np.int64],
-        layers: Sequence[Matrix],
-        known: _Known,
-        column: int,
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Of each label of one class, to similarity and to walks."""
-        labels, count = known.starts[column], known.sums.counts[column]
-        means = np.split(known.sums.take(np.array([column])).means[0], len(layers))
-        middles = np.split(self.centre_, len(layers))
-        near = self._layers(view, labels.astype(np.int64))
-        similar = sum(
-            weight * cosine_contributions(own, examples, mean, middle) / count
-            for weight, own, examples, mean, middle in zip(
-                self.weights_, layers, near, means, middles, strict=False
+    def _start(self, inputs: GraphInputs, labels: KeyedLabels) -> None:
+        super()._start(inputs, labels)
+        # Outlives changes: what a view says of nodes does not depend on labels.
+        self._seen = LatestMemo[Evidence]()
+
+    @property
+    def _restarts(self) -> tuple[float, ...]:
+        return RESTARTS[: (len(RESTARTS) if self.far_walks else 1) if self.walks else 0]
+
+    def _weighing(self, view: GraphView) -> GraphView:
+        worth = {name: self.kinds_.get(name, self.unseen_kind_) for name in view.relations}
+        return view.weighing(worth)
+
+    def _evidence(self, view: GraphView) -> Evidence:
+        def made() -> Evidence:
+            seen = self._weighing(view)
+            return Evidence(
+                seen, self.rarity_, self.background_, self.hops, self._restarts, self.few_labels
             )
-        )
-        if not self.walks:
-            return np.asarray(similar), np.zeros(labels.size)
-        mass = view.diffused([node], labels, self.restart)[:, 0]
-        reached = view.diffused([labels], node, self.restart)[0, 0]
-        gain = self.weights_[len(layers)] * np.log(reached / FLOOR + 1.0)
-        return np.asarray(similar), gain * mass / max(float(mass.sum()), 1e-12)
 
-    def _sums(self) -> ClassSums:
-        return ClassSums.from_tensors(self.memory_)
+        return self._seen.get((view, self.rarity_), made)
 
-    def _known_on(self, view: GraphView) -> _Known:
-        """All known classes, with the rows of their labels in this graph."""
-        labels = self.labels_.on(view, self.kept_labels)
-        return _Known(self._sums(), tuple(map(np.sort, labels.values())))
+    def _background(self, view: GraphView) -> NDArray[np.float64]:
+        nothing = np.zeros((0, view.num_features))
+        if not (self.words and _has_words(view)):
+            return nothing
+        seen = Evidence(self._weighing(view), self.rarity_, nothing, self.hops, ())
+        rows = view.sampled(SAMPLE, view.rows[:0])
+        means = seen.taught([rows], np.array([rows.size])).means
+        return np.concatenate(means) + 1e-7
 
-    def _starts(self, view: GraphView, labels: NodeLabels) -> tuple[IntArray, ...]:
-        """The rows that walks of labels start from: of a large class those of the first hashes."""
+    def _practise(
+        self, view: GraphView, curriculum: Curriculum
+    ) -> tuple[Floats, list[PracticeRound]]:
+        """Weights for each stage, and what signals said in the last."""
+        train, held_out = curriculum.without_pseudo_novel.for_early_stopping(self.seeds)
+        shots = 1, curriculum.shots
+        episodes = list(mixed_episodes(train, held_out, shots, self.seeds)) if self.practise else []
+        if not episodes:
+            return np.tile(self._evidence(view).usual_weights(), (STAGES, 1)), []
+        rounds = list(self._rounds(view, train | held_out, episodes))
+        weights, told = list[Floats](), list[PracticeRound]()
+        for stage in range(STAGES):
+            if stage and self.refine:
+                rounds = [one.refined(weights[-1]) for one in rounds]
+            told = [one.told() for one in rounds]
+            weights.append(practised_weights(told, weights[-1] if stage else None, self.listener))
+        return np.stack(weights), told
+
+    def _rounds(
+        self, view: GraphView, labelled: NodeLabels, episodes: Sequence[MixedEpisode]
+    ) -> Iterator[_Round]:
+        evidence, rows = self._evidence(view), queried_nodes(episodes)
+        queries = evidence.features.rows(rows)
+        for done, episode in enumerate(episodes, start=1):
+            many, few = episode.tasks
+            taught = self._taught(view, evidence, many)
+            centre = _centre(taught)
+            if few:
+                taught = taught | self._taught(view, evidence, few)
+            pool: IntArray = rows[:0]
+            if self.refine and taught.few.size:
+                # Labels, and nodes of classes that this episode takes to be unknown.
+                absent = labelled.select(set(labelled) - set(many) - set(few))
+                without = (many.rows(), few.rows(), absent.rows())
+                pool = evidence.pool(taught, np.concatenate(without))
+            near = evidence.features.rows(pool)
+            self.listener.step("practise on known classes", done, len(episodes))
+            yield _Round(
+                episode,
+                evidence,
+                taught,
+                centre,
+                queries,
+                np.searchsorted(rows, episode.query.rows()),
+                np.searchsorted(rows, episode.unknown),
+                evidence.signals(queries, rows, taught, centre).astype(np.float32),
+                near,
+                evidence.signals(near, pool, taught, centre).astype(np.float32),
+            )
+
+    def _taught(self, view: GraphView, evidence: Evidence, labels: NodeLabels) -> Taught:
         kept = [
             rows
             if rows.size <= self.kept_labels
             else rows[hash_order(view.key_array_of(rows))[: self.kept_labels]]
             for rows in labels.values()
         ]
-        return tuple(map(np.sort, kept))
+        counts = np.array([rows.size for rows in labels.values()], dtype=np.int64)
+        return evidence.taught(kept, counts)
 
-    def _layers(self, view: GraphView, rows: NDArray[np.int64]) -> list[Matrix]:
-        layers = view.propagated(rows, self.hops)
-        return [normalise_rows(weigh_columns(layer, self.rarity_)) for layer in layers]
 
-    def _remember(self, view: GraphView, labels: NodeLabels) -> ClassSums:
-        if labels.num_nodes <= self.block_rows:
-            counts = np.array([rows.size for rows in labels.values()], dtype=np.int64)
-            return ClassSums.of(self.embedding(view, labels.rows()), counts)
-        if len(labels) > 1:
-            return reduce(or_, self._one_by_one(view, labels))
-        [(name, rows)] = labels.items()
-        blocks = np.split(rows, range(self.block_rows, rows.size, self.block_rows))
-        return reduce(add, (self._remember(view, NodeLabels({name: block})) for block in blocks))
+def _centre(taught: Taught) -> tuple[Floats, ...]:
+    return tuple(one.mean(axis=0) for one in taught.means)
 
-    def _one_by_one(self, view: GraphView, labels: NodeLabels) -> Iterator[ClassSums]:
-        for done, name in enumerate(labels, start=1):
-            yield self._remember(view, labels.select([name]))
-            self.listener.step("sum up classes", done, len(labels))
 
-    def _signals(
-        self,
-        view: GraphView,
-        rows: NDArray[np.int64],
-        layers: Sequence[Matrix],
-        known: _Known,
-        centre: NDArray[np.float64],
-    ) -> Signals:
-        means = np.split(known.sums.means, len(layers), axis=1)
-        middles = np.split(centre, len(layers))
-        signals = [
-            centred_cosines(layer, mean, middle)
-            for layer, mean, middle in zip(layers, means, middles, strict=True)
-        ]
-        if self.walks:
-            signals.append(np.log(view.diffused(known.starts, rows, self.restart) + FLOOR))
-        scarcity = known.scarcity if self.few_labels else np.zeros(known.sums.counts.size)
-        return np.stack([*signals, np.broadcast_to(scarcity, signals[0].shape)])
-
-    def _practise(self, view: GraphView, curriculum: Curriculum, memory: ClassSums) -> Calibration:
-        train, held_out = curriculum.without_pseudo_novel.for_early_stopping(self.seeds)
-        shots = 1, curriculum.shots
-        episodes = list(mixed_episodes(train, held_out, shots, self.seeds)) if self.practise else []
-        if episodes:
-            if not len(curriculum.held_out):
-                # Some labels were set aside to be asked about: they must not teach as well.
-                memory = self._remember(view, train)
-            known = _Known(memory, self._starts(view, train))
-            rounds = list(self._rounds(view, train.classes, known, episodes))
-            return calibrate(rounds, self.listener)
-        hops = [SIMILARITY / (self.hops + 1)] * (self.hops + 1)
-        weights = [*hops, *([WALKS] if self.walks else []), FEW_LABELS]
-        return Calibration(np.array(weights), UNCALIBRATED, ALWAYS_KNOWN)
-
-    def _rounds(
-        self,
-        view: GraphView,
-        classes: Sequence[str],
-        known: _Known,
-        episodes: Sequence[MixedEpisode],
-    ) -> Iterator[PracticeRound]:
-        rows = queried_nodes(episodes)
-        layers = self._layers(view, rows)
-        column = {name: place for place, name in enumerate(classes)}
-        for done, episode in enumerate(episodes, start=1):
-            many, few = episode.tasks
-            full = known.take(np.array([column[name] for name in many]))
-            taught = full
-            if few:
-                taught = full | _Known(self._remember(view, few), self._starts(view, few))
-            centre = full.sums.means.mean(axis=0)
-            signals, unknown = (
-                self._signals(
-                    view,
-                    nodes,
-                    [take_rows(layer, np.searchsorted(rows, nodes)) for layer in layers],
-                    taught,
-                    centre,
-                )
-                for nodes in (episode.query.rows(), episode.unknown)
-            )
-            self.listener.step("practise on known classes", done, len(episodes))
-            yield PracticeRound(signals, episode.targets, taught.scarcity, unknown)
+def _has_words(view: GraphView) -> bool:
+    """Whether features are sparse, and none is negative: only then are ratios of them odds."""
+    if not is_sparse(view.features(view.rows[:0])):
+        return False
+    return bool((csr_array(view.features(view.rows)).data >= 0).all())
 
 
 def _rarity(view: GraphView, wanted: bool) -> NDArray[np.float32]:

@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nodegraft.base.seeds import Seeds
-from nodegraft.graph.algebra.adjacency import Adjacency
 from nodegraft.graph.algebra.matrix import IntArray
 from nodegraft.graph.graph import Graph
 from nodegraft.streams.split import ClassSplit
@@ -49,10 +48,7 @@ def without_edges_between_sessions(graph: Graph, entry: IntArray) -> Graph:
         graph: The graph.
         entry: The session in which each node comes into sight.
     """
-    source, target = graph.edges()
-    kept = entry[source] == entry[target]
-    adjacency = Adjacency.from_edges(source[kept], target[kept], graph.num_nodes)
-    return graph.with_edges(adjacency)
+    return graph.keeping_edges(lambda source, target: entry[source] == entry[target])
 
 
 def _equal_shares(count: int, shares: int) -> NDArray[np.int64]:

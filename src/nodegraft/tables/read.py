@@ -10,12 +10,13 @@ from numpy.typing import NDArray
 
 from nodegraft.base.errors import DataError, ParameterError
 from nodegraft.base.parameters.validate import validate_value
-from nodegraft.graph.algebra.adjacency import Adjacency
 from nodegraft.graph.algebra.matrix import IntArray
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.keyed_labels import KeyedLabels
 from nodegraft.graph.keys import Key, KeyArray, NodeKeys, key_array
 from nodegraft.graph.labels import NodeLabels
+from nodegraft.graph.relation import Edges
+from nodegraft.graph.stores.protocol import EDGES
 from nodegraft.tables.columns import (
     Source,
     column_names,
@@ -24,6 +25,7 @@ from nodegraft.tables.columns import (
     read_source,
 )
 from nodegraft.tables.data_report import DataReport, Finding, finding
+from nodegraft.tables.edges import EdgeColumns, edge_oddities, read_edges
 from nodegraft.tables.features.recipe import FeatureRecipe
 
 
@@ -56,6 +58,9 @@ def read_tables(
     key: str = "key",
     source: str = "source",
     target: str = "target",
+    edge_type: str | None = None,
+    edge_weight: str | None = None,
+    directed: bool | Iterable[str] = False,
     text: str | Iterable[str] = (),
     features: str | Iterable[str] = (),
     categories: str | Iterable[str] = (),
@@ -75,6 +80,10 @@ def read_tables(
         key: The column of ``nodes`` that names them.
         source: The column of ``edges`` with the key of one end.
         target: The column of ``edges`` with the key of the other end.
+        edge_type: The column of ``edges`` that says of which kind each is; None where all are of
+            one kind.
+        edge_weight: The column of ``edges`` that says how much each counts; None for 1.
+        directed: Whether it matters which end is the source; or the kinds for which it does.
         text: Columns of text, which become TF-IDF.
         features: Columns of numbers or of lists of numbers.
         categories: Columns with few different values.
@@ -111,10 +120,11 @@ def read_tables(
         named |= {"min_documents": min_documents, "stop_words": stop_words}
         recipe = FeatureRecipe.fit(table, **named)
     encoded = recipe.encode(table, keys.values())
-    ends, edge_findings = _edge_rows(edges, source, target, keys)
-    adjacency = Adjacency.from_edges(*ends, len(keys))
-    findings += [*encoded.findings, *edge_findings, *_edge_oddities(ends, adjacency)]
-    graph = Graph.from_parts(keys, encoded.matrix, adjacency, recipe)
+    columns = EdgeColumns(source, target, edge_type, edge_weight)
+    given = read_edges(edges, columns, keys)
+    kinds = given.adjacencies(len(keys), directed)
+    findings += [*encoded.findings, *given.findings, *edge_oddities(given, kinds)]
+    graph = Graph.from_parts(keys, encoded.matrix, kinds, recipe)
     report = DataReport(len(keys), graph.num_edges, graph.num_features, tuple(findings))
     _refuse(report, repair)
     return Tables(graph, report)
@@ -128,6 +138,8 @@ def grow_graph(
     key: str = "key",
     source: str = "source",
     target: str = "target",
+    edge_type: str | None = None,
+    edge_weight: str | None = None,
     repair: bool = False,
 ) -> Graph:
     """A larger graph, from tables of new nodes and new edges; features by the graph's own recipe.
@@ -139,6 +151,9 @@ def grow_graph(
         key: The column of ``nodes`` that names them.
         source: The column of ``edges`` with the key of one end.
         target: The column of ``edges`` with the key of the other end.
+        edge_type: The column of ``edges`` that says of which kind each is; needed where the graph
+            has several. Kinds that it knows keep their direction, new ones have none.
+        edge_weight: The column of ``edges`` that says how much each counts; None for 1.
         repair: As in :func:`read_tables`; nodes that the graph has already are left out.
     """
     validate_value("repair", repair, bool)
@@ -164,12 +179,13 @@ def grow_graph(
         encoded = recipe.encode(table, keys)
         matrix, findings = encoded.matrix, [*findings, *encoded.findings]
     together = NodeKeys(known).extend(keys.tolist())
-    ends, edge_findings = _edge_rows(edges, source, target, together)
-    findings += edge_findings
-    count = len(together), len(ends[0]), recipe.num_features
+    given = read_edges(edges, EdgeColumns(source, target, edge_type, edge_weight), together)
+    findings += given.findings
+    count = len(together), given.source.size, recipe.num_features
     _refuse(DataReport(*count, tuple(findings)), repair)
-    pairs = np.stack([together.array_at(end) for end in ends], axis=1)
-    return graph.grow(keys.tolist(), matrix, pairs)
+    relations = given.relations(together)
+    new: Edges = relations if edge_type is not None else relations[EDGES]
+    return graph.grow(keys.tolist(), matrix, new if given.source.size else ())
 
 
 def read_labels(
@@ -213,37 +229,3 @@ def _first_of_each(keys: NDArray[Any]) -> tuple[IntArray, list[Finding]]:
         "the first row of each is kept",
     )
     return np.sort(first), findings
-
-
-def _edge_rows(
-    edges: Source, source: str, target: str, keys: NodeKeys
-) -> tuple[tuple[IntArray, IntArray], list[Finding]]:
-    if edges is None:
-        nothing = np.zeros(0, dtype=np.int64)
-        return (nothing, nothing), []
-    table = read_source(edges, "edges", (source, target) if keys.is_text else ())
-    ends = [keys_like(keys, table, name) for name in (source, target)]
-    first, second = (keys.find(end) for end in ends)
-    both = (first >= 0) & (second >= 0)
-    shown = [
-        ["(nothing)" if end is None else str(end) for end in column[~both][:3]] for column in ends
-    ]
-    unknown = ["–".join(pair) for pair in zip(*shown, strict=True)]
-    findings = finding(
-        "edges to nodes that are not in the table of nodes",
-        int((~both).sum()),
-        unknown,
-        "they are dropped",
-    )
-    return (first[both], second[both]), findings
-
-
-def _edge_oddities(rows: tuple[IntArray, IntArray], adjacency: Adjacency) -> list[Finding]:
-    loops = int((rows[0] == rows[1]).sum())
-    repeated = int(rows[0].size) - loops - adjacency.num_edges
-    isolated = int((adjacency.degrees() == 0).sum())
-    return [
-        *finding("nodes without any edge", isolated),
-        *finding("edges given more than once or in both directions, merged", repeated),
-        *finding("edges from a node to itself, dropped", loops),
-    ]

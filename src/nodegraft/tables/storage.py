@@ -13,9 +13,10 @@ from nodegraft.graph.graph import Graph
 from nodegraft.graph.keys import NodeKeys, pack_keys, unpack_keys
 from nodegraft.tables.features.recipe import FeatureRecipe
 
-SCHEMA = 2
+SCHEMA = 3
 
 _CSR = ("data", "indices", "indptr")
+_EDGES = ("indptr", "indices", "weights", "directions")
 
 
 def save_graph(graph: Graph, directory: str | Path, document: dict[str, Any] | None = None) -> None:
@@ -29,10 +30,8 @@ def save_graph(graph: Graph, directory: str | Path, document: dict[str, Any] | N
     if not isinstance(graph, Graph):
         raise ParameterError(f"A whole nodegraft.Graph is needed, not a {type(graph).__name__}.")
     store, recipe = graph._store, graph.recipe
-    edges = graph._adjacency
     arrays: Arrays = {
-        "adjacency.indptr": edges.indptr,
-        "adjacency.indices": edges.indices,
+        **_pack_edges(graph),
         **_pack_features(store.feature_matrix),
         **prefixed("keys.", pack_keys(store.keys.values())),
     }
@@ -40,6 +39,7 @@ def save_graph(graph: Graph, directory: str | Path, document: dict[str, Any] | N
         "schema": SCHEMA,
         "kind": "graph",
         "num_features": graph.num_features,
+        "relations": list(graph.relations),
         "recipe": None,
         "document": document or {},
     }
@@ -68,17 +68,36 @@ def load_graph_and_document(directory: str | Path) -> tuple[Graph, dict[str, Any
     if header.get("kind") != "graph" or header.get("schema") != SCHEMA:
         raise CheckpointError(f"{directory} does not hold a graph of schema {SCHEMA}.")
     try:
-        adjacency = Adjacency(arrays["adjacency.indptr"], arrays["adjacency.indices"])
-        adjacency.check()
-        features = _unpack_features(arrays, adjacency.num_nodes, header["num_features"])
         keys = NodeKeys(unpack_keys(under("keys.", arrays)))
+        edges = {
+            str(name): _unpack_edges(under(f"edges.{place}.", arrays))
+            for place, name in enumerate(header["relations"])
+        }
+        features = _unpack_features(arrays, len(keys), header["num_features"])
         recipe = None
         if header["recipe"] is not None:
             recipe = FeatureRecipe.from_state(under("recipe.", arrays), header["recipe"])
         document: dict[str, Any] = header["document"]
-        return Graph.from_parts(keys, features, adjacency, recipe), document
+        return Graph.from_parts(keys, features, edges, recipe), document
     except (KeyError, TypeError, ValueError, DataError) as error:
         raise CheckpointError(f"{directory} does not hold a whole graph: {error}") from error
+
+
+def _pack_edges(graph: Graph) -> Arrays:
+    arrays: Arrays = {}
+    for place, name in enumerate(graph.relations):
+        edges = graph._store.adjacency(name)
+        parts = {part: getattr(edges, part) for part in _EDGES}
+        kept = {part: array for part, array in parts.items() if array is not None}
+        arrays |= prefixed(f"edges.{place}.", kept)
+    return arrays
+
+
+def _unpack_edges(arrays: Arrays) -> Adjacency:
+    weights, directions = arrays.get("weights"), arrays.get("directions")
+    edges = Adjacency(arrays["indptr"], arrays["indices"], weights, directions)
+    edges.check()
+    return edges
 
 
 def _pack_features(features: Matrix) -> Arrays:

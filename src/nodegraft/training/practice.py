@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import compress
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,12 +31,8 @@ class PracticeRound:
     """The signals of nodes whose class is not in the episode; empty where there are none."""
 
 
-@dataclass(frozen=True)
-class Calibration:
-    """How signals become a score, and the score becomes probabilities that come true."""
-
-    weights: NDArray[np.float64]
-    """One weight a signal: the score is their weighted sum."""
+class Calibration(NamedTuple):
+    """How a score becomes probabilities that come true."""
 
     confidence: NDArray[np.float64]
     """Coefficients of :func:`~nodegraft.nn.confidence.calibrated_probabilities`."""
@@ -44,20 +41,34 @@ class Calibration:
     """Coefficients of :func:`~nodegraft.nn.confidence.known_class_probability`."""
 
 
-def calibrate(rounds: Sequence[PracticeRound], listener: Listener = SILENT) -> Calibration:
-    """Weights of the largest balanced likelihood; then confidence, with nodes as frequent as they
-    are, and the open-set score, from the rounds that have nodes of unknown classes.
+def practised_weights(
+    rounds: Sequence[PracticeRound],
+    start: NDArray[np.float64] | None = None,
+    listener: Listener = SILENT,
+) -> NDArray[np.float64]:
+    """Weights of the largest balanced likelihood.
+
+    Args:
+        rounds: What signals say in each episode.
+        start: Weights to start from.
+        listener: Is told of every step.
+    """
+    pairs = [(one.signals, one.targets) for one in rounds]
+    return mixture_weights(pairs, num_signed=1, start=start, listener=listener)
+
+
+def calibrate(rounds: Sequence[PracticeRound], weights: NDArray[np.float64]) -> Calibration:
+    """Confidence, with nodes as frequent as they are; and the open-set score, from the rounds that
+    have nodes of unknown classes.
 
     Args:
         rounds: What signals say in each episode. Where none has nodes of unknown classes, every
             node is taken to be of a known one.
-        listener: Is told of every step.
+        weights: One for each signal.
     """
     # Slow to import, and only a fit needs it.
     from scipy.special import softmax
 
-    pairs = [(one.signals, one.targets) for one in rounds]
-    weights = mixture_weights(pairs, num_signed=1, listener=listener)
     scores = [np.tensordot(weights, one.signals, 1) for one in rounds]
     probabilities = [softmax(score, axis=1) for score in scores]
     answers = [
@@ -70,4 +81,4 @@ def calibrate(rounds: Sequence[PracticeRound], listener: Listener = SILENT) -> C
     open_set = ALWAYS_KNOWN
     if unknown:
         open_set = fit_open_set(np.concatenate(known), np.concatenate(unknown))
-    return Calibration(weights, fit_calibration(answers), open_set)
+    return Calibration(fit_calibration(answers), open_set)

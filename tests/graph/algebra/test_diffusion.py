@@ -5,11 +5,12 @@ import pytest
 
 from nodegraft.graph.algebra import diffusion
 from nodegraft.graph.algebra.adjacency import Adjacency
-from nodegraft.graph.algebra.diffusion import FEWEST_STARTS, STEPS, TOLERANCE, Diffusion
+from nodegraft.graph.algebra.diffusion import FEWEST_STARTS, TOLERANCE, Diffusion
 from nodegraft.graph.algebra.matrix import IntArray
-from tests.graph.reference import Dense, normalised, random_edges, stored
+from tests.graph.reference import Dense, normalised, random_edges, weights_in
 
 RESTART = 0.3
+STEPS = 10  # 3 / RESTART
 NODES = 40
 EVERYONE = np.arange(NODES)
 ISOLATED = NODES - 1
@@ -19,42 +20,93 @@ ROUNDING = 1e-6
 """Sums of a few float32 numbers below 1."""
 
 seeds = pytest.mark.parametrize("seed", range(5))
+plain_or_weighted = pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
 both = pytest.mark.parametrize("small", [0, diffusion.FULL_PASS_ENTRIES], ids=["local", "whole"])
 
 
-def random_adjacency(seed: int) -> Adjacency:
+def random_adjacency(seed: int, weighted: bool = False) -> Adjacency:
     """Three edges a node, but for the last five."""
     source, target = random_edges(NODES, 3 * NODES, seed)
-    return Adjacency.from_edges(source, target, NODES)
+    weights = np.random.default_rng(seed).uniform(0.1, 4.0, 3 * NODES).astype(np.float32)
+    return Adjacency.from_edges(source, target, NODES, weights=weights if weighted else None)
 
 
-def by_formula(seed: int, starts: Sequence[IntArray]) -> Dense:
+def by_formula(
+    adjacency: Adjacency, starts: Sequence[IntArray], restart: float = RESTART, steps: int = STEPS
+) -> Dense:
     """A column per set of r Σ (1 - r)^k S^k s, with dense powers of S."""
-    spread = normalised(stored(random_adjacency(seed)))
-    powers = (np.linalg.matrix_power((1 - RESTART) * spread, step) for step in range(STEPS))
+    spread = normalised(weights_in(adjacency))
+    powers = (np.linalg.matrix_power((1 - restart) * spread, step) for step in range(steps))
     even = np.stack([np.isin(EVERYONE, start) / start.size for start in starts], axis=1)
-    return np.asarray(RESTART * sum(powers) @ even)
+    return np.asarray(restart * sum(powers) @ even)
 
 
 @seeds
-def test_whole_pass_is_the_formula(seed: int) -> None:
-    mass, total = Diffusion(random_adjacency(seed), RESTART).mass(STARTS, EVERYONE)
-    wanted = by_formula(seed, STARTS)
-    np.testing.assert_allclose(mass, wanted, atol=ROUNDING)
-    np.testing.assert_allclose(total, wanted.sum(axis=0), rtol=1e-5)
+@plain_or_weighted
+def test_whole_pass_is_the_formula(seed: int, weighted: bool) -> None:
+    adjacency = random_adjacency(seed, weighted)
+    mass, total = Diffusion(adjacency, [RESTART]).mass(STARTS, EVERYONE)
+    wanted = by_formula(adjacency, STARTS)
+    np.testing.assert_allclose(mass[0], wanted, atol=ROUNDING)
+    np.testing.assert_allclose(total[0], wanted.sum(axis=0), rtol=1e-5)
 
 
 @seeds
+@plain_or_weighted
 def test_local_walks_that_follow_everybody_are_the_formula(
-    seed: int, monkeypatch: pytest.MonkeyPatch
+    seed: int, weighted: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(diffusion, "TOLERANCE", 0.0)
-    mass, total = Diffusion(random_adjacency(seed), RESTART, full_pass_entries=0).mass(
-        STARTS, EVERYONE
-    )
-    wanted = by_formula(seed, STARTS)
-    np.testing.assert_allclose(mass, wanted, atol=ROUNDING)
-    np.testing.assert_allclose(total, wanted.sum(axis=0), rtol=1e-5)
+    adjacency = random_adjacency(seed, weighted)
+    mass, total = Diffusion(adjacency, [RESTART], full_pass_entries=0).mass(STARTS, EVERYONE)
+    wanted = by_formula(adjacency, STARTS)
+    np.testing.assert_allclose(mass[0], wanted, atol=ROUNDING)
+    np.testing.assert_allclose(total[0], wanted.sum(axis=0), rtol=1e-5)
+
+
+@both
+@plain_or_weighted
+def test_several_restarts_are_each_alone(
+    small: int, weighted: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(diffusion, "TOLERANCE", 0.0)
+    monkeypatch.setattr(diffusion, "MOST_STEPS", 40)
+    adjacency, steps = random_adjacency(1, weighted), {0.3: 10, 0.5: 6, 0.15: 20, 0.02: 40}
+    mass, total = Diffusion(adjacency, list(steps), small).mass(STARTS, EVERYONE)
+    assert mass.shape == (len(steps), NODES, len(STARTS))
+    for place, (restart, count) in enumerate(steps.items()):
+        alone, its_total = Diffusion(adjacency, [restart], small).mass(STARTS, EVERYONE)
+        np.testing.assert_allclose(mass[place], alone[0], atol=ROUNDING)
+        np.testing.assert_allclose(total[place], its_total[0], rtol=1e-5)
+        wanted = by_formula(adjacency, STARTS, restart, count)
+        np.testing.assert_allclose(alone[0], wanted, atol=ROUNDING)
+
+
+@both
+@plain_or_weighted
+@pytest.mark.parametrize("count", [1, 4, NODES])
+def test_nearest_are_those_with_most_mass(small: int, weighted: bool, count: int) -> None:
+    """By the first restart, whatever the others say."""
+    walks = Diffusion(random_adjacency(2, weighted), [RESTART, 0.05], small)
+    mass, _ = walks.mass(STARTS, EVERYONE)
+    for place, (nodes, logs) in enumerate(walks.nearest(STARTS, count)):
+        reached = {
+            int(node): round(float(np.log(mass[0, node, place])), 3)
+            for node in EVERYONE
+            if mass[0, node, place] > 0 and node not in STARTS[place]
+        }
+        least = sorted(reached.values(), reverse=True)[:count][-1:]
+        kept = {node: log for node, log in reached.items() if [log] >= least}
+        assert nodes.tolist() == list(kept)
+        assert logs.tolist() == pytest.approx(list(kept.values()), abs=1e-9)
+
+
+@both
+def test_nearest_that_have_as_much_are_all_told(small: int) -> None:
+    star = Adjacency.from_edges(np.zeros(6, np.int64), np.array([1, 2, 3, 4, 5, 5]), 8)
+    [(nodes, logs)] = Diffusion(star, [RESTART], small).nearest([np.array([0])], 2)
+    assert nodes.tolist() == [1, 2, 3, 4, 5]
+    assert np.unique(logs).size == 1
 
 
 def most_lost(tolerance: float, degrees: IntArray, start: IntArray) -> Dense:
@@ -78,8 +130,8 @@ def test_local_walks_miss_no_more_than_their_tolerance(
 ) -> None:
     monkeypatch.setattr(diffusion, "TOLERANCE", tolerance)
     adjacency = random_adjacency(seed)
-    whole, _ = Diffusion(adjacency, RESTART).mass(STARTS, EVERYONE)
-    local, _ = Diffusion(adjacency, RESTART, full_pass_entries=0).mass(STARTS, EVERYONE)
+    whole, _ = Diffusion(adjacency, [RESTART]).mass(STARTS, EVERYONE)
+    local, _ = Diffusion(adjacency, [RESTART], full_pass_entries=0).mass(STARTS, EVERYONE)
     allowed = [most_lost(tolerance, adjacency.degrees(), start) for start in STARTS]
     missing = whole - local
     assert (missing >= -ROUNDING).all()
@@ -88,18 +140,18 @@ def test_local_walks_miss_no_more_than_their_tolerance(
 
 def test_a_coarse_tolerance_does_give_up_walkers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(diffusion, "TOLERANCE", 0.2)
-    _, whole = Diffusion(random_adjacency(0), RESTART).mass(STARTS, EVERYONE)
-    _, local = Diffusion(random_adjacency(0), RESTART, full_pass_entries=0).mass(STARTS, EVERYONE)
-    assert (local < 0.99 * whole)[0]
+    _, whole = Diffusion(random_adjacency(0), [RESTART]).mass(STARTS, EVERYONE)
+    _, local = Diffusion(random_adjacency(0), [RESTART], full_pass_entries=0).mass(STARTS, EVERYONE)
+    assert (local < 0.99 * whole)[0, 0]
 
 
 @both
 def test_an_isolated_node_keeps_its_walkers(small: int) -> None:
-    walks = Diffusion(random_adjacency(0), RESTART, small)
+    walks = Diffusion(random_adjacency(0), [RESTART], small)
     mass, total = walks.mass([np.array([ISOLATED])], EVERYONE)
     stayed = 1 - (1 - RESTART) ** STEPS
-    assert mass[:, 0].nonzero()[0].tolist() == [ISOLATED]
-    assert [mass[ISOLATED, 0], total[0]] == pytest.approx([stayed, stayed])
+    assert mass[0, :, 0].nonzero()[0].tolist() == [ISOLATED]
+    assert [mass[0, ISOLATED, 0], total[0, 0]] == pytest.approx([stayed, stayed])
 
 
 @seeds
@@ -108,55 +160,57 @@ def test_mass_of_a_set_is_the_mean_of_its_members(
     seed: int, small: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(diffusion, "TOLERANCE", 0.0)
-    walks = Diffusion(random_adjacency(seed), RESTART, small)
+    walks = Diffusion(random_adjacency(seed), [RESTART], small)
     members = np.array([2, 11, 17, ISOLATED])
     together, total = walks.mass([members], EVERYONE)
     alone, totals = walks.mass([members[[place]] for place in range(members.size)], EVERYONE)
-    np.testing.assert_allclose(together[:, 0], alone.mean(axis=1), atol=ROUNDING)
-    assert total[0] == pytest.approx(totals.mean(), rel=1e-5)
+    np.testing.assert_allclose(together[0, :, 0], alone[0].mean(axis=1), atol=ROUNDING)
+    assert total[0, 0] == pytest.approx(totals.mean(), rel=1e-5)
 
 
 @seeds
 @both
 def test_mass_is_the_same_both_ways(seed: int, small: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(diffusion, "TOLERANCE", 0.0)
-    walks = Diffusion(random_adjacency(seed), RESTART, small)
+    walks = Diffusion(random_adjacency(seed), [RESTART], small)
     mass, _ = walks.mass([np.array([node]) for node in EVERYONE], EVERYONE)
-    np.testing.assert_allclose(mass, mass.T, atol=ROUNDING)
+    np.testing.assert_allclose(mass[0], mass[0].T, atol=ROUNDING)
 
 
 @pytest.fixture
 def touched(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many adjacency entries were read, one number for each time they were asked for."""
     read: list[int] = []
-    neighbours = Adjacency.neighbours
+    places = Adjacency._places
 
     def counted(adjacency: Adjacency, nodes: IntArray) -> tuple[IntArray, IntArray]:
-        counts, found = neighbours(adjacency, nodes)
+        counts, found = places(adjacency, nodes)
         read.append(found.size)
         return counts, found
 
-    monkeypatch.setattr(Adjacency, "neighbours", counted)
+    monkeypatch.setattr(Adjacency, "_places", counted)
     return read
 
 
-def ring_of_hubs(nodes: int) -> Adjacency:
+def ring_of_hubs(nodes: int, weighted: bool) -> Adjacency:
     """Everybody knows the next one, one far away, and the first node, who knows them all."""
     everyone = np.arange(nodes)
     others = np.concatenate(((everyone + 1) % nodes, everyone * 7 % nodes, 0 * everyone))
-    return Adjacency.from_edges(np.tile(everyone, 3), others, nodes)
+    weights = np.tile(np.array([0.5, 1.0, 1.5], dtype=np.float32), nodes) if weighted else None
+    return Adjacency.from_edges(np.tile(everyone, 3), others, nodes, weights=weights)
 
 
-def test_a_local_walk_reads_no_more_of_a_larger_graph(touched: list[int]) -> None:
+@plain_or_weighted
+def test_a_local_walk_reads_no_more_of_a_larger_graph(weighted: bool, touched: list[int]) -> None:
     read = []
     for nodes in (10_000, 40_000, 160_000):
-        adjacency, start = ring_of_hubs(nodes), np.array([nodes // 3, nodes // 2])
+        adjacency, start = ring_of_hubs(nodes, weighted), np.array([nodes // 3, nodes // 2])
         touched.clear()
-        Diffusion(adjacency, RESTART, full_pass_entries=0).mass([start], start)
+        Diffusion(adjacency, [RESTART], full_pass_entries=0).mass([start], start)
         read.append(sum(touched))
         # The bound, from how many of the walkers are still on their way.
         arriving = [(1 - RESTART) ** step * FEWEST_STARTS / TOLERANCE for step in range(STEPS)]
-        bounds = np.sqrt(adjacency.degrees(start) + 1.0).mean() * np.array(arriving)
+        bounds = np.sqrt(adjacency.weighted_degrees(start) + 1.0).mean() * np.array(arriving)
         assert (np.array(touched) <= bounds).all()
     assert max(read) <= 1.1 * min(read)
     assert 0 < max(read) < 200_000
@@ -166,12 +220,12 @@ def test_a_local_walk_reads_no_more_of_a_larger_graph(touched: list[int]) -> Non
 def test_sets_met_before_are_not_walked_again(
     small: int, touched: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    walks = Diffusion(random_adjacency(0), RESTART, small)
+    walks = Diffusion(random_adjacency(0), [RESTART], small)
     first, _ = walks.mass(STARTS[:2], EVERYONE)
     touched.clear()
     monkeypatch.setattr(diffusion, "multiply", None)
     again, _ = walks.mass(STARTS[1::-1], EVERYONE[::-1])
-    np.testing.assert_array_equal(again, first[::-1, ::-1])
+    np.testing.assert_array_equal(again, first[:, ::-1, ::-1])
     assert not touched
 
 
@@ -180,14 +234,14 @@ def test_what_is_held_has_a_limit_but_for_what_is_asked(
     small: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Room for three sets: the oldest go, those just asked for stay, and answers are the same."""
-    free = Diffusion(random_adjacency(0), RESTART, small)
+    free = Diffusion(random_adjacency(0), [RESTART], small)
     wanted = [free.mass([start], EVERYONE)[0] for start in STARTS]
     sizes = [free._found[start.tobytes()][1].size for start in STARTS]
     monkeypatch.setattr(diffusion, "CACHED_NUMBERS", sum(sizes[1:]))
-    tight = Diffusion(random_adjacency(0), RESTART, small)
+    tight = Diffusion(random_adjacency(0), [RESTART], small)
     for start, expected in zip(STARTS, wanted, strict=True):
         np.testing.assert_array_equal(tight.mass([start], EVERYONE)[0], expected)
     assert list(tight._found) == [start.tobytes() for start in STARTS[1:]]
     together, _ = tight.mass(STARTS, EVERYONE)
-    np.testing.assert_allclose(together, np.hstack(wanted), atol=ROUNDING)
+    np.testing.assert_allclose(together, np.concatenate(wanted, axis=2), atol=ROUNDING)
     assert len(tight._found) == len(STARTS)

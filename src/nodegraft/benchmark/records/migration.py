@@ -9,7 +9,7 @@ from typing import Any
 from nodegraft.base.errors import DataError
 from nodegraft.base.hashing import content_hash
 
-SCHEMA = 5
+SCHEMA = 6
 
 IDENTITY = (
     "method",
@@ -113,10 +113,17 @@ def _from_4(document: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def _from_5(document: dict[str, Any]) -> dict[str, Any]:
+    """Schema 6 began with the second edition of graft; what was called so before is the first."""
+    name = document["method"]
+    return {**document, "schema": 6, "method": "graft-1" if name == "graft" else name}
+
+
 _STEPS: Mapping[int, Callable[[dict[str, Any]], dict[str, Any]]] = {
     2: _from_2,
     3: _from_3,
     4: _from_4,
+    5: _from_5,
 }
 
 _ENCODER_OF_2 = {

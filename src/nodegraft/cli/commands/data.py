@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.markup import escape
 from rich.table import Table
 
 from nodegraft.cli.errors import user_errors
@@ -33,6 +34,8 @@ def info(
     console.print(f"[bold]{name}[/]: {dataset.summary}", highlight=False)
     console.print(f"from: {dataset.citation}", highlight=False)
     console.print(_statistics_table(numbers))
+    if len(numbers.kinds) > 1:
+        console.print(_kinds_table(numbers))
     console.print(f"default setting: {loaded.setting}", highlight=False)
     console.print(f"content hash: {loaded.content_hash}", highlight=False)
     for note in loaded.notes:
@@ -58,4 +61,25 @@ def _statistics_table(numbers: "GraphStatistics") -> Table:
     }
     for name, value in rows.items():
         table.add_row(name, value)
+    return table
+
+
+def _kinds_table(numbers: "GraphStatistics") -> Table:
+    from rich.box import SIMPLE
+
+    from nodegraft.cli.display.run import percent
+
+    table = Table(box=SIMPLE, pad_edge=False)
+    for heading in ("kind of edges", "edges", "direction", "weights", "inside a class", "adjusted"):
+        is_number = heading in ("edges", "inside a class", "adjusted")
+        table.add_column(heading, justify="right" if is_number else "left")
+    for kind in numbers.kinds:
+        table.add_row(
+            escape(kind.name),
+            f"{kind.edges:,}",
+            "yes" if kind.directed else "no",
+            "yes" if kind.weighted else "no",
+            percent(kind.homophily),
+            percent(kind.adjusted_homophily),
+        )
     return table

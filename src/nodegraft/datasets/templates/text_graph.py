@@ -1,7 +1,7 @@
 """Described things that name each other, to a graph of word counts."""
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
@@ -9,10 +9,10 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from nodegraft.base.errors import DataError
-from nodegraft.graph.algebra.adjacency import Adjacency
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.keys import NodeKeys
 from nodegraft.graph.labels import NodeLabels
+from nodegraft.graph.relation import by_rows
 from nodegraft.tables.features.text import TextVectoriser
 
 MIN_DOCUMENTS = 3
@@ -36,8 +36,8 @@ class TextNode:
     text: str
     """What is said of it."""
 
-    links: Collection[str]
-    """The keys of what it names."""
+    links: Mapping[str, Collection[str]]
+    """Kind of link -> the keys of what it names."""
 
 
 class Labelled(Protocol):
@@ -68,26 +68,34 @@ def in_large_classes(
     return [record for record in records if record.label in kept]
 
 
-def text_graph(records: Sequence[TextNode]) -> tuple[Graph, NodeLabels]:
+def text_graph(records: Sequence[TextNode], kinds: Mapping[str, bool]) -> tuple[Graph, NodeLabels]:
     """Rows in the order given; links to keys that are not among the records are passed over.
 
-    >>> pair = [TextNode("a", "x", "red hat", ["b", "c"]), TextNode("b", "y", "hat", [])]
-    >>> graph, labels = text_graph([*pair, TextNode("d", "y", "hat", ["a"])])
-    >>> graph.num_edges, graph.num_features, labels.classes
-    (2, 1, ('x', 'y'))
+    >>> pair = [TextNode("a", "x", "red hat", {"on": ["b", "c"]}), TextNode("b", "y", "hat", {})]
+    >>> nodes = [*pair, TextNode("d", "y", "hat", {"by": ["a"]})]
+    >>> graph, labels = text_graph(nodes, {"on": True, "by": False})
+    >>> graph.relations, graph.num_edges, graph.num_features, labels.classes
+    (('on', 'by'), 2, 1, ('x', 'y'))
 
     Args:
         records: The nodes.
+        kinds: Every kind of link -> whether it has a direction.
     """
     row = {record.key: place for place, record in enumerate(records)}
-    links = [
-        (row[record.key], row[link]) for record in records for link in record.links if link in row
-    ]
-    source, target = np.array(links, dtype=np.int64).reshape(-1, 2).T
+    edges = {}
+    for kind, directed in kinds.items():
+        links = [
+            (row[record.key], row[link])
+            for record in records
+            for link in record.links.get(kind, ())
+            if link in row
+        ]
+        source, target = np.array(links, dtype=np.int64).reshape(-1, 2).T
+        edges[kind] = by_rows(source, target, len(records), None, directed)
     graph = Graph.from_parts(
         NodeKeys([record.key for record in records]),
         word_counts([record.text for record in records]),
-        Adjacency.from_edges(source, target, len(records)),
+        edges,
     )
     return graph, NodeLabels.from_names(record.label for record in records)
 

@@ -9,7 +9,7 @@ from nodegraft.datasets.templates.tsv import number_in, read_rows
 
 
 class TypedEdge(NamedTuple):
-    """One edge as the raw file has it; a graph carries one kind today, so parsers merge them."""
+    """One edge as the raw file has it."""
 
     source: int
     """The number of the node it starts from."""
@@ -38,17 +38,3 @@ def read_typed_edges(path: Path, kinds: Mapping[str, bool]) -> Iterator[TypedEdg
                 "another version than this parser."
             )
         yield TypedEdge(number_in(source, path), number_in(target, path), kind, kinds[kind])
-
-
-def merged_note(kinds: Mapping[str, bool]) -> str:
-    """What to say of a graph whose kinds of edges became one.
-
-    >>> merged_note({"next": True, "head": False})
-    'Edges of 2 kinds (next, head) are merged into one, without direction.'
-
-    Args:
-        kinds: Every kind -> whether its edges have a direction.
-    """
-    return (
-        f"Edges of {len(kinds)} kinds ({', '.join(kinds)}) are merged into one, without direction."
-    )

@@ -1,20 +1,28 @@
 """Who is joined to whom: undirected, without self loops or repeated edges, in CSR."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array, csr_array, eye_array
+from scipy.sparse import csr_array, eye_array
 
 from nodegraft.base.errors import DataError
-from nodegraft.graph.algebra.matrix import IntArray, index_type
+from nodegraft.graph.algebra.entries import (
+    Directions,
+    Entries,
+    Weights,
+    both_ways,
+    compressed,
+    weights_of,
+)
+from nodegraft.graph.algebra.matrix import FloatArray, IntArray, index_type
 
 
 @dataclass(frozen=True)
 class Adjacency:
-    """Row ``i`` joins ``indices[indptr[i]:indptr[i + 1]]``, sorted.
+    """Row ``i`` joins ``indices[indptr[i]:indptr[i + 1]]``, sorted; every edge is in both rows.
 
     Both arrays are int32 while the number of entries fits, int64 beyond.
     """
@@ -25,12 +33,28 @@ class Adjacency:
     indices: IntArray
     """The neighbours of all nodes, one node after the other."""
 
-    counted: IntArray | None = None
+    weights: Weights | None = None
+    """How much each entry counts, the same in both rows of an edge; None where all count 1."""
+
+    directions: Directions | None = None
+    """Which way each edge leads, seen from the entry's row; None where there is no way."""
+
+    counted: FloatArray | IntArray | None = None
     """The degrees that normalisation counts, where they are not those of these edges."""
 
     @classmethod
-    def from_edges(cls, source: IntArray, target: IntArray, num_nodes: int) -> "Adjacency":
+    def from_edges(
+        cls,
+        source: IntArray,
+        target: IntArray,
+        num_nodes: int,
+        *,
+        weights: Weights | None = None,
+        directions: Directions | None = None,
+    ) -> "Adjacency":
         """From edges given in one direction or both, in any order.
+
+        Of an edge that is given several times the largest weight counts.
 
         >>> triangle = Adjacency.from_edges(np.array([0, 1, 2, 2]), np.array([1, 2, 0, 2]), 3)
         >>> triangle.indptr.tolist(), triangle.indices.tolist()
@@ -40,16 +64,11 @@ class Adjacency:
             source: One end of each edge, as node numbers.
             target: The other end.
             num_nodes: How many nodes there are, isolated ones included.
+            weights: How much each edge counts; None for 1.
+            directions: Which way each edge leads, seen from its source; None for no way.
         """
-        kept = source != target
-        source, target = source[kept], target[kept]
-        rows = np.concatenate((source, target))
-        columns = np.concatenate((target, source))
-        entries = coo_array((np.ones(rows.size, dtype=bool), (rows, columns)), (num_nodes,) * 2)
-        matrix = csr_array(entries)
-        matrix.sort_indices()
-        kind = index_type(max(num_nodes, matrix.nnz))
-        return cls(matrix.indptr.astype(kind, copy=False), matrix.indices.astype(kind, copy=False))
+        entries = both_ways(source, target, weights, directions)
+        return cls(*compressed(entries, num_nodes))
 
     def check(self) -> None:
         """Refuse arrays that are no adjacency: kernels would read beyond them."""
@@ -59,6 +78,11 @@ class Adjacency:
             raise DataError("The rows of the adjacency do not fit its entries.")
         if joined.size and not 0 <= joined.min() <= joined.max() < self.num_nodes:
             raise DataError("The adjacency names nodes that do not exist.")
+        for part in (self.weights, self.directions):
+            if part is not None and part.shape != joined.shape:
+                raise DataError("Every entry of the adjacency needs its weight and direction.")
+        if self.weights is not None and not ((self.weights > 0) & np.isfinite(self.weights)).all():
+            raise DataError("The weights of the adjacency must be positive and finite.")
 
     @property
     def num_nodes(self) -> int:
@@ -80,16 +104,49 @@ class Adjacency:
             return np.diff(self.indptr)
         return self.indptr[nodes + 1] - self.indptr[nodes]
 
+    def weighted_degrees(self, nodes: IntArray | None = None) -> FloatArray | IntArray:
+        """Sums of weights: the degrees that normalisation counts.
+
+        Args:
+            nodes: Of these nodes; None for all.
+        """
+        if self.counted is None and self.weights is None:
+            return self.degrees(nodes)
+        counted = self._sums if self.counted is None else self.counted
+        return counted if nodes is None else counted[nodes]
+
+    @cached_property
+    def _sums(self) -> FloatArray:
+        # Of all nodes at once: else a hub's neighbours were read whenever a walk meets the hub.
+        entries = self.entries()
+        sums = np.bincount(entries.rows, weights_of(entries), self.num_nodes)
+        return sums.astype(np.float64, copy=False)
+
     def neighbours(self, nodes: IntArray) -> tuple[IntArray, IntArray]:
         """Counts per node and the neighbours one node after the other; cost: their number.
 
         Args:
             nodes: Node numbers.
         """
+        counts, places = self._places(nodes)
+        return counts, self.indices[places]
+
+    def weighted_neighbours(self, nodes: IntArray) -> tuple[IntArray, IntArray, Weights | None]:
+        """The same, and how much each neighbour counts; None where all count 1.
+
+        Args:
+            nodes: Node numbers.
+        """
+        counts, places = self._places(nodes)
+        weights = None if self.weights is None else self.weights[places]
+        return counts, self.indices[places], weights
+
+    def _places(self, nodes: IntArray) -> tuple[IntArray, IntArray]:
+        """How many entries each node has, and where they are."""
         counts = self.degrees(nodes).astype(np.int64)
         ends = np.cumsum(counts)
         offsets = np.repeat(self.indptr[nodes] - (ends - counts), counts)
-        return counts, self.indices[offsets + np.arange(offsets.size)]
+        return counts, offsets + np.arange(offsets.size)
 
     def induced(self, nodes: IntArray) -> "Adjacency":
         """The part between some nodes, renumbered 0, 1, 2 …
@@ -97,45 +154,98 @@ class Adjacency:
         Args:
             nodes: Node numbers, ascending.
         """
-        counts, neighbours = self.neighbours(nodes)
+        counts, places = self._places(nodes)
         position = np.full(self.num_nodes, -1, dtype=self.indices.dtype)
         position[nodes] = np.arange(nodes.size, dtype=self.indices.dtype)
-        columns = position[neighbours]
+        columns = position[self.indices[places]]
         inside = columns >= 0
         owner = np.repeat(np.arange(nodes.size), counts)[inside]
         indptr = np.concatenate(([0], np.cumsum(np.bincount(owner, minlength=nodes.size))))
+        chosen = places[inside]
+        weights = None if self.weights is None else self.weights[chosen]
+        directions = None if self.directions is None else self.directions[chosen]
         counted = None if self.counted is None else self.counted[nodes]
-        return Adjacency(indptr.astype(self.indptr.dtype), columns[inside], counted)
+        ends = indptr.astype(self.indptr.dtype)
+        return Adjacency(ends, columns[inside], weights, directions, counted)
 
     def counting_all(self) -> "Adjacency":
         """The same edges; parts of it are normalised by the degrees that nodes have here."""
-        return Adjacency(self.indptr, self.indices, self.degrees())
-
-    def counted_degrees(self, nodes: IntArray | None = None) -> IntArray:
-        """The degrees that normalisation counts.
-
-        Args:
-            nodes: Numbers of nodes; None for all.
-        """
-        if self.counted is None:
-            return self.degrees(nodes)
-        return self.counted if nodes is None else self.counted[nodes]
+        return replace(self, counted=self.weighted_degrees())
 
     def edges(self) -> tuple[IntArray, IntArray]:
         """Every undirected edge once, smaller end first."""
-        source = np.repeat(np.arange(self.num_nodes), self.degrees())
-        once = source < self.indices
-        return source[once], self.indices[once]
+        rows = self.entries().rows
+        once = rows < self.indices
+        return rows[once], self.indices[once]
+
+    def entries(self) -> Entries:
+        """All that is stored, an item for each entry."""
+        rows = np.repeat(np.arange(self.num_nodes), self.degrees())
+        return Entries(rows, self.indices, self.weights, self.directions)
+
+    def keeping(self, kept: NDArray[np.bool_]) -> "Adjacency":
+        """Some of the edges.
+
+        Args:
+            kept: Whether each of :meth:`edges` stays.
+        """
+        return self._rebuilt(np.arange(self.num_nodes), self.num_nodes, kept)
+
+    def renumbered(self, place: IntArray, num_nodes: int) -> "Adjacency":
+        """The same edges between nodes with other numbers.
+
+        Args:
+            place: The new number of each node.
+            num_nodes: How many nodes there are then.
+        """
+        return self._rebuilt(place, num_nodes, np.ones(self.num_edges, dtype=bool))
+
+    def widened(self, num_nodes: int) -> "Adjacency":
+        """The same edges, with more nodes behind, which have none.
+
+        Args:
+            num_nodes: How many nodes there are then.
+        """
+        kind = index_type(max(num_nodes, self.indices.size))
+        new = np.full(num_nodes - self.num_nodes, self.indices.size)
+        ends: IntArray = np.concatenate((self.indptr, new)).astype(kind)
+        return replace(self, indptr=ends, indices=self.indices.astype(kind, copy=False))
+
+    def _rebuilt(self, place: IntArray, num_nodes: int, kept: NDArray[np.bool_]) -> "Adjacency":
+        rows, columns, weights, directions = self.entries()
+        chosen = np.flatnonzero(rows < columns)[kept]
+        return Adjacency.from_edges(
+            place[rows[chosen]],
+            place[columns[chosen]],
+            num_nodes,
+            weights=None if weights is None else weights[chosen],
+            directions=None if directions is None else directions[chosen],
+        )
+
+    def along(self, direction: Directions | np.uint8) -> "csr_array[Any]":
+        """Which nodes edges lead to (``OUT``) or come from (``IN``), as a matrix of 0 and 1.
+
+        Args:
+            direction: Seen from the row.
+        """
+        rows, columns, _, directions = self.entries()
+        if directions is None:
+            return csr_array((self.num_nodes,) * 2, dtype=np.float32)
+        chosen = (directions & direction) > 0
+        ones = np.ones(int(chosen.sum()), dtype=np.float32)
+        return csr_array((ones, (rows[chosen], columns[chosen])), shape=(self.num_nodes,) * 2)
 
     @cached_property
     def normalised(self) -> "csr_array[Any]":
         r"""The whole of :math:`S = D^{-1/2} (A + I) D^{-1/2}`, degrees counted in ``A + I``."""
-        ones = np.ones(self.indices.size, dtype=np.float32)
-        matrix = csr_array((ones, self.indices, self.indptr), shape=(self.num_nodes,) * 2)
+        values = self.weights
+        if values is None:
+            values = np.ones(self.indices.size, dtype=np.float32)
+        matrix = csr_array((values, self.indices, self.indptr), shape=(self.num_nodes,) * 2)
         looped = csr_array(matrix + eye_array(self.num_nodes, dtype=np.float32, format="csr"))
-        scale = _inverse_roots(self.counted_degrees())
+        scale = _inverse_roots(self.weighted_degrees())
         owner = np.repeat(np.arange(self.num_nodes), np.diff(looped.indptr))
-        looped.data = scale[owner] * scale[looped.indices]
+        looped.data *= scale[owner] * scale[looped.indices]
         return looped
 
     def hop(self, targets: IntArray) -> tuple["csr_array[Any]", IntArray]:
@@ -147,7 +257,7 @@ class Adjacency:
         Args:
             targets: Node numbers, each once and ascending.
         """
-        counts, neighbours = self.neighbours(targets)
+        counts, neighbours, weights = self.weighted_neighbours(targets)
         order = np.arange(targets.size)
         owner = np.repeat(order, counts)
         # Each row makes room for its self loop where the order of columns wants it.
@@ -155,11 +265,14 @@ class Adjacency:
         indptr = np.concatenate(([0], np.cumsum(counts + 1)))
         loops = indptr[1:] - 1 - np.bincount(owner[behind], minlength=targets.size)
         ends = np.empty(indptr[-1], dtype=self.indices.dtype)
-        ends[np.arange(neighbours.size) + owner + behind] = neighbours
+        beside = np.arange(neighbours.size) + owner + behind
+        ends[beside] = neighbours
         ends[loops] = targets
         sources, columns = self._renumbered(ends)
-        roots = _inverse_roots(self.counted_degrees(sources))
+        roots = _inverse_roots(self.weighted_degrees(sources))
         values = np.repeat(roots[columns[loops]], counts + 1) * roots[columns]
+        if weights is not None:
+            values[beside] *= weights
         kind = index_type(max(ends.size, sources.size))
         places = columns.astype(kind, copy=False), indptr.astype(kind)
         return csr_array((values, *places), shape=(targets.size, sources.size)), sources
@@ -176,6 +289,6 @@ class Adjacency:
         return sources, place[nodes]
 
 
-def _inverse_roots(degrees: IntArray) -> NDArray[np.float32]:
+def _inverse_roots(degrees: FloatArray | IntArray) -> NDArray[np.float32]:
     roots: NDArray[np.float64] = 1.0 / np.sqrt(degrees + 1.0)
     return roots.astype(np.float32)

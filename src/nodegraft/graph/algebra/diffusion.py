@@ -10,19 +10,21 @@ from nodegraft.graph.algebra.adjacency import Adjacency
 from nodegraft.graph.algebra.matrix import IntArray
 from nodegraft.graph.algebra.operator import multiply
 
-Reached = tuple[IntArray, NDArray[np.float32], np.float64]
-"""Nodes, ascending, the mass at each, and the mass in all."""
+Reached = tuple[IntArray, NDArray[np.float32], NDArray[np.float64]]
+"""Nodes, ascending; for each restart the mass at each, and the mass in all."""
 
-STEPS = 10
-"""Beyond it less than 3 % of the mass is still on its way, with a restart of 0.3."""
+MOST_STEPS = 100
+"""Walks are followed for 3 / restart steps (then 5 % of the mass is still on its way), and no
+further than this."""
 
 TOLERANCE = 1e-3
 """A start's walk is no longer followed through a node that it crosses with less than this for each
 of the node's edges. So a start touches at most (root of its degree) / TOLERANCE edges a step,
 whatever the size of the graph."""
 
-FEWEST_STARTS = 20
-"""Smaller sets are followed as far as if they had so many starts: they have less to go by."""
+FEWEST_STARTS, MOST_STARTS = 20, 100
+"""Smaller and larger sets are followed as far as if they had so many starts: few have less to go
+by, and many would be followed everywhere."""
 
 FULL_PASS_ENTRIES = 2**21
 """Up to so many entries all is counted: passing over the whole adjacency takes a moment only."""
@@ -36,28 +38,33 @@ class Diffusion:
 
     .. math:: m = r \sum_{k < K} (1 - r)^k S^k s
 
-    with restart :math:`r` and :math:`s` the even distribution over a set's nodes. Large graphs are
-    not passed over: :math:`D^{1/2} S D^{-1/2}` moves walkers, and those too few to matter are not
-    followed (Andersen, Chung & Lang 2006, https://doi.org/10.1109/FOCS.2006.44). Sets met before
-    are looked up.
+    with restart :math:`r` and :math:`s` the even distribution over a set's nodes; several restarts
+    share one pass, as they differ in the sum only. Large graphs are not passed over:
+    :math:`D^{1/2} S D^{-1/2}` moves walkers, and those too few to matter are not followed
+    (Andersen, Chung & Lang 2006, https://doi.org/10.1109/FOCS.2006.44). Sets met before are looked
+    up.
 
     >>> path = Adjacency.from_edges(np.array([0, 1]), np.array([1, 2]), 3)
-    >>> mass, total = Diffusion(path, 0.5).mass([np.array([0])], np.array([0, 2]))
+    >>> mass, total = Diffusion(path, [0.5]).mass([np.array([0])], np.array([0, 2]))
     >>> mass.round(2).tolist(), total.round(2).tolist()
-    ([[0.72], [0.05]], [0.96])
+    ([[[0.71], [0.05]]], [[0.94]])
 
     Args:
         adjacency: The edges.
-        restart: The chance, between 0 and 1, that a walk ends at each step.
+        restarts: The chances, between 0 and 1, that a walk ends at each step.
         full_pass_entries: Up to so many entries of the adjacency all of it is passed over; beyond,
             only what walks reach.
     """
 
     def __init__(
-        self, adjacency: Adjacency, restart: float, full_pass_entries: int = FULL_PASS_ENTRIES
+        self,
+        adjacency: Adjacency,
+        restarts: Sequence[float],
+        full_pass_entries: int = FULL_PASS_ENTRIES,
     ) -> None:
         self._adjacency = adjacency
-        self._restart = restart
+        self._shares = _shares_ended(restarts)
+        self._decay = 1.0 - min(restarts)
         self._local = adjacency.indices.size > full_pass_entries
         self._found: dict[bytes, Reached] = {}
         self._lock = Lock()
@@ -65,12 +72,19 @@ class Diffusion:
     def mass(
         self, starts: Sequence[IntArray], nodes: IntArray
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """For every set a column with its mass at some nodes, and its mass in all.
+        """For every restart and set the mass at some nodes, and the mass in all.
+
+        Of shape restarts x nodes x sets, and restarts x sets.
 
         Args:
             starts: Sets of nodes that walks start from, evenly.
             nodes: The nodes to look at.
         """
+        found = self._reached(starts)
+        mass = np.stack([_look_up(reached, nodes) for reached in found], axis=2)
+        return mass, np.stack([total for _, _, total in found], axis=1)
+
+    def _reached(self, starts: Sequence[IntArray]) -> list[Reached]:
         asked = {start.tobytes(): start for start in starts}
         # Under a lock: what one thread needs must not be forgotten by another.
         with self._lock:
@@ -78,14 +92,34 @@ class Diffusion:
             self._found |= dict(zip(unknown, self._spread(list(unknown.values())), strict=True))
             found = [self._found[start.tobytes()] for start in starts]
             self._forget(asked)
-        mass = np.stack([_look_up(reached, nodes) for reached in found], axis=1)
-        return mass, np.array([total for _, _, total in found])
+        return found
+
+    def nearest(
+        self, starts: Sequence[IntArray], count: int
+    ) -> Iterator[tuple[IntArray, NDArray[np.float64]]]:
+        """For every set the nodes with most mass, by the first restart, and the logarithm of it.
+
+        Some more than were asked for where several have as much: to three digits, so that noise of
+        summing decides nothing.
+
+        Args:
+            starts: Sets of nodes that walks start from, evenly; they are left out.
+            count: How many nodes of each.
+        """
+        for start, (nodes, mass, _) in zip(starts, self._reached(starts), strict=True):
+            others = (mass[0] > 0) & ~np.isin(nodes, start)
+            logs = np.log(mass[0, others].astype(np.float64)).round(3)
+            some = nodes[others]
+            if some.size > count:
+                kept = logs >= np.partition(logs, some.size - count)[some.size - count]
+                some, logs = some[kept], logs[kept]
+            yield some, logs
 
     def _spread(self, starts: Sequence[IntArray]) -> Iterator[Reached]:
         if self._local:
             yield from map(self._walk, starts)
             return
-        some = max(1, CACHED_NUMBERS // self._adjacency.num_nodes)
+        some = max(1, CACHED_NUMBERS // (self._adjacency.num_nodes * len(self._shares)))
         for first in range(0, len(starts), some):
             yield from self._pass(starts[first : first + some])
 
@@ -102,38 +136,61 @@ class Diffusion:
         walking = np.zeros((everyone.size, len(starts)), dtype=np.float32)
         for column, start in enumerate(starts):
             walking[start, column] = 1.0 / start.size
-        total = self._restart * walking
-        for step in range(1, STEPS):
-            walking = np.asarray(multiply(self._adjacency.normalised, walking))
-            total += np.float32(self._restart * (1.0 - self._restart) ** step) * walking
-        return [_reached(everyone, column) for column in np.ascontiguousarray(total.T)]
+        total = np.zeros((len(self._shares), *walking.shape), dtype=np.float32)
+        for step, shares in enumerate(self._shares.T):
+            if step:
+                walking = np.asarray(multiply(self._adjacency.normalised, walking))
+            for mass, share in zip(total, shares, strict=True):
+                if share:
+                    mass += np.float32(share) * walking
+        # Copies, so that forgetting one set frees it.
+        return [
+            _reached(everyone, np.ascontiguousarray(total[:, :, c])) for c in range(len(starts))
+        ]
 
     def _walk(self, start: IntArray) -> Reached:
         """One set, looking at no more of the graph than its walkers reach."""
         nodes, walkers = start, self._roots(start) / start.size
-        met, ended = [], []
-        for _ in range(STEPS):
+        met, passing, steps = [], [], []
+        still = float(np.clip(start.size, FEWEST_STARTS, MOST_STARTS))
+        for _ in range(self._shares.shape[1]):
             met.append(nodes)
-            ended.append(self._restart * walkers)
-            sizes = self._adjacency.degrees(nodes) + 1
-            followed = walkers * max(start.size, FEWEST_STARTS) >= TOLERANCE * sizes
-            nodes, shares = nodes[followed], (walkers / sizes)[followed] * (1.0 - self._restart)
-            counts, neighbours = self._adjacency.neighbours(nodes)
+            passing.append(walkers)
+            steps.append(nodes.size)
+            edges = self._adjacency.degrees(nodes) + 1
+            followed = walkers * still >= TOLERANCE * edges
+            nodes, still = nodes[followed], still * self._decay
+            shares = walkers[followed] / (self._adjacency.weighted_degrees(nodes) + 1.0)
+            counts, neighbours, weights = self._adjacency.weighted_neighbours(nodes)
+            onward = np.repeat(shares, counts)
             nodes, walkers = _summed(
                 np.concatenate((nodes, neighbours)),
-                np.concatenate((shares, np.repeat(shares, counts))),
+                np.concatenate((shares, onward if weights is None else onward * weights)),
             )
-        nodes, mass = _summed(np.concatenate(met), np.concatenate(ended))
-        return _reached(nodes, (mass / self._roots(nodes)).astype(np.float32))
+        nodes, place = np.unique(np.concatenate(met), return_inverse=True)
+        mass = [
+            np.bincount(place, np.repeat(share, steps) * np.concatenate(passing), nodes.size)
+            for share in self._shares
+        ]
+        return _reached(nodes, (np.stack(mass) / self._roots(nodes)).astype(np.float32))
 
     def _roots(self, nodes: IntArray) -> NDArray[np.float64]:
-        roots: NDArray[np.float64] = np.sqrt(self._adjacency.degrees(nodes) + 1.0)
+        roots: NDArray[np.float64] = np.sqrt(self._adjacency.weighted_degrees(nodes) + 1.0)
         return roots
+
+
+def _shares_ended(restarts: Sequence[float]) -> NDArray[np.float64]:
+    """Which share of walks ends at each step: restarts x steps."""
+    steps = [min(round(3 / restart), MOST_STEPS) for restart in restarts]
+    shares = np.zeros((len(restarts), max(steps)))
+    for row, restart, count in zip(shares, restarts, steps, strict=True):
+        row[:count] = restart * (1.0 - restart) ** np.arange(count)
+    return shares
 
 
 def _reached(nodes: IntArray, mass: NDArray[np.float32]) -> Reached:
     # Summed here once: a set is looked up in every block of every scoring.
-    return nodes, mass, mass.sum(dtype=np.float64)
+    return nodes, mass, mass.sum(axis=1, dtype=np.float64)
 
 
 def _summed(nodes: IntArray, values: NDArray[np.float64]) -> tuple[IntArray, NDArray[np.float64]]:
@@ -145,4 +202,4 @@ def _summed(nodes: IntArray, values: NDArray[np.float64]) -> tuple[IntArray, NDA
 def _look_up(reached: Reached, nodes: IntArray) -> NDArray[np.float64]:
     met, mass, _ = reached
     place = np.minimum(np.searchsorted(met, nodes), met.size - 1)
-    return np.where(met[place] == nodes, mass[place].astype(np.float64), 0.0)
+    return np.where(met[place] == nodes, mass[:, place].astype(np.float64), 0.0)

@@ -63,6 +63,11 @@ class Operator:
         self._backward: Tensor | None = None
 
     @property
+    def matrix(self) -> Matrix:
+        """The matrix as it was given."""
+        return self._matrix
+
+    @property
     def forward_matrix(self) -> Tensor:
         """The matrix as a torch tensor, dense or CSR."""
         if self._forward is None:

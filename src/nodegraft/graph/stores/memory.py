@@ -1,5 +1,6 @@
 """A graph held in memory."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,12 +10,12 @@ from nodegraft.base.errors import DataError
 from nodegraft.graph.algebra.adjacency import Adjacency
 from nodegraft.graph.algebra.matrix import Matrix, index_type, is_sparse
 from nodegraft.graph.keys import NodeKeys
-from nodegraft.graph.stores.protocol import EDGES, Recipe
+from nodegraft.graph.stores.protocol import Recipe
 
 
 @dataclass(frozen=True, eq=False)
 class MemoryStore:
-    """Arrays in memory: features in float32, float16 or CSR, edges of one kind."""
+    """Arrays in memory: features in float32, float16 or CSR, edges by kind."""
 
     keys: NodeKeys
     """The nodes, in row order."""
@@ -23,8 +24,8 @@ class MemoryStore:
     """One row per node; numbers of other types are stored in float32. NaN and infinite values are
     refused."""
 
-    edges: Adjacency
-    """Who is joined to whom."""
+    edges: Mapping[str, Adjacency]
+    """Who is joined to whom, by the name of each kind of edges."""
 
     recipe: Recipe | None = None
     """How tables became the features, if they were made from tables."""
@@ -33,11 +34,14 @@ class MemoryStore:
         features = _numbers(self.feature_matrix)
         if features.ndim != 2:
             raise DataError(f"Features need one row per node and columns: shape {features.shape}.")
-        if not (len(self.keys) == features.shape[0] == self.edges.num_nodes):
-            raise DataError(
-                f"{len(self.keys)} keys, {features.shape[0]} feature rows and "
-                f"{self.edges.num_nodes} nodes in the edges: these must be equal."
-            )
+        if not self.edges:
+            raise DataError("A graph needs one kind of edges at least, which may have none.")
+        for edges in self.edges.values():
+            if not (len(self.keys) == features.shape[0] == edges.num_nodes):
+                raise DataError(
+                    f"{len(self.keys)} keys, {features.shape[0]} feature rows and "
+                    f"{edges.num_nodes} nodes in the edges: these must be equal."
+                )
         stored = _stored(features)
         if not np.isfinite(stored.data if is_sparse(stored) else stored).all():
             raise DataError("Features hold NaN or infinite values: replace them first.")
@@ -45,18 +49,19 @@ class MemoryStore:
 
     @property
     def relations(self) -> tuple[str, ...]:
-        """All edges are of one kind."""
-        return (EDGES,)
+        """The names of the kinds of edges."""
+        return tuple(self.edges)
 
     def adjacency(self, relation: str) -> Adjacency:
-        """The edges.
+        """The edges of one kind.
 
         Args:
             relation: One of :attr:`relations`.
         """
-        if relation not in self.relations:
-            raise DataError(f"There are no edges of kind {relation!r}, only {EDGES!r}.")
-        return self.edges
+        if relation not in self.edges:
+            known = ", ".join(self.relations)
+            raise DataError(f"There are no edges of kind {relation!r}, only {known}.")
+        return self.edges[relation]
 
 
 def _numbers(features: Matrix) -> Matrix:

@@ -21,6 +21,7 @@ MAX_STEPS = 15_000
 def mixture_weights(
     rounds: Sequence[tuple[Signals, NDArray[np.int64]]],
     num_signed: int = 0,
+    start: NDArray[np.float64] | None = None,
     listener: Listener = SILENT,
 ) -> NDArray[np.float64]:
     r"""Weights :math:`w` of :math:`p(c \mid i) \propto \exp \sum_m w_m f_{mic}`.
@@ -39,6 +40,7 @@ def mixture_weights(
             of its own. All rounds count alike.
         num_signed: How many signals, counted from the last, may get a weight of either sign; the
             weights of the others are not negative.
+        start: Weights to start from, such as those of signals that were much alike.
         listener: Is told of every step.
     """
     # Slow to import, and only a fit needs them.
@@ -49,7 +51,12 @@ def mixture_weights(
     spread = np.sqrt(np.mean([(one**2).mean(axis=(1, 2)) for one in centred], axis=0))
     scale = np.where(spread > 0, spread, 1.0)
     parts = [
-        (one / scale[:, None, None], targets, _balance(targets, one.shape[2]) / len(rounds))
+        (
+            # Side by side in memory: products over them are made some hundred times.
+            np.ascontiguousarray(one / scale[:, None, None]).reshape(scale.size, -1),
+            targets,
+            _balance(targets, one.shape[2]) / len(rounds),
+        )
         for one, (_, targets) in zip(centred, rounds, strict=True)
     ]
     steps = 0
@@ -58,20 +65,20 @@ def mixture_weights(
         nonlocal steps
         total, slope = SHRINKAGE * float(weights @ weights), 2 * SHRINKAGE * weights
         for signals, targets, balance in parts:
-            logs = log_softmax(np.tensordot(weights, signals, 1), axis=1)
+            logs = log_softmax((weights @ signals).reshape(targets.size, -1), axis=1)
             nodes = np.arange(targets.size)
             total -= float(balance @ logs[nodes, targets])
             errors = np.exp(logs)
             errors[nodes, targets] -= 1.0
-            slope = slope + np.tensordot(signals, errors * balance[:, None], 2)
+            slope = slope + signals @ (errors * balance[:, None]).ravel()
         steps += 1
         listener.step("weigh signals", steps, MAX_STEPS, loss=total)
         return total, slope
 
     bounds = [(0.0, None)] * (scale.size - num_signed) + [(None, None)] * num_signed
-    start = np.ones(scale.size)
+    first = np.ones(scale.size) if start is None else start * scale
     options = {"maxfun": MAX_STEPS}
-    found = minimize(cost, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
+    found = minimize(cost, first, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
     # The limit was no forecast.
     listener.step("weigh signals", steps, steps)
     weights: NDArray[np.float64] = found.x / scale

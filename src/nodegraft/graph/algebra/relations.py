@@ -1,0 +1,67 @@
+"""Edges of several kinds, as one adjacency."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from nodegraft.graph.algebra.adjacency import Adjacency
+from nodegraft.graph.algebra.entries import Entries, compressed, weights_of
+
+
+def merged(kinds: Sequence[Adjacency]) -> Adjacency:
+    """All edges, whatever their kind; of an edge of several kinds the largest weight counts.
+
+    >>> pair = Adjacency.from_edges(np.array([0]), np.array([1]), 3)
+    >>> path = Adjacency.from_edges(np.array([0, 1]), np.array([1, 2]), 3)
+    >>> merged([pair, path]).edges()[1].tolist()
+    [1, 2]
+
+    Args:
+        kinds: The edges of each kind, between the same nodes; at least one.
+    """
+    if len(kinds) == 1:
+        return kinds[0]
+    parts = [kind.entries() for kind in kinds]
+    weighted = any(part.weights is not None for part in parts)
+    directed = any(part.directions is not None for part in parts)
+    entries = Entries(
+        np.concatenate([part.rows for part in parts]),
+        np.concatenate([part.columns for part in parts]),
+        np.concatenate([weights_of(part) for part in parts]) if weighted else None,
+        np.concatenate([_directions(part) for part in parts]) if directed else None,
+    )
+    return Adjacency(*compressed(entries, kinds[0].num_nodes))
+
+
+def weighed(kinds: Sequence[Adjacency], weights: Sequence[float]) -> Adjacency:
+    r""":math:`A = \sum_r w_r A_r`, without direction; kinds that weigh nothing are left out.
+
+    >>> pair = Adjacency.from_edges(np.array([0]), np.array([1]), 3)
+    >>> path = Adjacency.from_edges(np.array([0, 1]), np.array([1, 2]), 3)
+    >>> weighed([pair, path], [2.0, 0.5]).weights.tolist()
+    [2.5, 2.5, 0.5, 0.5]
+
+    Args:
+        kinds: The edges of each kind, between the same nodes; at least one.
+        weights: What each kind is worth, at least 0.
+    """
+    parts = [
+        (kind.entries(), np.float32(weight))
+        for kind, weight in zip(kinds, weights, strict=True)
+        if weight > 0
+    ]
+    if not parts:
+        nobody = np.zeros(0, dtype=np.int64)
+        return Adjacency.from_edges(nobody, nobody, kinds[0].num_nodes)
+    entries = Entries(
+        np.concatenate([part.rows for part, _ in parts]),
+        np.concatenate([part.columns for part, _ in parts]),
+        np.concatenate([weight * weights_of(part) for part, weight in parts]),
+    )
+    return Adjacency(*compressed(entries, kinds[0].num_nodes, summed=True))
+
+
+def _directions(part: Entries) -> "np.ndarray[tuple[int], np.dtype[np.uint8]]":
+    if part.directions is None:
+        return np.zeros(part.rows.size, dtype=np.uint8)
+    return part.directions

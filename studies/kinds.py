@@ -1,0 +1,123 @@
+"""What kinds of edges are worth: hidden, shown, wrong, and told to methods that know no kinds.
+
+    python -m studies.kinds --data DIR     # measures what is missing, then writes the table
+    python -m studies.kinds                # writes the table again
+
+``hidden``: all kinds merged. ``shown``: as they are. ``shuffled``: as many edges of every kind,
+dealt anew. ``weighed``: one kind, with the weights that ``graft`` finds from the labels of session
+0, so that every method gets what it gets. Strict protocol, arrival ``growing``; opponents with the
+values of their search. Writes ``studies/records/kinds.json``, stream by stream, and from it
+``docs/explanation/kinds-measured.md``.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+from studies import record_file
+from studies.record_file import PAGES, Record
+
+import nodegraft as ng
+from nodegraft.base.seeds import Seeds
+from nodegraft.datasets.templates.dataset import LoadedDataset
+from nodegraft.graph.homophily import homophily_of_kinds, relation_weights
+from nodegraft.report.tables.cells import percent
+from nodegraft.report.tables.table import Table
+
+GRAPHS = ("gentoo", "debian", "wordnet")
+WAYS = {
+    "graft": ("hidden", "shown", "shuffled", "weighed"),
+    "sgc-mean": ("hidden", "weighed"),
+    "sgc-ridge": ("hidden", "weighed"),
+    "hag-meta": ("hidden", "weighed"),
+}
+RECORDS = record_file.FOLDER / "kinds.json"
+SEARCHES = Path(__file__).parents[1] / "experiments" / "search"
+
+
+def main() -> None:
+    """Measure if there is data to measure on, and write the table."""
+    parser = record_file.parser(__doc__, seeds=3)
+    parser.set_defaults(graphs=GRAPHS)
+    parser.add_argument("--methods", nargs="+", default=tuple(WAYS), choices=tuple(WAYS))
+    options = parser.parse_args()
+    if options.data:
+        wanted = (
+            (graph, method, way, seed)
+            for graph, method, seed in product(
+                options.graphs, options.methods, range(options.seeds)
+            )
+            for way in WAYS[method]
+        )
+        names = ("graph", "method", "kinds", "seed")
+        record_file.measure_missing(RECORDS, names, wanted, options.data, measured)
+    (PAGES / "kinds-measured.md").write_text(told(record_file.read(RECORDS)))
+
+
+def measured(data: LoadedDataset, method: str, way: str, seed: int) -> Record:
+    """One stream."""
+    search, found = SEARCHES / f"{method}.json", {}
+    if search.exists():
+        found = json.loads(search.read_text())["datasets"][data.name]["best"]["parameters"]
+    model = ng.make_method(method, seed=seed, **found)
+    result = ng.evaluate(model, as_told(data, way, seed).stream(seed=seed))
+    summary = result.summary
+    return {
+        "accuracy": [round(one.macro_accuracy, 4) for one in result.sessions],
+        "known": round(float(summary["last_known_accuracy"]), 4),
+        "novel": round(float(summary["last_novel_accuracy"]), 4),
+    }
+
+
+def as_told(data: LoadedDataset, way: str, seed: int) -> LoadedDataset:
+    """The same nodes and labels, with what methods are told of the kinds of edges."""
+    if way == "shown":
+        return data
+    if way == "hidden":
+        return replace(data, graph=data.graph.merging_kinds())
+    if way == "shuffled":
+        return replace(data, graph=shuffled(data.graph, seed))
+    stream = data.stream(seed=seed)
+    found = homophily_of_kinds(stream.session(0).view, stream.curriculum.train)
+    return replace(data, graph=data.graph.weighing_kinds(relation_weights(found)[0]))
+
+
+def shuffled(graph: ng.Graph, seed: int) -> ng.Graph:
+    """The same edges, and as many of every kind, with kinds dealt anew."""
+    by_kind = [np.stack(graph.edges_of(name)[:2], axis=1) for name in graph.relations]
+    ends = np.cumsum([len(pairs) for pairs in by_kind])[:-1]
+    pairs = Seeds(seed).generator("kinds").permutation(np.concatenate(by_kind))
+    keys = graph.key_array_of(graph.rows)
+    edges = dict(zip(graph.relations, np.split(keys[pairs], ends), strict=True))
+    return ng.Graph(keys, graph.features(graph.rows), edges)
+
+
+def told(records: Sequence[Record]) -> str:
+    """One row for each graph, method and way of telling."""
+    rows = []
+    for graph, (method, ways) in product(GRAPHS, WAYS.items()):
+        for way in ways:
+            some = [
+                one
+                for one in records
+                if (one["graph"], one["method"], one["kinds"]) == (graph, method, way)
+            ]
+            if some:
+                cells = [
+                    [one["accuracy"][0] for one in some],
+                    [one["accuracy"][-1] for one in some],
+                    [one["known"] for one in some],
+                    [one["novel"] for one in some],
+                ]
+                numbers = [percent(cell) for cell in cells]
+                rows.append([graph, method, way, str(len(some)), *numbers])
+    heads = ["graph", "method", "kinds", "seeds", "session 0", "last", "known", "novel"]
+    table = Table.of(heads, rows).markdown()
+    return f"<!-- Written by studies/kinds.py. -->\n\n{table}\n"
+
+
+if __name__ == "__main__":
+    main()
