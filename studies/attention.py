@@ -12,10 +12,8 @@ the very labels that are asked about, which no attention can know. Writes
 ``docs/explanation/attention-measured.md``.
 """
 
-import json
 from collections.abc import Sequence
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,6 +21,7 @@ import torch
 import torch.nn.functional as F
 from studies import record_file
 from studies.record_file import GRAPHS, PAGES, Record
+from studies.searches import best_parameters
 from torch import Tensor
 
 import nodegraft as ng
@@ -37,7 +36,6 @@ from nodegraft.training.learners.prototypes import relative_spread
 from nodegraft.training.meta import macro_accuracy
 
 RECORDS = record_file.FOLDER / "attention.json"
-SEARCH = Path(__file__).parents[1] / "experiments" / "search" / "hag-meta.json"
 BEFORE, AFTER = "before the search", "after the search"
 # Variant -> what is changed after the search.
 ABLATED: dict[str, dict[str, Any]] = {
@@ -65,7 +63,7 @@ def main() -> None:
 
 def measured(data: LoadedDataset, variant: str, seed: int) -> Record:
     """One stream, and the attentions at its end."""
-    found = json.loads(SEARCH.read_text())["datasets"][data.name]["best"]["parameters"]
+    found = best_parameters(HAGMeta.name, data.name)
     changed = {} if variant == BEFORE else found | ABLATED.get(variant, {})
     model = HAGMeta(seed=seed, **changed)
     stream = data.stream(seed=seed)

@@ -34,7 +34,6 @@ from nodegraft.streams.session import Session
 from nodegraft.training.practice import PracticeRound
 
 RECORDS = record_file.FOLDER / "graft-signals.json"
-FEW_LABELS = "few labels"
 # What a group is called -> how the names of its signals begin.
 GROUPS: dict[str, tuple[str, ...]] = {
     "own features": ("own features", "own words"),

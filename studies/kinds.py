@@ -10,15 +10,14 @@ values of their search. Writes ``studies/records/kinds.json``, stream by stream,
 ``docs/explanation/kinds-measured.md``.
 """
 
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 from studies import record_file
 from studies.record_file import PAGES, Record
+from studies.searches import best_parameters
 
 import nodegraft as ng
 from nodegraft.base.seeds import Seeds
@@ -35,7 +34,6 @@ WAYS = {
     "hag-meta": ("hidden", "weighed"),
 }
 RECORDS = record_file.FOLDER / "kinds.json"
-SEARCHES = Path(__file__).parents[1] / "experiments" / "search"
 
 
 def main() -> None:
@@ -59,10 +57,7 @@ def main() -> None:
 
 def measured(data: LoadedDataset, method: str, way: str, seed: int) -> Record:
     """One stream."""
-    search, found = SEARCHES / f"{method}.json", {}
-    if search.exists():
-        found = json.loads(search.read_text())["datasets"][data.name]["best"]["parameters"]
-    model = ng.make_method(method, seed=seed, **found)
+    model = ng.make_method(method, seed=seed, **best_parameters(method, data.name))
     result = ng.evaluate(model, as_told(data, way, seed).stream(seed=seed))
     summary = result.summary
     return {

@@ -21,6 +21,15 @@ def main() -> None:
     (PAGES / "searches-measured.md").write_text(told())
 
 
+def best_parameters(method: str, graph: str) -> dict[str, Any]:
+    """What the search chose for a graph; nothing for a method that was not searched for."""
+    path = SEARCHES / f"{method}.json"
+    if not path.exists():
+        return {}
+    chosen: dict[str, Any] = json.loads(path.read_text())["datasets"][graph]["best"]["parameters"]
+    return chosen
+
+
 def told() -> str:
     """One row for each method and graph."""
     head = ["method", "graph", "trials", "as by default", "best", "gain", "chosen"]

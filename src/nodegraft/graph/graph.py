@@ -139,7 +139,7 @@ class Graph(GraphView):
                 every kind.
         """
         edges = {name: one.keeping(keep(*one.edges())) for name, one in self._kinds().items()}
-        return Graph.from_parts(self._store.keys, self._store.feature_matrix, edges, self.recipe)
+        return self._with_edges(edges)
 
     def with_features(self, features: Matrix) -> "Graph":
         """The same nodes and edges with other numbers.
@@ -153,7 +153,7 @@ class Graph(GraphView):
         """The same graph with edges of one kind, without weight or direction."""
         joined = self._adjacency
         edges = Adjacency(joined.indptr, joined.indices)
-        return Graph.from_parts(self._store.keys, self._store.feature_matrix, edges, self.recipe)
+        return self._with_edges(edges)
 
     def weighing_kinds(self, weights: Mapping[str, float]) -> "Graph":
         """The same graph with edges of one kind that count by what theirs is worth.
@@ -163,6 +163,9 @@ class Graph(GraphView):
         """
         kinds = self._kinds()
         edges = weighed(list(kinds.values()), [weights[name] for name in kinds])
+        return self._with_edges(edges)
+
+    def _with_edges(self, edges: Adjacency | Mapping[str, Adjacency]) -> "Graph":
         return Graph.from_parts(self._store.keys, self._store.feature_matrix, edges, self.recipe)
 
     def _kinds(self) -> dict[str, Adjacency]:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from nodegraft.base.errors import DataError
 from nodegraft.graph.algebra.adjacency import Adjacency
-from nodegraft.graph.algebra.entries import OUT, Weights
+from nodegraft.graph.algebra.entries import OUT, Weights, narrowed
 from nodegraft.graph.algebra.matrix import IntArray
 from nodegraft.graph.keys import Key, NodeKeys
 
@@ -119,13 +119,11 @@ def _checked(weights: Sequence[float] | NDArray[Any], edges: int) -> Weights:
             f"{edges} edges need as many weights, which are numbers; these are of type "
             f"{numbers.dtype} and shape {numbers.shape}."
         )
-    with np.errstate(over="ignore", under="ignore"):
-        narrow = numbers.astype(np.float32)
-    wrong = ~((narrow > 0) & np.isfinite(narrow))
-    if wrong.any():
+    narrow, usable = narrowed(numbers)
+    if not usable.all():
         raise DataError(
-            f"Weights of edges must be positive and finite; {int(wrong.sum())} are not, such as "
-            f"{numbers[wrong][0]}. Leave out edges that should not count."
+            f"Weights of edges must be positive and finite; {int((~usable).sum())} are not, such "
+            f"as {numbers[~usable][0]}. Leave out edges that should not count."
         )
     return narrow
 

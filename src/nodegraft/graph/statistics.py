@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from nodegraft.graph.graph import Graph
-from nodegraft.graph.homophily import homophily_of_kinds
+from nodegraft.graph.homophily import Homophily, homophily_of_kinds
 from nodegraft.graph.labels import NodeLabels
 
 QUANTILES = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99, 1.0)
@@ -108,14 +108,12 @@ def describe(graph: Graph, labels: NodeLabels) -> GraphStatistics:
         homophily=every.same,
         adjusted_homophily=every.adjusted,
         kinds=tuple(
-            KindStatistics(
-                name,
-                graph.edges_of(name)[0].size,
-                graph.is_directed(name),
-                graph.edges_of(name)[2] is not None,
-                one.same,
-                one.adjusted,
-            )
-            for name, one in homophily_of_kinds(graph, labels).items()
+            _kind(graph, name, one) for name, one in homophily_of_kinds(graph, labels).items()
         ),
     )
+
+
+def _kind(graph: Graph, name: str, found: Homophily) -> KindStatistics:
+    source, _, weights = graph.edges_of(name)
+    directed, weighted = graph.is_directed(name), weights is not None
+    return KindStatistics(name, source.size, directed, weighted, found.same, found.adjusted)

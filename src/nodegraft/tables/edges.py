@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nodegraft.graph.algebra.adjacency import Adjacency
-from nodegraft.graph.algebra.entries import OUT
+from nodegraft.graph.algebra.entries import OUT, narrowed
 from nodegraft.graph.algebra.matrix import IntArray
 from nodegraft.graph.keys import NodeKeys
 from nodegraft.graph.relation import Relation, by_rows, kinds_with_direction
@@ -121,9 +121,7 @@ def read_edges(edges: Source, columns: EdgeColumns, keys: NodeKeys) -> GivenEdge
     weights: NDArray[np.float64] | None = None
     if columns.weight:
         weights = table.floats(columns.weight).astype(np.float64)
-        with np.errstate(invalid="ignore", over="ignore"):
-            narrow = weights.astype(np.float32)
-            positive = (narrow > 0) & np.isfinite(narrow)
+        positive = narrowed(weights)[1]
         findings += finding(
             "edges whose weight is missing, infinite or not positive",
             int((~positive).sum()),

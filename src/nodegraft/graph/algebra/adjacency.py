@@ -15,6 +15,7 @@ from nodegraft.graph.algebra.entries import (
     Weights,
     both_ways,
     compressed,
+    narrowed,
     weights_of,
 )
 from nodegraft.graph.algebra.matrix import FloatArray, IntArray, index_type
@@ -81,7 +82,7 @@ class Adjacency:
         for part in (self.weights, self.directions):
             if part is not None and part.shape != joined.shape:
                 raise DataError("Every entry of the adjacency needs its weight and direction.")
-        if self.weights is not None and not ((self.weights > 0) & np.isfinite(self.weights)).all():
+        if self.weights is not None and not narrowed(self.weights)[1].all():
             raise DataError("The weights of the adjacency must be positive and finite.")
 
     @property

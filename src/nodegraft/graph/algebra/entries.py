@@ -1,6 +1,6 @@
 """Entries of an adjacency: repeated ones made one, in CSR order."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +40,20 @@ def weights_of(entries: Entries) -> Weights:
     if entries.weights is None:
         return np.ones(entries.rows.size, dtype=np.float32)
     return entries.weights
+
+
+def narrowed(weights: NDArray[Any]) -> tuple[Weights, NDArray[np.bool_]]:
+    """Weights as they are kept, and which of them can count: those positive and finite then.
+
+    >>> narrowed(np.array([2.0, 0.0, 1e39]))[1].tolist()
+    [True, False, False]
+
+    Args:
+        weights: Numbers.
+    """
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        narrow = weights.astype(np.float32)
+        return narrow, (narrow > 0) & np.isfinite(narrow)
 
 
 def both_ways(
