@@ -31,15 +31,16 @@ from nodegraft.report.figures.signals import (
 )
 from nodegraft.report.tables.table import Table
 from nodegraft.streams.session import Session
-from nodegraft.training.practice import PracticeRound
+from nodegraft.training.practice import Calibration, PracticeRound
 
 RECORDS = record_file.FOLDER / "graft-signals.json"
 # What a group is called -> how the names of its signals begin.
 GROUPS: dict[str, tuple[str, ...]] = {
     "own features": ("own features", "own words"),
-    "neighbours, 1 hop": ("features 1 away",),
+    "neighbours, 1 hop": ("features 1 away", "features that edges"),
     "neighbours, 2 hops": ("features 2 away", "words 2 away"),
     "walks from labels": ("walks",),
+    "regression": ("regression",),
 }
 
 
@@ -47,9 +48,9 @@ GROUPS: dict[str, tuple[str, ...]] = {
 class Watched(Graft):
     """Keeps its practice, so that some signals can be weighed by themselves on the same rounds."""
 
-    def _practise(self, *given: Any) -> tuple[NDArray[np.float64], list[PracticeRound]]:
-        weights, self.practised = super()._practise(*given)
-        return weights, self.practised
+    def _practise(self, *given: Any) -> tuple[list[Calibration], list[PracticeRound]]:
+        stages, self.practised = super()._practise(*given)
+        return stages, self.practised
 
     def signals(self, session: Session, rows: NDArray[np.int64]) -> Signals:
         """What :meth:`score` adds up."""

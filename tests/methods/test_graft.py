@@ -8,8 +8,10 @@ from scipy.sparse import csr_array
 from nodegraft.base.errors import ClassNameError, NotSupportedError, ParameterError
 from nodegraft.datasets.synthetic import Synthetic
 from nodegraft.evaluation.protocol import evaluate
+from nodegraft.graph.algebra.entries import OUT
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.labels import NodeLabels
+from nodegraft.graph.relation import Relation
 from nodegraft.methods.graft import Graft
 from nodegraft.methods.sgc_mean import SGCMean
 from nodegraft.streams.setting import Setting
@@ -33,6 +35,9 @@ def literal_scores(graph: Graph, sparse: bool, weights: Dense) -> Dense:
     if sparse:
         layer = layer * (np.log((1 + len(layer)) / (1 + (layer != 0).sum(axis=0))) + 1)
     z = [unit(np.linalg.matrix_power(spread, hop) @ layer) for hop in range(3)]
+    if graph.is_directed("edges"):
+        leads = dense(graph._store.adjacency("edges").along(OUT))
+        z += [unit(leads @ layer), unit(leads.T @ layer)]
     means = [np.stack([one[rows].mean(axis=0) for rows in ALL.values()]) for one in z]
     centre = [one[: len(BASE)].mean(axis=0) for one in means]
     background = [one.mean(axis=0) + 1e-7 for one in z]
@@ -45,7 +50,8 @@ def literal_scores(graph: Graph, sparse: bool, weights: Dense) -> Dense:
     def words(towards: list[Dense]) -> list[Dense]:
         if layer.min() < 0:
             return []
-        ratios = [np.log((q + b) / (2 * b)) for q, b in zip(towards, background, strict=True)]
+        pairs = zip(towards, background, strict=True)
+        ratios = [np.log((q + b) / (2 * b)) for q, b in pairs]
         return [z[hop] @ ratios[hop].T for hop in (0, 2)]
 
     walks = []
@@ -57,10 +63,19 @@ def literal_scores(graph: Graph, sparse: bool, weights: Dense) -> Dense:
             step = step @ spread
         walks.append(np.log(walked / walked.mean(axis=0) + 0.1))
     few = np.tile(np.log1p(100 / counts), (len(layer), 1))
+    beside = np.hstack(z[:3]) / np.sqrt(3)
+    examples = beside[BASE.rows()]
+    owners = np.repeat(np.arange(len(BASE)), counts[: len(BASE)])
+    balanced = examples / counts[owners][:, None]
+    inverse = np.linalg.inv(balanced.T @ examples + 0.03 * np.eye(beside.shape[1]))
+    joining = np.hstack(means[:3])[-1] / np.sqrt(3)
+    later = inverse @ joining / (1 + joining @ inverse @ joining)
+    ways = np.column_stack((inverse @ balanced.T @ np.eye(len(BASE))[owners], later))
+    regression = np.log(np.maximum(beside @ ways, 0) + 0.1)
     pool = np.setdiff1d(everyone(graph), ALL.rows())
     refined = means
     for stage in range(3):
-        signals = [*cosines(means), *walks, *cosines(refined), *words(refined), few]
+        signals = [*walks, regression, *cosines(refined), *words(refined), few]
         scores: Dense = sum(w * one for w, one in zip(weights[stage], signals, strict=True))
         likely = np.exp(scores[pool])
         shares = np.full(len(ALL), 1 / len(ALL))
@@ -81,13 +96,18 @@ def taught(graph: Graph, **parameters: Any) -> Graft:
     return model
 
 
-@pytest.mark.parametrize("kind", ["dense", "sparse", "words"])
+@pytest.mark.parametrize("kind", ["dense", "sparse", "words", "directed"])
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_scores_are_the_formula(kind: str, seed: int) -> None:
     graph = random_graph(kind != "dense", seed=seed)
-    if kind == "words":
+    if kind in ("words", "directed"):
         graph = graph.with_features(abs(graph.features(everyone(graph))))
+    if kind == "directed":
+        pairs = np.stack(graph.edges(), axis=1)
+        relation = Relation(pairs, directed=True)
+        graph = Graph(range(40), graph.features(everyone(graph)), {"edges": relation})
     model = taught(graph)
+    assert model.directed_ == (kind == "directed")
     expected = literal_scores(graph, kind != "dense", model.weights_)
     # Walks and rows are in single precision; weights are up to 7.
     np.testing.assert_allclose(model.score_rows(graph, everyone(graph)), expected, atol=2e-5)
@@ -115,15 +135,37 @@ def test_edges_that_tell_nothing_are_given_no_weight() -> None:
     model = Graft()
     assert last(model, given) > last(Graft(hops=0, walks=False), given) - 0.01
     weights = model.weights_[-1]
-    own, far = weights[[0, 7]].sum(), weights[[2, 9]].sum()
-    assert far < own / 10
-    assert weights[3:7].sum() < 0.1
+    assert weights[7] < weights[5] / 10
+    assert weights[:4].sum() < 0.1
+
+
+def unlike_neighbours(directed: bool, classes: int = 8, size: int = 60) -> tuple[Graph, NodeLabels]:
+    """Every node points to nodes of the next class but one; its own features say little."""
+    draws = np.random.default_rng(0)
+    owner = np.repeat(np.arange(classes), size)
+    rows = 0.6 * draws.standard_normal((classes, 24))[owner]
+    rows += draws.standard_normal(rows.shape)
+    source = np.repeat(np.arange(owner.size), 3)
+    target = (owner[source] + 2) % classes * size + draws.integers(size, size=source.size)
+    relation = Relation(np.stack((source, target), axis=1), directed=directed)
+    labels = NodeLabels({f"c{one}": np.flatnonzero(owner == one) for one in range(classes)})
+    return Graph(range(owner.size), rows.astype(np.float32), {"edges": relation}), labels
+
+
+@pytest.mark.parametrize("directed", [True, False])
+def test_unlike_neighbours_do_not_hurt_and_their_direction_tells(directed: bool) -> None:
+    graph, members = unlike_neighbours(directed)
+    setting = Setting(base=3, pseudo_novel=3, validation=0, novel=2, ways=1, shots=5)
+    given = ClassStream.draw(graph, members, setting, arrival="present")
+    whole = last(Graft(), given)
+    assert whole > last(Graft(hops=0, walks=False, directions=False), given) - 0.01
+    assert not directed or whole > last(Graft(directions=False), given) + 0.05
 
 
 def test_practice_needs_classes_and_labels_to_spare() -> None:
     graph = random_graph()
     model = Graft().fit(graph, BASE)
-    usual = [*[10 / 6] * 3, *[0.15] * 4, *[10 / 6] * 3, 0.4]
+    usual = [*[0.15] * 4, 1.0, *[10 / 3] * 3, 0.4]
     np.testing.assert_allclose(model.weights_, [usual] * 3)
 
 
@@ -133,7 +175,7 @@ def test_labels_set_aside_for_practice_teach_in_the_end() -> None:
     counts = [rows.size for rows in given.split.train.values()]
     scorer = model.derived(given._graph)
     assert scorer.taught.counts[scorer.columns].tolist() == counts
-    assert not np.allclose(model.weights_[0, :3], 10 / 6)
+    assert not np.allclose(model.weights_[0, 5:8], 10 / 3)
 
 
 def test_more_labels_are_as_good_as_all_at_once() -> None:
@@ -225,11 +267,10 @@ def test_explains_to_the_last_digit() -> None:
     assert (why["answer"], why["runner_up"]) == tuple(model.classes_[one] for one in order[:2])
     assert sum(part["for"] for part in why["signals"]) == pytest.approx(scores[order[0]])
     assert sum(part["for_runner_up"] for part in why["signals"]) == pytest.approx(scores[order[1]])
-    cosines = [*why["signals"][:3], *why["signals"][7:10]]
-    similar = sum(part["for"] for part in cosines) - why["unlabelled_nodes"]
+    similar = sum(part["for"] for part in why["signals"][5:8]) - why["unlabelled_nodes"]
     assert sum(label["similarity"] for label in why["labels"]) == pytest.approx(similar, abs=1e-5)
-    walked = sum(part["for"] for part in why["signals"][3:7])
-    walked -= model.weights_[-1, 3:7].sum() * np.log(0.1)
+    walked = sum(part["for"] for part in why["signals"][:4])
+    walked -= model.weights_[-1, :4].sum() * np.log(0.1)
     assert sum(label["walks"] for label in why["labels"]) == pytest.approx(walked, abs=1e-4)
     assert {label["node"] for label in why["labels"]} == set(ALL[why["answer"]].tolist())
 
@@ -269,8 +310,7 @@ def test_explains_a_class_with_more_labels_than_are_looked_at() -> None:
     graph = random_graph(sparse=True)
     model = Graft(kept_labels=2).fit(graph, {"a": range(8), "b": range(8, 12)})
     why = model.explain(graph, 20)
-    cosines = [*why["signals"][:3], *why["signals"][7:10]]
-    similar = sum(part["for"] for part in cosines) - why["unlabelled_nodes"]
+    similar = sum(part["for"] for part in why["signals"][5:8]) - why["unlabelled_nodes"]
     assert sum(label["similarity"] for label in why["labels"]) == pytest.approx(similar, abs=1e-5)
     neighbours = graph.degrees([20])[0]
     assert why["relations"] == [{"kind": "edges", "worth": 1.0, "neighbours": neighbours}]
@@ -284,3 +324,30 @@ def test_a_kind_that_comes_later_is_worth_what_all_are_on_average() -> None:
     later = typed.grow(edges={"new": [(0, 30)]})
     assert set(model.kinds_) == {"on", "by"}
     assert model._weighing(later)._weights == (*model.kinds_.values(), model.unseen_kind_)
+
+
+def test_the_order_in_which_classes_are_listed_changes_nothing() -> None:
+    given = stream()
+    train = given.split.train
+    backwards = NodeLabels({name: train[name] for name in reversed(train.classes)})
+    one, other = (Graft().fit(given._graph, labels) for labels in (train, backwards))
+    rows = everyone(given._graph)
+    scores = dict(zip(other.classes_, other.score_rows(given._graph, rows).T, strict=True))
+    for name, column in zip(one.classes_, one.score_rows(given._graph, rows).T, strict=True):
+        np.testing.assert_array_equal(scores[name], column)
+
+
+def test_labels_beyond_the_kept_ones_are_not_taken_for_unlabelled() -> None:
+    graph = random_graph(sparse=True)
+    model = Graft(kept_labels=1).fit(graph, {"a": range(4), "b": range(4, 8)})
+    seen = list[NDArray[np.int64]]()
+    evidence = model._evidence(graph)
+    plain = evidence.pool
+
+    def watched(taught: Any, without: NDArray[np.int64]) -> Any:
+        seen.append(without)
+        return plain(taught, without)
+
+    evidence.pool = watched  # type: ignore[method-assign, assignment]
+    model.predict(graph, [20])
+    assert sorted(seen[0].tolist()) == list(range(8))

@@ -26,11 +26,25 @@ def test_finds_how_overconfident_the_probabilities_are() -> None:
         own = scarcity[probabilities.argmax(axis=1)]
         truth = expit(0.5 * logit(probabilities.max(axis=1)) - 0.3 * own + 0.2)
         rounds.append((probabilities, scarcity, draws.random(first.size) < truth))
-    slope, trust, *rest = fit_calibration(rounds)
+    slope, trust, offset, practised = fit_calibration(rounds)
     assert slope == pytest.approx(0.5, abs=0.05)
     assert trust == pytest.approx(-0.3, abs=0.03)
-    # The same in every round, these can only shift all answers alike.
-    assert rest[0] * 1.5 + rest[1] * np.log(2) + rest[2] == pytest.approx(0.2, abs=0.05)
+    assert offset == pytest.approx(0.2, abs=0.05)
+    assert practised == np.log(2)
+
+
+def test_among_more_classes_than_practised_answers_are_less_sure() -> None:
+    draws = np.random.default_rng(0)
+    probabilities = np.array([[0.7, 0.1, 0.1, 0.1]] * 200)
+    rounds = [(probabilities, np.zeros(4), draws.random(200) < 0.8)]
+    rounds += [(probabilities[:, :2] / 0.8, np.zeros(2), draws.random(200) < 0.8)]
+    found = fit_calibration(rounds)
+    more = np.array([[0.7, *[0.3 / 7] * 7]])
+    four = calibrated_probabilities(probabilities[:1], np.zeros(4), found).max()
+    eight = calibrated_probabilities(more, np.zeros(8), found).max()
+    assert logit(four) - logit(eight) == pytest.approx(0.5 * np.log(2))
+    two = calibrated_probabilities(np.array([[0.7, 0.3]]), np.zeros(2), found).max()
+    assert two == pytest.approx(four)
 
 
 def test_unknown_classes_that_score_higher_are_no_use() -> None:
@@ -63,7 +77,7 @@ def test_less_right_where_surer_is_not_believed() -> None:
 @thorough
 @given(
     st.lists(st.lists(st.floats(0, 1), min_size=3, max_size=3), min_size=1, max_size=5),
-    st.lists(st.floats(-3, 3), min_size=5, max_size=5),
+    st.lists(st.floats(-3, 3), min_size=4, max_size=4),
 )
 def test_stays_a_distribution_with_the_same_answer(
     rows: list[list[float]], coefficients: list[float]
@@ -81,7 +95,7 @@ def test_stays_a_distribution_with_the_same_answer(
 def test_an_unsure_answer_is_still_the_answer() -> None:
     """Practice says 5 %, the second class has 30 %: the first is put just above it."""
     out = calibrated_probabilities(
-        np.array([[0.3, 0.4, 0.3]]), np.zeros(3), np.array([1.0, 0, 0, 0, -3.0])
+        np.array([[0.3, 0.4, 0.3]]), np.zeros(3), np.array([1.0, 0, -3.0, 9.0])
     )
     assert out.argmax() == 1
     assert out[0, 1] == pytest.approx(1 / 3)

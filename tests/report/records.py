@@ -35,6 +35,7 @@ def run(
             {
                 "macro_accuracy": accuracy,
                 "seconds": seconds if index else training,
+                "query_seconds": 0.0,
                 "accuracy_at_coverage": coverage or ALWAYS_SURE,
             }
             for index, accuracy in enumerate(accuracies)

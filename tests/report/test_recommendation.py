@@ -19,7 +19,8 @@ def test_the_winner_is_compared_with_the_papers_method_and_the_runner_up() -> No
         "**graft** is the most accurate method on all 2 graphs: after the last session it "
         "classifies 76.0 % of nodes correctly, against 46.0 % for **hag-meta**, the paper's "
         "method, and 66.0 % for **cec**, the runner-up (macro accuracy, mean over graphs). It "
-        "learns a session of new classes in 0.25 s, after 2.0 s of training."
+        "learns a session of new classes and answers all that is asked then in 0.25 s, after 2.0 s "
+        "of training."
     )
     certainty = certainty_text(recommendation)
     assert certainty.startswith("Each lead is larger than its 95 % interval over seeds: ")

@@ -47,7 +47,8 @@ def mixed_episodes(
         seeds: Decide which classes are in which task, and which of their nodes are supports.
     """
     generator = seeds.generator("mixed episodes")
-    classes = [name for name in train if held_out.get(name, train[name][:0]).size]
+    # Sorted: the order in which somebody lists classes must not change what is practised.
+    classes = sorted(name for name in train if held_out.get(name, train[name][:0]).size)
     if len(classes) < MIN_CLASSES:
         return
     classes = generator.permutation(classes)[:MAX_CLASSES].tolist()

@@ -1,5 +1,7 @@
-"""Rows of X, SX, S²X of length 1, known by their products: with words, most are never formed."""
+"""Rows of X, SX, S²X and their like, of length 1, known by their products: with words, most are
+never formed."""
 
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
@@ -7,10 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from nodegraft.graph.algebra.entries import IN, OUT
 from nodegraft.graph.algebra.matrix import (
     IntArray,
     Matrix,
     is_sparse,
+    normalise_rows,
     row_norms,
     weigh_columns,
 )
@@ -20,25 +24,46 @@ Floats = NDArray[np.float64]
 
 BLOCK_ROWS = 4096
 
+FORMED_ROWS = 32
+"""So few rows are formed to be compared: less work than products over all their neighbours. They
+are in single precision: a score's seventh digit may depend on how many nodes are asked about."""
+
 
 class SpreadFeatures:
-    r"""The rows :math:`z_i^h` of :math:`S^h X`, columns weighted, divided by their length.
+    r"""Layers of rows made from the features around a node, columns weighted, each of length 1.
 
-    A row of :math:`S^2 X` may hold thousands of words; what is asked of it is mostly its product
-    with a vector for each class, and :math:`S(S(Xv))` is the same number. Only lengths need the
-    rows themselves: once for each node.
+    The first layers are :math:`X, SX, S^2X` …; two more, where directions count, are the sums of
+    the features that edges lead to, and of those that they come from.
+
+    A row of :math:`S^2 X` may hold thousands of words; what is asked of many of them is mostly the
+    product with a vector for each class, and :math:`S(S(Xv))` is the same number. Lengths need the
+    rows themselves, once for each node.
 
     Args:
         view: What may be seen of the graph.
         hops: The largest power of :math:`S`.
         columns: The weight of each column of :math:`X`.
+        directions: Whether there are layers for the two directions of edges.
     """
 
-    def __init__(self, view: GraphView, hops: int, columns: NDArray[np.float32]) -> None:
+    def __init__(
+        self, view: GraphView, hops: int, columns: NDArray[np.float32], directions: bool = False
+    ) -> None:
         self.view = view
         self.hops = hops
         self.columns = columns
-        self._lengths = np.full((hops + 1, view.num_nodes), np.nan)
+        self.directions = (OUT, IN) if directions else ()
+        self._lengths = np.full((len(self.layers), view.num_nodes), np.nan)
+
+    @property
+    def sparse(self) -> bool:
+        """Whether rows are sparse."""
+        return is_sparse(self.view.features(self.view.rows[:0]))
+
+    @property
+    def layers(self) -> range:
+        """The numbers of the layers; the first is the features themselves."""
+        return range(self.hops + 1 + len(self.directions))
 
     def rows(self, rows: IntArray) -> "SpreadRows":
         """Of some nodes.
@@ -48,8 +73,35 @@ class SpreadFeatures:
         """
         return SpreadRows(self, rows)
 
+    def weighed(self, vectors: Floats) -> Floats:
+        """Vectors made ready for :meth:`SpreadRows.times`: as columns, weighted as the rows are.
+
+        Args:
+            vectors: One row each, as wide as the features.
+        """
+        return np.ascontiguousarray((vectors * self.columns).T)
+
+    def formed(self, rows: IntArray) -> list[Matrix]:
+        """The rows of each layer themselves, of length 1.
+
+        Args:
+            rows: Row numbers, each once and ascending.
+        """
+        return [normalise_rows(weigh_columns(layer, self.columns)) for layer in self.raw(rows)]
+
+    def raw(self, rows: IntArray) -> Iterator[Matrix]:
+        """The rows of each layer, neither weighted nor of length 1.
+
+        Args:
+            rows: Row numbers, each once and ascending.
+        """
+        yield from self.view.propagated(rows, self.hops)
+        for direction in self.directions:
+            near = self.view.directed(rows, direction)
+            yield near.hops[0].matrix @ near.features.matrix
+
     def lengths(self, rows: IntArray) -> Floats:
-        """How long each row was, hops x rows.
+        """How long each row was, layers x rows.
 
         Args:
             rows: Row numbers, ascending.
@@ -58,11 +110,10 @@ class SpreadFeatures:
         unknown = np.flatnonzero(np.isnan(self._lengths[0, places]))
         for start in range(0, unknown.size, BLOCK_ROWS):
             some = unknown[start : start + BLOCK_ROWS]
-            layers = self.view.propagated(rows[some], self.hops)
-            norms = [row_norms(weigh_columns(layer, self.columns)) for layer in layers]
+            norms = [row_norms(weigh_columns(one, self.columns)) for one in self.raw(rows[some])]
             # The first is what tells that a node is known: it is put in place last.
-            for hop in range(self.hops, -1, -1):
-                self._lengths[hop, places[some]] = norms[hop]
+            for layer in reversed(self.layers):
+                self._lengths[layer, places[some]] = norms[layer]
         return self._lengths[:, places]
 
 
@@ -79,60 +130,61 @@ class SpreadRows:
         self._rows = rows
         lengths = features.lengths(rows)
         self.present = lengths > 0
-        """Hops x nodes: whether the row has anything in it."""
+        """Layers x nodes: whether the row has anything in it."""
         self._factors = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=self.present)
 
     @cached_property
-    def _layers(self) -> list[Matrix] | None:
+    def _dense(self) -> list[list[Any]] | None:
         """The rows themselves where they are dense, and no wider after a hop than before."""
-        view = self._features.view
-        if is_sparse(view.features(self._rows[:0])):
+        if self._features.sparse:
             return None
-        return [np.asarray(one) for one in view.propagated(self._rows, self._features.hops)]
+        return [[np.asarray(one, dtype=np.float64)] for one in self._features.raw(self._rows)]
 
     @cached_property
-    def _steps(self) -> tuple[list["csr_array[Any]"], list["csr_array[Any]"]]:
-        """Slices of S from the outside in, and the features that each of them starts from."""
-        near = self._features.view.neighbourhood(self._rows, self._features.hops)
-        slices = [csr_array(hop.matrix, dtype=np.float64) for hop in near.hops]
-        outer = csr_array(near.features.matrix, dtype=np.float64)
-        features = [outer]
+    def _formed(self) -> list[list[Any]]:
+        return [[_wide(one)] for one in self._features.raw(self._rows)]
+
+    @cached_property
+    def _chains(self) -> list[list["csr_array[Any]"]]:
+        """For each layer the matrices whose product its rows are, the features last."""
+        view, hops = self._features.view, self._features.hops
+        near = view.neighbourhood(self._rows, hops)
+        slices = [_wide(hop.matrix) for hop in near.hops]
+        features = [_wide(near.features.matrix)]
         for ring, smaller in zip(near.rings, near.rings[1:], strict=False):
             features.append(csr_array(features[-1][np.searchsorted(ring, smaller)]))
-        return slices, features
+        chains = [[*slices[hops - hop :][::-1], features[hops - hop]] for hop in range(hops + 1)]
+        for direction in self._features.directions:
+            beside = view.directed(self._rows, direction)
+            chains.append([_wide(beside.hops[0].matrix), _wide(beside.features.matrix)])
+        return chains
 
-    def times(self, hop: int, directions: Floats) -> Floats:
-        """Products of the rows of one hop, nodes x directions.
+    def times(self, layer: int, vectors: Floats) -> Floats:
+        """Products of the rows of one layer, nodes x vectors.
 
         Args:
-            hop: Which power of S.
-            directions: One row for each direction, as wide as the features.
+            layer: Which one.
+            vectors: As :meth:`SpreadFeatures.weighed` makes them.
         """
-        weighed = (directions * self._features.columns).T
-        if self._layers is not None:
-            product = np.asarray(self._layers[hop], dtype=np.float64) @ weighed
-        else:
-            slices, features = self._steps
-            start = self._features.hops - hop
-            product = features[start] @ np.ascontiguousarray(weighed)
-            for one in slices[start:]:
-                product = one @ product
-        return np.asarray(product * self._factors[hop][:, None])
+        factors = self._dense or (self._formed if self._rows.size <= FORMED_ROWS else self._chains)
+        product = vectors
+        for matrix in reversed(factors[layer]):
+            product = matrix @ product
+        return np.asarray(product * self._factors[layer][:, None])
 
-    def sums(self, hop: int, shares: Floats) -> Floats:
-        """Weighted sums of the rows of one hop, as wide as the features.
+    def sums(self, layer: int, shares: Floats) -> Floats:
+        """Weighted sums of the rows of one layer, as wide as the features.
 
         Args:
-            hop: Which power of S.
+            layer: Which one.
             shares: Nodes x sums: how much of each row goes into each sum.
         """
-        product = shares * self._factors[hop][:, None]
-        if self._layers is not None:
-            found = np.asarray(self._layers[hop], dtype=np.float64).T @ product
-        else:
-            slices, features = self._steps
-            start = self._features.hops - hop
-            for one in reversed(slices[start:]):
-                product = one.T @ product
-            found = features[start].T @ product
-        return np.asarray(found.T * self._features.columns)
+        product = shares * self._factors[layer][:, None]
+        # Never of formed rows: a mean must not depend on how many others it is made with.
+        for matrix in (self._dense or self._chains)[layer]:
+            product = matrix.T @ product
+        return np.asarray(product.T * self._features.columns)
+
+
+def _wide(matrix: Matrix) -> "csr_array[Any]":
+    return csr_array(matrix, dtype=np.float64)

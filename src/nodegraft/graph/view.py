@@ -4,11 +4,12 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from nodegraft.base.errors import HiddenNodeError, ParameterError, UnknownNodeError
 from nodegraft.base.memo import Memo
 from nodegraft.graph.algebra.adjacency import Adjacency
-from nodegraft.graph.algebra.diffusion import Diffusion
+from nodegraft.graph.algebra.diffusion import Diffusion, WalkTable
 from nodegraft.graph.algebra.matrix import FloatArray, IntArray, Matrix, take_rows
 from nodegraft.graph.algebra.operator import Operator
 from nodegraft.graph.algebra.propagation import PropagatedFeatures
@@ -99,6 +100,33 @@ class GraphView:
             relation: One of :attr:`relations`.
         """
         return self._store.adjacency(relation).directions is not None
+
+    @property
+    def has_directions(self) -> bool:
+        """Whether edges of any kind have a direction."""
+        return any(map(self.is_directed, self.relations))
+
+    def directed(self, rows: IntArray, direction: np.uint8) -> Neighbourhood:
+        """Where edges with a direction lead from each row, or where they come from.
+
+        One hop, in which every neighbour counts 1 and a node itself does not.
+
+        Args:
+            rows: Row numbers, each once and ascending.
+            direction: ``OUT`` or ``IN`` of ``graph.algebra.entries``, seen from the rows.
+        """
+        nodes = self.positions(rows)
+        edges = self._edges.get("directed", self._directed_edges)
+        matrix = edges.along(direction, nodes)
+        met, columns = np.unique(matrix.indices, return_inverse=True)
+        step = csr_array((matrix.data, columns, matrix.indptr), shape=(nodes.size, met.size))
+        return Neighbourhood(
+            Operator(self.features(self._at(met))), (Operator(step),), (met, nodes)
+        )
+
+    def _directed_edges(self) -> Adjacency:
+        edges = merged([self._store.adjacency(name) for name in self.relations])
+        return edges if self._rows is None else edges.induced(self._rows)
 
     def edges_of(self, relation: str) -> tuple[IntArray, IntArray, NDArray[np.float32] | None]:
         """The visible edges of one kind, each once: two arrays of rows, and their weights if any.
@@ -299,7 +327,7 @@ class GraphView:
     def diffused(
         self, starts: Sequence[IntArray], rows: IntArray, restarts: Sequence[float]
     ) -> NDArray[np.float64]:
-        r"""How much of the walks from each set of starts is at each row, against an even spread.
+        """How much of the walks from each set of starts is at each row, against an even spread.
 
         Of shape restarts x rows x sets: 1 where the row has its share of the set's mass, were that
         the same everywhere; 0 where no walk comes.
@@ -310,9 +338,16 @@ class GraphView:
             restarts: The chances, between 0 and 1, that a walk ends at each step; larger values
                 stay closer to the starts.
         """
-        places = [self.positions(start) for start in starts]
-        mass, total = self._walks(restarts).mass(places, self.positions(rows))
-        return mass / (total / self.num_nodes)[:, None]
+        return self.walked(starts, restarts).shares(self.positions(rows))
+
+    def walked(self, starts: Sequence[IntArray], restarts: Sequence[float]) -> WalkTable:
+        """The same for looking up nodes, by their :meth:`positions`.
+
+        Args:
+            starts: Sets of rows that walks start from, evenly.
+            restarts: As in :meth:`diffused`.
+        """
+        return self._walks(restarts).table([self.positions(start) for start in starts])
 
     def _walks(self, restarts: Sequence[float]) -> Diffusion:
         chances = tuple(restarts)

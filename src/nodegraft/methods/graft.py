@@ -20,9 +20,8 @@ from nodegraft.graph.algebra.matrix import (
 )
 from nodegraft.graph.homophily import homophily_of_kinds, relation_weights
 from nodegraft.graph.keyed_labels import KeyedLabels
-from nodegraft.graph.keys import hash_order
 from nodegraft.graph.labels import NodeLabels
-from nodegraft.graph.spread import SpreadRows
+from nodegraft.graph.spread import SpreadFeatures, SpreadRows
 from nodegraft.graph.view import GraphView
 from nodegraft.methods.templates.derived import Derived
 from nodegraft.model.inputs import GraphInputs
@@ -35,8 +34,16 @@ from nodegraft.nn.confidence import (
 )
 from nodegraft.streams.curriculum import Curriculum
 from nodegraft.training.contributions import similar_labels, walked_labels
-from nodegraft.training.evidence import PLENTY, RESTARTS, Evidence, Floats, Taught
-from nodegraft.training.practice import PracticeRound, calibrate, practised_weights
+from nodegraft.training.evidence import (
+    PLENTY,
+    RESTARTS,
+    Evidence,
+    Floats,
+    Known,
+    Taught,
+    fair_sample,
+)
+from nodegraft.training.practice import Calibration, PracticeRound, calibrate
 
 SAMPLE = 16_384
 """How many nodes say what words are usual."""
@@ -52,12 +59,13 @@ class _Scorer:
     evidence: Evidence
     taught: Taught
     centre: tuple[Floats, ...]
+    known: Known
     columns: NDArray[np.int64]
     """Where each class of the model stands in ``taught``."""
 
     def signals(self, rows: IntArray) -> NDArray[np.floating[Any]]:
         near = self.evidence.features.rows(rows)
-        return self.evidence.signals(near, rows, self.taught, self.centre)[:, :, self.columns]
+        return self.evidence.signals(near, rows, self.known)[:, :, self.columns]
 
 
 @dataclass(frozen=True)
@@ -75,12 +83,12 @@ class _Round:
     pool: SpreadRows
     pooled: NDArray[np.floating[Any]]
 
-    def refined(self, weights: Floats) -> "_Round":
+    def refined(self, weights: Floats, open_set: Floats) -> "_Round":
         """The same after unlabelled nodes have moved the means of classes with few labels."""
         if not self.taught.few.size:
             return self
         scores = np.tensordot(weights, self.pooled, 1)
-        taught = self.evidence.refined(self.taught, self.pool, scores)
+        taught = self.evidence.refined(self.taught, self.pool, scores, open_set)
         return replace(
             self,
             taught=taught,
@@ -97,22 +105,24 @@ class _Round:
 class Graft(Derived[_Scorer]):
     r"""Nothing is trained but a handful of weights:
 
-    .. math:: s_{ic} = \sum_{h=0}^{H} \bigl( w_h \cos(z_i^h - \mu^h, p_c^h - \mu^h)
-        + w'_h \cos(z_i^h - \mu^h, q_c^h - \mu^h) \bigr)
+    .. math:: s_{ic} = \sum_h w_h \cos(z_i^h - \mu^h, q_c^h - \mu^h)
         + \sum_{h \in \{0, H\}} u_h\, z_i^h \cdot \log \frac{q_c^h + b^h}{2 b^h}
         + \sum_r v_r \log\Bigl(\frac{m^r_{ic}}{\bar m^r_c} + 0.1\Bigr)
-        + k \log\Bigl(1 + \frac{100}{n_c}\Bigr)
+        + t \log(\max(0, z_i^\top w_c) + 0.1) + k \log\Bigl(1 + \frac{100}{n_c}\Bigr)
 
-    :math:`z^h` are rows of :math:`S^h X`, words weighted by how rare they are, of length 1;
-    :math:`p_c^h` their means over the :math:`n_c` labels of a class; :math:`\mu^h` the mean of the
-    first classes' means; :math:`b^h` the mean of all nodes. :math:`m^r_c` is the mass of walks that
-    start at the class's labels and end with chance :math:`r` at each step (personalised PageRank),
-    :math:`\bar m` its mean over all nodes. Edges of different kinds count by how often they join
-    nodes of one class. :math:`q_c^h` is the mean of labels and of the unlabelled nodes that the
-    score before takes to be of the class, where labels are few. The last term makes up for few
-    labels: the mean of five nodes lies further from everybody than that of five hundred.
+    :math:`z^h` are rows of :math:`S^h X` for :math:`h \le H`, words weighted by how rare they are,
+    of length 1, and two more where edges have a direction: the features that edges lead to, and
+    those that they come from. :math:`q_c^h` is the mean of a class's :math:`n_c` labels and, where
+    these are few, of the unlabelled nodes that the score before takes to be of the class;
+    :math:`\mu^h` the mean of the first classes' means; :math:`b^h` the mean of all nodes.
+    :math:`m^r_c` is the mass of walks that start at the class's labels and end with chance
+    :math:`r` at each step (personalised PageRank), :math:`\bar m` its mean over all nodes. Edges of
+    different kinds count by how often they join nodes of one class. :math:`z_i^\top w_c` is a ridge
+    regression among the first classes' labels, which a later class joins by its mean
+    (:class:`~nodegraft.nn.linear.frozen_ridge.FrozenRidge`). The last term makes up for few labels:
+    the mean of five nodes lies further from everybody than that of five hundred.
 
-    The weights :math:`w, u, v \ge 0` and :math:`k` are those under which known classes, some of
+    The weights :math:`w, u, v, t \ge 0` and :math:`k` are those under which known classes, some of
     them played with few labels, are most likely (:mod:`nodegraft.episodes.mixed`). They say how
     much text, neighbours and position are worth on this graph, and scale the score to log-odds.
     What the model is, is its labels: all else follows from them and from the graph as it is.
@@ -141,6 +151,13 @@ class Graft(Derived[_Scorer]):
     edge_kinds: bool = True
     """Whether kinds of edges count by how often they join nodes of one class; else alike."""
 
+    directions: bool = True
+    """Whether nodes that edges lead to and those they come from are told apart, where edges have a
+    direction."""
+
+    ridge: bool = True
+    """Whether a regression among the first classes counts, which later ones join by their means."""
+
     refine: bool = True
     """Whether unlabelled nodes refine the means of classes with few labels."""
 
@@ -162,6 +179,9 @@ class Graft(Derived[_Scorer]):
     unseen_kind_: float = learned()
     """What a kind of edges is worth that came later."""
 
+    directed_: bool = learned()
+    """Whether directions of edges count: there were some when the model was fitted."""
+
     weights_: NDArray[np.float64] = learned()
     """Of the signals, for each stage."""
 
@@ -169,7 +189,7 @@ class Graft(Derived[_Scorer]):
     """How scores become calibrated probabilities."""
 
     open_set_: NDArray[np.float64] = learned()
-    """How scores become the chance of being of a known class at all."""
+    """How scores of each stage become the chance of being of a known class at all."""
 
     name: ClassVar[str] = "graft"
     summary: ClassVar[str] = "class means by hop, words, walks from labels; closed form, calibrated"
@@ -183,13 +203,14 @@ class Graft(Derived[_Scorer]):
         if self.edge_kinds:
             found = homophily_of_kinds(view, curriculum.train)
             self.kinds_, self.unseen_kind_ = relation_weights(found)
+        self.directed_ = self.directions and view.has_directions
         self.listener.step("spread features along edges", 0, 1)
         self.background_ = self._background(view)
         self.listener.step("spread features along edges", 1, 1)
-        self.weights_, rounds = self._practise(view, curriculum)
-        self.confidence_, self.open_set_ = UNCALIBRATED, ALWAYS_KNOWN
-        if rounds:
-            self.confidence_, self.open_set_ = calibrate(rounds, self.weights_[-1])
+        stages, _ = self._practise(view, curriculum)
+        self.weights_ = np.stack([one.weights for one in stages])
+        self.open_set_ = np.stack([one.open_set for one in stages])
+        self.confidence_ = stages[-1].confidence
 
     def learn_classes(self, view: GraphView, support: NodeLabels) -> None:
         """Nothing but their labels, until somebody asks."""
@@ -208,16 +229,23 @@ class Graft(Derived[_Scorer]):
         counts = np.array([self.labels_[name].size for name in labels], dtype=np.int64)
         rows = [labels[labels.classes[column]] for column in order]
         taught = evidence.taught(rows, counts[order])
-        first = np.array([known.session == 0 for known in self._table.classes])[order]
-        centre = _centre(taught.take(np.flatnonzero(first)) if first.any() else taught)
+        came_first = np.array([known.session == 0 for known in self._table.classes])[order]
+        # Where none of them is left, all classes are: else it mattered who came next.
+        first = evidence.first_classes(
+            taught, np.flatnonzero(came_first if came_first.any() else ~came_first)
+        )
         if self.refine and taught.few.size:
-            pool = evidence.pool(taught, labels.rows())
+            # All labels, those beyond the kept ones too: none of them is unlabelled.
+            labelled = [view.rows_of(keys) for keys in self.labels_.values()]
+            pool = evidence.pool(taught, np.concatenate(labelled))
             near = evidence.features.rows(pool)
-            signals = evidence.signals(near, pool, taught, centre)
-            for weights in self.weights_[:-1]:
-                taught = evidence.refined(taught, near, np.tensordot(weights, signals, 1))
-                signals = evidence.refreshed(signals, near, taught, centre)
-        return _Scorer(evidence, taught, centre, np.argsort(order))
+            signals = evidence.signals(near, pool, evidence.known(taught, first))
+            for weights, open_set in zip(self.weights_[:-1], self.open_set_[:-1], strict=True):
+                scores = np.tensordot(weights, signals, 1)
+                taught = evidence.refined(taught, near, scores, open_set)
+                signals = evidence.refreshed(signals, near, taught, first.centre)
+        known = evidence.known(taught, first)
+        return _Scorer(evidence, taught, first.centre, known, np.argsort(order))
 
     def score(self, view: GraphView, rows: NDArray[np.int64]) -> NDArray[np.float64]:
         """The weighted sum of all signals."""
@@ -231,15 +259,18 @@ class Graft(Derived[_Scorer]):
 
     def known_class_probability(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """By the best score, against nodes of classes left out of practice."""
-        return known_class_probability(scores, self.open_set_)
+        return known_class_probability(scores, self.open_set_[-1])
 
     def check_learned(self) -> None:
         """A weight for each signal, and a background for each hop."""
         width = self.rarity_.size
         words = len({0, self.hops}) if len(self.background_) else 0
-        signals = 2 * (self.hops + 1) + len(self._restarts) + words + 1
-        if self.weights_.shape != (STAGES, signals):
-            raise ValueError(f"there must be {STAGES} times {signals} weights")
+        layers = self.hops + 1 + 2 * self.directed_
+        signals = layers + len(self._restarts) + self.ridge + words + 1
+        if self.weights_.shape != (STAGES, signals) or self.open_set_.shape != (STAGES, 2):
+            raise ValueError(f"there must be {STAGES} times {signals} weights, and open-set scores")
+        if self.confidence_.shape != UNCALIBRATED.shape:
+            raise ValueError(f"confidence needs {UNCALIBRATED.size} coefficients")
         if self.background_.shape not in ((self.hops + 1, width), (0, width)):
             raise ValueError("there must be a background for each hop, or none")
 
@@ -311,12 +342,13 @@ class Graft(Derived[_Scorer]):
         worth = {name: self.kinds_.get(name, self.unseen_kind_) for name in view.relations}
         return view.weighing(worth)
 
+    def _features(self, view: GraphView, directions: bool = False) -> SpreadFeatures:
+        return SpreadFeatures(self._weighing(view), self.hops, self.rarity_, directions)
+
     def _evidence(self, view: GraphView) -> Evidence:
         def made() -> Evidence:
-            seen = self._weighing(view)
-            return Evidence(
-                seen, self.rarity_, self.background_, self.hops, self._restarts, self.few_labels
-            )
+            features = self._features(view, self.directed_)
+            return Evidence(features, self.background_, self._restarts, self.ridge, self.few_labels)
 
         return self._seen.get((view, self.rarity_), made)
 
@@ -324,28 +356,32 @@ class Graft(Derived[_Scorer]):
         nothing = np.zeros((0, view.num_features))
         if not (self.words and _has_words(view)):
             return nothing
-        seen = Evidence(self._weighing(view), self.rarity_, nothing, self.hops, ())
         rows = view.sampled(SAMPLE, view.rows[:0])
-        means = seen.taught([rows], np.array([rows.size])).means
-        return np.concatenate(means) + 1e-7
+        near, even = self._features(view).rows(rows), np.full((rows.size, 1), 1.0 / rows.size)
+        return np.concatenate([near.sums(hop, even) for hop in range(self.hops + 1)]) + 1e-7
 
     def _practise(
         self, view: GraphView, curriculum: Curriculum
-    ) -> tuple[Floats, list[PracticeRound]]:
-        """Weights for each stage, and what signals said in the last."""
+    ) -> tuple[list[Calibration], list[PracticeRound]]:
+        """What practice found for each stage, and what signals said in the last."""
         train, held_out = curriculum.without_pseudo_novel.for_early_stopping(self.seeds)
         shots = 1, curriculum.shots
         episodes = list(mixed_episodes(train, held_out, shots, self.seeds)) if self.practise else []
         if not episodes:
-            return np.tile(self._evidence(view).usual_weights(), (STAGES, 1)), []
+            usual = self._evidence(view).usual_weights()
+            return [Calibration(usual, UNCALIBRATED, ALWAYS_KNOWN)] * STAGES, []
         rounds = list(self._rounds(view, train | held_out, episodes))
-        weights, told = list[Floats](), list[PracticeRound]()
+        stages, told = list[Calibration](), list[PracticeRound]()
         for stage in range(STAGES):
-            if stage and self.refine:
-                rounds = [one.refined(weights[-1]) for one in rounds]
+            before = stages[-1] if stage else None
+            if before and not self.refine:
+                stages.append(before)
+                continue
+            if before:
+                rounds = [one.refined(before.weights, before.open_set) for one in rounds]
             told = [one.told() for one in rounds]
-            weights.append(practised_weights(told, weights[-1] if stage else None, self.listener))
-        return np.stack(weights), told
+            stages.append(calibrate(told, before.weights if before else None, self.listener))
+        return stages, told
 
     def _rounds(
         self, view: GraphView, labelled: NodeLabels, episodes: Sequence[MixedEpisode]
@@ -355,43 +391,34 @@ class Graft(Derived[_Scorer]):
         for done, episode in enumerate(episodes, start=1):
             many, few = episode.tasks
             taught = self._taught(view, evidence, many)
-            centre = _centre(taught)
             if few:
                 taught = taught | self._taught(view, evidence, few)
+            first = evidence.first_classes(taught, np.arange(len(many)), practice=True)
             pool: IntArray = rows[:0]
             if self.refine and taught.few.size:
                 # Labels, and nodes of classes that this episode takes to be unknown.
                 absent = labelled.select(set(labelled) - set(many) - set(few))
                 without = (many.rows(), few.rows(), absent.rows())
                 pool = evidence.pool(taught, np.concatenate(without))
-            near = evidence.features.rows(pool)
+            near, known = evidence.features.rows(pool), evidence.known(taught, first)
             self.listener.step("practise on known classes", done, len(episodes))
             yield _Round(
                 episode,
                 evidence,
                 taught,
-                centre,
+                first.centre,
                 queries,
                 np.searchsorted(rows, episode.query.rows()),
                 np.searchsorted(rows, episode.unknown),
-                evidence.signals(queries, rows, taught, centre).astype(np.float32),
+                evidence.signals(queries, rows, known).astype(np.float32),
                 near,
-                evidence.signals(near, pool, taught, centre).astype(np.float32),
+                evidence.signals(near, pool, known).astype(np.float32),
             )
 
     def _taught(self, view: GraphView, evidence: Evidence, labels: NodeLabels) -> Taught:
-        kept = [
-            rows
-            if rows.size <= self.kept_labels
-            else rows[hash_order(view.key_array_of(rows))[: self.kept_labels]]
-            for rows in labels.values()
-        ]
+        kept = [fair_sample(view, rows, self.kept_labels) for rows in labels.values()]
         counts = np.array([rows.size for rows in labels.values()], dtype=np.int64)
         return evidence.taught(kept, counts)
-
-
-def _centre(taught: Taught) -> tuple[Floats, ...]:
-    return tuple(one.mean(axis=0) for one in taught.means)
 
 
 def _has_words(view: GraphView) -> bool:

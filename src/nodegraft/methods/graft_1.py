@@ -10,7 +10,8 @@ from nodegraft.methods.graft import Graft
 class GraftOne(Graft):
     """Graft without what its second edition brought.
 
-    Kinds of edges alike, no word ratios, no unlabelled nodes, walks of one length.
+    Kinds and directions of edges alike, no word ratios, no regression, no unlabelled nodes, and
+    walks of one length.
 
     Records from before the second edition were made by its own code, which kept the sums of all
     labels as they were in the session of each class.
@@ -19,6 +20,8 @@ class GraftOne(Graft):
     # Constants here rather than fields: with one of them it would be another method.
     words: ClassVar[bool] = False  # type: ignore[misc]
     edge_kinds: ClassVar[bool] = False  # type: ignore[misc]
+    directions: ClassVar[bool] = False  # type: ignore[misc]
+    ridge: ClassVar[bool] = False  # type: ignore[misc]
     refine: ClassVar[bool] = False  # type: ignore[misc]
     far_walks: ClassVar[bool] = False  # type: ignore[misc]
 

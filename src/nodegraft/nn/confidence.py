@@ -11,8 +11,13 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
-UNCALIBRATED = np.array([1.0, 0.0, 0.0, 0.0, 0.0])
+UNCALIBRATED = np.array([1.0, 0.0, 0.0, 50.0])
 """Coefficients that leave probabilities as they are."""
+
+CROWDING = 0.5
+"""How much less sure an answer is among more classes than were practised on, in log-odds for each
+time that there are e times as many: practice cannot tell, so it was chosen on streams of known
+and validation classes of four real graphs."""
 
 ALWAYS_KNOWN = np.array([0.0, 50.0])
 """Coefficients of an open-set score that takes every node to be of a known class."""
@@ -21,12 +26,13 @@ ALWAYS_KNOWN = np.array([0.0, 50.0])
 def fit_calibration(answers: Sequence[tuple[Floats, Floats, NDArray[np.bool_]]]) -> Floats:
     r"""Coefficients of a confidence that comes true in practice.
 
-    .. math:: \sigma(a_1 \operatorname{logit} p + a_2 e + a_3 \varepsilon + a_4 \log C + a_0)
+    .. math:: \sigma\Bigl(a_1 \operatorname{logit} p + a_2 e + a_0
+        - \tfrac{1}{2} \max\bigl(0, \log \tfrac{C}{C_0}\bigr)\Bigr)
 
-    Platt's scaling of the probability :math:`p` of the answer's class, with terms for how few
-    labels that class has (:math:`e`) and the :math:`C` known classes have on average
-    (:math:`\varepsilon`): among many classes with few labels an answer is less sure, whatever its
-    probability. Where practice cannot tell (all right, all wrong), nothing changes.
+    Platt's scaling of the probability :math:`p` of the answer's class, with a term for how few
+    labels that class has (:math:`e`). The last term is not fitted: it is for more known classes
+    :math:`C` than the :math:`C_0` that were practised on. Where practice cannot tell (all right,
+    all wrong), nothing changes.
 
     Args:
         answers: One triple a round: probabilities (node x class) before calibration, the label
@@ -44,15 +50,15 @@ def fit_calibration(answers: Sequence[tuple[Floats, Floats, NDArray[np.bool_]]])
     fitted = LogisticRegression(C=1e4).fit(predictors, correct)
     if fitted.coef_[0, 0] <= 0.0:
         return UNCALIBRATED
-    return np.append(fitted.coef_[0], fitted.intercept_[0])
+    most = max(scarcity.size for _, scarcity, _ in answers)
+    return np.array([*fitted.coef_[0], fitted.intercept_[0], np.log(most)])
 
 
 def _predictors(probabilities: Floats, scarcity: Floats) -> Floats:
     """What confidence may depend on, a row for each answer."""
     log_odds = _log_odds(probabilities.max(axis=1))
     own = scarcity[probabilities.argmax(axis=1)]
-    everywhere = np.tile((scarcity.mean(), np.log(scarcity.size)), (log_odds.size, 1))
-    return np.column_stack((log_odds, own, everywhere))
+    return np.column_stack((log_odds, own))
 
 
 def calibrated_probabilities(
@@ -64,7 +70,7 @@ def calibrated_probabilities(
     below the second.
 
     >>> probabilities = np.array([[0.6, 0.3, 0.1]])
-    >>> doubled = np.array([2.0, 0.0, 0.0, 0.0, 0.0])
+    >>> doubled = np.array([2.0, 0.0, 0.0, np.log(3.0)])
     >>> calibrated_probabilities(probabilities, np.zeros(3), doubled).round(3).tolist()
     [[0.692, 0.231, 0.077]]
 
@@ -77,7 +83,9 @@ def calibrated_probabilities(
 
     if probabilities.shape[1] == 1:
         return probabilities
-    linear = _predictors(probabilities, scarcity) @ coefficients[:-1] + coefficients[-1]
+    *slopes, offset, practised = coefficients
+    linear = _predictors(probabilities, scarcity) @ slopes + offset
+    linear -= CROWDING * max(0.0, np.log(scarcity.size) - practised)
     nodes, top = np.arange(len(probabilities)), probabilities.argmax(axis=1)
     rest = probabilities.copy()
     rest[nodes, top] = 0.0

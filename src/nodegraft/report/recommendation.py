@@ -158,8 +158,8 @@ def reason_text(recommendation: Recommendation) -> str:
         f"**{winner}** is the most accurate method on {where}: after the last session it "
         f"classifies {_share(groups, winner)} of nodes correctly, against {', and '.join(others)} "
         "(macro accuracy, mean over graphs). "
-        f"It learns a session of new classes in {_number(cost['learns a session'])} s, after "
-        f"{_number(cost['trains'])} s of training."
+        "It learns a session of new classes and answers all that is asked then in "
+        f"{_number(cost['learns a session'])} s, after {_number(cost['trains'])} s of training."
     )
 
 

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from nodegraft.graph.algebra.matrix import normalise_rows, weigh_columns
 from nodegraft.nn.linear.centred_cosine import centred_cosines, cosine_contributions
 from nodegraft.training.evidence import FLOOR, Evidence, Floats, Taught
 
@@ -25,28 +24,26 @@ def similar_labels(
     Args:
         evidence: The signals.
         taught: The classes.
-        centre: For each hop one row.
+        centre: For each layer one row.
         weights: Of the signals.
         row: The node.
         column: The class.
     """
-    labels, hops = taught.labels[column], len(evidence.hops)
-    plain, refined = weights[:hops], weights[hops + len(evidence.restarts) :]
+    labels, similar = taught.labels[column], weights[evidence.num_fixed :]
     gained = 0.0 if taught.gained is None else float(taught.gained[column])
     count = float(taught.counts[column])
     by_label, unlabelled = np.zeros(labels.size), 0.0
-    layers = evidence.view.propagated(np.append(labels, row), evidence.features.hops)
-    for hop, layer in enumerate(layers):
-        rows = normalise_rows(weigh_columns(layer, evidence.features.columns))
-        node, examples, middle = rows[[-1]], rows[:-1], centre[hop]
-        mean = taught.means[hop][column]
-        other = mean if taught.refined is None else taught.refined[hop][column]
-        given = cosine_contributions(node, examples, mean, middle) / labels.size
-        own = cosine_contributions(node, examples, other, middle) * (count / labels.size)
+    together = np.unique(np.append(labels, row))
+    places, place = np.searchsorted(together, labels), np.searchsorted(together, [row])
+    for layer, rows in enumerate(evidence.features.formed(together)):
+        node, examples, middle = rows[place], rows[places], centre[layer]
+        mean = taught.means[layer][column]
+        mean = mean if taught.refined is None else taught.refined[layer][column]
+        own = cosine_contributions(node, examples, mean, middle) * (count / labels.size)
         own /= count + gained
-        by_label += plain[hop] * given + refined[hop] * own
-        whole = centred_cosines(node, other[None], middle)[0, 0]
-        unlabelled += float(refined[hop] * (whole - own.sum()))
+        by_label += similar[layer] * own
+        whole = centred_cosines(node, mean[None], middle)[0, 0]
+        unlabelled += float(similar[layer] * (whole - own.sum()))
     return by_label, unlabelled
 
 
@@ -62,12 +59,12 @@ def walked_labels(
         row: The node.
         column: The class.
     """
-    labels, node, hops = taught.labels[column], np.array([row]), len(evidence.hops)
+    labels, node = taught.labels[column], np.array([row])
     if not evidence.restarts:
         return np.zeros(labels.size)
     # Walks are symmetric: what comes from a label to the node comes from the node to the label.
     mass = evidence.view.diffused([node], labels, evidence.restarts)[:, :, 0]
     reached = evidence.view.diffused([labels], node, evidence.restarts)[:, 0, 0]
-    gain = weights[hops : hops + len(evidence.restarts)] * np.log(reached / FLOOR + 1.0)
+    gain = weights[: len(evidence.restarts)] * np.log(reached / FLOOR + 1.0)
     given: Floats = gain @ (mass / np.maximum(mass.sum(axis=1, keepdims=True), 1e-12))
     return given

@@ -6,17 +6,24 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from nodegraft.graph.algebra.matrix import IntArray
+from nodegraft.base.memo import Memo
+from nodegraft.graph.algebra.diffusion import WalkTable
+from nodegraft.graph.algebra.matrix import IntArray, gram
+from nodegraft.graph.keys import hash_order
 from nodegraft.graph.spread import SpreadFeatures, SpreadRows
 from nodegraft.graph.view import GraphView
+from nodegraft.nn.confidence import known_class_probability
+from nodegraft.nn.linear.frozen_ridge import FrozenRidge
 from nodegraft.nn.linear.loglinear import Signals
 from nodegraft.nn.mixture import responsibilities
-from nodegraft.nn.naive_bayes import word_log_ratios
+from nodegraft.training.class_vectors import ClassVectors
+from nodegraft.training.first_classes import FirstClasses, regressed
 
 Floats = NDArray[np.float64]
 
 FLOOR = 0.1
-"""Added to a node's share of a class's walks: not being reached is a hint, not a proof."""
+"""Added to a node's share of a class's walks, and to its score in the regression, before logarithms
+are taken: not being reached is a hint, not a proof."""
 
 RESTARTS = (0.3, 0.15, 0.05, 0.02)
 """The chances that a walk ends at each step: smaller ones look further away."""
@@ -27,11 +34,18 @@ PLENTY = 100
 FEW = 10
 """Classes with fewer labels have their means refined by unlabelled nodes."""
 
+RIDGE_LABELS, MOST_RIDGE_LABELS = 60, 3000
+"""So many labels of each first class, and of all together, take part in the regression."""
+
+PENALTY = 0.03
+"""Of the regression, in which rows have length 1."""
+
 KEPT_NUMBERS = 2**26
 """Means of sets of labels are kept for another time, up to half a gigabyte."""
 
-SIMILARITY, WALKS, WORDS, SCARCE = 10.0, 0.6, 0.2, 0.4
-"""What cosines, walks, words and the term for few labels weigh without practice."""
+SIMILARITY, WALKS, DIRECTED, WORDS, RIDGE, SCARCE = 10.0, 0.6, 0.5, 0.2, 1.0, 0.4
+"""What cosines, walks, cosines by direction, words, regression and the term for few labels weigh
+without practice."""
 
 POOL, NEAR = 4096, 100
 """How many unlabelled nodes refine means: a fair sample, and near each class with few labels."""
@@ -48,7 +62,7 @@ class Taught:
     """The rows of those that are looked at."""
 
     means: tuple[Floats, ...]
-    """For each hop the mean row of each class's labels."""
+    """For each layer the mean row of each class's labels."""
 
     refined: tuple[Floats, ...] | None = None
     """The same, with the unlabelled nodes that seem to be of it."""
@@ -66,20 +80,6 @@ class Taught:
         """The classes whose means are worth refining."""
         return np.flatnonzero(self.counts < FEW)
 
-    def take(self, columns: NDArray[np.int64]) -> "Taught":
-        """Some of the classes.
-
-        Args:
-            columns: Their places.
-        """
-        return Taught(
-            self.counts[columns],
-            tuple(self.labels[column] for column in columns),
-            tuple(one[columns] for one in self.means),
-            None if self.refined is None else tuple(one[columns] for one in self.refined),
-            None if self.gained is None else self.gained[columns],
-        )
-
     def __or__(self, others: "Taught") -> "Taught":
         """With more classes behind, none of them refined."""
         return Taught(
@@ -89,43 +89,68 @@ class Taught:
         )
 
 
+@dataclass(frozen=True)
+class Known:
+    """Some classes, made ready for asking about nodes."""
+
+    vectors: list[ClassVectors]
+    """Layer by layer, what nodes are compared with."""
+
+    walks: WalkTable | None
+    """Where walks from the labels come to."""
+
+    scarcity: Floats
+    """How few labels each class has."""
+
+
 class Evidence:
     """The signals of one view of a graph.
 
     Args:
-        view: What may be seen, kinds of edges weighed.
-        columns: The weight of each column of the features.
+        features: What may be seen, kinds of edges weighed: the rows of each node.
         background: For each hop the mean row of all nodes; no rows for features without words.
-        hops: How far features are spread.
         restarts: How often walks end; none for no walks.
+        ridge: Whether a regression among the first classes counts.
         few_labels: Whether classes with few labels are made up for.
     """
 
     def __init__(
         self,
-        view: GraphView,
-        columns: NDArray[np.float32],
+        features: SpreadFeatures,
         background: Floats,
-        hops: int,
         restarts: Sequence[float],
+        ridge: bool = True,
         few_labels: bool = True,
     ) -> None:
-        self.view = view
-        self.features = SpreadFeatures(view, hops, columns)
-        self._background = background
+        self.view = features.view
+        self.features = features
         self.restarts = restarts
+        self._background = background
+        self._ridge = ridge
         self._few_labels = few_labels
         self._means: dict[bytes, tuple[Floats, ...]] = {}
+        self._ridges = Memo[FrozenRidge](most=1)
+        self._products: tuple[IntArray, Floats] = (self.view.rows[:0], np.zeros((0, 0)))
+
+    @property
+    def layers(self) -> range:
+        """The numbers of the layers of rows."""
+        return self.features.layers
 
     @property
     def hops(self) -> range:
-        """The hops, from none on."""
+        """The layers X, SX, S²X."""
         return range(self.features.hops + 1)
 
     @property
     def worded(self) -> list[int]:
         """The hops whose words are compared with the background."""
         return sorted({0, self.features.hops}) if len(self._background) else []
+
+    @property
+    def num_fixed(self) -> int:
+        """How many signals come first: those that refined means do not change."""
+        return len(self.restarts) + self._ridge
 
     def taught(self, labels: Sequence[IntArray], counts: NDArray[np.int64]) -> Taught:
         """Classes by their labels; means met before are looked up.
@@ -139,69 +164,114 @@ class Evidence:
         new = {rows.tobytes(): rows for rows in starts if rows.tobytes() not in known}
         known = {**known, **self._mean_rows(new)}
         found = [known[rows.tobytes()] for rows in starts]
-        if len(known) * len(self.hops) * self.features.columns.size > KEPT_NUMBERS:
+        if len(known) * len(self.layers) * self.features.columns.size > KEPT_NUMBERS:
             known = {rows.tobytes(): one for rows, one in zip(starts, found, strict=True)}
         # One reference is put in place: of several threads the last one's stays.
         self._means = known
-        means = tuple(np.stack([one[hop] for one in found]) for hop in self.hops)
+        means = tuple(np.stack([one[layer] for one in found]) for layer in self.layers)
         return Taught(counts, starts, means)
 
     def _mean_rows(self, sets: dict[bytes, IntArray]) -> dict[bytes, tuple[Floats, ...]]:
-        if not sets:
-            return {}
-        rows = np.unique(np.concatenate(list(sets.values())))
-        shares = np.zeros((rows.size, len(sets)))
-        for column, some in enumerate(sets.values()):
-            shares[np.searchsorted(rows, some), column] = 1.0 / some.size
-        near = self.features.rows(rows)
-        means = [near.sums(hop, shares) for hop in self.hops]
-        return {name: tuple(one[column] for one in means) for column, name in enumerate(sets)}
+        # Dense rows set by set: a product of matrices has other last bits in other company.
+        together = [sets] if self.features.sparse else [{name: sets[name]} for name in sets]
+        found: dict[bytes, tuple[Floats, ...]] = {}
+        for some in together if sets else ():
+            rows = np.unique(np.concatenate(list(some.values())))
+            shares = np.zeros((rows.size, len(some)))
+            for column, members in enumerate(some.values()):
+                shares[np.searchsorted(rows, members), column] = 1.0 / members.size
+            near = self.features.rows(rows)
+            means = [near.sums(layer, shares) for layer in self.layers]
+            for column, name in enumerate(some):
+                # Copies, so that forgetting one mean frees it.
+                found[name] = tuple(one[column].copy() for one in means)
+        return found
 
-    def similarities(
-        self, near: SpreadRows, means: Sequence[Floats], centre: Sequence[Floats]
-    ) -> tuple[list[Floats], list[Floats]]:
-        r"""For each hop :math:`\cos(z - \mu, q_c - \mu)`; and what words say.
+    def first_classes(
+        self, taught: Taught, columns: NDArray[np.int64], practice: bool = False
+    ) -> FirstClasses:
+        """What some classes fix for those that come later.
 
         Args:
-            near: The nodes.
-            means: For each hop a row for each class.
-            centre: For each hop one row.
+            taught: All classes.
+            columns: Where the first ones stand.
+            practice: Whether inner products may be those made for more labels: faster, but their
+                last bits depend on which.
         """
-        cosines, ratios = [], []
-        for hop in self.hops:
-            away = means[hop] - centre[hop]
-            away /= np.linalg.norm(away, axis=1, keepdims=True) + 1e-12
-            directions = [away, centre[hop][None]]
-            if hop in self.worded:
-                directions.append(word_log_ratios(means[hop], self._background[hop]))
-            products = near.times(hop, np.vstack(directions))
-            along, middle = products[:, : len(away)], products[:, len(away)]
-            squares = near.present[hop] - 2.0 * middle + float(centre[hop] @ centre[hop])
-            lengths = np.sqrt(np.maximum(squares, 1e-12))
-            cosines.append((along - away @ centre[hop]) / lengths[:, None])
-            if hop in self.worded:
-                ratios.append(products[:, len(away) + 1 :])
-        return cosines, ratios
+        centre = tuple(one[columns].mean(axis=0) for one in taught.means)
+        if not self._ridge:
+            return FirstClasses(centre, None)
+        most = max(1, min(RIDGE_LABELS, MOST_RIDGE_LABELS // columns.size))
+        labels = [fair_sample(self.view, taught.labels[column], most) for column in columns]
+        owners = np.repeat(np.arange(columns.size), [rows.size for rows in labels])
+        order = np.argsort(np.concatenate(labels), kind="stable")
+        rows, owners = np.concatenate(labels)[order], owners[order]
+        ridge = self._ridges.get(
+            (practice, rows.tobytes(), owners.tobytes()),
+            lambda: FrozenRidge(self._inner_products(rows, practice), owners, PENALTY),
+        )
+        near = self.features.rows(rows)
+        return FirstClasses(centre, regressed(ridge, self.features, near, taught.means, columns))
 
-    def signals(
-        self, near: SpreadRows, rows: IntArray, taught: Taught, centre: Sequence[Floats]
-    ) -> Signals:
+    def _inner_products(self, rows: IntArray, practice: bool) -> Floats:
+        """Of the rows of all hops side by side, of length 1; the last ones are kept."""
+        made_for, products = self._products
+        enough = np.isin(rows, made_for).all() if practice else np.array_equal(rows, made_for)
+        if not enough:
+            layers = self.features.formed(rows)[: len(self.hops)]
+            made_for, products = rows, np.mean([gram(one) for one in layers], axis=0)
+            self._products = made_for, products
+        places = np.searchsorted(made_for, rows)
+        return products[np.ix_(places, places)]
+
+    def known(self, taught: Taught, first: FirstClasses) -> Known:
+        """Classes made ready for asking about nodes: worth keeping for as long as they stay.
+
+        Args:
+            taught: The classes.
+            first: What those that came first fix.
+        """
+        means = taught.means if taught.refined is None else taught.refined
+        walks = self.view.walked(taught.labels, self.restarts) if self.restarts else None
+        vectors = self._vectors(means, first.centre, first.regression)
+        return Known(vectors, walks, self._few_labels * taught.scarcity)
+
+    def _vectors(
+        self,
+        means: Sequence[Floats],
+        centre: Sequence[Floats],
+        regression: Sequence[Floats] | None = None,
+    ) -> list[ClassVectors]:
+        return [
+            ClassVectors(
+                self.features,
+                layer,
+                means[layer],
+                centre[layer],
+                self._background[layer] if layer in self.worded else None,
+                regression[layer] if regression and layer in self.hops else None,
+            )
+            for layer in self.layers
+        ]
+
+    def signals(self, near: SpreadRows, rows: IntArray, known: Known) -> Signals:
         """All signals of some nodes, signal x node x class; see :meth:`names`.
 
         Args:
             near: The nodes.
             rows: The same by row number.
-            taught: The classes.
-            centre: For each hop one row.
+            known: The classes.
         """
-        cosines, ratios = self.similarities(near, taught.means, centre)
-        walks: list[Floats] = []
-        if self.restarts:
-            shares = self.view.diffused(taught.labels, rows, self.restarts)
-            walks = list(np.log(shares + FLOOR))
-        scarcity = np.broadcast_to(self._few_labels * taught.scarcity, cosines[0].shape)
-        found = np.stack([*cosines, *walks, *cosines, *ratios, scarcity])
-        return self.refreshed(found, near, taught, centre)
+        compared = [one.compared(near) for one in known.vectors]
+        found: list[Floats] = []
+        if known.walks:
+            found += list(np.log(known.walks.shares(self.view.positions(rows)) + FLOOR))
+        parts = [one.regression for one in compared if one.regression is not None]
+        if parts:
+            found.append(np.log(np.maximum(np.sum(parts, axis=0), 0.0) + FLOOR))
+        found += [one.cosines for one in compared]
+        found += [one.words for one in compared if one.words is not None]
+        return np.stack([*found, np.broadcast_to(known.scarcity, found[-1].shape)])
 
     def refreshed(
         self, signals: Signals, near: SpreadRows, taught: Taught, centre: Sequence[Floats]
@@ -212,24 +282,28 @@ class Evidence:
             signals: As they were.
             near: The nodes.
             taught: The classes.
-            centre: For each hop one row.
+            centre: For each layer one row.
         """
         few = taught.few
         if not few.size or taught.refined is None:
             return signals
-        cosines, ratios = self.similarities(near, [one[few] for one in taught.refined], centre)
-        changed = np.stack([*cosines, *ratios])
+        means = [one[few] for one in taught.refined]
+        compared = [one.compared(near) for one in self._vectors(means, centre)]
+        changed = [one.cosines for one in compared]
+        changed += [one.words for one in compared if one.words is not None]
         signals = signals.copy()
-        signals[-1 - len(changed) : -1, :, few] = changed
+        signals[-1 - len(changed) : -1, :, few] = np.stack(changed)
         return signals
 
     def names(self) -> list[str]:
         """What each signal is, for a person to read."""
         away = ["own features", *(f"features {hop} away" for hop in self.hops[1:])]
+        if self.features.directions:
+            away += ["features that edges lead to", "features that edges come from"]
         return [
-            *away,
             *(f"walks, {100 * restart:g} % end a step" for restart in self.restarts),
-            *(f"{name}, with unlabelled nodes" for name in away),
+            *["regression"] * self._ridge,
+            *away,
             *("own words" if hop == 0 else f"words {hop} away" for hop in self.worded),
             "few labels",
         ]
@@ -237,10 +311,9 @@ class Evidence:
     def usual_weights(self) -> Floats:
         """Weights where there is nothing to practise on: about what four real graphs came to."""
         hops, walks, words = len(self.hops), len(self.restarts), len(self.worded)
-        similar = [SIMILARITY / (2 * hops)] * hops
-        return np.array(
-            [*similar, *[WALKS / max(walks, 1)] * walks, *similar, *[WORDS] * words, SCARCE]
-        )
+        fixed = [WALKS / max(walks, 1)] * walks + [RIDGE] * self._ridge
+        similar = [SIMILARITY / hops] * hops + [DIRECTED] * len(self.features.directions)
+        return np.array([*fixed, *similar, *[WORDS] * words, SCARCE])
 
     def pool(self, taught: Taught, without: IntArray) -> IntArray:
         """Unlabelled nodes that means are refined by: a fair sample, and near few labels.
@@ -255,23 +328,39 @@ class Evidence:
             parts += self.view.nearest(starts, NEAR, self.restarts)
         return np.setdiff1d(np.concatenate(parts), without)
 
-    def refined(self, taught: Taught, near: SpreadRows, scores: Floats) -> Taught:
-        r""":math:`q_c = \frac{\sum_{labels} z + \sum_i r_{ic} z_i}{n_c + \sum_i r_{ic}}`, for
-        classes with few labels.
+    def refined(self, taught: Taught, near: SpreadRows, scores: Floats, open_set: Floats) -> Taught:
+        r""":math:`q_c = \frac{\sum_{labels} z + \sum_i k_i r_{ic} z_i}{n_c + \sum_i k_i r_{ic}}`,
+        for classes with few labels.
+
+        :math:`k_i` is the chance that a node is of a known class at all: strangers must not move
+        the mean of a class that they resemble least badly.
 
         Args:
             taught: The classes.
             near: The unlabelled nodes.
             scores: Their scores.
+            open_set: How scores become that chance.
         """
         few = taught.few
-        shares = responsibilities(scores)[:, few]
+        known = known_class_probability(scores, open_set)
+        shares = responsibilities(scores)[:, few] * known[:, None]
         counts, added = taught.counts[few][:, None], shares.sum(axis=0)[:, None]
         refined = []
-        for hop in self.hops:
-            means = taught.means[hop].copy()
-            means[few] = (counts * means[few] + near.sums(hop, shares)) / (counts + added)
+        for layer in self.layers:
+            means = taught.means[layer].copy()
+            means[few] = (counts * means[few] + near.sums(layer, shares)) / (counts + added)
             refined.append(means)
         gained = np.zeros(taught.counts.size)
         gained[few] = added[:, 0]
         return replace(taught, refined=tuple(refined), gained=gained)
+
+
+def fair_sample(view: GraphView, rows: IntArray, most: int) -> IntArray:
+    """At most so many rows, those with the smallest hashes of their keys.
+
+    Args:
+        view: What may be seen.
+        rows: Row numbers.
+        most: How many.
+    """
+    return rows if rows.size <= most else rows[hash_order(view.key_array_of(rows))[:most]]

@@ -32,7 +32,10 @@ class PracticeRound:
 
 
 class Calibration(NamedTuple):
-    """How a score becomes probabilities that come true."""
+    """How signals become a score, and the score becomes probabilities that come true."""
+
+    weights: NDArray[np.float64]
+    """One weight a signal: the score is their weighted sum."""
 
     confidence: NDArray[np.float64]
     """Coefficients of :func:`~nodegraft.nn.confidence.calibrated_probabilities`."""
@@ -41,34 +44,25 @@ class Calibration(NamedTuple):
     """Coefficients of :func:`~nodegraft.nn.confidence.known_class_probability`."""
 
 
-def practised_weights(
+def calibrate(
     rounds: Sequence[PracticeRound],
     start: NDArray[np.float64] | None = None,
     listener: Listener = SILENT,
-) -> NDArray[np.float64]:
-    """Weights of the largest balanced likelihood.
-
-    Args:
-        rounds: What signals say in each episode.
-        start: Weights to start from.
-        listener: Is told of every step.
-    """
-    pairs = [(one.signals, one.targets) for one in rounds]
-    return mixture_weights(pairs, num_signed=1, start=start, listener=listener)
-
-
-def calibrate(rounds: Sequence[PracticeRound], weights: NDArray[np.float64]) -> Calibration:
-    """Confidence, with nodes as frequent as they are; and the open-set score, from the rounds that
-    have nodes of unknown classes.
+) -> Calibration:
+    """Weights of the largest balanced likelihood; then confidence, with nodes as frequent as they
+    are, and the open-set score, from the rounds that have nodes of unknown classes.
 
     Args:
         rounds: What signals say in each episode. Where none has nodes of unknown classes, every
             node is taken to be of a known one.
-        weights: One for each signal.
+        start: Weights to start from.
+        listener: Is told of every step.
     """
     # Slow to import, and only a fit needs it.
     from scipy.special import softmax
 
+    pairs = [(one.signals, one.targets) for one in rounds]
+    weights = mixture_weights(pairs, num_signed=1, start=start, listener=listener)
     scores = [np.tensordot(weights, one.signals, 1) for one in rounds]
     probabilities = [softmax(score, axis=1) for score in scores]
     answers = [
@@ -81,4 +75,4 @@ def calibrate(rounds: Sequence[PracticeRound], weights: NDArray[np.float64]) -> 
     open_set = ALWAYS_KNOWN
     if unknown:
         open_set = fit_open_set(np.concatenate(known), np.concatenate(unknown))
-    return Calibration(fit_calibration(answers), open_set)
+    return Calibration(weights, fit_calibration(answers), open_set)

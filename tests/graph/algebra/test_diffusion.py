@@ -2,6 +2,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from nodegraft.graph.algebra import diffusion
 from nodegraft.graph.algebra.adjacency import Adjacency
@@ -41,11 +42,18 @@ def by_formula(
     return np.asarray(restart * sum(powers) @ even)
 
 
+def mass_of(
+    walks: Diffusion, starts: Sequence[IntArray], nodes: IntArray
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    table = walks.table(starts)
+    return table.mass(nodes), table.totals
+
+
 @seeds
 @plain_or_weighted
 def test_whole_pass_is_the_formula(seed: int, weighted: bool) -> None:
     adjacency = random_adjacency(seed, weighted)
-    mass, total = Diffusion(adjacency, [RESTART]).mass(STARTS, EVERYONE)
+    mass, total = mass_of(Diffusion(adjacency, [RESTART]), STARTS, EVERYONE)
     wanted = by_formula(adjacency, STARTS)
     np.testing.assert_allclose(mass[0], wanted, atol=ROUNDING)
     np.testing.assert_allclose(total[0], wanted.sum(axis=0), rtol=1e-5)
@@ -58,7 +66,7 @@ def test_local_walks_that_follow_everybody_are_the_formula(
 ) -> None:
     monkeypatch.setattr(diffusion, "TOLERANCE", 0.0)
     adjacency = random_adjacency(seed, weighted)
-    mass, total = Diffusion(adjacency, [RESTART], full_pass_entries=0).mass(STARTS, EVERYONE)
+    mass, total = mass_of(Diffusion(adjacency, [RESTART], full_pass_entries=0), STARTS, EVERYONE)
     wanted = by_formula(adjacency, STARTS)
     np.testing.assert_allclose(mass[0], wanted, atol=ROUNDING)
     np.testing.assert_allclose(total[0], wanted.sum(axis=0), rtol=1e-5)
@@ -72,10 +80,10 @@ def test_several_restarts_are_each_alone(
     monkeypatch.setattr(diffusion, "TOLERANCE", 0.0)
     monkeypatch.setattr(diffusion, "MOST_STEPS", 40)
     adjacency, steps = random_adjacency(1, weighted), {0.3: 10, 0.5: 6, 0.15: 20, 0.02: 40}
-    mass, total = Diffusion(adjacency, list(steps), small).mass(STARTS, EVERYONE)
+    mass, total = mass_of(Diffusion(adjacency, list(steps), small), STARTS, EVERYONE)
     assert mass.shape == (len(steps), NODES, len(STARTS))
     for place, (restart, count) in enumerate(steps.items()):
-        alone, its_total = Diffusion(adjacency, [restart], small).mass(STARTS, EVERYONE)
+        alone, its_total = mass_of(Diffusion(adjacency, [restart], small), STARTS, EVERYONE)
         np.testing.assert_allclose(mass[place], alone[0], atol=ROUNDING)
         np.testing.assert_allclose(total[place], its_total[0], rtol=1e-5)
         wanted = by_formula(adjacency, STARTS, restart, count)
@@ -88,7 +96,7 @@ def test_several_restarts_are_each_alone(
 def test_nearest_are_those_with_most_mass(small: int, weighted: bool, count: int) -> None:
     """By the first restart, whatever the others say."""
     walks = Diffusion(random_adjacency(2, weighted), [RESTART, 0.05], small)
-    mass, _ = walks.mass(STARTS, EVERYONE)
+    mass, _ = mass_of(walks, STARTS, EVERYONE)
     for place, (nodes, logs) in enumerate(walks.nearest(STARTS, count)):
         reached = {
             int(node): round(float(np.log(mass[0, node, place])), 3)
@@ -130,8 +138,8 @@ def test_local_walks_miss_no_more_than_their_tolerance(
 ) -> None:
     monkeypatch.setattr(diffusion, "TOLERANCE", tolerance)
     adjacency = random_adjacency(seed)
-    whole, _ = Diffusion(adjacency, [RESTART]).mass(STARTS, EVERYONE)
-    local, _ = Diffusion(adjacency, [RESTART], full_pass_entries=0).mass(STARTS, EVERYONE)
+    whole, _ = mass_of(Diffusion(adjacency, [RESTART]), STARTS, EVERYONE)
+    local, _ = mass_of(Diffusion(adjacency, [RESTART], full_pass_entries=0), STARTS, EVERYONE)
     allowed = [most_lost(tolerance, adjacency.degrees(), start) for start in STARTS]
     missing = whole - local
     assert (missing >= -ROUNDING).all()
@@ -140,15 +148,16 @@ def test_local_walks_miss_no_more_than_their_tolerance(
 
 def test_a_coarse_tolerance_does_give_up_walkers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(diffusion, "TOLERANCE", 0.2)
-    _, whole = Diffusion(random_adjacency(0), [RESTART]).mass(STARTS, EVERYONE)
-    _, local = Diffusion(random_adjacency(0), [RESTART], full_pass_entries=0).mass(STARTS, EVERYONE)
+    _, whole = mass_of(Diffusion(random_adjacency(0), [RESTART]), STARTS, EVERYONE)
+    walks = Diffusion(random_adjacency(0), [RESTART], full_pass_entries=0)
+    _, local = mass_of(walks, STARTS, EVERYONE)
     assert (local < 0.99 * whole)[0, 0]
 
 
 @both
 def test_an_isolated_node_keeps_its_walkers(small: int) -> None:
     walks = Diffusion(random_adjacency(0), [RESTART], small)
-    mass, total = walks.mass([np.array([ISOLATED])], EVERYONE)
+    mass, total = mass_of(walks, [np.array([ISOLATED])], EVERYONE)
     stayed = 1 - (1 - RESTART) ** STEPS
     assert mass[0, :, 0].nonzero()[0].tolist() == [ISOLATED]
     assert [mass[0, ISOLATED, 0], total[0, 0]] == pytest.approx([stayed, stayed])
@@ -162,8 +171,8 @@ def test_mass_of_a_set_is_the_mean_of_its_members(
     monkeypatch.setattr(diffusion, "TOLERANCE", 0.0)
     walks = Diffusion(random_adjacency(seed), [RESTART], small)
     members = np.array([2, 11, 17, ISOLATED])
-    together, total = walks.mass([members], EVERYONE)
-    alone, totals = walks.mass([members[[place]] for place in range(members.size)], EVERYONE)
+    together, total = mass_of(walks, [members], EVERYONE)
+    alone, totals = mass_of(walks, [members[[place]] for place in range(members.size)], EVERYONE)
     np.testing.assert_allclose(together[0, :, 0], alone[0].mean(axis=1), atol=ROUNDING)
     assert total[0, 0] == pytest.approx(totals.mean(), rel=1e-5)
 
@@ -173,7 +182,7 @@ def test_mass_of_a_set_is_the_mean_of_its_members(
 def test_mass_is_the_same_both_ways(seed: int, small: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(diffusion, "TOLERANCE", 0.0)
     walks = Diffusion(random_adjacency(seed), [RESTART], small)
-    mass, _ = walks.mass([np.array([node]) for node in EVERYONE], EVERYONE)
+    mass, _ = mass_of(walks, [np.array([node]) for node in EVERYONE], EVERYONE)
     np.testing.assert_allclose(mass[0], mass[0].T, atol=ROUNDING)
 
 
@@ -206,7 +215,7 @@ def test_a_local_walk_reads_no_more_of_a_larger_graph(weighted: bool, touched: l
     for nodes in (10_000, 40_000, 160_000):
         adjacency, start = ring_of_hubs(nodes, weighted), np.array([nodes // 3, nodes // 2])
         touched.clear()
-        Diffusion(adjacency, [RESTART], full_pass_entries=0).mass([start], start)
+        mass_of(Diffusion(adjacency, [RESTART], full_pass_entries=0), [start], start)
         read.append(sum(touched))
         # The bound, from how many of the walkers are still on their way.
         arriving = [(1 - RESTART) ** step * FEWEST_STARTS / TOLERANCE for step in range(STEPS)]
@@ -221,10 +230,10 @@ def test_sets_met_before_are_not_walked_again(
     small: int, touched: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     walks = Diffusion(random_adjacency(0), [RESTART], small)
-    first, _ = walks.mass(STARTS[:2], EVERYONE)
+    first, _ = mass_of(walks, STARTS[:2], EVERYONE)
     touched.clear()
-    monkeypatch.setattr(diffusion, "multiply", None)
-    again, _ = walks.mass(STARTS[1::-1], EVERYONE[::-1])
+    monkeypatch.setattr(Diffusion, "_pass", None)
+    again, _ = mass_of(walks, STARTS[1::-1], EVERYONE[::-1])
     np.testing.assert_array_equal(again, first[:, ::-1, ::-1])
     assert not touched
 
@@ -235,13 +244,13 @@ def test_what_is_held_has_a_limit_but_for_what_is_asked(
 ) -> None:
     """Room for three sets: the oldest go, those just asked for stay, and answers are the same."""
     free = Diffusion(random_adjacency(0), [RESTART], small)
-    wanted = [free.mass([start], EVERYONE)[0] for start in STARTS]
+    wanted = [mass_of(free, [start], EVERYONE)[0] for start in STARTS]
     sizes = [free._found[start.tobytes()][1].size for start in STARTS]
     monkeypatch.setattr(diffusion, "CACHED_NUMBERS", sum(sizes[1:]))
     tight = Diffusion(random_adjacency(0), [RESTART], small)
     for start, expected in zip(STARTS, wanted, strict=True):
-        np.testing.assert_array_equal(tight.mass([start], EVERYONE)[0], expected)
+        np.testing.assert_array_equal(mass_of(tight, [start], EVERYONE)[0], expected)
     assert list(tight._found) == [start.tobytes() for start in STARTS[1:]]
-    together, _ = tight.mass(STARTS, EVERYONE)
+    together, _ = mass_of(tight, STARTS, EVERYONE)
     np.testing.assert_allclose(together, np.concatenate(wanted, axis=2), atol=ROUNDING)
     assert len(tight._found) == len(STARTS)

@@ -223,18 +223,23 @@ class Adjacency:
             directions=None if directions is None else directions[chosen],
         )
 
-    def along(self, direction: Directions | np.uint8) -> "csr_array[Any]":
+    def along(
+        self, direction: Directions | np.uint8, nodes: IntArray | None = None
+    ) -> "csr_array[Any]":
         """Which nodes edges lead to (``OUT``) or come from (``IN``), as a matrix of 0 and 1.
 
         Args:
             direction: Seen from the row.
+            nodes: The rows; None for all nodes.
         """
-        rows, columns, _, directions = self.entries()
-        if directions is None:
-            return csr_array((self.num_nodes,) * 2, dtype=np.float32)
-        chosen = (directions & direction) > 0
+        counts, places = self._places(np.arange(self.num_nodes) if nodes is None else nodes)
+        owner, columns = np.repeat(np.arange(counts.size), counts), self.indices[places]
+        chosen = np.zeros(places.size, dtype=bool)
+        if self.directions is not None:
+            chosen = (self.directions[places] & direction) > 0
         ones = np.ones(int(chosen.sum()), dtype=np.float32)
-        return csr_array((ones, (rows[chosen], columns[chosen])), shape=(self.num_nodes,) * 2)
+        ends = np.concatenate(([0], np.cumsum(np.bincount(owner[chosen], minlength=counts.size))))
+        return csr_array((ones, columns[chosen], ends), shape=(counts.size, self.num_nodes))
 
     @cached_property
     def normalised(self) -> "csr_array[Any]":

@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 
 from nodegraft.graph.algebra.adjacency import Adjacency
 from nodegraft.graph.algebra.matrix import IntArray
-from nodegraft.graph.algebra.operator import multiply
 
 Reached = tuple[IntArray, NDArray[np.float32], NDArray[np.float64]]
 """Nodes, ascending; for each restart the mass at each, and the mass in all."""
@@ -45,9 +44,9 @@ class Diffusion:
     up.
 
     >>> path = Adjacency.from_edges(np.array([0, 1]), np.array([1, 2]), 3)
-    >>> mass, total = Diffusion(path, [0.5]).mass([np.array([0])], np.array([0, 2]))
-    >>> mass.round(2).tolist(), total.round(2).tolist()
-    ([[[0.71], [0.05]]], [[0.94]])
+    >>> table = Diffusion(path, [0.5]).table([np.array([0])])
+    >>> table.shares(np.array([0, 2])).round(2).tolist()
+    [[[2.27], [0.15]]]
 
     Args:
         adjacency: The edges.
@@ -69,20 +68,13 @@ class Diffusion:
         self._found: dict[bytes, Reached] = {}
         self._lock = Lock()
 
-    def mass(
-        self, starts: Sequence[IntArray], nodes: IntArray
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """For every restart and set the mass at some nodes, and the mass in all.
-
-        Of shape restarts x nodes x sets, and restarts x sets.
+    def table(self, starts: Sequence[IntArray]) -> "WalkTable":
+        """The mass of every set, for looking it up.
 
         Args:
             starts: Sets of nodes that walks start from, evenly.
-            nodes: The nodes to look at.
         """
-        found = self._reached(starts)
-        mass = np.stack([_look_up(reached, nodes) for reached in found], axis=2)
-        return mass, np.stack([total for _, _, total in found], axis=1)
+        return WalkTable(self._reached(starts), self._adjacency.num_nodes)
 
     def _reached(self, starts: Sequence[IntArray]) -> list[Reached]:
         asked = {start.tobytes(): start for start in starts}
@@ -139,7 +131,8 @@ class Diffusion:
         total = np.zeros((len(self._shares), *walking.shape), dtype=np.float32)
         for step, shares in enumerate(self._shares.T):
             if step:
-                walking = np.asarray(multiply(self._adjacency.normalised, walking))
+                # SciPy's product: in torch's, bits of a column depend on how many others there are.
+                walking = self._adjacency.normalised @ walking
             for mass, share in zip(total, shares, strict=True):
                 if share:
                     mass += np.float32(share) * walking
@@ -179,6 +172,44 @@ class Diffusion:
         return roots
 
 
+class WalkTable:
+    """How much of the walks from some sets is where.
+
+    Args:
+        reached: For every set.
+        num_nodes: How many nodes there are.
+    """
+
+    def __init__(self, reached: Sequence[Reached], num_nodes: int) -> None:
+        self._reached = reached
+        self._num_nodes = num_nodes
+        self.totals = np.stack([total for _, _, total in reached], axis=1)
+        """The mass in all: restarts x sets."""
+
+    def mass(self, nodes: IntArray) -> NDArray[np.float64]:
+        """The mass at some nodes: restarts x nodes x sets.
+
+        Args:
+            nodes: Node numbers.
+        """
+        found = np.empty((len(self.totals), nodes.size, len(self._reached)))
+        for column, (met, mass, _) in enumerate(self._reached):
+            if met.size == self._num_nodes:
+                found[:, :, column] = mass[:, nodes]
+            else:
+                place = np.minimum(np.searchsorted(met, nodes), met.size - 1)
+                found[:, :, column] = np.where(met[place] == nodes, mass[:, place], 0.0)
+        return found
+
+    def shares(self, nodes: IntArray) -> NDArray[np.float64]:
+        """The same against an even spread of it: 1 where a node has its share.
+
+        Args:
+            nodes: Node numbers.
+        """
+        return self.mass(nodes) / (self.totals / self._num_nodes)[:, None]
+
+
 def _shares_ended(restarts: Sequence[float]) -> NDArray[np.float64]:
     """Which share of walks ends at each step: restarts x steps."""
     steps = [min(round(3 / restart), MOST_STEPS) for restart in restarts]
@@ -197,9 +228,3 @@ def _summed(nodes: IntArray, values: NDArray[np.float64]) -> tuple[IntArray, NDA
     met, place = np.unique(nodes, return_inverse=True)
     sums: NDArray[np.float64] = np.bincount(place, values, met.size).astype(np.float64)
     return met, sums
-
-
-def _look_up(reached: Reached, nodes: IntArray) -> NDArray[np.float64]:
-    met, mass, _ = reached
-    place = np.minimum(np.searchsorted(met, nodes), met.size - 1)
-    return np.where(met[place] == nodes, mass[:, place].astype(np.float64), 0.0)

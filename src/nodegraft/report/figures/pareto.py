@@ -22,7 +22,7 @@ Points = Mapping[str, tuple[float, float]]
 
 @figure_style
 def draw_pareto(groups: Groups, styles: Styles) -> list[Picture]:
-    """The last session over seconds to learn one, for each dataset; the frontier is joined.
+    """Accuracy over seconds a session, for each dataset; the frontier is joined.
 
     Args:
         groups: The records, grouped; see group().
@@ -52,7 +52,9 @@ def _picture(groups: Groups, dataset: str, styles: Styles) -> Picture:
     runs = by_method(groups, dataset)
     points = {name: (median_seconds(found)[1], 100 * mean(found)) for name, found in runs.items()}
     figure, axes = panel(
-        dataset, "seconds to learn one session (log scale)", "last session: macro accuracy, %"
+        dataset,
+        "seconds to learn a session and answer (log scale)",
+        "last session: macro accuracy, %",
     )
     front = frontier(points)
     corners = _corners([points[name] for name in front])
@@ -72,7 +74,7 @@ def _picture(groups: Groups, dataset: str, styles: Styles) -> Picture:
         f"{name} ({points[name][0]:.3f} s, {points[name][1]:.1f} %)" for name in front
     )
     description = (
-        f"On {dataset} no method is both faster to learn a session and as accurate after the last "
+        f"On {dataset} no method is both faster in a session and as accurate after the last "
         f"one as these, from fastest to most accurate: {listed}. "
         f"{len(points) - len(front)} others are beaten in both."
     )

@@ -56,10 +56,11 @@ def range_text(sizes: Sequence[int]) -> str:
 
 
 def learning_seconds(runs: Sequence[Record]) -> list[str]:
-    """Seconds of learning: session 0, and a later one.
+    """Seconds of learning and then answering: session 0, and a later one.
 
-    >>> learning_seconds([{"sessions": [{"seconds": 2.0}, {"seconds": 0.25}]}])
-    ['2.0', '0.250']
+    >>> sessions = [{"seconds": one, "query_seconds": 0.5} for one in (2.0, 0.25)]
+    >>> learning_seconds([{"sessions": sessions}])
+    ['2.5', '0.750']
 
     Args:
         runs: Records of runs, at least one.
