@@ -31,7 +31,7 @@ from nodegraft.report.figures.signals import (
 )
 from nodegraft.report.tables.table import Table
 from nodegraft.streams.session import Session
-from nodegraft.training.practice import Calibration, PracticeRound
+from nodegraft.training.practice import Mixture, PracticeRound
 
 RECORDS = record_file.FOLDER / "graft-signals.json"
 # What a group is called -> how the names of its signals begin.
@@ -48,7 +48,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
 class Watched(Graft):
     """Keeps its practice, so that some signals can be weighed by themselves on the same rounds."""
 
-    def _practise(self, *given: Any) -> tuple[list[Calibration], list[PracticeRound]]:
+    def _practise(self, *given: Any) -> tuple[list[Mixture], list[PracticeRound]]:
         stages, self.practised = super()._practise(*given)
         return stages, self.practised
 

@@ -45,13 +45,13 @@ def test_products_and_sums_are_those_of_the_rows(sparse: bool, count: int) -> No
     features = SpreadFeatures(graph, 2, columns, directions=True)
     rows = np.sort(draws.choice(NODES, count, replace=False))
     near, vectors = features.rows(rows), draws.standard_normal((4, WIDTH))
-    shares = draws.random((count, 3))
+    shares, formed = draws.random((count, 3)), list(features.formed(rows))
     for layer, expected in enumerate(layers_of(graph, columns.astype(np.float64))):
         products = near.times(layer, features.weighed(vectors))
         np.testing.assert_allclose(products, expected[rows] @ vectors.T, atol=2e-6)
         sums = near.sums(layer, shares)
         np.testing.assert_allclose(sums, shares.T @ expected[rows], atol=count * 1e-6)
-        np.testing.assert_allclose(dense(features.formed(rows)[layer]), expected[rows], atol=1e-6)
+        np.testing.assert_allclose(dense(formed[layer]), expected[rows], atol=1e-6)
 
 
 def test_directions_do_not_lead_to_hidden_nodes() -> None:

@@ -13,7 +13,6 @@ from nodegraft.graph.algebra.entries import IN, OUT
 from nodegraft.graph.algebra.matrix import (
     IntArray,
     Matrix,
-    is_sparse,
     normalise_rows,
     row_norms,
     weigh_columns,
@@ -56,14 +55,14 @@ class SpreadFeatures:
         self._lengths = np.full((len(self.layers), view.num_nodes), np.nan)
 
     @property
-    def sparse(self) -> bool:
-        """Whether rows are sparse."""
-        return is_sparse(self.view.features(self.view.rows[:0]))
+    def powers(self) -> range:
+        """The numbers of the layers X, SX, S²X …"""
+        return range(self.hops + 1)
 
     @property
     def layers(self) -> range:
-        """The numbers of the layers; the first is the features themselves."""
-        return range(self.hops + 1 + len(self.directions))
+        """The numbers of all layers, those of the two directions last."""
+        return range(len(self.powers) + len(self.directions))
 
     def rows(self, rows: IntArray) -> "SpreadRows":
         """Of some nodes.
@@ -81,13 +80,13 @@ class SpreadFeatures:
         """
         return np.ascontiguousarray((vectors * self.columns).T)
 
-    def formed(self, rows: IntArray) -> list[Matrix]:
+    def formed(self, rows: IntArray) -> Iterator[Matrix]:
         """The rows of each layer themselves, of length 1.
 
         Args:
             rows: Row numbers, each once and ascending.
         """
-        return [normalise_rows(weigh_columns(layer, self.columns)) for layer in self.raw(rows)]
+        return (normalise_rows(weigh_columns(layer, self.columns)) for layer in self.raw(rows))
 
     def raw(self, rows: IntArray) -> Iterator[Matrix]:
         """The rows of each layer, neither weighted nor of length 1.
@@ -136,7 +135,7 @@ class SpreadRows:
     @cached_property
     def _dense(self) -> list[list[Any]] | None:
         """The rows themselves where they are dense, and no wider after a hop than before."""
-        if self._features.sparse:
+        if self._features.view.has_sparse_features:
             return None
         return [[np.asarray(one, dtype=np.float64)] for one in self._features.raw(self._rows)]
 

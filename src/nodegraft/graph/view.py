@@ -10,7 +10,7 @@ from nodegraft.base.errors import HiddenNodeError, ParameterError, UnknownNodeEr
 from nodegraft.base.memo import Memo
 from nodegraft.graph.algebra.adjacency import Adjacency
 from nodegraft.graph.algebra.diffusion import Diffusion, WalkTable
-from nodegraft.graph.algebra.matrix import FloatArray, IntArray, Matrix, take_rows
+from nodegraft.graph.algebra.matrix import FloatArray, IntArray, Matrix, is_sparse, take_rows
 from nodegraft.graph.algebra.operator import Operator
 from nodegraft.graph.algebra.propagation import PropagatedFeatures
 from nodegraft.graph.algebra.relations import merged, weighed
@@ -67,6 +67,9 @@ class GraphView:
         edges = merged(kinds) if self._weights is None else weighed(kinds, self._weights)
         if self._full_degrees:
             edges = edges.counting_all()
+        return self._among_visible(edges)
+
+    def _among_visible(self, edges: Adjacency) -> Adjacency:
         return edges if self._rows is None else edges.induced(self._rows)
 
     def with_full_degrees(self) -> "GraphView":
@@ -125,8 +128,8 @@ class GraphView:
         )
 
     def _directed_edges(self) -> Adjacency:
-        edges = merged([self._store.adjacency(name) for name in self.relations])
-        return edges if self._rows is None else edges.induced(self._rows)
+        kinds = list(filter(self.is_directed, self.relations)) or self.relations
+        return self._among_visible(merged([self._store.adjacency(name) for name in kinds]))
 
     def edges_of(self, relation: str) -> tuple[IntArray, IntArray, NDArray[np.float32] | None]:
         """The visible edges of one kind, each once: two arrays of rows, and their weights if any.
@@ -134,9 +137,7 @@ class GraphView:
         Args:
             relation: One of :attr:`relations`.
         """
-        edges = self._store.adjacency(relation)
-        if self._rows is not None:
-            edges = edges.induced(self._rows)
+        edges = self._among_visible(self._store.adjacency(relation))
         rows, columns, weights, _ = edges.entries()
         once = rows < columns
         ends = self._at(rows[once]), self._at(columns[once])
@@ -166,6 +167,11 @@ class GraphView:
     def num_features(self) -> int:
         """How many columns a feature row has."""
         return int(self._store.feature_matrix.shape[1])
+
+    @property
+    def has_sparse_features(self) -> bool:
+        """Whether feature rows are sparse."""
+        return is_sparse(self._store.feature_matrix)
 
     @property
     def has_text_keys(self) -> bool:

@@ -1,7 +1,6 @@
 """Graft: class means hop by hop, words and walks from the labels, mixed into one score."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,7 +9,7 @@ from scipy.sparse import csr_array, hstack
 
 from nodegraft.base.memo import LatestMemo
 from nodegraft.base.parameters.constraints import NonNegativeInt, PositiveInt
-from nodegraft.episodes.mixed import MixedEpisode, mixed_episodes, queried_nodes
+from nodegraft.episodes.mixed import mixed_episodes
 from nodegraft.graph.algebra.matrix import (
     IntArray,
     Matrix,
@@ -21,7 +20,7 @@ from nodegraft.graph.algebra.matrix import (
 from nodegraft.graph.homophily import homophily_of_kinds, relation_weights
 from nodegraft.graph.keyed_labels import KeyedLabels
 from nodegraft.graph.labels import NodeLabels
-from nodegraft.graph.spread import SpreadFeatures, SpreadRows
+from nodegraft.graph.spread import SpreadFeatures
 from nodegraft.graph.view import GraphView
 from nodegraft.methods.templates.derived import Derived
 from nodegraft.model.inputs import GraphInputs
@@ -35,15 +34,15 @@ from nodegraft.nn.confidence import (
 from nodegraft.streams.curriculum import Curriculum
 from nodegraft.training.contributions import similar_labels, walked_labels
 from nodegraft.training.evidence import (
-    PLENTY,
     RESTARTS,
     Evidence,
     Floats,
     Known,
     Taught,
-    fair_sample,
+    label_scarcity,
 )
-from nodegraft.training.practice import Calibration, PracticeRound, calibrate
+from nodegraft.training.practice import Mixture, PracticeRound, fit_confidence, fit_mixture
+from nodegraft.training.rounds import rounds_played
 
 SAMPLE = 16_384
 """How many nodes say what words are usual."""
@@ -66,39 +65,6 @@ class _Scorer:
     def signals(self, rows: IntArray) -> NDArray[np.floating[Any]]:
         near = self.evidence.features.rows(rows)
         return self.evidence.signals(near, rows, self.known)[:, :, self.columns]
-
-
-@dataclass(frozen=True)
-class _Round:
-    """One episode of practice, as far as it has come."""
-
-    episode: MixedEpisode
-    evidence: Evidence
-    taught: Taught
-    centre: tuple[Floats, ...]
-    queries: SpreadRows
-    known: NDArray[np.int64]
-    unknown: NDArray[np.int64]
-    signals: NDArray[np.floating[Any]]
-    pool: SpreadRows
-    pooled: NDArray[np.floating[Any]]
-
-    def refined(self, weights: Floats, open_set: Floats) -> "_Round":
-        """The same after unlabelled nodes have moved the means of classes with few labels."""
-        if not self.taught.few.size:
-            return self
-        scores = np.tensordot(weights, self.pooled, 1)
-        taught = self.evidence.refined(self.taught, self.pool, scores, open_set)
-        return replace(
-            self,
-            taught=taught,
-            signals=self.evidence.refreshed(self.signals, self.queries, taught, self.centre),
-            pooled=self.evidence.refreshed(self.pooled, self.pool, taught, self.centre),
-        )
-
-    def told(self) -> PracticeRound:
-        known, unknown = self.signals[:, self.known], self.signals[:, self.unknown]
-        return PracticeRound(known, self.episode.targets, self.taught.scarcity, unknown)
 
 
 @dataclass(kw_only=True)
@@ -198,19 +164,25 @@ class Graft(Derived[_Scorer]):
 
     def learn_base(self, view: GraphView, curriculum: Curriculum) -> None:
         """Look at the graph, then practise how much each part of the score is worth."""
-        self.rarity_ = _rarity(view, self.rare_words)
+        counts = csr_array(view.features(view.rows)) if view.has_sparse_features else None
+        self.rarity_ = np.ones(view.num_features, dtype=np.float32)
+        if counts is not None and self.rare_words:
+            self.rarity_ = _rarity(counts)
         self.kinds_, self.unseen_kind_ = dict.fromkeys(view.relations, 1.0), 1.0
         if self.edge_kinds:
             found = homophily_of_kinds(view, curriculum.train)
             self.kinds_, self.unseen_kind_ = relation_weights(found)
         self.directed_ = self.directions and view.has_directions
         self.listener.step("spread features along edges", 0, 1)
-        self.background_ = self._background(view)
+        self.background_ = np.zeros((0, view.num_features))
+        # Only of counts, of which none is negative, are ratios odds.
+        if self.words and counts is not None and (counts.data >= 0).all():
+            self.background_ = self._background(view)
         self.listener.step("spread features along edges", 1, 1)
-        stages, _ = self._practise(view, curriculum)
+        stages, told = self._practise(view, curriculum)
         self.weights_ = np.stack([one.weights for one in stages])
         self.open_set_ = np.stack([one.open_set for one in stages])
-        self.confidence_ = stages[-1].confidence
+        self.confidence_ = fit_confidence(told, self.weights_[-1]) if told else UNCALIBRATED
 
     def learn_classes(self, view: GraphView, support: NodeLabels) -> None:
         """Nothing but their labels, until somebody asks."""
@@ -254,8 +226,8 @@ class Graft(Derived[_Scorer]):
     def probabilities(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """Calibrated on known classes, some of them played with few labels."""
         counts = np.array([keys.size for keys in self.labels_.values()])
-        scarcity = np.log1p(PLENTY / counts)
-        return calibrated_probabilities(super().probabilities(scores), scarcity, self.confidence_)
+        shares = super().probabilities(scores)
+        return calibrated_probabilities(shares, label_scarcity(counts), self.confidence_)
 
     def known_class_probability(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """By the best score, against nodes of classes left out of practice."""
@@ -353,87 +325,37 @@ class Graft(Derived[_Scorer]):
         return self._seen.get((view, self.rarity_), made)
 
     def _background(self, view: GraphView) -> NDArray[np.float64]:
-        nothing = np.zeros((0, view.num_features))
-        if not (self.words and _has_words(view)):
-            return nothing
         rows = view.sampled(SAMPLE, view.rows[:0])
         near, even = self._features(view).rows(rows), np.full((rows.size, 1), 1.0 / rows.size)
         return np.concatenate([near.sums(hop, even) for hop in range(self.hops + 1)]) + 1e-7
 
     def _practise(
         self, view: GraphView, curriculum: Curriculum
-    ) -> tuple[list[Calibration], list[PracticeRound]]:
+    ) -> tuple[list[Mixture], list[PracticeRound]]:
         """What practice found for each stage, and what signals said in the last."""
+        evidence = self._evidence(view)
         train, held_out = curriculum.without_pseudo_novel.for_early_stopping(self.seeds)
         shots = 1, curriculum.shots
         episodes = list(mixed_episodes(train, held_out, shots, self.seeds)) if self.practise else []
         if not episodes:
-            usual = self._evidence(view).usual_weights()
-            return [Calibration(usual, UNCALIBRATED, ALWAYS_KNOWN)] * STAGES, []
-        rounds = list(self._rounds(view, train | held_out, episodes))
-        stages, told = list[Calibration](), list[PracticeRound]()
-        for stage in range(STAGES):
-            before = stages[-1] if stage else None
-            if before and not self.refine:
-                stages.append(before)
-                continue
-            if before:
-                rounds = [one.refined(before.weights, before.open_set) for one in rounds]
-            told = [one.told() for one in rounds]
-            stages.append(calibrate(told, before.weights if before else None, self.listener))
-        return stages, told
-
-    def _rounds(
-        self, view: GraphView, labelled: NodeLabels, episodes: Sequence[MixedEpisode]
-    ) -> Iterator[_Round]:
-        evidence, rows = self._evidence(view), queried_nodes(episodes)
-        queries = evidence.features.rows(rows)
-        for done, episode in enumerate(episodes, start=1):
-            many, few = episode.tasks
-            taught = self._taught(view, evidence, many)
-            if few:
-                taught = taught | self._taught(view, evidence, few)
-            first = evidence.first_classes(taught, np.arange(len(many)), practice=True)
-            pool: IntArray = rows[:0]
-            if self.refine and taught.few.size:
-                # Labels, and nodes of classes that this episode takes to be unknown.
-                absent = labelled.select(set(labelled) - set(many) - set(few))
-                without = (many.rows(), few.rows(), absent.rows())
-                pool = evidence.pool(taught, np.concatenate(without))
-            near, known = evidence.features.rows(pool), evidence.known(taught, first)
-            self.listener.step("practise on known classes", done, len(episodes))
-            yield _Round(
-                episode,
-                evidence,
-                taught,
-                first.centre,
-                queries,
-                np.searchsorted(rows, episode.query.rows()),
-                np.searchsorted(rows, episode.unknown),
-                evidence.signals(queries, rows, known).astype(np.float32),
-                near,
-                evidence.signals(near, pool, known).astype(np.float32),
+            return [Mixture(evidence.usual_weights(), ALWAYS_KNOWN)] * STAGES, []
+        rounds = list(
+            rounds_played(
+                evidence, episodes, train | held_out, self.refine, self.kept_labels, self.listener
             )
-
-    def _taught(self, view: GraphView, evidence: Evidence, labels: NodeLabels) -> Taught:
-        kept = [fair_sample(view, rows, self.kept_labels) for rows in labels.values()]
-        counts = np.array([rows.size for rows in labels.values()], dtype=np.int64)
-        return evidence.taught(kept, counts)
-
-
-def _has_words(view: GraphView) -> bool:
-    """Whether features are sparse, and none is negative: only then are ratios of them odds."""
-    if not is_sparse(view.features(view.rows[:0])):
-        return False
-    return bool((csr_array(view.features(view.rows)).data >= 0).all())
+        )
+        told = [one.told() for one in rounds]
+        stages = [fit_mixture(told, listener=self.listener)]
+        while self.refine and len(stages) < STAGES:
+            rounds = [one.refined(stages[-1]) for one in rounds]
+            told = [one.told() for one in rounds]
+            stages.append(fit_mixture(told, stages[-1].weights, self.listener))
+        return stages + stages[-1:] * (STAGES - len(stages)), told
 
 
-def _rarity(view: GraphView, wanted: bool) -> NDArray[np.float32]:
-    """Inverse document frequencies of sparse features; dense columns weigh alike."""
-    nobody = np.zeros(0, dtype=np.int64)
-    if not (wanted and is_sparse(view.features(nobody))):
-        return np.ones(view.num_features, dtype=np.float32)
-    features = csr_array(view.features(view.rows))
-    counts = np.bincount(features.indices[features.data != 0], minlength=view.num_features)
-    rarity: NDArray[np.float64] = np.log((1 + view.num_nodes) / (1 + counts)) + 1
+def _rarity(counts: "csr_array[Any]") -> NDArray[np.float32]:
+    """The inverse document frequency of each column."""
+    nodes, columns = counts.shape
+    found = np.bincount(counts.indices[counts.data != 0], minlength=columns)
+    rarity: NDArray[np.float64] = np.log((1 + nodes) / (1 + found)) + 1
     return rarity.astype(np.float32)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,8 +73,8 @@ class Taught:
 
     @property
     def scarcity(self) -> Floats:
-        """How few labels each class has: larger for fewer."""
-        return np.log1p(PLENTY / self.counts)
+        """The same as :func:`label_scarcity`."""
+        return label_scarcity(self.counts)
 
     @property
     def few(self) -> NDArray[np.int64]:
@@ -138,11 +139,6 @@ class Evidence:
         return self.features.layers
 
     @property
-    def hops(self) -> range:
-        """The layers X, SX, S²X."""
-        return range(self.features.hops + 1)
-
-    @property
     def worded(self) -> list[int]:
         """The hops whose words are compared with the background."""
         return sorted({0, self.features.hops}) if len(self._background) else []
@@ -173,7 +169,8 @@ class Evidence:
 
     def _mean_rows(self, sets: dict[bytes, IntArray]) -> dict[bytes, tuple[Floats, ...]]:
         # Dense rows set by set: a product of matrices has other last bits in other company.
-        together = [sets] if self.features.sparse else [{name: sets[name]} for name in sets]
+        alone = not self.view.has_sparse_features
+        together = [{name: sets[name]} for name in sets] if alone else [sets]
         found: dict[bytes, tuple[Floats, ...]] = {}
         for some in together if sets else ():
             rows = np.unique(np.concatenate(list(some.values())))
@@ -218,7 +215,7 @@ class Evidence:
         made_for, products = self._products
         enough = np.isin(rows, made_for).all() if practice else np.array_equal(rows, made_for)
         if not enough:
-            layers = self.features.formed(rows)[: len(self.hops)]
+            layers = islice(self.features.formed(rows), len(self.features.powers))
             made_for, products = rows, np.mean([gram(one) for one in layers], axis=0)
             self._products = made_for, products
         places = np.searchsorted(made_for, rows)
@@ -249,7 +246,7 @@ class Evidence:
                 means[layer],
                 centre[layer],
                 self._background[layer] if layer in self.worded else None,
-                regression[layer] if regression and layer in self.hops else None,
+                regression[layer] if regression and layer in self.features.powers else None,
             )
             for layer in self.layers
         ]
@@ -297,7 +294,7 @@ class Evidence:
 
     def names(self) -> list[str]:
         """What each signal is, for a person to read."""
-        away = ["own features", *(f"features {hop} away" for hop in self.hops[1:])]
+        away = ["own features", *(f"features {hop} away" for hop in self.features.powers[1:])]
         if self.features.directions:
             away += ["features that edges lead to", "features that edges come from"]
         return [
@@ -310,7 +307,7 @@ class Evidence:
 
     def usual_weights(self) -> Floats:
         """Weights where there is nothing to practise on: about what four real graphs came to."""
-        hops, walks, words = len(self.hops), len(self.restarts), len(self.worded)
+        hops, walks, words = len(self.features.powers), len(self.restarts), len(self.worded)
         fixed = [WALKS / max(walks, 1)] * walks + [RIDGE] * self._ridge
         similar = [SIMILARITY / hops] * hops + [DIRECTED] * len(self.features.directions)
         return np.array([*fixed, *similar, *[WORDS] * words, SCARCE])
@@ -353,6 +350,15 @@ class Evidence:
         gained = np.zeros(taught.counts.size)
         gained[few] = added[:, 0]
         return replace(taught, refined=tuple(refined), gained=gained)
+
+
+def label_scarcity(counts: NDArray[np.int64]) -> Floats:
+    """How few labels classes have: larger for fewer.
+
+    Args:
+        counts: How many each has.
+    """
+    return np.log1p(PLENTY / counts)
 
 
 def fair_sample(view: GraphView, rows: IntArray, most: int) -> IntArray:

@@ -40,7 +40,7 @@ def regressed(
         means: For each layer the mean row of every class; those of first classes play no part.
         first: Where the first classes stand among all.
     """
-    hops = range(features.hops + 1)
+    hops = features.powers
     later = np.setdiff1d(np.arange(len(means[0])), first)
     joining = [means[hop][later] / len(hops) for hop in hops]
     across = np.zeros((len(ridge.coefficients), later.size))

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import compress
 from typing import NamedTuple
 
 import numpy as np
@@ -11,6 +10,8 @@ from numpy.typing import NDArray
 from nodegraft.base.events import SILENT, Listener
 from nodegraft.nn.confidence import ALWAYS_KNOWN, fit_calibration, fit_open_set
 from nodegraft.nn.linear.loglinear import Signals, mixture_weights
+
+Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -24,33 +25,28 @@ class PracticeRound:
     targets: NDArray[np.int64]
     """The column of each query's class."""
 
-    scarcity: NDArray[np.float64]
+    scarcity: Floats
     """How few labels each class has: larger for fewer, such as log(1 + 100 / labels)."""
 
     unknown: Signals
     """The signals of nodes whose class is not in the episode; empty where there are none."""
 
 
-class Calibration(NamedTuple):
-    """How signals become a score, and the score becomes probabilities that come true."""
+class Mixture(NamedTuple):
+    """How signals become a score, and what the score says of nodes of no known class."""
 
-    weights: NDArray[np.float64]
+    weights: Floats
     """One weight a signal: the score is their weighted sum."""
 
-    confidence: NDArray[np.float64]
-    """Coefficients of :func:`~nodegraft.nn.confidence.calibrated_probabilities`."""
-
-    open_set: NDArray[np.float64]
+    open_set: Floats
     """Coefficients of :func:`~nodegraft.nn.confidence.known_class_probability`."""
 
 
-def calibrate(
-    rounds: Sequence[PracticeRound],
-    start: NDArray[np.float64] | None = None,
-    listener: Listener = SILENT,
-) -> Calibration:
-    """Weights of the largest balanced likelihood; then confidence, with nodes as frequent as they
-    are, and the open-set score, from the rounds that have nodes of unknown classes.
+def fit_mixture(
+    rounds: Sequence[PracticeRound], start: Floats | None = None, listener: Listener = SILENT
+) -> Mixture:
+    """Weights of the largest balanced likelihood, and the open-set score from the rounds that have
+    nodes of unknown classes.
 
     Args:
         rounds: What signals say in each episode. Where none has nodes of unknown classes, every
@@ -58,21 +54,30 @@ def calibrate(
         start: Weights to start from.
         listener: Is told of every step.
     """
+    pairs = [(one.signals, one.targets) for one in rounds]
+    weights = mixture_weights(pairs, num_signed=1, start=start, listener=listener)
+    mixed = [one for one in rounds if one.unknown.size]
+    if not mixed:
+        return Mixture(weights, ALWAYS_KNOWN)
+    known = [np.tensordot(weights, one.signals, 1).max(axis=1) for one in mixed]
+    unknown = [np.tensordot(weights, one.unknown, 1).max(axis=1) for one in mixed]
+    return Mixture(weights, fit_open_set(np.concatenate(known), np.concatenate(unknown)))
+
+
+def fit_confidence(rounds: Sequence[PracticeRound], weights: Floats) -> Floats:
+    """Coefficients of :func:`~nodegraft.nn.confidence.calibrated_probabilities`, with nodes as
+    frequent as they are.
+
+    Args:
+        rounds: What signals say in each episode.
+        weights: Of the signals.
+    """
     # Slow to import, and only a fit needs it.
     from scipy.special import softmax
 
-    pairs = [(one.signals, one.targets) for one in rounds]
-    weights = mixture_weights(pairs, num_signed=1, start=start, listener=listener)
-    scores = [np.tensordot(weights, one.signals, 1) for one in rounds]
-    probabilities = [softmax(score, axis=1) for score in scores]
-    answers = [
-        (some, one.scarcity, some.argmax(axis=1) == one.targets)
-        for some, one in zip(probabilities, rounds, strict=True)
-    ]
-    mixed = [one.unknown.size > 0 for one in rounds]
-    known = [score.max(axis=1) for score in compress(scores, mixed)]
-    unknown = [np.tensordot(weights, one.unknown, 1).max(axis=1) for one in compress(rounds, mixed)]
-    open_set = ALWAYS_KNOWN
-    if unknown:
-        open_set = fit_open_set(np.concatenate(known), np.concatenate(unknown))
-    return Calibration(weights, fit_calibration(answers), open_set)
+    answers = []
+    for one in rounds:
+        probabilities = softmax(np.tensordot(weights, one.signals, 1), axis=1)
+        right = probabilities.argmax(axis=1) == one.targets
+        answers.append((probabilities, one.scarcity, right))
+    return fit_calibration(answers)

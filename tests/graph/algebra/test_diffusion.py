@@ -50,23 +50,14 @@ def mass_of(
 
 
 @seeds
+@both
 @plain_or_weighted
-def test_whole_pass_is_the_formula(seed: int, weighted: bool) -> None:
-    adjacency = random_adjacency(seed, weighted)
-    mass, total = mass_of(Diffusion(adjacency, [RESTART]), STARTS, EVERYONE)
-    wanted = by_formula(adjacency, STARTS)
-    np.testing.assert_allclose(mass[0], wanted, atol=ROUNDING)
-    np.testing.assert_allclose(total[0], wanted.sum(axis=0), rtol=1e-5)
-
-
-@seeds
-@plain_or_weighted
-def test_local_walks_that_follow_everybody_are_the_formula(
-    seed: int, weighted: bool, monkeypatch: pytest.MonkeyPatch
+def test_walks_that_follow_everybody_are_the_formula(
+    seed: int, small: int, weighted: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(diffusion, "TOLERANCE", 0.0)
     adjacency = random_adjacency(seed, weighted)
-    mass, total = mass_of(Diffusion(adjacency, [RESTART], full_pass_entries=0), STARTS, EVERYONE)
+    mass, total = mass_of(Diffusion(adjacency, [RESTART], small), STARTS, EVERYONE)
     wanted = by_formula(adjacency, STARTS)
     np.testing.assert_allclose(mass[0], wanted, atol=ROUNDING)
     np.testing.assert_allclose(total[0], wanted.sum(axis=0), rtol=1e-5)
