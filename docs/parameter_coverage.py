@@ -90,7 +90,7 @@ def _told(doc: str | None) -> set[str]:
 
 
 def _told_by_options(function: Any) -> set[str]:
-    hints = inspect.get_annotations(function, eval_str=True) if "cli" in function.__module__ else {}
+    hints = inspect.get_annotations(function) if "cli" in function.__module__ else {}
     return {
         name
         for name, hint in hints.items()

@@ -46,8 +46,8 @@ def cpu_seconds(code: str) -> float:
 
 def test_importing_costs_hardly_more_than_torch() -> None:
     """Once it was 2.3 times: scipy.stats and scikit-learn were imported for everybody."""
-    torch = min(cpu_seconds("import torch") for _ in range(2))
+    torch = min(cpu_seconds("import torch") for _ in range(3))
     assert cpu_seconds("import nodegraft") < 0.25 * torch
     used = "from nodegraft import Graft, Graph, evaluate, load_model, read_graph"
     # 1.12 to 1.15 when measured alone; beside other tests clocks are less sure.
-    assert min(cpu_seconds(used) for _ in range(2)) < 1.4 * torch
+    assert min(cpu_seconds(used) for _ in range(3)) < 1.4 * torch

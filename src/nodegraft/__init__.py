@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from nodegraft.methods.graft import Graft
     from nodegraft.model.method import Method
     from nodegraft.model.registry import list_methods, load_model, make_method
+    from nodegraft.store.store import Store
     from nodegraft.streams.setting import Setting
     from nodegraft.streams.split import ClassSplit
     from nodegraft.streams.stream import ClassStream
@@ -42,6 +43,7 @@ _HOMES = {
     "Setting": "nodegraft.streams.setting",
     "ClassSplit": "nodegraft.streams.split",
     "ClassStream": "nodegraft.streams.stream",
+    "Store": "nodegraft.store.store",
     "FeatureRecipe": "nodegraft.tables.features.recipe",
     "grow_graph": "nodegraft.tables.read",
     "read_graph": "nodegraft.tables.read",
@@ -63,6 +65,7 @@ __all__ = [
     "PrintProgress",
     "Relation",
     "Setting",
+    "Store",
     "errors",
     "evaluate",
     "grow_graph",

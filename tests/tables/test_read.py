@@ -246,7 +246,9 @@ def test_everything_odd_is_counted_and_refused(write: Write) -> None:
     with pytest.raises(DataError) as caught:
         read_tables(*files, features=["price", "weight"])
     head, report = str(caught.value).split("\n", 1)
-    assert head == "The tables need mending first (repair=True does what the arrows say):"
+    assert (
+        head == "The tables need mending first (repair=True or --repair does what the arrows say):"
+    )
     assert report == ODD_REPORT
 
 

@@ -54,6 +54,21 @@ class CheckpointError(NodegraftError):
     """A saved directory cannot be written or read."""
 
 
+class StoreError(NodegraftError):
+    """A store cannot be opened, read or changed as asked."""
+
+
+class UnfinishedStoreError(StoreError):
+    """A store was never finished: making it was cut."""
+
+    def __init__(self) -> None:
+        super().__init__("This store was never finished: make it again with `nodegraft init`.")
+
+
+class GateError(StoreError):
+    """A change was refused because it would cost more than the store allows."""
+
+
 class RecordConflictError(NodegraftError):
     """A run record exists already and says something else."""
 

@@ -9,13 +9,29 @@ from nodegraft.cli.commands.bench import bench
 from nodegraft.cli.commands.check import check
 from nodegraft.cli.commands.compact import compact
 from nodegraft.cli.commands.data import info
+from nodegraft.cli.commands.example import example
+from nodegraft.cli.commands.growing import grow, sync
 from nodegraft.cli.commands.lists import list_datasets, list_methods
 from nodegraft.cli.commands.map import draw_map
+from nodegraft.cli.commands.mending import (
+    diff,
+    history,
+    merge,
+    promote,
+    remove,
+    rename,
+    rollback,
+    split,
+    undo,
+)
 from nodegraft.cli.commands.report import report
 from nodegraft.cli.commands.results import results
 from nodegraft.cli.commands.run import run
 from nodegraft.cli.commands.table import table
+from nodegraft.cli.commands.teaching import add, label, relabel, unlabel
 from nodegraft.cli.commands.tune import tune
+from nodegraft.cli.commands.using import explain, init, predict
+from nodegraft.cli.commands.watching import drift, suggest
 
 app = typer.Typer(
     help="Teach a graph model new classes from a handful of labelled nodes.",
@@ -26,14 +42,41 @@ app = typer.Typer(
 lists = typer.Typer(help="What is there to choose from.", no_args_is_help=True)
 data = typer.Typer(help="Look at datasets.", no_args_is_help=True)
 
-for command in (run, bench, results, compact, table, report, tune, check):
-    app.command()(command)
-app.command("map")(draw_map)
+PANELS = {
+    "Your data": {"example": example, "init": init, "grow": grow, "sync": sync},
+    "Teaching": {"add": add, "label": label, "relabel": relabel, "unlabel": unlabel},
+    "Mending": {
+        "undo": undo,
+        "remove": remove,
+        "rename": rename,
+        "merge": merge,
+        "split": split,
+        "promote": promote,
+        "rollback": rollback,
+        "history": history,
+        "diff": diff,
+    },
+    "Using": {"predict": predict, "explain": explain, "suggest": suggest, "drift": drift},
+    "Laboratory": {
+        "run": run,
+        "bench": bench,
+        "results": results,
+        "compact": compact,
+        "table": table,
+        "report": report,
+        "tune": tune,
+        "check": check,
+        "map": draw_map,
+    },
+}
+for panel, commands in PANELS.items():
+    for name, command in commands.items():
+        app.command(name, rich_help_panel=panel)(command)
 lists.command("methods")(list_methods)
 lists.command("datasets")(list_datasets)
 data.command("info")(info)
-app.add_typer(lists, name="list")
-app.add_typer(data, name="data")
+app.add_typer(lists, name="list", rich_help_panel="Laboratory")
+app.add_typer(data, name="data", rich_help_panel="Laboratory")
 
 
 def _show_version(wanted: bool) -> None:

@@ -199,4 +199,8 @@ def class_name(name: Any) -> str:
     if not isinstance(name, str) or not name.strip():
         hint = f": write {str(name)!r}" if isinstance(name, int | np.integer) else ""
         raise ClassNameError(f"A class name is text that is not empty, not {name!r}{hint}.")
+    try:
+        name.encode()
+    except UnicodeEncodeError as error:
+        raise ClassNameError(f"{name!r} cannot be written down: {error}.") from error
     return str(name)

@@ -7,6 +7,7 @@ class Capability(StrEnum):
     """An ability that a production layer can ask for before it relies on it."""
 
     ADD_LABELS = "learn more of a known class"
+    SET_LABELS = "take other labels"
     REMOVE_CLASSES = "remove a class"
     UNDO = "remove a class without a trace"
     EXPLAIN = "explain a prediction"

@@ -170,9 +170,21 @@ def write_model(
         card: A page in Markdown, ``README.md`` there.
         recipe: The arrays of the recipe of its features.
     """
+    write_bundle(directory, *pack_model(header, state, recipe), {"README.md": card})
+
+
+def pack_model(
+    header: Mapping[str, Any], state: State, recipe: Mapping[str, NDArray[Any]] | None = None
+) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+    """A model as arrays and JSON.
+
+    Args:
+        header: As :data:`HEADER` says.
+        state: What the model learned.
+        recipe: The arrays of the recipe of its features.
+    """
     document = {"schema": SCHEMA, "kind": "model", **header, "state": state.document}
-    arrays = prefixed("state.", state.arrays) | prefixed("recipe.", recipe or {})
-    write_bundle(directory, arrays, document, {"README.md": card})
+    return prefixed("state.", state.arrays) | prefixed("recipe.", recipe or {}), document
 
 
 def read_model(directory: Path) -> SavedModel:
@@ -181,26 +193,39 @@ def read_model(directory: Path) -> SavedModel:
     Args:
         directory: What :func:`write_model` wrote.
     """
-    arrays, document = read_bundle(directory)
+    return unpack_model(*read_bundle(directory), str(directory))
+
+
+def unpack_model(
+    arrays: Mapping[str, NDArray[Any]], document: dict[str, Any], where: str
+) -> SavedModel:
+    """The same from arrays and JSON.
+
+    Args:
+        arrays: What :func:`pack_model` gave.
+        document: Its JSON.
+        where: Where they come from, for errors.
+    """
+    document = dict(document)
     if document.pop("kind", None) != "model":
-        raise CheckpointError(f"{directory} does not hold a model.")
+        raise CheckpointError(f"{where} does not hold a model.")
     schema = document.pop("schema", None)
     if schema != SCHEMA:
         raise CheckpointError(
-            f"{directory} was saved in format {schema!r}; this nodegraft reads {SCHEMA}: use the "
+            f"{where} was saved in format {schema!r}; this nodegraft reads {SCHEMA}: use the "
             "version of nodegraft that wrote it."
         )
     state = document.pop("state", None)
     wrong = [name for name in (*HEADER, *document) if not _is_header(name, document)]
     if wrong or not isinstance(state, dict) or not all(map(_is_told, state.values())):
         raise CheckpointError(
-            f"{directory} does not hold a whole model: "
+            f"{where} does not hold a whole model: "
             f"{', '.join(map(repr, wrong)) or 'its state'} is missing, unknown or of a wrong type."
         )
     own = State(under("state.", arrays), state)
     odd = [name for name in arrays if not name.startswith(("state.", "recipe."))]
     if odd:
-        raise CheckpointError(f"{directory} has an array nobody asked for: {odd[0]!r}.")
+        raise CheckpointError(f"{where} has an array nobody asked for: {odd[0]!r}.")
     return SavedModel(document, own, under("recipe.", arrays))
 
 

@@ -19,6 +19,7 @@ from nodegraft.model.contract.basics import (
     check_removing_classes,
     check_reports_what_it_did,
     check_saving_keeps_every_bit,
+    check_setting_labels,
     check_unfitted_raises,
 )
 from nodegraft.model.contract.case import Case
@@ -42,6 +43,7 @@ CONTRACT: tuple[Callable[[Case], None], ...] = (
     check_invalid_input_changes_nothing,
     check_abilities_are_as_declared,
     check_removing_classes,
+    check_setting_labels,
     check_changes_leave_earlier_states_alone,
     check_saving_keeps_every_bit,
     check_rows_may_come_in_any_order,

@@ -22,6 +22,7 @@ from nodegraft.streams.curriculum import Curriculum
 
 _HOOKS = {
     Capability.ADD_LABELS: "learn_labels",
+    Capability.SET_LABELS: "relearn",
     Capability.REMOVE_CLASSES: "keep_classes",
     Capability.EXPLAIN: "explain_node",
     Capability.CALIBRATED: "probabilities",
@@ -116,6 +117,16 @@ class Hooks(ABC):
             columns: The column of each of ``support``'s classes.
         """
         raise NotSupportedError(self.name, Capability.ADD_LABELS)
+
+    def relearn(self, view: GraphView) -> None:
+        """Take ``labels_`` as they are now, whichever classes they are of and whatever was before.
+
+        What was found out when the model was fitted, and is no label, stays.
+
+        Args:
+            view: What may be seen of the graph.
+        """
+        raise NotSupportedError(self.name, Capability.SET_LABELS)
 
     def keep_classes(self, columns: NDArray[np.int64]) -> None:
         """Keep only these columns: all other classes are removed.

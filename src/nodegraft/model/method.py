@@ -130,6 +130,35 @@ class Method(Saveable):
             draft.learn_labels(graph, support, columns)
             draft._know(table, keys)
 
+    def set_labels(
+        self,
+        graph: GraphView,
+        labels: Labels,
+        sessions: Mapping[str, int],
+        *,
+        listener: Listener = SILENT,
+    ) -> None:
+        """Know these classes by these labels, instead of those it knew, if the method can.
+
+        The state is the same whichever way labels came to be these: what a model found out when
+        it was fitted, and is no label, stays.
+
+        Args:
+            graph: The graph, or what may be seen of it.
+            labels: Class name -> keys of its nodes.
+            sessions: Class name -> the session that brought it; 0 for the first classes.
+            listener: Is told how far it is.
+        """
+        with self._change(listener) as draft:
+            draft._check(graph)
+            by_row = _by_row(graph, labels)
+            table = ClassTable()
+            for name, count in by_row.counts().items():
+                table = table.add({name: count}, sessions[name])
+            draft.labels_ = KeyedLabels({}).extended(KeyedLabels.of(by_row, graph))
+            draft.relearn(graph)
+            draft._know(table, draft.labels_)
+
     def remove_classes(self, names: Iterable[str]) -> None:
         """Forget classes by name, if the method can.
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from nodegraft.base.parameters.build import build
 from nodegraft.base.registry import Registry
-from nodegraft.model.checkpoint import read_model
+from nodegraft.model.checkpoint import SavedModel, read_model
 from nodegraft.model.method import Method
 
 REGISTRY: Registry[Method] = Registry("method", "nodegraft.methods", Method)  # type: ignore[type-abstract]
@@ -32,5 +32,13 @@ def load_model(directory: str | Path) -> Method:
     Args:
         directory: What :meth:`nodegraft.Method.save` wrote.
     """
-    saved = read_model(Path(directory))
+    return unpacked_model(read_model(Path(directory)))
+
+
+def unpacked_model(saved: SavedModel) -> Method:
+    """A model of whichever method.
+
+    Args:
+        saved: What was read of it.
+    """
     return REGISTRY.get(saved.header["method"]).from_saved(saved)

@@ -5,6 +5,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Self
 
+from numpy.typing import NDArray
+
 from nodegraft.base.errors import CheckpointError, NotFittedError, ParameterError
 from nodegraft.base.parameters.build import build
 from nodegraft.base.parameters.validate import validate_value
@@ -14,6 +16,7 @@ from nodegraft.model.checkpoint import (
     State,
     kept_bytes,
     pack,
+    pack_model,
     read_model,
     unpack,
     write_model,
@@ -47,17 +50,27 @@ class Saveable(Stateful):
             directory: Where to; it must not exist.
         """
         model = self._now()
-        if not len(model._table):
+        header, recipe = model._header()
+        write_model(Path(directory), header, model.state(), model._card(), recipe)
+
+    def packed(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+        """The whole model as arrays and JSON, as :meth:`save` writes it."""
+        model = self._now()
+        header, recipe = model._header()
+        return pack_model(header, model.state(), recipe)
+
+    def _header(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        if not len(self._table):
             raise NotFittedError(self.name)
-        arrays, inputs = model._inputs.state()
+        recipe, inputs = self._inputs.state()
         header = {
             "method": self.name,
-            "parameters": model.get_params(),
-            "classes": model._table.to_json(),
+            "parameters": self.get_params(),
+            "classes": self._table.to_json(),
             **inputs,
             "nodegraft": version("nodegraft"),
         }
-        write_model(Path(directory), header, model.state(), model._card(), arrays)
+        return header, recipe
 
     @classmethod
     def load(cls, directory: str | Path) -> Self:

@@ -215,7 +215,8 @@ def read_labels(
 def _refuse(report: DataReport, repair: bool) -> None:
     if report.blocking and not repair:
         raise DataError(
-            "The tables need mending first (repair=True does what the arrows say):\n" + str(report)
+            "The tables need mending first (repair=True or --repair does what the arrows say):\n"
+            + str(report)
         )
 
 

@@ -27,6 +27,18 @@ def save_graph(graph: Graph, directory: str | Path, document: dict[str, Any] | N
         directory: Where to; it must not exist.
         document: JSON of the caller's that travels along.
     """
+    write_bundle(Path(directory), *pack_graph(graph, document))
+
+
+def pack_graph(
+    graph: Graph, document: dict[str, Any] | None = None
+) -> tuple[Arrays, dict[str, Any]]:
+    """A graph as arrays and JSON.
+
+    Args:
+        graph: The graph.
+        document: JSON of the caller's that travels along.
+    """
     if not isinstance(graph, Graph):
         raise ParameterError(f"A whole nodegraft.Graph is needed, not a {type(graph).__name__}.")
     store, recipe = graph._store, graph.recipe
@@ -46,7 +58,7 @@ def save_graph(graph: Graph, directory: str | Path, document: dict[str, Any] | N
     if isinstance(recipe, FeatureRecipe):
         own, header["recipe"] = recipe.state()
         arrays |= prefixed("recipe.", own)
-    write_bundle(Path(directory), arrays, header)
+    return arrays, header
 
 
 def load_graph(directory: str | Path) -> Graph:
@@ -64,9 +76,21 @@ def load_graph_and_document(directory: str | Path) -> tuple[Graph, dict[str, Any
     Args:
         directory: What :func:`save_graph` wrote.
     """
-    arrays, header = read_bundle(Path(directory))
+    return unpack_graph(*read_bundle(Path(directory)), str(directory))
+
+
+def unpack_graph(
+    arrays: Arrays, header: dict[str, Any], where: str
+) -> tuple[Graph, dict[str, Any]]:
+    """The graph, and the caller's JSON.
+
+    Args:
+        arrays: What :func:`pack_graph` gave.
+        header: Its JSON.
+        where: Where they come from, for errors.
+    """
     if header.get("kind") != "graph" or header.get("schema") != SCHEMA:
-        raise CheckpointError(f"{directory} does not hold a graph of schema {SCHEMA}.")
+        raise CheckpointError(f"{where} does not hold a graph of schema {SCHEMA}.")
     try:
         keys = NodeKeys(unpack_keys(under("keys.", arrays)))
         edges = {
@@ -80,7 +104,7 @@ def load_graph_and_document(directory: str | Path) -> tuple[Graph, dict[str, Any
         document: dict[str, Any] = header["document"]
         return Graph.from_parts(keys, features, edges, recipe), document
     except (KeyError, TypeError, ValueError, DataError) as error:
-        raise CheckpointError(f"{directory} does not hold a whole graph: {error}") from error
+        raise CheckpointError(f"{where} does not hold a whole graph: {error}") from error
 
 
 def _pack_edges(graph: Graph) -> Arrays:

@@ -59,7 +59,7 @@ def fail(error: BaseException) -> Callable[..., None]:
     return failing
 
 
-@pytest.mark.parametrize("step", ["save_file", "_flush_to_disk"])
+@pytest.mark.parametrize("step", ["save_file", "flush_to_disk"])
 @pytest.mark.parametrize(
     ("error", "seen"),
     [(OSError("disk full"), CheckpointError), (KeyboardInterrupt(), KeyboardInterrupt)],

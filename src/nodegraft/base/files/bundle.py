@@ -1,7 +1,6 @@
 """Arrays plus JSON in one directory, written whole or not at all. No pickle, ever."""
 
 import json
-import os
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,6 +12,7 @@ from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
 from nodegraft.base.errors import CheckpointError
+from nodegraft.base.files.flush import flush_to_disk
 from nodegraft.base.hashing import content_hash, file_hash
 
 ARRAYS = "arrays.safetensors"
@@ -51,9 +51,9 @@ def write_bundle(
         for name, text in (texts or {}).items():
             (draft / name).write_text(text, encoding="utf-8")
         for path in (*draft.iterdir(), draft):
-            _flush_to_disk(path)
+            flush_to_disk(path)
         draft.rename(directory)
-        _flush_to_disk(directory.parent)
+        flush_to_disk(directory.parent)
     except (OSError, ValueError, TypeError, SafetensorError) as error:
         raise CheckpointError(f"{directory} could not be written: {error}") from error
     finally:
@@ -112,11 +112,3 @@ def under(prefix: str, arrays: Mapping[str, np.ndarray[Any, Any]]) -> Arrays:
 
 def _checksum(document: Mapping[str, Any], directory: Path) -> str:
     return content_hash(json.loads(json.dumps(document)), file_hash(directory / ARRAYS))
-
-
-def _flush_to_disk(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

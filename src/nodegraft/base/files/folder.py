@@ -1,13 +1,14 @@
 """Files that are written once and never changed, here or wherever fsspec reaches."""
 
-import os
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 from fsspec.core import url_to_fs
 from fsspec.implementations.local import LocalFileSystem
 
 from nodegraft.base.errors import ParameterError
+from nodegraft.base.files.flush import flush_to_disk
 
 
 class WriteOnceFolder:
@@ -25,7 +26,7 @@ class WriteOnceFolder:
 
     def __init__(self, place: str | Path) -> None:
         try:
-            self._files, self._path = url_to_fs(str(place))
+            self._files, self._path = _reached(place)
         except (ImportError, ValueError) as error:
             raise ParameterError(f"{place} cannot be reached: {error}") from error
         self.place = str(place).rstrip("/")
@@ -59,7 +60,7 @@ class WriteOnceFolder:
             name: Its name.
             content: All its bytes.
         """
-        self._files.makedirs(self._path, exist_ok=True)
+        self._make()
         try:
             if isinstance(self._files, LocalFileSystem):
                 _link(Path(self._path) / name, content)
@@ -69,6 +70,15 @@ class WriteOnceFolder:
         except FileExistsError:
             return False
         return True
+
+    def _make(self) -> None:
+        if not isinstance(self._files, LocalFileSystem):
+            self._files.makedirs(self._path, exist_ok=True)
+            return
+        missing = [one for one in (Path(self._path), *Path(self._path).parents) if not one.exists()]
+        for one in reversed(missing):
+            one.mkdir(exist_ok=True)
+            flush_to_disk(one.parent)
 
     def remove(self, name: str) -> None:
         """Take a file away; for who has put its content elsewhere.
@@ -94,12 +104,20 @@ class WriteOnceFolder:
 def _link(place: Path, content: bytes) -> None:
     draft = place.with_name(f".{place.name}.{uuid4().hex}")
     try:
-        with draft.open("xb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
+        draft.write_bytes(content)
+        flush_to_disk(draft)
         draft.chmod(0o444)
         # Of two writers one wins, and nobody ever sees half a file.
         place.hardlink_to(draft)
     finally:
+        # Also where it stands already: whoever wrote it may have been killed before this.
+        flush_to_disk(place.parent)
         draft.unlink(missing_ok=True)
+
+
+def _reached(place: str | Path) -> tuple[Any, str]:
+    # A path is never a URL, whatever it is called.
+    if isinstance(place, Path):
+        return LocalFileSystem(), str(place.absolute())
+    files, path = url_to_fs(place)
+    return files, path

@@ -5,7 +5,6 @@ from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
-import nodegraft
 from nodegraft.base.hashing import content_hash, file_hash
 
 
@@ -16,7 +15,7 @@ def this_code() -> dict[str, str]:
     >>> sorted(this_code())
     ['hash', 'version']
     """
-    package = Path(nodegraft.__file__).parent
+    package = Path(__file__).parents[2]
     files = sorted(package.rglob("*.py"))
     told = {path.relative_to(package).as_posix(): file_hash(path) for path in files}
     return {"version": version("nodegraft"), "hash": content_hash(told)}

@@ -63,6 +63,10 @@ class Derived(Method, Generic[Value]):
         self._forget_derived()
         self.derived(view)
 
+    def relearn(self, view: GraphView) -> None:
+        """Nothing but the labels."""
+        self._forget_derived()
+
     def keep_classes(self, columns: NDArray[np.int64]) -> None:
         """The labels of the other classes are gone, and with them all they did."""
         self._forget_derived()

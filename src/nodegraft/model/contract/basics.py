@@ -297,6 +297,28 @@ def check_removing_classes(case: Case) -> None:
         expect(_saved(undone) == _saved(first), "adding and removing leaves a trace")
 
 
+def check_setting_labels(case: Case) -> None:
+    """Whichever way labels came, the model is the same; a method that cannot take them says so.
+
+    Args:
+        case: The method and a small graph.
+    """
+    taught, direct = case.taught(), case.fitted()
+    labels = {name: keys.tolist() for name, keys in taught.labels_.items()}
+    sessions = {known.name: known.session for known in taught._table.classes}
+    if Capability.SET_LABELS not in taught.capabilities():
+        with must_raise(NotSupportedError, "other labels"):
+            direct.set_labels(case.graph, labels, sessions)
+        return
+    direct.set_labels(case.graph, labels, sessions)
+    expect(_saved(direct) == _saved(taught), "set labels make another model than taught ones")
+    same = np.array_equal(scores(direct, case.graph), scores(taught, case.graph))
+    expect(same, "set labels give other scores than taught ones")
+    fewer = {name: labels[name] for name in case.known}
+    direct.set_labels(case.graph, fewer, sessions)
+    expect(_saved(direct) == _saved(case.fitted()), "labels that were taken back leave a trace")
+
+
 def _saved(model: Method) -> dict[str, bytes]:
     with TemporaryDirectory() as folder:
         model.save(Path(folder, "model"))

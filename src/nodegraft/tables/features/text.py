@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -55,14 +56,27 @@ class TextVectoriser:
         Args:
             texts: One text for each node.
         """
-        self._engine = self._new(min_df=self.min_documents)
+        engine = self._new(min_df=self.min_documents)
         try:
-            self._engine.fit(texts)
+            engine.fit(texts)
         except ValueError as error:
             raise DataError(
                 f"No word occurs in {self.min_documents} texts or more: lower min_documents."
             ) from error
+        self._words = [str(word) for word in engine.get_feature_names_out()]
+        self._idf = engine.idf_.astype(np.float64) if self.use_idf else None
+        self._engine = engine
         return self
+
+    @cached_property
+    def _engine(self) -> "TfidfVectorizer":
+        # Made when texts come: whoever only asks a saved model need not wait for the import.
+        vocabulary = {word: column for column, word in enumerate(self._words)}
+        # With the words given, one empty text is all there is to fit.
+        engine = self._new(vocabulary=vocabulary).fit([""])
+        if self._idf is not None:
+            engine.idf_ = self._idf
+        return engine
 
     def _new(self, **options: Any) -> "TfidfVectorizer":
         # Imported late: it takes a second, which every command without text would wait for.
@@ -84,17 +98,17 @@ class TextVectoriser:
         """
         listed = list(texts)
         if not listed:
-            return csr_array((0, len(self._engine.vocabulary_)), dtype=np.float32)
+            return csr_array((0, len(self._words)), dtype=np.float32)
         return csr_array(self._engine.transform(listed))
 
     @property
     def words(self) -> list[str]:
         """The word of every column."""
-        return [str(word) for word in self._engine.get_feature_names_out()]
+        return self._words
 
     def state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         """Everything learned, as arrays and JSON."""
-        arrays = {"idf": self._engine.idf_.astype(np.float64)} if self.use_idf else {}
+        arrays = {} if self._idf is None else {"idf": self._idf}
         return arrays, {
             "words": self.words,
             "use_idf": self.use_idf,
@@ -111,13 +125,15 @@ class TextVectoriser:
             document: Its JSON.
         """
         vectoriser = cls(document["min_documents"], document["use_idf"], document["stop_words"])
-        vocabulary = {word: column for column, word in enumerate(document["words"])}
-        # With the words given, one empty text is all there is to fit.
-        vectoriser._engine = vectoriser._new(vocabulary=vocabulary).fit([""])
-        if document["use_idf"]:
-            vectoriser._engine.idf_ = arrays["idf"]
-        if len(vocabulary) != len(document["words"]) or isinstance(document["words"], str):
+        words = document["words"]
+        if isinstance(words, str) or not all(isinstance(word, str) for word in words):
+            raise ValueError("words must be a list of texts")
+        if len(set(words)) != len(words):
             raise ValueError("words must be a list of different texts")
+        vectoriser._words = list(words)
+        vectoriser._idf = arrays["idf"] if document["use_idf"] else None
+        if vectoriser._idf is not None and vectoriser._idf.shape != (len(words),):
+            raise ValueError("every word needs a weight")
         return vectoriser
 
 

@@ -1,0 +1,177 @@
+"""Commands that mend a store: back, away, other names, and which version answers."""
+
+from typing import Annotated
+
+import typer
+
+from nodegraft.base.errors import ParameterError
+from nodegraft.cli.errors import user_errors
+from nodegraft.cli.store_options import By, DryRun, Note, Override, StorePlace
+
+Names = Annotated[list[str], typer.Argument(help="Names of classes.")]
+
+
+@user_errors
+def undo(
+    place: StorePlace,
+    number: Annotated[
+        int | None, typer.Argument(metavar="[VERSION]", help="Which one; the newest by default.")
+    ] = None,
+    note: Note = "",
+    by: By = None,
+) -> None:
+    """Take back what a version did: the newest, or an older one by its number."""
+    from rich.console import Console
+
+    from nodegraft.cli.display.store import version_line
+    from nodegraft.store.store import Store
+
+    with Store.open(place) as store:
+        version = store.undo(number, by=by, note=note)
+        Console().print(version_line(version, store.champion))
+
+
+@user_errors
+def remove(
+    place: StorePlace,
+    names: Names,
+    dry_run: DryRun = False,
+    note: Note = "",
+    by: By = None,
+    override: Override = "",
+) -> None:
+    """Forget classes."""
+    from nodegraft.cli.display.store import carry_out
+    from nodegraft.store.changes import Change
+    from nodegraft.store.store import Store
+
+    with Store.open(place) as store:
+        change = Change("remove", {"names": names})
+        carry_out(store, change, dry_run=dry_run, by=by, note=note, override=override)
+
+
+@user_errors
+def rename(
+    place: StorePlace,
+    old: Annotated[str, typer.Argument(help="The name it has.")],
+    new: Annotated[str, typer.Argument(help="The name it gets.")],
+    note: Note = "",
+    by: By = None,
+) -> None:
+    """Call a class by another name."""
+    from nodegraft.cli.display.store import carry_out
+    from nodegraft.store.changes import Change
+    from nodegraft.store.store import Store
+
+    with Store.open(place) as store:
+        change = Change("rename", {"old": old, "new": new})
+        carry_out(store, change, by=by, note=note)
+
+
+@user_errors
+def merge(
+    place: StorePlace,
+    names: Names,
+    into: Annotated[str, typer.Option(help="What they are called from then on.")],
+    dry_run: DryRun = False,
+    note: Note = "",
+    by: By = None,
+    override: Override = "",
+) -> None:
+    """Make several classes one."""
+    from nodegraft.cli.display.store import carry_out
+    from nodegraft.store.changes import Change
+    from nodegraft.store.store import Store
+
+    with Store.open(place) as store:
+        change = Change("merge", {"names": names, "into": into})
+        carry_out(store, change, dry_run=dry_run, by=by, note=note, override=override)
+
+
+@user_errors
+def split(
+    place: StorePlace,
+    name: Annotated[str, typer.Argument(help="The class that goes.")],
+    parts: Annotated[
+        list[str], typer.Option("--into", metavar="CLASS=KEYS", help="caps=p17,p20: a new class.")
+    ],
+    dry_run: DryRun = False,
+    note: Note = "",
+    by: By = None,
+    override: Override = "",
+) -> None:
+    """Make one class several; its labels that are in none of them go."""
+    from nodegraft.cli.display.store import carry_out
+    from nodegraft.cli.store_options import keys_from
+    from nodegraft.store.changes import Change
+    from nodegraft.store.store import Store
+
+    with Store.open(place) as store:
+        graph = store.state(store.candidate).graph
+        new = {}
+        for part in parts:
+            name_of_part, equals, keys = part.rpartition("=")
+            if not equals:
+                raise ParameterError(f"{part!r} must look like CLASS=KEYS, as caps=p17,p20.")
+            new[name_of_part] = keys_from(keys, graph)
+        change = Change("split", {"name": name, "parts": new})
+        carry_out(store, change, dry_run=dry_run, by=by, note=note, override=override)
+
+
+@user_errors
+def promote(
+    place: StorePlace,
+    number: Annotated[
+        int | None, typer.Argument(metavar="[VERSION]", help="Which one; the newest by default.")
+    ] = None,
+    note: Note = "",
+    by: By = None,
+) -> None:
+    """Let a version answer from now on."""
+    from rich.console import Console
+
+    from nodegraft.store.store import Store
+
+    with Store.open(place) as store:
+        move = store.promote(number, by=by, note=note)
+        Console().print(f"Version {move.version} answers now.", highlight=False)
+
+
+@user_errors
+def rollback(place: StorePlace, note: Note = "", by: By = None) -> None:
+    """Let the version answer that answered before."""
+    from rich.console import Console
+
+    from nodegraft.store.store import Store
+
+    with Store.open(place) as store:
+        move = store.rollback(by=by, note=note)
+        Console().print(f"Version {move.version} answers again.", highlight=False)
+
+
+@user_errors
+def history(place: StorePlace) -> None:
+    """All versions: what was done, by whom, why, and which one answers."""
+    from rich.console import Console
+
+    from nodegraft.cli.display.store import history_table
+    from nodegraft.store.store import Store
+
+    with Store.open(place) as store:
+        Console().print(history_table(store.history(), store.champion))
+
+
+@user_errors
+def diff(
+    place: StorePlace,
+    before: Annotated[int, typer.Argument(help="The number of a version.")],
+    after: Annotated[int, typer.Argument(help="The number of another.")],
+) -> None:
+    """Which nodes two versions answer differently."""
+    from rich.console import Console
+
+    from nodegraft.cli.display.store import preview_lines
+    from nodegraft.store.store import Store
+
+    with Store.open(place) as store:
+        Console().print(preview_lines(store.diff(before, after)))

@@ -1,0 +1,78 @@
+"""Commands that teach a store: new classes, more labels, other labels."""
+
+from collections.abc import Callable
+from typing import Annotated
+
+import typer
+
+from nodegraft.cli.errors import user_errors
+from nodegraft.cli.store_options import (
+    By,
+    Class,
+    DryRun,
+    KeyColumn,
+    LabelColumn,
+    LabelTable,
+    Nodes,
+    Note,
+    Override,
+    StorePlace,
+    keys_from,
+    labels_from,
+)
+
+
+def _taking_labels(action: str, argument: str, summary: str) -> Callable[..., None]:
+    """A command that is given classes and their nodes."""
+
+    @user_errors
+    def command(
+        place: StorePlace,
+        name: Class = None,
+        nodes: Nodes = None,
+        labels: LabelTable = None,
+        key: KeyColumn = "key",
+        label: LabelColumn = "label",
+        dry_run: DryRun = False,
+        note: Note = "",
+        by: By = None,
+        override: Override = "",
+    ) -> None:
+        from nodegraft.cli.display.store import carry_out
+        from nodegraft.store.changes import Change
+        from nodegraft.store.store import Store
+
+        with Store.open(place) as store:
+            classes = labels_from(store, name, nodes, labels, key, label)
+            change = Change(action, {argument: classes})
+            carry_out(store, change, dry_run=dry_run, by=by, note=note, override=override)
+
+    command.__doc__ = summary
+    return command
+
+
+add = _taking_labels(
+    "add", "classes", "Teach new classes from a few nodes each; --dry-run shows what it changes."
+)
+label = _taking_labels("label", "more", "Teach more labels of classes that are known.")
+relabel = _taking_labels("relabel", "classes", "Give labelled nodes another class that is known.")
+
+
+@user_errors
+def unlabel(
+    place: StorePlace,
+    nodes: Annotated[str, typer.Option(help="Keys of labelled nodes, with commas between.")],
+    dry_run: DryRun = False,
+    note: Note = "",
+    by: By = None,
+    override: Override = "",
+) -> None:
+    """Take labels back."""
+    from nodegraft.cli.display.store import carry_out
+    from nodegraft.store.changes import Change
+    from nodegraft.store.store import Store
+
+    with Store.open(place) as store:
+        keys = keys_from(nodes, store.state(store.candidate).graph)
+        change = Change("unlabel", {"keys": keys})
+        carry_out(store, change, dry_run=dry_run, by=by, note=note, override=override)

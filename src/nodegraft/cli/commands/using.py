@@ -1,0 +1,196 @@
+"""Commands that make a store and ask it."""
+
+import shlex
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from nodegraft.base.errors import ParameterError
+from nodegraft.cli.errors import user_errors
+from nodegraft.cli.options import name_value_pairs
+from nodegraft.cli.store_options import (
+    By,
+    Note,
+    StorePlace,
+    WhichVersion,
+    key_from,
+    keys_from,
+    labels_in,
+)
+
+
+@user_errors
+def init(
+    place: StorePlace,
+    nodes: Annotated[Path, typer.Option(help="The table of nodes (.parquet or .csv).")],
+    labels: Annotated[Path, typer.Option(help="The table of node keys and class names.")],
+    edges: Annotated[Path | None, typer.Option(help="The table of edges.")] = None,
+    text: Annotated[list[str] | None, typer.Option(help="A column of text.")] = None,
+    features: Annotated[list[str] | None, typer.Option(help="A column of numbers.")] = None,
+    categories: Annotated[
+        list[str] | None, typer.Option(help="A column with few different values.")
+    ] = None,
+    min_documents: Annotated[
+        int, typer.Option(help="Leave out words that fewer texts than this have.")
+    ] = 3,
+    key: Annotated[str, typer.Option(help="The column of node keys, in nodes and labels.")] = "key",
+    label: Annotated[str, typer.Option(help="The column of class names.")] = "label",
+    source: Annotated[str, typer.Option(help="The column of an edge's one end.")] = "source",
+    target: Annotated[str, typer.Option(help="The column of its other end.")] = "target",
+    edge_type: Annotated[
+        str | None, typer.Option("--type", help="The column that says of which kind an edge is.")
+    ] = None,
+    edge_weight: Annotated[
+        str | None, typer.Option("--weight", help="The column that says how much an edge counts.")
+    ] = None,
+    directed: Annotated[bool, typer.Option(help="It matters which end is the source.")] = False,
+    repair: Annotated[
+        bool, typer.Option(help="Leave out what does not fit instead of refusing it.")
+    ] = False,
+    method: Annotated[str, typer.Option(help="See: nodegraft list methods.")] = "graft",
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="Set a parameter of the method."),
+    ] = None,
+    database: Annotated[
+        str | None,
+        typer.Option(help="Where versions are written down, if not in the folder: postgresql://…"),
+    ] = None,
+    note: Note = "",
+    by: By = None,
+) -> None:
+    """Make a store from tables of nodes, edges and labels, and teach it a first time."""
+    from rich.console import Console
+
+    from nodegraft.base.parameters.build import parse
+    from nodegraft.cli.display.store import Steps, report_table, store_summary
+    from nodegraft.model.registry import REGISTRY
+    from nodegraft.store.store import Store
+    from nodegraft.tables.read import read_tables
+
+    console = Console()
+    columns: dict[str, Any] = {
+        "key": key,
+        "source": source,
+        "target": target,
+        "edge_type": edge_type,
+        "edge_weight": edge_weight,
+        "directed": directed,
+    }
+    parameters = parse(REGISTRY.get(method), name_value_pairs(settings)).get_params()
+    with Steps(console) as steps:
+        steps.say("reading tables")
+        tables = read_tables(
+            nodes,
+            edges,
+            **columns,
+            text=text or (),
+            features=features or (),
+            categories=categories or (),
+            min_documents=min_documents,
+            repair=repair,
+        )
+        known = labels_in(labels, tables.graph, key, label)
+        store = Store.init(
+            place,
+            tables.graph,
+            known,
+            method=method,
+            parameters=parameters,
+            tables=columns,
+            database=database,
+            by=by,
+            note=note,
+            listener=steps,
+        )
+    console.print(report_table(tables.report))
+    console.print(store_summary(store))
+    console.print(
+        "Teach it a new class: "
+        f"nodegraft add {shlex.quote(str(place))} --class NAME --nodes KEY,KEY,KEY --dry-run",
+        highlight=False,
+        markup=False,
+        soft_wrap=True,
+        style="dim",
+    )
+    store.close()
+
+
+@user_errors
+def predict(
+    place: StorePlace,
+    nodes: Annotated[str | None, typer.Option(help="Keys, with commas between.")] = None,
+    table: Annotated[Path | None, typer.Option(help="A table with a column of keys.")] = None,
+    everyone: Annotated[bool, typer.Option("--all", help="All nodes.")] = False,
+    key: Annotated[str, typer.Option(help="The column of node keys in the table.")] = "key",
+    top: Annotated[int, typer.Option(help="How many classes of each node.")] = 1,
+    min_confidence: Annotated[
+        float | None, typer.Option(help="Keep back answers that are less sure, from 0 to 1.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Write a .parquet or .csv instead.")] = None,
+    version: WhichVersion = None,
+) -> None:
+    """The classes of nodes: by keys, by a table, or --all."""
+    from rich.console import Console
+
+    from nodegraft.cli.display.store import answering_version, answers_table
+    from nodegraft.cli.tables import column_of_keys, write_table
+    from nodegraft.store.answers import answered
+    from nodegraft.store.store import Store
+
+    if sum((nodes is not None, table is not None, everyone)) != 1:
+        raise ParameterError(
+            "Say which nodes, in one way: --nodes p17,p20 or --table new.parquet or --all."
+        )
+    with Store.open(place) as store:
+        champion, newest = store.champion, store.candidate
+        number = champion if version is None else version
+        state = store.state(number)
+    rows = state.graph.rows
+    if nodes is not None:
+        rows = state.graph.rows_of(keys_from(nodes, state.graph))
+    elif table is not None:
+        rows = state.graph.rows_of(column_of_keys(table, key, state.graph))
+    answers = answered(state, rows, number, top, min_confidence)
+    console = Console()
+    if out is None:
+        console.print(answers_table(answers))
+        console.print(answering_version(number, champion, newest))
+        return
+    write_table(answers.to_arrow(), out)
+    kept_back = answers.answers.count(None)
+    console.print(
+        f"{out}: answers about {len(answers):,} nodes, {kept_back:,} of them kept back.",
+        highlight=False,
+        markup=False,
+        soft_wrap=True,
+    )
+    console.print(answering_version(number, champion, newest))
+
+
+@user_errors
+def explain(
+    place: StorePlace,
+    node: Annotated[str, typer.Argument(help="The key of a node.")],
+    version: WhichVersion = None,
+) -> None:
+    """Why a node is answered as it is: what spoke for it, and which labels and edges."""
+    from rich.console import Console
+
+    from nodegraft.cli.display.explanation import Asked, explanation
+    from nodegraft.cli.display.store import answering_version
+    from nodegraft.store.answers import answered
+    from nodegraft.store.store import Store
+
+    with Store.open(place) as store:
+        champion, newest = store.champion, store.candidate
+        number = champion if version is None else version
+        state = store.state(number)
+    key = key_from(node, state.graph)
+    told = state.model.explain(state.graph, key)
+    known = answered(state, state.graph.rows_of([key]), number).known[0]
+    console = Console()
+    label = state.labels.owners().get(key)
+    console.print(explanation(Asked(key, float(known), label), told))
+    console.print(answering_version(number, champion, newest))

@@ -1,0 +1,66 @@
+"""What can be done to the labels of a store, by name and with plain JSON: done once, and again."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from nodegraft.base.errors import NodegraftError, StoreError
+from nodegraft.store.labels import StoreLabels
+
+_ACTIONS: Mapping[str, Callable[..., StoreLabels]] = {
+    "add": StoreLabels.added,
+    "label": StoreLabels.labelled,
+    "unlabel": StoreLabels.unlabelled,
+    "relabel": StoreLabels.relabelled,
+    "remove": StoreLabels.removed,
+    "rename": StoreLabels.renamed,
+    "merge": StoreLabels.merged,
+    "split": StoreLabels.split,
+}
+
+
+@dataclass(frozen=True)
+class Change:
+    """One change of labels."""
+
+    action: str
+    """What is done, as the command is called."""
+
+    detail: dict[str, Any]
+    """With what: the arguments of the method of :class:`StoreLabels`, by name."""
+
+    def applied(self, labels: StoreLabels) -> StoreLabels:
+        """The labels after it.
+
+        Args:
+            labels: The labels before.
+        """
+        return _ACTIONS[self.action](labels, **self.detail)
+
+
+def changes_labels(action: str) -> bool:
+    """Whether an action of a version is a change of labels, which can be done again.
+
+    Args:
+        action: Of a version.
+    """
+    return action in _ACTIONS
+
+
+def replayed(labels: StoreLabels, changes: Mapping[int, Change], without: int) -> StoreLabels:
+    """Labels after some changes.
+
+    Args:
+        labels: Before the first.
+        changes: The number of each one's version -> the change, in order.
+        without: The version that is undone, for the error.
+    """
+    for number, change in changes.items():
+        try:
+            labels = change.applied(labels)
+        except NodegraftError as error:
+            raise StoreError(
+                f"Version {without} cannot be undone by itself: version {number} ({change.action}) "
+                f"builds on it. {error} Undo version {number} first."
+            ) from error
+    return labels

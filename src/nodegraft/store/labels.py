@@ -1,0 +1,315 @@
+"""Who teaches what in a store, and who is held out to check it: a value, and its changes."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any
+
+from nodegraft.base.errors import ClassNameError, StoreError
+from nodegraft.base.files.bundle import prefixed, under
+from nodegraft.graph.keyed_labels import KeyedLabels
+from nodegraft.graph.keys import Key, hash_order, key_array, several
+from nodegraft.graph.labels import class_name
+from nodegraft.store.objects import Arrays, Document
+
+HELD_OUT, FEWEST = 0.2, 10
+"""This share of a class's labels does not teach but checks, from so many labels up."""
+
+Keys = tuple[Key, ...]
+
+
+@dataclass(frozen=True)
+class ClassLabels:
+    """The labels of one class, in the order of their keys' hashes."""
+
+    session: int
+    """The session that brought the class; 0 for the first ones."""
+
+    taught: Keys
+    """Nodes that teach it."""
+
+    held_out: Keys = ()
+    """Nodes that check it."""
+
+    @property
+    def all(self) -> Keys:
+        """Both."""
+        return self.taught + self.held_out
+
+    def with_more(self, keys: Iterable[Key]) -> "ClassLabels":
+        """With more labels. Of the new ones as many are held out as there ought to be; the old
+        ones go on teaching or checking.
+
+        Args:
+            keys: Of nodes that have no label yet.
+        """
+        new = _in_order(keys)
+        total = len(self.all) + len(new)
+        wanted = int(HELD_OUT * total) if total >= FEWEST else 0
+        checking = max(0, wanted - len(self.held_out))
+        return replace(
+            self,
+            taught=_in_order(self.taught + new[checking:]),
+            held_out=_in_order(self.held_out + new[:checking]),
+        )
+
+    def without(self, keys: frozenset[Key]) -> "ClassLabels":
+        """With fewer labels.
+
+        Args:
+            keys: Those that go.
+        """
+        taught = tuple(key for key in self.taught if key not in keys)
+        held_out = tuple(key for key in self.held_out if key not in keys)
+        return replace(self, taught=taught, held_out=held_out)
+
+
+class StoreLabels(Mapping[str, ClassLabels]):
+    """Class name -> its labels. Immutable: every change gives another one, or an error.
+
+    >>> labels = StoreLabels().added({"hats": ["a", "b"], "shoes": ["c"]})
+    >>> labels.renamed("hats", "caps").merged(["caps", "shoes"], "wear").taught
+    {'wear': ('c', 'a', 'b')}
+
+    Args:
+        classes: Class name -> its labels.
+    """
+
+    def __init__(self, classes: Mapping[str, ClassLabels] | None = None) -> None:
+        self._classes = dict(classes or {})
+
+    def __getitem__(self, name: str) -> ClassLabels:
+        if name not in self._classes:
+            known = ", ".join(sorted(self._classes)[:8])
+            raise ClassNameError(f"The store knows no class {name!r}. It knows {known}.")
+        return self._classes[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._classes
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._classes)
+
+    def __len__(self) -> int:
+        return len(self._classes)
+
+    def __eq__(self, other: object) -> bool:
+        same = isinstance(other, StoreLabels) and self._classes == other._classes
+        return same and list(self) == list(other)  # type: ignore[call-overload]
+
+    def __hash__(self) -> int:
+        return hash(tuple(self._classes.items()))
+
+    @property
+    def taught(self) -> dict[str, Keys]:
+        """Class name -> nodes that teach it."""
+        return {name: one.taught for name, one in self.items()}
+
+    @property
+    def held_out(self) -> dict[str, Keys]:
+        """Class name -> nodes that check it; classes without are left out."""
+        return {name: one.held_out for name, one in self.items() if one.held_out}
+
+    @property
+    def sessions(self) -> dict[str, int]:
+        """Class name -> the session that brought it."""
+        return {name: one.session for name, one in self.items()}
+
+    def owners(self) -> dict[Key, str]:
+        """The class of every labelled node."""
+        return {key: name for name, one in self.items() for key in one.all}
+
+    def added(self, classes: Mapping[str, Iterable[Key]]) -> "StoreLabels":
+        """With new classes.
+
+        Args:
+            classes: New class -> keys of its nodes.
+        """
+        known = [name for name in classes if name in self]
+        if known:
+            raise ClassNameError(
+                f"The store knows {known[0]!r} already: give it more labels with `label`, or "
+                "choose another name."
+            )
+        session = max(self.sessions.values(), default=-1) + 1
+        new = {class_name(name): _listed(keys, name) for name, keys in classes.items()}
+        if not new:
+            raise ClassNameError("No class was given.")
+        self._refuse_labelled(new)
+        fresh = {name: ClassLabels(session, ()).with_more(keys) for name, keys in new.items()}
+        return StoreLabels({**self, **fresh})
+
+    def labelled(self, more: Mapping[str, Iterable[Key]]) -> "StoreLabels":
+        """With more labels of known classes.
+
+        Args:
+            more: Known class -> keys of nodes that have no label yet.
+        """
+        new = {name: _listed(keys, name) for name, keys in more.items()}
+        self._refuse_labelled(new)
+        return StoreLabels({**self, **{name: self[name].with_more(new[name]) for name in new}})
+
+    def unlabelled(self, keys: Iterable[Key]) -> "StoreLabels":
+        """Without the labels of some nodes.
+
+        Args:
+            keys: Of labelled nodes.
+        """
+        gone = frozenset(_in_order(several(keys, "nodes")))
+        strangers = sorted(gone - self.owners().keys(), key=str)
+        if strangers:
+            raise StoreError(
+                f"Node {strangers[0]!r} has no label in this store: give it one with `label`."
+            )
+        left = {name: one.without(gone) for name, one in self.items()}
+        return StoreLabels(left)._each_taught()
+
+    def relabelled(self, classes: Mapping[str, Iterable[Key]]) -> "StoreLabels":
+        """With other classes for nodes that are labelled.
+
+        Args:
+            classes: Known class -> keys of nodes that are labelled as something else.
+        """
+        new = {name: _listed(keys, name) for name, keys in classes.items()}
+        for name in new:
+            self[name]
+        moved = self.unlabelled([key for keys in new.values() for key in keys])
+        return moved.labelled(new)
+
+    def removed(self, names: Iterable[str]) -> "StoreLabels":
+        """Without some classes.
+
+        Args:
+            names: The classes that go.
+        """
+        gone = several(names, "class names")
+        for name in gone:
+            self[name]
+        left = {name: one for name, one in self.items() if name not in gone}
+        if not left:
+            raise StoreError("A store needs one class at least: this would remove the last one.")
+        return StoreLabels(left)
+
+    def renamed(self, old: str, new: str) -> "StoreLabels":
+        """With another name for a class.
+
+        Args:
+            old: The name it has.
+            new: The name it gets.
+        """
+        self[old]
+        if new in self:
+            raise ClassNameError(f"The store knows {new!r} already: to join both use `merge`.")
+        return StoreLabels(
+            {class_name(new) if name == old else name: one for name, one in self.items()}
+        )
+
+    def merged(self, names: Iterable[str], into: str) -> "StoreLabels":
+        """With several classes made one, which is as old as the oldest of them.
+
+        Args:
+            names: The classes that go.
+            into: What they are from then on: one of them, or a new name.
+        """
+        parts = list(dict.fromkeys(several(names, "class names")))
+        if len(parts) < 2:
+            raise StoreError("Merging takes two classes at least.")
+        if into in self and into not in parts:
+            raise ClassNameError(f"The store knows {into!r} already: name it among the merged.")
+        both = [self[name] for name in parts]
+        one = ClassLabels(
+            min(part.session for part in both),
+            _in_order(key for part in both for key in part.taught),
+            _in_order(key for part in both for key in part.held_out),
+        )
+        left = {name: kept for name, kept in self.items() if name not in parts}
+        return StoreLabels({**left, class_name(into): one})
+
+    def split(self, name: str, parts: Mapping[str, Iterable[Key]]) -> "StoreLabels":
+        """With a class made several, which are as old as it was.
+
+        Args:
+            name: The class that goes.
+            parts: New class -> keys of nodes, which may be labels of the old one. Its other labels
+                go: nobody has said which part they are of.
+        """
+        old, left = self[name], {other: one for other, one in self.items() if other != name}
+        if len(parts) < 2:
+            raise StoreError("Splitting takes two new classes at least.")
+        rest = StoreLabels(left)
+        new = rest.added(parts)
+        aged = {part: replace(new[part], session=old.session) for part in parts}
+        return StoreLabels({**left, **aged})
+
+    def state(self) -> tuple[Arrays, Document]:
+        """As arrays and JSON."""
+        taught, held_out = (
+            KeyedLabels({name: key_array(keys) for name, keys in some.items()}).to_arrays()
+            for some in (self.taught, {name: one.held_out for name, one in self.items()})
+        )
+        arrays = prefixed("taught.", taught) | prefixed("held_out.", held_out)
+        return arrays, {"kind": "labels", "schema": 1, "sessions": list(self.sessions.items())}
+
+    @classmethod
+    def from_state(cls, arrays: Arrays, document: Document) -> "StoreLabels":
+        """What :meth:`state` describes.
+
+        Args:
+            arrays: Its arrays.
+            document: Its JSON.
+        """
+        if document.get("kind") != "labels" or document.get("schema") != 1:
+            raise StoreError("This object of the store holds no labels that this nodegraft reads.")
+        sessions: list[Any] = document["sessions"]
+        names = [name for name, _ in sessions]
+        parts = [
+            KeyedLabels.from_arrays(names, under(prefix, arrays))
+            for prefix in ("taught.", "held_out.")
+        ]
+        return cls(
+            {
+                name: ClassLabels(session, *(tuple(part[name].tolist()) for part in parts))
+                for name, session in sessions
+            }
+        )
+
+    def _refuse_labelled(self, new: Mapping[str, Keys]) -> None:
+        owners = self.owners()
+        for name, keys in new.items():
+            for key in keys:
+                if key in owners:
+                    other = "" if owners[key] == name else f" of {name!r}, or use `relabel`"
+                    raise StoreError(
+                        f"Node {key!r} is labelled {owners[key]!r} already. A node has one class: "
+                        f"leave it out{other}."
+                    )
+                owners[key] = name
+
+    def _each_taught(self) -> "StoreLabels":
+        empty = [name for name, one in self.items() if not one.taught]
+        if empty:
+            raise StoreError(
+                f"Class {empty[0]!r} would have no label left that teaches it: use `remove` to "
+                "let the class go."
+            )
+        return self
+
+
+def _in_order(keys: Iterable[Key]) -> Keys:
+    listed = list(keys)
+    if not listed:
+        return ()
+    array = key_array(listed)
+    if array.ndim != 1:
+        raise StoreError(f"Node keys are texts or integers, not {listed[0]!r}.")
+    return tuple(array[hash_order(array)].tolist())
+
+
+def _listed(keys: Iterable[Key], name: str) -> Keys:
+    listed = _in_order(several(keys, f"nodes of {name!r}"))
+    if not listed:
+        raise ClassNameError(f"Class {name!r} has no nodes.")
+    twice = next((one for one, other in pairwise(sorted(listed)) if one == other), None)
+    if twice is not None:
+        raise StoreError(f"Node {twice!r} is listed twice for {name!r}.")
+    return listed

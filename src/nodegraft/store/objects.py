@@ -1,0 +1,130 @@
+"""Arrays and JSON known by their content: what two versions share is kept once."""
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors import SafetensorError
+from safetensors.numpy import load, save
+
+from nodegraft.base.errors import StoreError
+from nodegraft.base.files.folder import WriteOnceFolder
+
+Arrays = dict[str, NDArray[Any]]
+Document = dict[str, Any]
+Value = TypeVar("Value")
+
+
+class Objects:
+    """A folder, here or wherever fsspec reaches, of files that are named by their SHA-256.
+
+    >>> objects = Objects("memory://doc/objects")
+    >>> name = objects.put({"x": np.arange(3)}, {"of": "hats"})
+    >>> name == objects.put({"x": np.arange(3)}, {"of": "hats"}), objects.get(name)[1]
+    (True, {'of': 'hats'})
+
+    Args:
+        place: The folder, which need not exist yet.
+    """
+
+    def __init__(self, place: str | Path) -> None:
+        self._folder = WriteOnceFolder(place)
+
+    def put(self, arrays: Mapping[str, NDArray[Any]], document: Mapping[str, Any]) -> str:
+        """Keep arrays and JSON; the name under which they are found again.
+
+        Every array is a file of its own, and so is the list of them, written last: what is named
+        is whole.
+
+        Args:
+            arrays: Arrays of numbers, by name.
+            document: Plain JSON.
+        """
+        parts = {name: self._write(_packed(array)) for name, array in arrays.items()}
+        listed = {"arrays": parts, "document": document}
+        return self._write(json.dumps(listed, sort_keys=True, ensure_ascii=False).encode())
+
+    def get(self, name: str) -> tuple[Arrays, Document]:
+        """What :meth:`put` was given; a file that is missing or damaged is told.
+
+        Args:
+            name: What it gave.
+        """
+        parts, document = self._listed(name)
+        return {part: self._array(place) for part, place in parts.items()}, document
+
+    def names_in(self, names: Iterable[str]) -> set[str]:
+        """All files that some objects are made of.
+
+        Args:
+            names: What :meth:`put` gave.
+        """
+        found: set[str] = set()
+        for name in set(names):
+            found |= {name, *self._listed(name)[0].values()}
+        return found
+
+    def all_names(self) -> list[str]:
+        """The names of all files there are."""
+        return self._folder.names("")
+
+    def remove(self, name: str) -> None:
+        """Take one file away.
+
+        Args:
+            name: Its name.
+        """
+        self._folder.remove(name)
+
+    def _write(self, content: bytes) -> str:
+        name = hashlib.sha256(content).hexdigest()
+        self._folder.write(name, content)
+        return name
+
+    def _read(self, name: str) -> bytes:
+        if len(name) != 64 or not set(name) <= set("0123456789abcdef"):
+            raise StoreError(f"{name[:80]!r} is no name of an object of a store.")
+        try:
+            content = self._folder.read(name)
+        except FileNotFoundError as error:
+            raise StoreError(
+                f"The store lacks {self._folder.place}/{name}, which a version needs: was it "
+                "deleted, or copied while it was being written?"
+            ) from error
+        if hashlib.sha256(content).hexdigest() != name:
+            raise StoreError(
+                f"{self._folder.place}/{name} is damaged: it is not as it was written. Bring it "
+                "back from a copy of the store."
+            )
+        return content
+
+    def _listed(self, name: str) -> tuple[dict[str, str], Document]:
+        def parsed(content: bytes) -> tuple[dict[str, str], Document]:
+            listed = json.loads(content)
+            return dict(listed["arrays"]), dict(listed["document"])
+
+        return _understood(name, parsed, self._read(name))
+
+    def _array(self, name: str) -> NDArray[Any]:
+        def parsed(content: bytes) -> NDArray[Any]:
+            array: NDArray[Any] = load(content)["array"]
+            return array
+
+        return _understood(name, parsed, self._read(name))
+
+
+def _packed(array: NDArray[Any]) -> bytes:
+    # Not ascontiguousarray: that makes a row out of a single number.
+    packed: bytes = save({"array": np.asarray(array, order="C")})
+    return packed
+
+
+def _understood(name: str, read: Callable[[bytes], Value], content: bytes) -> Value:
+    try:
+        return read(content)
+    except (ValueError, KeyError, TypeError, AttributeError, SafetensorError) as error:
+        raise StoreError(f"Object {name} of the store holds something else: {error}.") from error

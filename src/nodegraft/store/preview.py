@@ -1,0 +1,214 @@
+"""What a change would do, before it is done."""
+
+from collections import Counter
+from dataclasses import dataclass
+from math import sqrt
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nodegraft.graph.algebra.matrix import IntArray
+from nodegraft.graph.keys import Key, NodeKeys
+from nodegraft.store.labels import StoreLabels
+from nodegraft.store.measures import RightAnswers, recognised_by_halves, right_answers
+from nodegraft.store.state import State
+
+SAMPLE = 20_000
+"""So many nodes, drawn by the hash of their keys, say how many answers change."""
+
+EXAMPLES = 10
+"""So many nodes whose answer changes are shown."""
+
+NORMAL, SEVERAL = 1.96, 3.0
+"""How many standard errors are noise: for one number, and for the worst of many classes."""
+
+SURE, ALIKE = 0.5, 0.8
+"""A new class none of whose labels is recognised by the others is taken for a mixture of known ones
+where the version before was surer than this, on average, of what they are, and took no larger share
+of them for the same class."""
+
+
+@dataclass(frozen=True)
+class Flip:
+    """A node that is answered differently."""
+
+    node: Key
+    """Its key."""
+
+    before: str
+    """What it was answered to be."""
+
+    after: str
+    """What it would be answered to be."""
+
+    confidence: float
+    """How sure the new answer is: of the class, and of the node being of a known one."""
+
+
+@dataclass(frozen=True)
+class TakenFor:
+    """What a version that does not know a class takes its labels for."""
+
+    classes: dict[str, int]
+    """Known class -> how many labels, the most frequent first."""
+
+    sure: float
+    """How sure it is of that, on average."""
+
+    @property
+    def mixed(self) -> bool:
+        """Whether it is sure of several classes, none of which has nearly all labels."""
+        counts = list(self.classes.values())
+        return self.sure > SURE and max(counts) < ALIKE * sum(counts)
+
+
+@dataclass(frozen=True)
+class Preview:
+    """What changes between two versions."""
+
+    asked: int
+    """How many nodes were asked about: all, or a fair sample."""
+
+    nodes: int
+    """How many nodes there are."""
+
+    flips: dict[tuple[str, str], int]
+    """(before, after) -> how many of the nodes asked about; the most frequent first."""
+
+    examples: tuple[Flip, ...]
+    """Some of them that have no label, the surest first."""
+
+    before: RightAnswers
+    """How well held-out nodes of classes that both versions know are answered."""
+
+    after: RightAnswers
+    """The same after the change."""
+
+    new: RightAnswers
+    """How many labels of each class that is new are recognised by the other half of them."""
+
+    taken_for: dict[str, TakenFor]
+    """What the version before took the labels of each of these classes for."""
+
+    @property
+    def flipped(self) -> int:
+        """How many of the nodes asked about are answered differently."""
+        return sum(self.flips.values())
+
+    @property
+    def forgetting(self) -> float | None:
+        """By how much the share of right answers about held-out nodes falls."""
+        if self.before.accuracy is None or self.after.accuracy is None:
+            return None
+        return self.before.accuracy - self.after.accuracy
+
+    @property
+    def noise(self) -> float | None:
+        """A fall that chance alone gives once in twenty times, and one node at least."""
+        accuracy, nodes = self.before.accuracy, self.before.nodes
+        return None if accuracy is None else _noise(accuracy, nodes, NORMAL)
+
+    def objections(self) -> list[str]:
+        """What speaks against the change, a sentence each; none if it stays within the noise."""
+        found = []
+        old, new, noise = self.before.accuracy, self.after.accuracy, self.noise
+        if old is not None and new is not None and noise is not None and old - new > noise:
+            found.append(
+                f"{100 * old:.1f} % of {self.before.nodes} held-out nodes are answered rightly "
+                f"now, and {100 * new:.1f} % would be; chance explains {100 * noise:.1f} points."
+            )
+        for name, asked in self.before.asked.items():
+            recall = self.before.recall(name)
+            if recall - self.after.recall(name) > _noise(recall, asked, SEVERAL):
+                found.append(
+                    f"Class {name!r} would lose {self.before.right[name] - self.after.right[name]} "
+                    f"of the {self.before.right[name]} held-out nodes that are answered rightly "
+                    f"now (of {asked})."
+                )
+        mixed = [
+            name
+            for name, right in self.new.right.items()
+            if not right and self.taken_for[name].mixed
+        ]
+        return found + [
+            f"None of the {self.new.asked[name]} labels of {name!r} is recognised by the others, "
+            f"and they look like known classes ({', '.join(self.taken_for[name].classes)}): "
+            "are they all of one class?"
+            for name in mixed
+        ]
+
+
+def compare(before: State, after: State) -> Preview:
+    """How answers differ between two versions, about nodes that both have.
+
+    Args:
+        before: One version.
+        after: The other; it may have other nodes.
+    """
+    graph = before.graph
+    rows = graph.sampled(SAMPLE, graph.rows[:0])
+    if after.graph is not graph:
+        there = NodeKeys(after.graph.key_array_of(after.graph.rows))
+        rows = rows[there.find(graph.key_array_of(rows)) >= 0]
+    keys = graph.keys_of(rows)
+    old, _, _ = _answers(before, rows)
+    new, shares, known = _answers(after, after.graph.rows_of(keys))
+    sure = shares * known
+    moved = np.flatnonzero(old != new)
+    pairs = Counter((old[place], new[place]) for place in moved)
+    labelled = after.labels.owners()
+    telling = [place for place in moved if keys[place] not in labelled]
+    surest = sorted(telling, key=lambda place: -sure[place])[:EXAMPLES]
+    both = _checking_both(before.labels, after.labels)
+    fresh = _new_classes(before.labels, after.labels)
+    return Preview(
+        len(keys),
+        graph.num_nodes,
+        dict(pairs.most_common()),
+        tuple(Flip(keys[place], old[place], new[place], float(sure[place])) for place in surest),
+        right_answers(before, both),
+        right_answers(after, both),
+        recognised_by_halves(before, fresh),
+        {name: _taken_for(before, nodes) for name, nodes in fresh.items()},
+    )
+
+
+def _answers(state: State, rows: IntArray) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """The class of each node, its probability, and that of being of a known class at all."""
+    scores = state.model.score_rows(state.graph, rows)
+    names = np.array(state.model.classes_, dtype=object)
+    shares = state.model.probabilities(scores).max(axis=1)
+    return names[scores.argmax(axis=1)], shares, state.model.known_class_probability(scores)
+
+
+def _checking_both(before: StoreLabels, after: StoreLabels) -> dict[str, tuple[Key, ...]]:
+    """Nodes that check the same class in both versions."""
+    kept = {
+        name: tuple(filter(frozenset(after[name].held_out).__contains__, keys))
+        for name, keys in before.held_out.items()
+        if name in after
+    }
+    return {name: keys for name, keys in kept.items() if keys}
+
+
+def _new_classes(before: StoreLabels, after: StoreLabels) -> dict[str, tuple[Key, ...]]:
+    """Classes taught by nodes without a label before: not those renamed, merged or split."""
+    owned = before.owners()
+    return {
+        name: keys
+        for name, keys in after.taught.items()
+        if name not in before and not any(key in owned for key in keys)
+    }
+
+
+def _taken_for(before: State, nodes: tuple[Key, ...]) -> TakenFor:
+    answers, shares, _ = _answers(before, before.graph.rows_of(nodes))
+    return TakenFor(dict(Counter(answers.tolist()).most_common()), float(shares.mean()))
+
+
+def _noise(share: float, nodes: int, errors: float) -> float:
+    # As if four more had been asked about, half of them answered rightly: where all are, chance
+    # may still take some.
+    likely = (share * nodes + 2.0) / (nodes + 4.0)
+    return max(errors * sqrt(likely * (1.0 - likely) / nodes), 1.0 / nodes)

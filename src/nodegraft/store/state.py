@@ -1,0 +1,136 @@
+"""What a version of a store is: a graph, labels, and the model that they make."""
+
+from dataclasses import dataclass
+
+from nodegraft.base.errors import CheckpointError
+from nodegraft.base.events import SILENT, Listener
+from nodegraft.base.memo import Memo
+from nodegraft.graph.graph import Graph
+from nodegraft.model.capability import Capability
+from nodegraft.model.checkpoint import unpack_model
+from nodegraft.model.method import Method
+from nodegraft.model.registry import make_method, unpacked_model
+from nodegraft.store.labels import StoreLabels
+from nodegraft.store.objects import Objects
+from nodegraft.tables.storage import pack_graph, unpack_graph
+
+
+@dataclass(frozen=True)
+class State:
+    """One version, ready to be asked."""
+
+    graph: Graph
+    """All nodes and edges."""
+
+    labels: StoreLabels
+    """Who teaches, and who checks."""
+
+    model: Method
+    """What was learned from them."""
+
+    def relabelled(self, labels: StoreLabels, listener: Listener = SILENT) -> "State":
+        """The same graph with other labels; where :meth:`needs_fit`, all is learned again.
+
+        Args:
+            labels: The other labels.
+            listener: Is told how far it is.
+        """
+        model = self.model._now()
+        if Capability.SET_LABELS in model.capabilities():
+            model.set_labels(self.graph, labels.taught, labels.sessions, listener=listener)
+        elif self.needs_fit(labels):
+            model.fit(self.graph, labels.taught, listener=listener)
+        else:
+            new = {name: keys for name, keys in labels.taught.items() if name not in self.labels}
+            model.add_classes(self.graph, new, listener=listener)
+        return State(self.graph, labels, model)
+
+    def needs_fit(self, labels: StoreLabels) -> bool:
+        """Whether the method must be fitted from the start to know other labels.
+
+        Args:
+            labels: The other labels.
+        """
+        if Capability.SET_LABELS in self.model.capabilities():
+            return False
+        kept = {name: labels[name] for name in self.labels if name in labels}
+        return len(labels) == len(self.labels) or kept != dict(self.labels)
+
+
+@dataclass(frozen=True)
+class StateNames:
+    """The three objects that a version is kept in."""
+
+    graph: str
+    """Of the graph."""
+
+    labels: str
+    """Of the labels."""
+
+    model: str
+    """Of the model."""
+
+
+class States:
+    """States in objects. The last graph that was read is kept: most versions share it.
+
+    Args:
+        objects: Where they lie.
+    """
+
+    def __init__(self, objects: Objects) -> None:
+        self._objects = objects
+        self._graphs = Memo[Graph](most=1)
+
+    def put(self, state: State, graph: str | None = None) -> StateNames:
+        """Keep a state.
+
+        Args:
+            state: The state.
+            graph: The object of its graph, where that is kept already.
+        """
+        return StateNames(
+            graph or self._objects.put(*pack_graph(state.graph)),
+            self._objects.put(*state.labels.state()),
+            self._objects.put(*state.model.packed()),
+        )
+
+    def get(self, names: StateNames) -> State:
+        """The state that some objects hold.
+
+        Args:
+            names: The objects.
+        """
+        labels = StoreLabels.from_state(*self._objects.get(names.labels))
+        saved = unpack_model(*self._objects.get(names.model), f"Object {names.model}")
+        model = unpacked_model(saved)
+        if {name: set(keys) for name, keys in labels.taught.items()} != {
+            name: set(keys.tolist()) for name, keys in model.labels_.items()
+        }:
+            raise CheckpointError("The model of this version was taught by other labels than it.")
+        return State(self._graph(names.graph), labels, model)
+
+    def _graph(self, name: str) -> Graph:
+        return self._graphs.get(
+            name, lambda: unpack_graph(*self._objects.get(name), f"Object {name}")[0]
+        )
+
+
+def first_state(
+    graph: Graph,
+    labels: StoreLabels,
+    method: str,
+    parameters: dict[str, object],
+    listener: Listener = SILENT,
+) -> State:
+    """A model fitted for the first time.
+
+    Args:
+        graph: The graph.
+        labels: The first labels.
+        method: The name of the method.
+        parameters: Its hyper-parameters.
+        listener: Is told how far it is.
+    """
+    model = make_method(method, **parameters)
+    return State(graph, labels, model.fit(graph, labels.taught, listener=listener))

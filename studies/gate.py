@@ -1,0 +1,103 @@
+"""Whom a store's gate refuses: honest new classes, and known classes mixed and called a new one.
+
+    python -m studies.gate --data DIR     # measures what is missing, then writes the table
+    python -m studies.gate                # writes the table again
+
+A third of the classes, ten at most, are left out and taught one at a time by five nodes; beside
+each, a class of three nodes of one known class and two of another. Two thirds of the labels of the
+known classes teach or check. Writes ``studies/records/gate.json``, graph by graph and seed by seed,
+and from it ``docs/how-to/gate-measured.md``.
+"""
+
+from collections.abc import Sequence
+from itertools import product
+
+import numpy as np
+from studies import record_file
+from studies.record_file import PAGES, Record
+
+from nodegraft.base.seeds import Seeds
+from nodegraft.datasets.templates.dataset import LoadedDataset
+from nodegraft.graph.keys import Key
+from nodegraft.report.tables.table import Table
+from nodegraft.store.changes import Change
+from nodegraft.store.labels import StoreLabels
+from nodegraft.store.preview import compare
+from nodegraft.store.state import State, first_state
+
+RECORDS = record_file.FOLDER / "gate.json"
+MOST, SHOTS = 10, 5
+KINDS = {"honest": "honest classes", "mixed": "known classes, mixed"}
+
+
+def main() -> None:
+    """Measure if there is data to measure on, and write the table."""
+    options = record_file.parser(__doc__, seeds=2).parse_args()
+    if options.data:
+        wanted = product(options.graphs, range(options.seeds))
+        record_file.measure_missing(RECORDS, ("graph", "seed"), wanted, options.data, measured)
+    (PAGES.parent / "how-to" / "gate-measured.md").write_text(told(record_file.read(RECORDS)))
+
+
+def measured(data: LoadedDataset, seed: int) -> Record:
+    """One store, taught many classes, each by itself."""
+    graph, draws = data.graph, Seeds(seed).generator("gate")
+    nodes: dict[str, list[Key]] = {
+        name: draws.permutation(graph.key_array_of(rows)).tolist()
+        for name, rows in sorted(data.labels.items())
+    }
+    names = draws.permutation(sorted(nodes)).tolist()
+    new, known = names[: min(MOST, len(names) // 3)], names[min(MOST, len(names) // 3) :]
+    taught = {name: nodes[name][: 2 * len(nodes[name]) // 3] for name in known}
+    state = first_state(graph, StoreLabels().added(taught), "graft", {})
+    honest = [nodes[name][:SHOTS] for name in new]
+    free = {name: nodes[name][len(taught[name]) :] for name in known}
+    return {
+        "honest": [asked(state, one) for one in honest],
+        "mixed": [asked(state, one) for one in mixtures(free, len(honest), draws)],
+    }
+
+
+def mixtures(free: dict[str, list[Key]], count: int, draws: np.random.Generator) -> list[list[Key]]:
+    """Three nodes of one class and two of another, each node once."""
+    found = []
+    for _ in range(count):
+        rich = [name for name, keys in free.items() if len(keys) >= SHOTS]
+        one, other = draws.choice(rich, 2, replace=False)
+        found.append([*free[one][:3], *free[other][:2]])
+        free[one], free[other] = free[one][3:], free[other][2:]
+    return found
+
+
+def asked(state: State, nodes: list[Key]) -> Record:
+    """What the gate says of one class."""
+    seen = compare(
+        state, state.relabelled(Change("add", {"classes": {"?": nodes}}).applied(state.labels))
+    )
+    return {
+        "recognised": seen.new.right["?"],
+        "sure_before": round(seen.taken_for["?"].sure, 4),
+        "taken_for": list(seen.taken_for["?"].classes.values()),
+        "forgetting": round(seen.forgetting or 0.0, 5),
+        "noise": round(seen.noise or 0.0, 5),
+        "flipped": seen.flipped,
+        "refused": len(seen.objections()),
+    }
+
+
+def told(records: Sequence[Record]) -> str:
+    """A row for each graph."""
+    rows = []
+    for graph in dict.fromkeys(one["graph"] for one in records):
+        some = [one for one in records if one["graph"] == graph]
+        cells = []
+        for kind in KINDS:
+            verdicts = [verdict["refused"] > 0 for one in some for verdict in one[kind]]
+            cells.append(f"{sum(verdicts)} of {len(verdicts)}")
+        rows.append([graph, str(len(some)), *cells])
+    heads = ["graph", "seeds", *(f"{name}: refused" for name in KINDS.values())]
+    return f"<!-- Written by studies/gate.py. -->\n\n{Table.of(heads, rows).markdown()}\n"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,125 @@
+"""What the commands of a store show, and what they say of input that does not fit."""
+
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+from typer.testing import CliRunner, Result
+
+from nodegraft.cli.app import app
+from nodegraft.cli.display.explanation import Asked, explanation
+from nodegraft.cli.display.shares import likely
+
+NODES = {
+    **{f"cap{n}": f"a soft cap with a brim number {n}" for n in range(12)},
+    **{f"boot{n}": f"a hard boot with a heel number {n}" for n in range(12)},
+    **{f"lamp{n}": f"a bright lamp for a room number {n}" for n in range(6)},
+    "odd, one": "a bright thing number 9",
+}
+
+
+def call(*arguments: str, columns: int = 80) -> Result:
+    return CliRunner().invoke(app, arguments, env={"COLUMNS": str(columns)})
+
+
+def table(place: Path, head: str, rows: list[tuple[str, str]]) -> str:
+    cells = [f'"{first}","{second}"' for first, second in rows]
+    place.write_text("\n".join([head, *cells, ""]))
+    return str(place)
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """A store, and tables by name."""
+    folder = tmp_path_factory.mktemp("shop")
+    known = [(key, key.rstrip("0123456789")) for key in NODES if key.startswith(("cap", "boot"))]
+    edges = [(key, f"{name}0") for key, name in known if key != f"{name}0"]
+    places = {
+        "store": str(folder / "store"),
+        "nodes": table(folder / "nodes.csv", "key,text", list(NODES.items())),
+        "edges": table(folder / "edges.csv", "source,target", edges),
+        "labels": table(folder / "labels.csv", "key,label", known),
+        "empty": table(folder / "empty.csv", "key,label", []),
+    }
+    done = call("init", places["store"], *tables(places), "--text", "text")
+    assert done.exit_code == 0, done.output
+    assert "knows 2 classes from 24 labels" in " ".join(done.output.split())
+    assert f"nodegraft add {places['store']} --class NAME" in done.output
+    return places
+
+
+def tables(places: dict[str, str], labels: str = "labels") -> list[str]:
+    parts = {"nodes": "nodes", "edges": "edges", "labels": labels}
+    return [word for option, name in parts.items() for word in (f"--{option}", places[name])]
+
+
+def test_answers_say_who_gave_them_and_who_is_newer(shop: dict[str, str]) -> None:
+    assert call("predict", shop["store"], "--nodes", "cap1").output.endswith("by version 1.\n")
+    lamps = ("add", shop["store"], "--class", "lamp", "--nodes", "lamp0,lamp1,lamp2")
+    assert call(*lamps).exit_code == 0
+    old = call("predict", shop["store"], "--nodes", "lamp3", "--top", "3").output
+    assert "or ask it with --version 2" in " ".join(old.split())
+    new = call("predict", shop["store"], "--nodes", '"odd, one",lamp3', "--version", "2").output
+    assert "odd, one" in new
+    assert "Answered by version 2." in new
+    assert call("undo", shop["store"]).exit_code == 0
+    told = call("history", shop["store"]).output
+    assert "1 answers" in told
+    assert "add lamp (3)" in told
+
+
+def test_what_is_kept_back_is_named_beside(shop: dict[str, str]) -> None:
+    told = call("predict", shop["store"], "--nodes", "cap1,lamp3", "--min-confidence", "1").output
+    row = next(line for line in told.splitlines() if "lamp3" in line)
+    assert "abstains" in row
+    assert "cap" in row or "boot" in row
+
+
+@pytest.mark.parametrize("columns", [60, 80, 120])
+def test_an_explanation_fits_its_place(shop: dict[str, str], columns: int) -> None:
+    told = call("explain", shop["store"], "cap3", columns=columns).output
+    assert told.startswith("cap3 is cap (")
+    assert "It is labelled cap." in " ".join(told.split())
+    assert max(map(len, told.splitlines())) <= columns
+    assert "-0.00" not in told
+
+
+def test_a_node_is_explained_where_there_is_one_class_only() -> None:
+    said = {"signal": "walks", "for": 1.0, "for_runner_up": 1.0}
+    told = {
+        **{"answer": "cap", "probability": 1.0, "runner_up": "cap", "runner_up_probability": 1.0},
+        **{"signals": [said], "labels": [], "unlabelled_nodes": 0.0, "relations": []},
+    }
+    console = Console(width=80)
+    with console.capture() as seen:
+        console.print(explanation(Asked("a", 1.0, None), told))
+    assert seen.get().startswith("a is cap (100 %), the only class there is.")
+
+
+def test_shares_are_never_rounded_to_certainty() -> None:
+    shown = [likely(share) for share in (0.0, 0.001, 0.006, 0.5, 0.994, 0.9999, 1.0)]
+    assert shown == ["0 %", "<1 %", "1 %", "50 %", "99 %", ">99 %", "100 %"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["predict", "{store}", "--nodes", "cap1,Cap2"], "no node 'Cap2' in this graph. Did you"),
+        (["predict", "{store}", "--nodes", "xyzzy"], "There is no node 'xyzzy' in this graph."),
+        (["predict", "{store}", "--nodes", " , "], "No node was named"),
+        (["predict", "{store}", "--nodes", "cap1", "--all"], "in one way: --nodes"),
+        (["explain", "{store}", "cap1,cap2"], "There is no node 'cap1,cap2'"),
+        (["add", "{store}", "--labels", "{empty}"], "empty.csv has no label: its column 'label'"),
+        (["split", "{store}", "cap", "--into", "a=cap1", "--into", "b"], "must look like CLASS="),
+    ],
+)
+def test_errors_say_what_to_do(shop: dict[str, str], arguments: list[str], sentence: str) -> None:
+    done = call(*(word.format(**shop) for word in arguments))
+    assert done.exit_code == 2
+    assert sentence in done.stderr
+
+
+def test_a_store_needs_labels(shop: dict[str, str], tmp_path: Path) -> None:
+    done = call("init", str(tmp_path / "s"), *tables(shop, labels="empty"), "--text", "text")
+    assert done.exit_code == 2
+    assert "empty.csv has no label" in done.stderr

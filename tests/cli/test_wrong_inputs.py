@@ -1,0 +1,165 @@
+"""What a new user gets wrong, and the sentence that each mistake is answered with."""
+
+import json
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from pyarrow import csv, parquet
+from typer.testing import CliRunner
+
+from nodegraft.cli.app import app
+
+WORDS = {"hats": "felt brim wool cap", "shoes": "sole lace heel leather"}
+KEYS = [f"{name}{number}" for name in WORDS for number in range(12)]
+NODES: dict[str, list[Any]] = {
+    "id": KEYS,
+    "text": [f"{text} item{number % 5}" for text in WORDS.values() for number in range(12)],
+    "price": [float(number) for number in range(24)],
+}
+EDGES = {"a": KEYS[:-1], "b": KEYS[1:]}
+LABELLED = [key for key in KEYS if int(key[-1]) < 5]
+LABELS = {"id": LABELLED, "class": [key.rstrip("0123456789") for key in LABELLED]}
+INIT = ("--key", "id", "--source", "a", "--target", "b", "--label", "class", "--text", "text")
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Tables, and a store that nobody spoils."""
+    folder = tmp_path_factory.mktemp("user")
+    for name, columns in {"nodes": NODES, "edges": EDGES, "labels": LABELS}.items():
+        parquet.write_table(pa.table(columns), folder / f"{name}.parquet")
+    csv.write_csv(pa.table(NODES), folder / "nodes.csv")
+    (folder / "empty.csv").write_text("id,class\n")
+    (folder / "notes.txt").write_text("not a table")
+    (folder / "broken.parquet").write_bytes(b"PAR1 broken")
+    parquet.write_table(pa.table({"id": ["x9"], "class": ["hats"]}), folder / "strangers.parquet")
+    parquet.write_table(pa.table({"a": ["x9"], "b": ["hats1"]}), folder / "dangling.parquet")
+    twice = {name: [*values, values[0]] for name, values in NODES.items()}
+    parquet.write_table(pa.table(twice), folder / "twice.parquet")
+    done = invoke(folder, f"init shop {tables()}")
+    assert done[0] == 0, done[1]
+    return folder
+
+
+def tables(**others: str) -> str:
+    """The usual tables as options, or others."""
+    names = {"nodes": "nodes.parquet", "edges": "edges.parquet", "labels": "labels.parquet"}
+    given = {**names, **others}
+    return " ".join([*INIT, *(f"--{name} {file}" for name, file in given.items())])
+
+
+def invoke(folder: Path, line: str) -> tuple[int, str]:
+    """Exit code and all output of a command, given in a folder."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        done = CliRunner().invoke(app, line.split(), env={"COLUMNS": "400"})
+    return done.exit_code, done.output
+
+
+WRONG = {
+    "init new --nodes none.parquet --labels labels.parquet --text text": "none.parquet",
+    f"init new {tables(nodes='notes.txt')}": r"notes\.txt.*(parquet|csv)",
+    f"init new {tables(nodes='broken.parquet')}": r"broken\.parquet",
+    f"init new {tables(nodes='twice.parquet')}": "node key seen before",
+    f"init new {tables(edges='dangling.parquet')}": "x9",
+    f"init new {tables(labels='strangers.parquet')}": "x9",
+    f"init new {tables(labels='empty.csv')}": "has no label",
+    f"init new {tables()} --text description": "no column 'description'",
+    f"init new {tables()} --features text": "text",
+    f"init new {tables()} --type kind": "no column 'kind'",
+    f"init new {tables()} --method grft": "Did you mean 'graft'",
+    f"init new {tables()} --set hop=3": "hop",
+    f"init new {tables()} --set hops=many": "hops",
+    f"init new {tables()} --database nowhere": "database",
+    f"init shop {tables()}": "shop exists already",
+    "add nowhere --class x --nodes hats7": "nowhere is no store",
+    "add . --class x --nodes hats7": "is no store",
+    "add shop --class x": "Name a class and its nodes",
+    "add shop --nodes hats7": "Name a class and its nodes",
+    "add shop --class x --nodes ,": "No node was named",
+    "add shop --class x --nodes hats77": "hats77",
+    "add shop --class x --nodes hats1": "'hats1' is labelled 'hats' already",
+    "add shop --class x --nodes hats7,hats7": "listed twice",
+    "add shop --class hats --nodes hats7": "knows 'hats' already",
+    "add shop --class x --nodes hats7 --labels labels.parquet": "not both",
+    "add shop --labels labels.parquet --key node --label class": "no column 'node'",
+    "label shop --class hts --nodes hats7": "knows no class 'hts'",
+    "label shop --class hats --nodes shoes1": "labelled 'shoes' already",
+    "relabel shop --class shoes --nodes hats9": "'hats9' has no label",
+    "unlabel shop --nodes hats9": "'hats9' has no label",
+    "unlabel shop --nodes hats0,hats1,hats2,hats3,hats4,hats10,hats11": "use `remove`",
+    "remove shop caps": "knows no class 'caps'",
+    "remove shop hats shoes": "one class at least",
+    "rename shop hats shoes": "use `merge`",
+    "merge shop hats --into all": "two classes at least",
+    "split shop hats --into caps": "caps",
+    "split shop hats --into caps=hats1": "two new classes",
+    "undo shop": "Version 1 is the first",
+    "undo shop 7": "no version 7",
+    "promote shop": "is the one that answers already",
+    "promote shop 5": "no version 5",
+    "rollback shop": "none to go back to",
+    "diff shop 1 4": "no version 4",
+    "predict shop": "Say which nodes",
+    "predict shop --nodes hats1 --all": "Say which nodes",
+    "predict shop --nodes ghost": "ghost",
+    "predict shop --nodes hats1 --min-confidence 1.5": "min_confidence",
+    "predict shop --nodes hats1 --top 0": "top",
+    "predict shop --nodes hats1 --version 3": "no version 3",
+    "predict shop --table nodes.csv --key node": "no column 'node'",
+    "predict shop --all --out answers.xlsx": r"must end in \.parquet or \.csv",
+    "explain shop ghost": "ghost",
+    "suggest shop --count 0": "count",
+    "grow shop": "Nothing to grow by",
+    "grow shop --nodes nodes.parquet": "graph has already",
+    "sync shop --nodes strangers.parquet": "text",
+}
+
+
+@pytest.mark.parametrize("line", WRONG)
+def test_a_mistake_is_answered_with_a_sentence(line: str, made: Path) -> None:
+    code, output = invoke(made, line)
+    assert code == 2, output
+    assert "Traceback" not in output
+    told = " ".join(output.split())
+
+    assert re.search(WRONG[line], told), told
+    assert len(told) < 700
+
+
+def damaged(made: Path, tmp_path: Path, spoil: Callable[[Path], object]) -> str:
+    store = tmp_path / "shop"
+    shutil.copytree(made / "shop", store)
+    spoil(store)
+    code, output = invoke(tmp_path, "predict shop --nodes hats1")
+    assert code == 2, output
+    assert "Traceback" not in output
+    return output
+
+
+def _rewritten(path: Path, content: bytes) -> int:
+    path.chmod(0o644)
+    return path.write_bytes(content)
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda store: _rewritten(store / "store.json", b"{"),
+        lambda store: _rewritten(store / "store.json", json.dumps({"format": 99}).encode()),
+        lambda store: _rewritten(store / "store.db", b"not a database" * 200),
+        lambda store: (store / "store.db").unlink(),
+        lambda store: [_rewritten(path, b"\x80\x04.") for path in (store / "objects").iterdir()],
+        lambda store: [path.unlink() for path in (store / "objects").iterdir()],
+    ],
+    ids=["settings", "format", "database", "no database", "objects", "no objects"],
+)
+def test_a_damaged_store_is_told(
+    spoil: Callable[[Path], object], made: Path, tmp_path: Path
+) -> None:
+    damaged(made, tmp_path, spoil)

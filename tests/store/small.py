@@ -1,0 +1,27 @@
+"""A small store, and what to teach it."""
+
+from pathlib import Path
+from typing import Any
+
+from nodegraft.graph.block_model import BlockModel
+from nodegraft.graph.graph import Graph
+from nodegraft.graph.keys import Key
+from nodegraft.store.store import Store
+
+LATER = 2
+"""So many classes are not in the first version."""
+
+
+def drawn(classes: int = 6, nodes: int = 240) -> tuple[Graph, dict[str, list[Key]]]:
+    """A graph whose classes are easily told apart, and all labels of it."""
+    graph, labels = BlockModel(nodes=nodes, classes=classes, features=16, signal=2.0).draw()
+    return graph, {name: graph.keys_of(rows) for name, rows in labels.items()}
+
+
+def made(place: Path, **options: Any) -> tuple[Store, dict[str, list[Key]]]:
+    """A store that knows all but the last classes, and five nodes of each of those."""
+    graph, labels = drawn()
+    names = sorted(labels)
+    known = {name: labels[name][:20] for name in names[:-LATER]}
+    store = Store.init(place, graph, known, by="tests", **{"method": "sgc-mean", **options})
+    return store, {name: labels[name][:5] for name in names[-LATER:]}

@@ -1,0 +1,408 @@
+"""A store whose versions are written down in a real PostgreSQL."""
+
+import gc
+import json
+import os
+import pwd
+import shutil
+import signal
+import subprocess
+import tempfile
+import warnings
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import count
+from multiprocessing import get_context
+from pathlib import Path
+from time import monotonic, sleep
+from typing import Any
+
+import psycopg
+import pytest
+from sqlalchemy import make_url
+
+from nodegraft.base.errors import StoreError
+from nodegraft.graph.keys import Key
+from nodegraft.store import journal
+from nodegraft.store.journal import Journal
+from nodegraft.store.migration import migrated, require_current
+from nodegraft.store.store import Store
+from tests.fault.test_store_kills import COMMITTED, forked, killed_at, seen, steps_of, was_killed
+from tests.store.small import made
+
+# One server for all of them.
+pytestmark = pytest.mark.xdist_group("postgresql")
+
+LONGEST = 60.0
+
+Made = tuple[Path, dict[str, list[Key]]]
+
+
+def program(name: str) -> str:
+    """Where a program of PostgreSQL is; Debian keeps those of the server off the PATH."""
+    beside = sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{name}"))
+    found = shutil.which(name) or (str(beside[-1]) if beside else None)
+    if found:
+        return found
+    if os.environ.get("CI") == "true":
+        pytest.fail(f"{name} of PostgreSQL is required and not installed")
+    pytest.skip(f"{name} of PostgreSQL is not installed")
+
+
+class Server:
+    """PostgreSQL on a socket in a folder; no port is opened."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self._numbers = folder, count()
+        # PostgreSQL refuses to run as root.
+        self._as: dict[str, Any] = {}
+        if os.geteuid() == 0:
+            nobody = pwd.getpwnam("nobody")
+            os.chown(folder, nobody.pw_uid, nobody.pw_gid)
+            self._as = {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
+        self._run(
+            program("initdb"), "-A", "trust", "-U", "tests", "-E", "UTF8", "--locale=C", "-N"
+        ).wait(LONGEST)
+        self.start()
+
+    def start(self) -> None:
+        options = ("-k", str(self.folder), "-c", "listen_addresses=", "-c", "fsync=off")
+        self._process = self._run(program("postgres"), *options)
+        began = monotonic()
+        while True:
+            try:
+                return self.connected().close()
+            except psycopg.OperationalError:
+                if monotonic() - began > LONGEST or self._process.poll() is not None:
+                    raise
+                sleep(0.05)
+
+    def stop(self) -> None:
+        self._process.send_signal(signal.SIGINT)
+        self._process.wait(LONGEST)
+
+    def new_database(self, template: str = "template1") -> str:
+        """The name of a new one, which may be a copy of another."""
+        name = f"store_{next(self._numbers)}"
+        with self.connected() as connection:
+            connection.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
+        return name
+
+    def url(self, database: str) -> str:
+        return f"postgresql+psycopg://tests@/{database}?host={self.folder}"
+
+    def twin(self, place: Path) -> Path:
+        """A copy of a store, with a copy of its database."""
+        old = url_of(place)
+        name = self.new_database(str(make_url(old).database))
+        twin = place.with_name(name)
+        shutil.copytree(place, twin)
+        (twin / "store.json").chmod(0o644)
+        settings = (place / "store.json").read_text()
+        (twin / "store.json").write_text(settings.replace(old, self.url(name)))
+        return twin
+
+    def connected(self, database: str = "postgres") -> "psycopg.Connection[Any]":
+        """To a database, by its name or its URL."""
+        name = make_url(database).database if ":" in database else database
+        return psycopg.connect(
+            host=str(self.folder), user="tests", dbname=name, autocommit=name == "postgres"
+        )
+
+    def _run(self, *command: str) -> "subprocess.Popen[bytes]":
+        with (self.folder / "log").open("ab") as log:
+            return subprocess.Popen(
+                [command[0], "-D", str(self.folder / "data"), *command[1:]],
+                stdout=log,
+                stderr=log,
+                cwd=self.folder,
+                **self._as,
+            )
+
+
+def url_of(place: Path) -> str:
+    """The database of a store."""
+    url: str = json.loads((place / "store.json").read_text())["database"]
+    return url
+
+
+def make(place: Path, database: str) -> None:
+    made(place, database=database)[0].close()
+
+
+def refused(work: Callable[[], None]) -> tuple[str, list[str]]:
+    """What some work is refused with, empty if it is not, and what it leaves open."""
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always", ResourceWarning)
+        message = ""
+        try:
+            work()
+        except StoreError as error:
+            message = str(error)
+        gc.collect()
+    return message, [str(warning.message) for warning in told]
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    # Not in a folder of pytest's: nobody else may look into those, and paths of sockets are short.
+    with tempfile.TemporaryDirectory(prefix="postgresql-") as folder:
+        running = Server(Path(folder))
+        yield running
+        running.stop()
+
+
+@pytest.fixture
+def database(server: Server) -> str:
+    return server.url(server.new_database())
+
+
+@pytest.fixture
+def kept(database: str, tmp_path: Path) -> Made:
+    """A store with a first version, and what to teach it."""
+    store, new = made(tmp_path / "store", database=database)
+    store.close()
+    return tmp_path / "store", new
+
+
+def test_a_store_lives_its_life(kept: Made) -> None:
+    place, new = kept
+    assert not (place / "store.db").exists()
+    with Store.open(place) as store:
+        first, added = store.history()[0], store.add(new, by="änna", note="a 'new' shelf;")
+        assert (added.number, added.parent, added.by, added.note) == (
+            2,
+            1,
+            "änna",
+            "a 'new' shelf;",
+        )
+        assert store.promote().version == store.champion == 2
+        undone = store.undo()
+        assert (undone.labels, undone.model) == (first.labels, first.model)
+        store.rollback()
+        written, moves = store.history(), store.promotions()
+        answers = store.predict(version=2, top=3)
+    assert written[1:] == [added, undone]
+    assert added.at < undone.at
+    with Store.open(place) as again:
+        assert (again.history(), again.promotions()) == (written, moves)
+        assert (again.candidate, again.champion) == (3, 1)
+        back = again.predict(version=2, top=3)
+    assert back.classes == answers.classes
+    assert back.probabilities.tobytes() == answers.probabilities.tobytes()
+
+
+def test_a_store_is_the_same_in_both_databases(kept: Made, tmp_path: Path) -> None:
+    place, new = kept
+    made(tmp_path / "file")[0].close()
+    written = []
+    for one in (place, tmp_path / "file"):
+        with Store.open(one) as store:
+            store.add(new)
+            store.undo()
+            written.append(
+                [
+                    (version.detail, version.measures, version.graph, version.labels, version.model)
+                    for version in store.history()
+                ]
+            )
+    assert written[0] == written[1]
+
+
+def both_at_once(work: Callable[[str], None], names: list[str], told: Path) -> list[str]:
+    """Do some work with each name, in a process each; the names of those that were refused."""
+
+    def one(name: str) -> None:
+        try:
+            work(name)
+        except StoreError as error:
+            (told / name).write_text(str(error))
+
+    children = [forked(partial(one, name)) for name in names]
+    assert [was_killed(child) for child in children] == [False] * len(names)
+    return [name for name in names if (told / name).exists()]
+
+
+@pytest.mark.parametrize("together", [False, True], ids=["as it comes", "from the same version"])
+def test_of_two_that_add_at_once_none_is_lost(
+    together: bool, kept: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place, new = kept
+    if together:
+        # Both have looked and learned before either writes.
+        meet, write = get_context("fork").Barrier(2, timeout=LONGEST), Journal.add
+        monkeypatch.setattr(Journal, "add", lambda *given: (meet.wait(), write(*given)))
+
+    def add(name: str) -> None:
+        with Store.open(place) as store:
+            store.add({name: new[name]}, by=name)
+
+    refused = both_at_once(add, list(new), tmp_path)
+    monkeypatch.undo()
+    assert len(refused) == 1 if together else len(refused) < 2
+    with Store.open(place) as store:
+        done = [one.by for one in store.history()[1:]]
+        assert sorted(done + refused) == sorted(new)
+        known = store.state(store.candidate).labels
+        assert [name for name in new if name in known] == sorted(done)
+        for name in refused:
+            message = (tmp_path / name).read_text()
+            assert f"has changed meanwhile: version 2 is there (add by {done[0]}" in message
+            store.add({name: new[name]})
+
+
+def test_of_two_that_promote_at_once_one_is_refused(
+    kept: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place, new = kept
+    with Store.open(place) as store:
+        for name, nodes in new.items():
+            store.add({name: nodes})
+    meet, write = get_context("fork").Barrier(2, timeout=LONGEST), Journal.add
+    monkeypatch.setattr(Journal, "add", lambda *given, **rows: (meet.wait(), write(*given, **rows)))
+
+    def promote(version: str) -> None:
+        with Store.open(place) as store:
+            store.promote(int(version))
+
+    (refused,) = both_at_once(promote, ["2", "3"], tmp_path)
+    assert "The champion has changed meanwhile" in (tmp_path / refused).read_text()
+    with Store.open(place) as store:
+        assert str(store.champion) == {"2": "3", "3": "2"}[refused]
+
+
+OPERATIONS: dict[str, Callable[[Store, dict[str, list[Key]]], object]] = {
+    "add": lambda store, new: store.add(new),
+    "promote": lambda store, new: store.promote(2),
+    "undo": lambda store, new: store.undo(),
+}
+
+
+def done(name: str, place: Path, new: dict[str, list[Key]]) -> None:
+    with Store.open(place) as store:
+        OPERATIONS[name](store, new)
+
+
+def test_a_change_that_is_cut_at_its_commit_leaves_the_version_before_or_after(
+    kept: Made, server: Server
+) -> None:
+    place, new = kept
+    for name in OPERATIONS:
+        undisturbed, before = server.twin(place), seen(place)
+        names = steps_of(partial(done, name, undisturbed, new))
+        after, commit = seen(undisturbed), names.index("do_commit")
+        assert names[commit - 1 : commit + 2] == ["do_execute", "do_commit", COMMITTED]
+        for step in (commit - 1, commit, commit + 1):
+            twin = server.twin(place)
+            assert killed_at(step, partial(done, name, twin, new))
+            if names[step] != COMMITTED:
+                assert seen(twin) == before
+                done(name, twin, new)
+            assert seen(twin) == after
+        done(name, place, new)
+
+
+def test_tables_whose_making_is_cut_are_made_the_next_time(server: Server) -> None:
+    names = steps_of(lambda: migrated(server.url(server.new_database())).close())
+    for step in range(len(names)):
+        url = server.url(server.new_database())
+        assert killed_at(step, partial(migrated, url))
+        journal = migrated(url)
+        require_current(journal)
+        assert (journal.versions(), journal.promotions()) == ([], [])
+        journal.close()
+
+
+def test_an_init_that_is_cut_leaves_a_store_or_is_done_again(
+    server: Server, tmp_path: Path
+) -> None:
+    url = server.url(server.new_database())
+    names = steps_of(partial(make, tmp_path / "undisturbed", url))
+    last = max(step for step, name in enumerate(names) if name == COMMITTED)
+    for step in range(last - 2, len(names)):
+        url, place = server.url(server.new_database()), tmp_path / str(step)
+        assert killed_at(step, partial(make, place, url))
+        try:
+            Store.open(place).close()
+        except StoreError:
+            make(place, url)
+        assert seen(place) == seen(tmp_path / "undisturbed")
+
+
+def test_a_database_that_stops_is_told_and_comes_back(kept: Made, server: Server) -> None:
+    place, new = kept
+    with Store.open(place) as store:
+        began = monotonic()
+        server.stop()
+        try:
+            for work in (store.history, store.predict, store.undo, partial(store.add, new)):
+                with pytest.raises(StoreError, match=r"(?s)did not answer.*Is it running"):
+                    work()
+            with pytest.raises(StoreError, match="did not answer"):
+                Store.open(place)
+            assert monotonic() - began < journal.WAIT_SECONDS
+        finally:
+            server.start()
+        assert store.add(new).number == store.candidate == 2
+        assert set(new) <= set(store.predict(version=2).answers)
+
+
+def test_a_writer_does_not_wait_for_ever_for_one_that_hangs(
+    kept: Made, server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place, new = kept
+    monkeypatch.setattr(journal, "WAIT_SECONDS", 1)
+
+    def add(name: str) -> None:
+        with Store.open(place) as store:
+            store.add(new)
+
+    with server.connected(url_of(place)) as other:
+        other.execute(
+            "INSERT INTO versions SELECT 2, 1, action, detail, by, note, at, graph, labels, "
+            "model, measures FROM versions"
+        )
+        child = forked(partial(both_at_once, add, ["late"], tmp_path))
+        ended = 0
+        for _ in range(40):
+            ended, _ = os.waitpid(child, os.WNOHANG)
+            if ended:
+                break
+            sleep(0.1)
+        other.rollback()
+    if not ended:
+        was_killed(child)
+    assert ended
+    assert "did not answer" in (tmp_path / "late").read_text()
+
+
+def test_a_database_is_of_one_store(kept: Made, tmp_path: Path) -> None:
+    place, _ = kept
+    assert "already" in refused(partial(make, tmp_path / "other", url_of(place)))[0]
+    with pytest.raises(StoreError, match="is no store"):
+        Store.open(tmp_path / "other")
+    with Store.open(place) as store:
+        assert store.candidate == 1
+
+
+def test_a_store_that_is_not_made_keeps_no_connection(kept: Made, tmp_path: Path) -> None:
+    message, left_open = refused(partial(make, tmp_path / "other", url_of(kept[0])))
+    assert message
+    assert left_open == []
+
+
+def test_an_init_that_does_not_reach_its_database_is_done_again(
+    database: str, tmp_path: Path
+) -> None:
+    nowhere = f"postgresql+psycopg://tests@/store?host={tmp_path}"
+    assert "No such file" in refused(partial(make, tmp_path / "store", nowhere))[0]
+    assert refused(partial(make, tmp_path / "store", database))[0] == ""
+
+
+def test_what_the_url_asks_for_is_done(database: str, server: Server, tmp_path: Path) -> None:
+    with server.connected(database) as connection:
+        connection.execute("CREATE SCHEMA own")
+    make(tmp_path / "store", f"{database}&options=-csearch_path%3Down")
+    with server.connected(database) as connection:
+        asked = "SELECT schemaname FROM pg_tables WHERE tablename = 'versions'"
+        assert connection.execute(asked).fetchall() == [("own",)]
