@@ -23,8 +23,8 @@ from sqlalchemy.engine.default import DefaultDialect
 from nodegraft.base.errors import StoreError
 from nodegraft.base.files.folder import WriteOnceFolder
 from nodegraft.graph.keys import Key
+from nodegraft.store.journal import StateNames
 from nodegraft.store.migration import migrated, require_current
-from nodegraft.store.state import StateNames
 from nodegraft.store.store import Store
 from tests.slow_suite import slow
 from tests.store.small import made

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from studies import attention, edge_drift, kinds, published, record_file, searches, seeds
+from studies import attention, edge_drift, gate, kinds, published, record_file, searches, seeds
 from studies.record_file import PAGES, measure_missing, read
 
 PAGES_OF_STUDIES: list[tuple[str, Callable[[], str]]] = [
@@ -17,6 +17,7 @@ PAGES_OF_STUDIES: list[tuple[str, Callable[[], str]]] = [
     ("kinds-measured.md", lambda: kinds.told(read(kinds.RECORDS))),
     ("attention-measured.md", lambda: attention.told(read(attention.RECORDS))),
     ("searches-measured.md", searches.told),
+    ("../how-to/gate-measured.md", lambda: gate.told(read(gate.RECORDS))),
 ]
 
 

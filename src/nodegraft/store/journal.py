@@ -70,6 +70,20 @@ PROMOTIONS = Table(
 
 
 @dataclass(frozen=True)
+class StateNames:
+    """The three objects that a version is kept in."""
+
+    graph: str
+    """Of the graph."""
+
+    labels: str
+    """Of the labels."""
+
+    model: str
+    """Of the model."""
+
+
+@dataclass(frozen=True)
 class Version:
     """What a store was after one change."""
 
@@ -105,6 +119,11 @@ class Version:
 
     measures: dict[str, Any]
     """What was measured before and after."""
+
+    @property
+    def names(self) -> StateNames:
+        """The objects that it is kept in."""
+        return StateNames(self.graph, self.labels, self.model)
 
 
 @dataclass(frozen=True)

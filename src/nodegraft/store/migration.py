@@ -2,11 +2,7 @@
 
 from pathlib import Path
 
-from alembic import command
-from alembic.config import Config
-from alembic.runtime.migration import MigrationContext
-from alembic.script import ScriptDirectory
-from sqlalchemy import URL
+from sqlalchemy import URL, inspect, text
 from sqlalchemy.exc import SQLAlchemyError
 
 from nodegraft.base.errors import StoreError, UnfinishedStoreError
@@ -21,10 +17,14 @@ def migrated(url: str | URL) -> Journal:
     Args:
         url: Of the database, as SQLAlchemy writes it.
     """
-    journal = Journal(url)
+    # Slow to import, and only making a store needs it.
+    from alembic import command
+    from alembic.config import Config
+
+    journal, config = Journal(url), Config()
+    config.set_main_option("script_location", str(_SCRIPTS))
     try:
         with journal.engine.begin() as connection:
-            config = _config()
             config.attributes["connection"] = connection
             command.upgrade(config, "head")
     except SQLAlchemyError as error:
@@ -57,7 +57,7 @@ def require_current(journal: Journal) -> None:
     Args:
         journal: The database.
     """
-    newest = ScriptDirectory.from_config(_config()).get_current_head()
+    newest = max(path.stem for path in (_SCRIPTS / "versions").glob("*_*.py")).partition("_")[0]
     current = _revision(journal)
     if current is None:
         raise UnfinishedStoreError
@@ -69,11 +69,9 @@ def require_current(journal: Journal) -> None:
 
 
 def _revision(journal: Journal) -> str | None:
+    """As Alembic writes it down; None where it never did."""
     with journal.connection() as connection:
-        return MigrationContext.configure(connection).get_current_revision()
-
-
-def _config() -> Config:
-    config = Config()
-    config.set_main_option("script_location", str(_SCRIPTS))
-    return config
+        if not inspect(connection).has_table("alembic_version"):
+            return None
+        found = connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
+    return None if found is None else str(found)

@@ -2,19 +2,21 @@
 
 import json
 from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from nodegraft.base.errors import StoreError
 from nodegraft.graph.keys import Key
-from nodegraft.store.answers import Answers, answered
-from nodegraft.store.drift import Shift, shifts
 from nodegraft.store.journal import DATABASE_FILES, Journal, Promotion, Version, database_url
 from nodegraft.store.migration import require_current
-from nodegraft.store.objects import Objects
-from nodegraft.store.preview import Preview, compare
-from nodegraft.store.state import State, StateNames, States
-from nodegraft.store.suggestion import Suggestion, suggestions
+
+if TYPE_CHECKING:
+    from nodegraft.store.answers import Answers
+    from nodegraft.store.drift import Shift
+    from nodegraft.store.preview import Preview
+    from nodegraft.store.state import State, States
+    from nodegraft.store.suggestion import Suggestion
 
 SETTINGS, FORMAT = "store.json", 1
 """The file that makes a folder a store, and what it says of its form."""
@@ -31,7 +33,14 @@ class StoreReader:
     def __init__(self, place: Path, journal: Journal) -> None:
         self.place = place
         self._journal = journal
-        self._states = States(Objects(place / "objects"))
+
+    @cached_property
+    def _states(self) -> "States":
+        # Models are slow to import, and much that is asked of a store needs none.
+        from nodegraft.store.objects import Objects
+        from nodegraft.store.state import States
+
+        return States(Objects(self.place / "objects"))
 
     @classmethod
     def open(cls, place: str | Path) -> Self:
@@ -97,7 +106,7 @@ class StoreReader:
         """The version that answers."""
         return self._journal.promotions()[-1].version
 
-    def state(self, version: int | None = None) -> State:
+    def state(self, version: int | None = None) -> "State":
         """Graph, labels and model of a version.
 
         Args:
@@ -113,7 +122,7 @@ class StoreReader:
         version: int | None = None,
         top: int = 1,
         min_confidence: float | None = None,
-    ) -> Answers:
+    ) -> "Answers":
         """The class of each node.
 
         Args:
@@ -122,6 +131,8 @@ class StoreReader:
             top: How many classes of each, the likeliest first.
             min_confidence: Between 0 and 1: answers that are less sure are kept back.
         """
+        from nodegraft.store.answers import answered
+
         number = self.champion if version is None else version
         state = self.state(number)
         rows = state.graph.rows if nodes is None else state.graph.rows_of(nodes)
@@ -137,32 +148,38 @@ class StoreReader:
         state = self.state(version)
         return state.model.explain(state.graph, node)
 
-    def suggest(self, count: int = 10, version: int | None = None) -> list[Suggestion]:
+    def suggest(self, count: int = 10, version: int | None = None) -> "list[Suggestion]":
         """Which nodes to label next: unsure ones, each standing for others like it.
 
         Args:
             count: How many.
             version: Which one is unsure; None for the candidate.
         """
+        from nodegraft.store.suggestion import suggestions
+
         return suggestions(self.state(self.candidate if version is None else version), count)
 
-    def drift(self, before: int | None = None, after: int | None = None) -> list[Shift]:
+    def drift(self, before: int | None = None, after: int | None = None) -> "list[Shift]":
         """How far answers, confidence, edges and features have moved between two versions.
 
         Args:
             before: The version that is compared with; None for the champion.
             after: The version of today; None for the candidate.
         """
+        from nodegraft.store.drift import shifts
+
         return shifts(self.state(before), self.state(self.candidate if after is None else after))
 
-    def diff(self, before: int, after: int) -> Preview:
+    def diff(self, before: int, after: int) -> "Preview":
         """Which nodes two versions answer differently.
 
         Args:
             before: The number of one.
             after: The number of the other.
         """
+        from nodegraft.store.preview import compare
+
         return compare(self.state(before), self.state(after))
 
-    def _state(self, version: Version) -> State:
-        return self._states.get(StateNames(version.graph, version.labels, version.model))
+    def _state(self, version: Version) -> "State":
+        return self._states.get(version.names)

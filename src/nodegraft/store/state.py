@@ -10,6 +10,7 @@ from nodegraft.model.capability import Capability
 from nodegraft.model.checkpoint import unpack_model
 from nodegraft.model.method import Method
 from nodegraft.model.registry import make_method, unpacked_model
+from nodegraft.store.journal import StateNames
 from nodegraft.store.labels import StoreLabels
 from nodegraft.store.objects import Objects
 from nodegraft.tables.storage import pack_graph, unpack_graph
@@ -55,20 +56,6 @@ class State:
             return False
         kept = {name: labels[name] for name in self.labels if name in labels}
         return len(labels) == len(self.labels) or kept != dict(self.labels)
-
-
-@dataclass(frozen=True)
-class StateNames:
-    """The three objects that a version is kept in."""
-
-    graph: str
-    """Of the graph."""
-
-    labels: str
-    """Of the labels."""
-
-    model: str
-    """Of the model."""
 
 
 class States:

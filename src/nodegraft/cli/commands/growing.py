@@ -23,7 +23,7 @@ def grow(
     """Take in new nodes and edges; says how many old answers change by it."""
     from rich.console import Console
 
-    from nodegraft.cli.display.store import version_line
+    from nodegraft.cli.display.versions import version_line
     from nodegraft.store.store import Store
 
     with Store.open(place) as store:
@@ -43,7 +43,7 @@ def sync(
     """Take today's whole tables: nodes that are new come, those that are gone go."""
     from rich.console import Console
 
-    from nodegraft.cli.display.store import version_line
+    from nodegraft.cli.display.versions import version_line
     from nodegraft.store.store import Store
 
     with Store.open(place) as store:

@@ -23,7 +23,7 @@ def undo(
     """Take back what a version did: the newest, or an older one by its number."""
     from rich.console import Console
 
-    from nodegraft.cli.display.store import version_line
+    from nodegraft.cli.display.versions import version_line
     from nodegraft.store.store import Store
 
     with Store.open(place) as store:
@@ -154,7 +154,7 @@ def history(place: StorePlace) -> None:
     """All versions: what was done, by whom, why, and which one answers."""
     from rich.console import Console
 
-    from nodegraft.cli.display.store import history_table
+    from nodegraft.cli.display.versions import history_table
     from nodegraft.store.store import Store
 
     with Store.open(place) as store:
@@ -170,7 +170,7 @@ def diff(
     """Which nodes two versions answer differently."""
     from rich.console import Console
 
-    from nodegraft.cli.display.store import preview_lines
+    from nodegraft.cli.display.preview import preview_lines
     from nodegraft.store.store import Store
 
     with Store.open(place) as store:

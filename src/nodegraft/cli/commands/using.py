@@ -134,7 +134,8 @@ def predict(
     """The classes of nodes: by keys, by a table, or --all."""
     from rich.console import Console
 
-    from nodegraft.cli.display.store import answering_version, answers_table
+    from nodegraft.cli.display.answers import answers_table
+    from nodegraft.cli.display.versions import answering_version
     from nodegraft.cli.tables import column_of_keys, write_table
     from nodegraft.store.answers import answered
     from nodegraft.store.store import Store
@@ -179,7 +180,7 @@ def explain(
     from rich.console import Console
 
     from nodegraft.cli.display.explanation import Asked, explanation
-    from nodegraft.cli.display.store import answering_version
+    from nodegraft.cli.display.versions import answering_version
     from nodegraft.store.answers import answered
     from nodegraft.store.store import Store
 

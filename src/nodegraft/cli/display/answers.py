@@ -1,0 +1,50 @@
+"""What a store answers, in a terminal."""
+
+from rich.box import SIMPLE
+from rich.console import Group, RenderableType
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+
+from nodegraft.cli.display.shares import likely
+from nodegraft.store.answers import Answers
+
+MOST_ANSWERS = 50
+"""So many answers are shown; more belong in a file."""
+
+
+def answers_table(answers: Answers) -> RenderableType:
+    """One row for each node; where the answer is kept back, what it might have been.
+
+    Every number says how likely the node is of a class, among all that it could be: also of none
+    that is known.
+
+    Args:
+        answers: What the store said.
+    """
+    table = Table(box=SIMPLE, pad_edge=False)
+    table.add_column("node", overflow="fold")
+    table.add_column("class", overflow="fold")
+    table.add_column("sure", justify="right", no_wrap=True)
+    given = answers.answers[:MOST_ANSWERS]
+    more = answers.probabilities.shape[1] > 1 or None in given
+    if more:
+        table.add_column("or perhaps")
+    shares = answers.probabilities * answers.known[:, None]
+    for row, (node, answer) in enumerate(zip(answers.nodes, given, strict=False)):
+        first = 0 if answer is None else 1
+        others = zip(answers.classes[row][first:], shares[row, first:], strict=True)
+        # A number stays on the line of its class.
+        told = ", ".join(
+            f"{name}\xa0" + likely(share).replace(" ", "\xa0") for name, share in others
+        )
+        table.add_row(
+            escape(str(node)),
+            "[dim]abstains[/]" if answer is None else escape(answer),
+            likely(answers.confidence[row]),
+            *([escape(told)] if more else []),
+        )
+    if len(answers) <= MOST_ANSWERS:
+        return table
+    left = f"And {len(answers) - MOST_ANSWERS:,} more: --out answers.csv writes all to a file."
+    return Group(table, Text(left))

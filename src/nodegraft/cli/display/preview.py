@@ -1,0 +1,70 @@
+"""What a change would do, in a terminal."""
+
+from rich.box import SIMPLE
+from rich.console import Group, RenderableType
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+
+from nodegraft.cli.display.shares import likely
+from nodegraft.cli.display.versions import SHOWN
+from nodegraft.store.preview import Preview
+
+
+def preview_lines(seen: Preview) -> RenderableType:
+    """How many answers change, from where to where, and at what cost.
+
+    Args:
+        seen: What was compared.
+    """
+    of_all = "" if seen.asked == seen.nodes else f" (a fair sample of {seen.nodes:,})"
+    lines: list[RenderableType] = [
+        Text(f"{seen.flipped:,} of {seen.asked:,} nodes{of_all} are answered differently.")
+    ]
+    if seen.flips:
+        lines.append(_flips_table(seen))
+        lines.append(_examples_table(seen))
+    lines.append(Text(_cost(seen)))
+    lines += [
+        Text(
+            f"Labels of {name!r} that the other labels of it recognise: {seen.new.right[name]} of "
+            f"{seen.new.asked[name]}."
+        )
+        for name in seen.new.asked
+    ]
+    lines += [Text(f"Against it: {told}", style="yellow") for told in seen.objections()]
+    return Group(*lines)
+
+
+def _cost(seen: Preview) -> str:
+    if seen.before.accuracy is None or seen.after.accuracy is None:
+        return "No node is held out, so nothing can be said of what is forgotten."
+    return (
+        f"Held-out nodes answered rightly: {100 * seen.before.accuracy:.1f} % before, "
+        f"{100 * seen.after.accuracy:.1f} % after (of {seen.before.nodes:,}; "
+        f"{100 * (seen.noise or 0.0):.1f} points more or less can be chance)."
+    )
+
+
+def _flips_table(seen: Preview) -> Table:
+    table = Table(box=SIMPLE, pad_edge=False)
+    table.add_column("from")
+    table.add_column("to")
+    table.add_column("nodes", justify="right")
+    for (before, after), count in list(seen.flips.items())[:SHOWN]:
+        table.add_row(escape(before), escape(after), f"{count:,}")
+    rest = sum(list(seen.flips.values())[SHOWN:])
+    if rest:
+        table.add_row("others", "", f"{rest:,}")
+    return table
+
+
+def _examples_table(seen: Preview) -> Table:
+    table = Table(box=SIMPLE, pad_edge=False)
+    for heading in ("for example", "from", "to"):
+        table.add_column(heading)
+    table.add_column("sure", justify="right")
+    for one in seen.examples:
+        cells = (escape(str(one.node)), escape(one.before), escape(one.after))
+        table.add_row(*cells, likely(one.confidence))
+    return table

@@ -1,0 +1,102 @@
+"""Versions of a store, in a terminal."""
+
+from typing import Any
+
+from rich.box import SIMPLE
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+
+from nodegraft.store.journal import Version
+
+SHOWN = 8
+"""So many rows of a list are shown."""
+
+
+def version_line(version: Version, champion: int) -> Text:
+    """What a version did, and how to go on.
+
+    Args:
+        version: The version.
+        champion: The one that answers.
+    """
+    found = Text(f"Version {version.number}: {_what(version)}.")
+    flipped, asked = version.measures.get("flipped"), version.measures.get("asked")
+    if flipped is not None:
+        found.append(f" {flipped:,} of {asked:,} nodes are answered differently.")
+    found.append(
+        f" Version {champion} goes on answering until you promote another one.", style="dim"
+    )
+    return found
+
+
+def _what(version: Version) -> str:
+    detail: dict[str, Any] = version.detail
+    match version.action:
+        case "add" | "relabel":
+            return f"{version.action} {_counts(detail['classes'])}"
+        case "label":
+            return f"label {_counts(detail['more'])}"
+        case "unlabel":
+            return f"unlabel {len(detail['keys'])} nodes"
+        case "remove":
+            return f"remove {', '.join(detail['names'])}"
+        case "rename":
+            return f"rename {detail['old']} to {detail['new']}"
+        case "merge":
+            return f"merge {', '.join(detail['names'])} into {detail['into']}"
+        case "split":
+            return f"split {detail['name']} into {_counts(detail['parts'])}"
+        case "grow" | "sync":
+            told = {name.replace("_", " "): count for name, count in detail.items() if count}
+            return f"{version.action}: " + ", ".join(f"{n:,} {name}" for name, n in told.items())
+        case "undo":
+            return f"undo version {detail['version']}"
+    return version.action
+
+
+def _counts(classes: dict[str, list[Any]]) -> str:
+    shown = [f"{name} ({len(keys)})" for name, keys in list(classes.items())[:SHOWN]]
+    more = len(classes) - len(shown)
+    return ", ".join(shown) + (f" and {more} more" if more else "")
+
+
+def history_table(versions: list[Version], champion: int) -> Table:
+    """All versions, newest first.
+
+    Args:
+        versions: Oldest first.
+        champion: The one that answers.
+    """
+    table = Table(box=SIMPLE, pad_edge=False)
+    table.add_column("version", no_wrap=True)
+    table.add_column("what and why", overflow="fold")
+    table.add_column("by", overflow="fold")
+    table.add_column("when (UTC)", no_wrap=True)
+    table.add_column("held-out\nright", justify="right", no_wrap=True)
+    for version in reversed(versions):
+        accuracy = version.measures.get("after", {}).get("accuracy")
+        # A note gets a line of its own: beside the rest there is no room for a sentence.
+        note = f"\n[dim]{escape(version.note)}[/]" if version.note else ""
+        table.add_row(
+            f"{version.number} answers" if version.number == champion else str(version.number),
+            escape(_what(version)) + note,
+            escape(version.by),
+            f"{version.at:%Y-%m-%d %H:%M}",
+            "" if accuracy is None else f"{100 * accuracy:.1f} %",
+        )
+    return table
+
+
+def answering_version(number: int, champion: int, newest: int) -> Text:
+    """Which version answered, and how to ask the newest one.
+
+    Args:
+        number: The version that answered.
+        champion: The one that answers by default.
+        newest: The newest one.
+    """
+    told = Text(f"Answered by version {number}.", style="dim")
+    if number == champion < newest:
+        told.append(f" Version {newest} is newer: promote it, or ask it with --version {newest}.")
+    return told

@@ -1,0 +1,32 @@
+"""Who did something, and why, as it is written down."""
+
+import getpass
+
+from nodegraft.base.errors import ParameterError
+
+
+def writable(text: str) -> str:
+    """A text as it is, or an error where no file could hold it.
+
+    Args:
+        text: What somebody wrote.
+    """
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise ParameterError(f"{text!r} is no text that can be written down: {error}.") from error
+    return text
+
+
+def author(by: str | None) -> str:
+    """Who does it.
+
+    Args:
+        by: A name; None for the user that is logged in.
+    """
+    if by:
+        return writable(by)
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):
+        return "unknown"

@@ -1,0 +1,108 @@
+"""How a store is made: whole, or to be made again."""
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from nodegraft.base.errors import StoreError, UnfinishedStoreError
+from nodegraft.base.events import Listener
+from nodegraft.base.files.folder import WriteOnceFolder
+from nodegraft.graph.graph import Graph
+from nodegraft.graph.keys import Key
+from nodegraft.graph.labels import NodeLabels
+from nodegraft.store.authorship import author, writable
+from nodegraft.store.journal import (
+    DATABASE_FILES,
+    Journal,
+    Promotion,
+    Version,
+    database_url,
+    now,
+)
+from nodegraft.store.labels import StoreLabels
+from nodegraft.store.measures import right_answers
+from nodegraft.store.migration import migrated, require_free
+from nodegraft.store.objects import Objects
+from nodegraft.store.reader import FORMAT, SETTINGS, StoreReader
+from nodegraft.store.state import States, first_state
+
+
+def made_in(
+    folder: Path,
+    graph: Graph,
+    labels: Mapping[str, Iterable[Key]],
+    *,
+    method: str,
+    parameters: Mapping[str, Any],
+    tables: Mapping[str, Any],
+    database: str | None,
+    by: str | None,
+    note: str,
+    listener: Listener,
+) -> Journal:
+    """A first version in a folder; the arguments are those of :meth:`nodegraft.Store.init`.
+
+    Args:
+        folder: A folder that does not exist yet, or is empty.
+        graph: All nodes and edges.
+        labels: Class name -> keys of its nodes.
+        method: The name of a method.
+        parameters: Hyper-parameters of the method.
+        tables: How tables are read.
+        database: Where versions are written down; None for an SQLite file in the folder.
+        by: Who does it; None for the user that is logged in.
+        note: Why.
+        listener: Is told how far it is.
+    """
+    _refuse_taken(folder)
+    who, note = author(by), writable(note)
+    NodeLabels.by_key(graph, labels)
+    # Before the long part: whoever named a wrong place is told at once.
+    if database:
+        require_free(database)
+    WriteOnceFolder(folder).check_writable()
+    checked = StoreLabels().added(labels)
+    state = first_state(graph, checked, method, dict(parameters), listener)
+    measures = {"after": right_answers(state, checked.held_out).to_json()}
+    names = States(Objects(folder / "objects")).put(state)
+    journal = migrated(database_url(folder, database))
+    settings = json.dumps({"format": FORMAT, "database": database}, indent=2)
+    ours = WriteOnceFolder(folder).write(SETTINGS, f"{settings}\n".encode())
+    at = now()
+    detail = {"tables": dict(tables)}
+    version = Version(1, None, "init", detail, who, note, at, **vars(names), measures=measures)
+    # Last: a store that has a version is whole.
+    try:
+        journal.add(version, Promotion(1, 1, "init", who, note, at))
+    except StoreError:
+        # Somebody else's store came first.
+        journal.close()
+        if ours:
+            (folder / SETTINGS).unlink()
+        raise
+    return journal
+
+
+def _refuse_taken(folder: Path) -> None:
+    """Anything is left alone but an empty folder and a store whose making was cut."""
+    if not folder.exists():
+        return
+    left = {path.name for path in folder.iterdir()} if folder.is_dir() else {folder.name}
+    # Drafts that a killed process has left.
+    left = {name for name in left if not name.startswith(".")}
+    strange = left - {"objects", SETTINGS, *DATABASE_FILES}
+    if strange or (SETTINGS in left and not _unfinished(folder)):
+        raise StoreError(f"{folder} exists already: choose a new folder for the store.")
+    (folder / SETTINGS).unlink(missing_ok=True)
+
+
+def _unfinished(folder: Path) -> bool:
+    try:
+        StoreReader.open(folder).close()
+    except UnfinishedStoreError:
+        return True
+    except StoreError:
+        # Perhaps its database is away.
+        return False
+    return False
