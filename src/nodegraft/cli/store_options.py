@@ -30,6 +30,10 @@ LabelTable = Annotated[
 ]
 KeyColumn = Annotated[str, typer.Option(help="The column of node keys in the table.")]
 LabelColumn = Annotated[str, typer.Option(help="The column of class names in the table.")]
+Repair = Annotated[bool, typer.Option(help="Leave out what does not fit instead of refusing it.")]
+VersionNumber = Annotated[
+    int | None, typer.Argument(metavar="[VERSION]", help="Which one; the newest by default.")
+]
 WhichVersion = Annotated[
     int | None, typer.Option("--version", help="Which version; by default the one that answers.")
 ]
@@ -96,7 +100,7 @@ def labels_from(
         key: The column of node keys in it.
         label: The column of class names in it.
     """
-    graph = store.state(store.candidate).graph
+    graph = store.graph()
     if table is not None:
         if name or nodes:
             raise ParameterError("Give a class with --class and --nodes, or a table, not both.")

@@ -20,11 +20,10 @@ def column_of_keys(table: Path, key: str, graph: "Graph") -> "list[Key]":
         key: Their column.
         graph: The graph that they name nodes of.
     """
-    from nodegraft.graph.keys import NodeKeys
     from nodegraft.tables.columns import keys_like, read_source
 
     read = read_source(table, "nodes", (key,) if graph.has_text_keys else ())
-    found: list[Key] = keys_like(NodeKeys(graph.key_array_of(graph.rows)), read, key).tolist()
+    found: list[Key] = keys_like(graph.node_keys, read, key).tolist()
     return found
 
 

@@ -183,6 +183,11 @@ class Graph(GraphView):
         return Graph.from_parts(keys, self.features(rows), edges, self.recipe)
 
     @property
+    def node_keys(self) -> NodeKeys:
+        """The nodes by their keys, in row order."""
+        return self._store.keys
+
+    @property
     def num_stored_features(self) -> int:
         """How many feature values are stored: the non-zero ones of sparse features, else all."""
         features = self._store.feature_matrix

@@ -58,15 +58,13 @@ class _Sample:
 
     @classmethod
     def of(cls, state: State) -> "_Sample":
-        graph, model = state.graph, state.model
-        rows = graph.sampled(SAMPLE, graph.rows[:0])
-        scores = model.score_rows(graph, rows)
-        known = model.known_class_probability(scores)
+        rows = state.graph.sampled(SAMPLE, state.graph.rows[:0])
+        classes, shares, known = state.answers(rows)
         return cls(
-            np.array(model.classes_, dtype=object)[scores.argmax(axis=1)],
-            model.probabilities(scores).max(axis=1) * known,
-            np.asarray(graph.degrees(rows), dtype=np.float64),
-            normalise_rows(graph.features(rows)),
+            classes,
+            shares * known,
+            np.asarray(state.graph.degrees(rows), dtype=np.float64),
+            normalise_rows(state.graph.features(rows)),
         )
 
 

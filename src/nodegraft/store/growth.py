@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nodegraft.base.errors import StoreError
-from nodegraft.graph.algebra.matrix import IntArray, is_sparse
+from nodegraft.graph.algebra.matrix import IntArray
 from nodegraft.graph.graph import Graph
-from nodegraft.graph.keys import NodeKeys
 from nodegraft.store.state import State
 from nodegraft.tables.columns import Source
 from nodegraft.tables.read import grow_graph, read_tables
@@ -78,13 +77,11 @@ def synced(
         repair: As in :func:`nodegraft.read_tables`.
     """
     graph = read_tables(nodes, edges, recipe=state.graph.recipe, repair=repair, **options).graph  # type: ignore[arg-type]
-    keys = NodeKeys(graph.key_array_of(graph.rows))
     owners = list(state.labels.owners())
-    lost = [owners[place] for place in np.flatnonzero(keys.find(owners) < 0)]
-    labels = state.labels.unlabelled(lost) if lost else state.labels
+    lost = [owners[place] for place in np.flatnonzero(graph.node_keys.find(owners) < 0)]
     after = State(graph, state.labels, state.model)
     if lost:
-        after = after.relabelled(labels)
+        after = after.relabelled(state.labels.unlabelled(lost))
     return after, table_changes(state.graph, graph, len(lost))
 
 
@@ -96,13 +93,10 @@ def table_changes(before: Graph, after: Graph, labels_lost: int) -> TableChanges
         after: Another one with features of the same recipe.
         labels_lost: Labelled nodes that are gone.
     """
-    there = NodeKeys(after.key_array_of(after.rows)).find(before.key_array_of(before.rows))
+    there = after.node_keys.find(before.node_keys.values())
     kept = np.flatnonzero(there >= 0)
     old, new = before.features(kept), after.features(there[kept])
-    different = abs(old - new)
-    changed = int((different.sum(axis=1) > 0).sum())
-    if is_sparse(old):
-        changed = int((np.asarray(different.sum(axis=1)).ravel() > 0).sum())
+    changed = int((np.asarray(abs(old - new).sum(axis=1)) > 0).sum())
     # Old rows by where they are now; those that are gone get numbers of their own.
     place = np.where(there >= 0, there, after.num_nodes + np.arange(before.num_nodes))
     gone, come = _edges_not_in(before, after, place)

@@ -3,13 +3,10 @@
 from collections import Counter
 from dataclasses import dataclass
 from math import sqrt
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from nodegraft.graph.algebra.matrix import IntArray
-from nodegraft.graph.keys import Key, NodeKeys
+from nodegraft.graph.keys import Key
 from nodegraft.store.labels import StoreLabels
 from nodegraft.store.measures import RightAnswers, recognised_by_halves, right_answers
 from nodegraft.store.state import State
@@ -149,11 +146,10 @@ def compare(before: State, after: State) -> Preview:
     graph = before.graph
     rows = graph.sampled(SAMPLE, graph.rows[:0])
     if after.graph is not graph:
-        there = NodeKeys(after.graph.key_array_of(after.graph.rows))
-        rows = rows[there.find(graph.key_array_of(rows)) >= 0]
+        rows = rows[after.graph.node_keys.find(graph.key_array_of(rows)) >= 0]
     keys = graph.keys_of(rows)
-    old, _, _ = _answers(before, rows)
-    new, shares, known = _answers(after, after.graph.rows_of(keys))
+    old = before.answers(rows).classes
+    new, shares, known = after.answers(after.graph.rows_of(keys))
     sure = shares * known
     moved = np.flatnonzero(old != new)
     pairs = Counter((old[place], new[place]) for place in moved)
@@ -172,14 +168,6 @@ def compare(before: State, after: State) -> Preview:
         recognised_by_halves(before, fresh),
         {name: _taken_for(before, nodes) for name, nodes in fresh.items()},
     )
-
-
-def _answers(state: State, rows: IntArray) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """The class of each node, its probability, and that of being of a known class at all."""
-    scores = state.model.score_rows(state.graph, rows)
-    names = np.array(state.model.classes_, dtype=object)
-    shares = state.model.probabilities(scores).max(axis=1)
-    return names[scores.argmax(axis=1)], shares, state.model.known_class_probability(scores)
 
 
 def _checking_both(before: StoreLabels, after: StoreLabels) -> dict[str, tuple[Key, ...]]:
@@ -203,8 +191,9 @@ def _new_classes(before: StoreLabels, after: StoreLabels) -> dict[str, tuple[Key
 
 
 def _taken_for(before: State, nodes: tuple[Key, ...]) -> TakenFor:
-    answers, shares, _ = _answers(before, before.graph.rows_of(nodes))
-    return TakenFor(dict(Counter(answers.tolist()).most_common()), float(shares.mean()))
+    found = before.answers(before.graph.rows_of(nodes))
+    classes = Counter(found.classes.tolist()).most_common()
+    return TakenFor(dict(classes), float(found.shares.mean()))
 
 
 def _noise(share: float, nodes: int, errors: float) -> float:

@@ -12,6 +12,7 @@ from nodegraft.store.journal import DATABASE_FILES, Journal, Promotion, Version,
 from nodegraft.store.migration import require_current
 
 if TYPE_CHECKING:
+    from nodegraft.graph.graph import Graph
     from nodegraft.store.answers import Answers
     from nodegraft.store.drift import Shift
     from nodegraft.store.preview import Preview
@@ -114,6 +115,14 @@ class StoreReader:
         """
         found = self._journal.version(self.champion if version is None else version)
         return self._state(found)
+
+    def graph(self, version: int | None = None) -> "Graph":
+        """The graph of a version, without its model.
+
+        Args:
+            version: Its number; None for the candidate.
+        """
+        return self._states.graph(self._journal.version(version).graph)
 
     def predict(
         self,

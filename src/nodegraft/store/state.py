@@ -1,10 +1,15 @@
 """What a version of a store is: a graph, labels, and the model that they make."""
 
 from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from nodegraft.base.errors import CheckpointError
 from nodegraft.base.events import SILENT, Listener
 from nodegraft.base.memo import Memo
+from nodegraft.graph.algebra.matrix import IntArray
 from nodegraft.graph.graph import Graph
 from nodegraft.model.capability import Capability
 from nodegraft.model.checkpoint import unpack_model
@@ -14,6 +19,19 @@ from nodegraft.store.journal import StateNames
 from nodegraft.store.labels import StoreLabels
 from nodegraft.store.objects import Objects
 from nodegraft.tables.storage import pack_graph, unpack_graph
+
+
+class NodeAnswers(NamedTuple):
+    """An item for each node."""
+
+    classes: NDArray[Any]
+    """The likeliest class."""
+
+    shares: NDArray[np.float64]
+    """How likely it is, among the known classes."""
+
+    known: NDArray[np.float64]
+    """How likely the node is of a known class at all."""
 
 
 @dataclass(frozen=True)
@@ -28,6 +46,19 @@ class State:
 
     model: Method
     """What was learned from them."""
+
+    def answers(self, rows: IntArray) -> NodeAnswers:
+        """What the model says about some nodes.
+
+        Args:
+            rows: The nodes, by row.
+        """
+        scores = self.model.score_rows(self.graph, rows)
+        return NodeAnswers(
+            np.array(self.model.classes_, dtype=object)[scores.argmax(axis=1)],
+            self.model.probabilities(scores).max(axis=1),
+            self.model.known_class_probability(scores),
+        )
 
     def relabelled(self, labels: StoreLabels, listener: Listener = SILENT) -> "State":
         """The same graph with other labels; where :meth:`needs_fit`, all is learned again.
@@ -77,10 +108,18 @@ class States:
             graph: The object of its graph, where that is kept already.
         """
         return StateNames(
-            graph or self._objects.put(*pack_graph(state.graph)),
+            graph or self.put_graph(state.graph),
             self._objects.put(*state.labels.state()),
             self._objects.put(*state.model.packed()),
         )
+
+    def put_graph(self, graph: Graph) -> str:
+        """Keep a graph; the object that holds it.
+
+        Args:
+            graph: The graph.
+        """
+        return self._objects.put(*pack_graph(graph))
 
     def get(self, names: StateNames) -> State:
         """The state that some objects hold.
@@ -95,9 +134,14 @@ class States:
             name: set(keys.tolist()) for name, keys in model.labels_.items()
         }:
             raise CheckpointError("The model of this version was taught by other labels than it.")
-        return State(self._graph(names.graph), labels, model)
+        return State(self.graph(names.graph), labels, model)
 
-    def _graph(self, name: str) -> Graph:
+    def graph(self, name: str) -> Graph:
+        """The graph that an object holds.
+
+        Args:
+            name: The object.
+        """
         return self._graphs.get(
             name, lambda: unpack_graph(*self._objects.get(name), f"Object {name}")[0]
         )

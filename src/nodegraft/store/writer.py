@@ -1,5 +1,6 @@
 """A store as it is changed: every change is a row with what it did, and none is taken away."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from nodegraft.base.errors import GateError, StoreError
@@ -131,7 +132,7 @@ class StoreWriter(StoreReader):
         before = self._state(parent)
         after = grown(before, self._tables(), nodes, edges, repair)
         more = table_changes(before.graph, after.graph, 0)
-        names = StateNames(self._states.put(after).graph, parent.labels, parent.model)
+        names = replace(parent.names, graph=self._states.put_graph(after.graph))
         measures = _measures(compare(before, after))
         return self._added(parent, "grow", more.to_json(), names, measures, by, note)
 

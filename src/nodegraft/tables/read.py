@@ -163,22 +163,22 @@ def grow_graph(
             "This graph was not read from tables, so it has no recipe for new ones: use "
             "graph.grow(keys, features, edges)."
         )
-    known, findings = graph.key_array_of(graph.rows), list[Finding]()
-    keys: KeyArray = known[:0]
+    findings = list[Finding]()
+    keys: KeyArray = graph.key_array_of([])
     matrix = graph.features([])
     if nodes is not None:
         keys_as_text = (key,) if graph.has_text_keys else ()
         table = read_source(nodes, "new nodes", (*recipe.text_columns, *keys_as_text))
         all_keys = node_keys(table, key)
         first, findings = _first_of_each(all_keys)
-        old = first[NodeKeys(known).find(all_keys[first]) >= 0]
+        old = first[graph.node_keys.find(all_keys[first]) >= 0]
         told = "the rows of the graph stay as they are"
         findings += finding("nodes that the graph has already", old.size, all_keys[old], told)
         table = table.take(np.setdiff1d(first, old))
         keys = all_keys[np.setdiff1d(first, old)]
         encoded = recipe.encode(table, keys)
         matrix, findings = encoded.matrix, [*findings, *encoded.findings]
-    together = NodeKeys(known).extend(keys.tolist())
+    together = graph.node_keys.extend(keys.tolist())
     given = read_edges(edges, EdgeColumns(source, target, edge_type, edge_weight), together)
     findings += given.findings
     count = len(together), given.source.size, recipe.num_features
@@ -203,7 +203,7 @@ def read_labels(
     table = read_source(labels, "labels", texts)
     names = table.texts(label)
     table = table.filter(pa.array([name is not None for name in names], pa.bool_()))
-    keys = keys_like(NodeKeys(graph.key_array_of(graph.rows)), table, key)
+    keys = keys_like(graph.node_keys, table, key)
     by_class: dict[str, list[Key]] = {}
     for one, name in zip(keys.tolist(), (name for name in names if name is not None), strict=True):
         by_class.setdefault(name, []).append(one)

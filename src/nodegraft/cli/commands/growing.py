@@ -6,9 +6,7 @@ from typing import Annotated
 import typer
 
 from nodegraft.cli.errors import user_errors
-from nodegraft.cli.store_options import By, Note, StorePlace
-
-Repair = Annotated[bool, typer.Option(help="Leave out what does not fit instead of refusing it.")]
+from nodegraft.cli.store_options import By, Note, Repair, StorePlace
 
 
 @user_errors
@@ -21,14 +19,9 @@ def grow(
     by: By = None,
 ) -> None:
     """Take in new nodes and edges; says how many old answers change by it."""
-    from rich.console import Console
+    from nodegraft.cli.display.versions import show_version
 
-    from nodegraft.cli.display.versions import version_line
-    from nodegraft.store.store import Store
-
-    with Store.open(place) as store:
-        version = store.grow(nodes, edges, repair=repair, by=by, note=note)
-        Console().print(version_line(version, store.champion))
+    show_version(place, lambda store: store.grow(nodes, edges, repair=repair, by=by, note=note))
 
 
 @user_errors
@@ -41,11 +34,6 @@ def sync(
     by: By = None,
 ) -> None:
     """Take today's whole tables: nodes that are new come, those that are gone go."""
-    from rich.console import Console
+    from nodegraft.cli.display.versions import show_version
 
-    from nodegraft.cli.display.versions import version_line
-    from nodegraft.store.store import Store
-
-    with Store.open(place) as store:
-        version = store.sync(nodes, edges, repair=repair, by=by, note=note)
-        Console().print(version_line(version, store.champion))
+    show_version(place, lambda store: store.sync(nodes, edges, repair=repair, by=by, note=note))

@@ -6,7 +6,7 @@ import typer
 
 from nodegraft.base.errors import ParameterError
 from nodegraft.cli.errors import user_errors
-from nodegraft.cli.store_options import By, DryRun, Note, Override, StorePlace
+from nodegraft.cli.store_options import By, DryRun, Note, Override, StorePlace, VersionNumber
 
 Names = Annotated[list[str], typer.Argument(help="Names of classes.")]
 
@@ -14,21 +14,14 @@ Names = Annotated[list[str], typer.Argument(help="Names of classes.")]
 @user_errors
 def undo(
     place: StorePlace,
-    number: Annotated[
-        int | None, typer.Argument(metavar="[VERSION]", help="Which one; the newest by default.")
-    ] = None,
+    number: VersionNumber = None,
     note: Note = "",
     by: By = None,
 ) -> None:
     """Take back what a version did: the newest, or an older one by its number."""
-    from rich.console import Console
+    from nodegraft.cli.display.versions import show_version
 
-    from nodegraft.cli.display.versions import version_line
-    from nodegraft.store.store import Store
-
-    with Store.open(place) as store:
-        version = store.undo(number, by=by, note=note)
-        Console().print(version_line(version, store.champion))
+    show_version(place, lambda store: store.undo(number, by=by, note=note))
 
 
 @user_errors
@@ -43,11 +36,9 @@ def remove(
     """Forget classes."""
     from nodegraft.cli.display.store import carry_out
     from nodegraft.store.changes import Change
-    from nodegraft.store.store import Store
 
-    with Store.open(place) as store:
-        change = Change("remove", {"names": names})
-        carry_out(store, change, dry_run=dry_run, by=by, note=note, override=override)
+    change = Change("remove", {"names": names})
+    carry_out(place, lambda _: change, dry_run=dry_run, by=by, note=note, override=override)
 
 
 @user_errors
@@ -61,11 +52,9 @@ def rename(
     """Call a class by another name."""
     from nodegraft.cli.display.store import carry_out
     from nodegraft.store.changes import Change
-    from nodegraft.store.store import Store
 
-    with Store.open(place) as store:
-        change = Change("rename", {"old": old, "new": new})
-        carry_out(store, change, by=by, note=note)
+    change = Change("rename", {"old": old, "new": new})
+    carry_out(place, lambda _: change, by=by, note=note)
 
 
 @user_errors
@@ -81,11 +70,9 @@ def merge(
     """Make several classes one."""
     from nodegraft.cli.display.store import carry_out
     from nodegraft.store.changes import Change
-    from nodegraft.store.store import Store
 
-    with Store.open(place) as store:
-        change = Change("merge", {"names": names, "into": into})
-        carry_out(store, change, dry_run=dry_run, by=by, note=note, override=override)
+    change = Change("merge", {"names": names, "into": into})
+    carry_out(place, lambda _: change, dry_run=dry_run, by=by, note=note, override=override)
 
 
 @user_errors
@@ -106,24 +93,22 @@ def split(
     from nodegraft.store.changes import Change
     from nodegraft.store.store import Store
 
-    with Store.open(place) as store:
-        graph = store.state(store.candidate).graph
+    def change(store: Store) -> Change:
         new = {}
         for part in parts:
             name_of_part, equals, keys = part.rpartition("=")
             if not equals:
                 raise ParameterError(f"{part!r} must look like CLASS=KEYS, as caps=p17,p20.")
-            new[name_of_part] = keys_from(keys, graph)
-        change = Change("split", {"name": name, "parts": new})
-        carry_out(store, change, dry_run=dry_run, by=by, note=note, override=override)
+            new[name_of_part] = keys_from(keys, store.graph())
+        return Change("split", {"name": name, "parts": new})
+
+    carry_out(place, change, dry_run=dry_run, by=by, note=note, override=override)
 
 
 @user_errors
 def promote(
     place: StorePlace,
-    number: Annotated[
-        int | None, typer.Argument(metavar="[VERSION]", help="Which one; the newest by default.")
-    ] = None,
+    number: VersionNumber = None,
     note: Note = "",
     by: By = None,
 ) -> None:

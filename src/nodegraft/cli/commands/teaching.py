@@ -42,10 +42,10 @@ def _taking_labels(action: str, argument: str, summary: str) -> Callable[..., No
         from nodegraft.store.changes import Change
         from nodegraft.store.store import Store
 
-        with Store.open(place) as store:
-            classes = labels_from(store, name, nodes, labels, key, label)
-            change = Change(action, {argument: classes})
-            carry_out(store, change, dry_run=dry_run, by=by, note=note, override=override)
+        def change(store: Store) -> Change:
+            return Change(action, {argument: labels_from(store, name, nodes, labels, key, label)})
+
+        carry_out(place, change, dry_run=dry_run, by=by, note=note, override=override)
 
     command.__doc__ = summary
     return command
@@ -72,7 +72,7 @@ def unlabel(
     from nodegraft.store.changes import Change
     from nodegraft.store.store import Store
 
-    with Store.open(place) as store:
-        keys = keys_from(nodes, store.state(store.candidate).graph)
-        change = Change("unlabel", {"keys": keys})
-        carry_out(store, change, dry_run=dry_run, by=by, note=note, override=override)
+    def change(store: Store) -> Change:
+        return Change("unlabel", {"keys": keys_from(nodes, store.graph())})
+
+    carry_out(place, change, dry_run=dry_run, by=by, note=note, override=override)

@@ -12,6 +12,7 @@ from nodegraft.cli.options import name_value_pairs
 from nodegraft.cli.store_options import (
     By,
     Note,
+    Repair,
     StorePlace,
     WhichVersion,
     key_from,
@@ -45,9 +46,7 @@ def init(
         str | None, typer.Option("--weight", help="The column that says how much an edge counts.")
     ] = None,
     directed: Annotated[bool, typer.Option(help="It matters which end is the source.")] = False,
-    repair: Annotated[
-        bool, typer.Option(help="Leave out what does not fit instead of refusing it.")
-    ] = False,
+    repair: Repair = False,
     method: Annotated[str, typer.Option(help="See: nodegraft list methods.")] = "graft",
     settings: Annotated[
         list[str] | None,

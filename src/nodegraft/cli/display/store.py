@@ -1,5 +1,8 @@
 """Work on a store, in a terminal: how far it is, and what came of it."""
 
+from collections.abc import Callable
+from pathlib import Path
+
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
@@ -45,8 +48,8 @@ class Steps(Listener):
 
 
 def carry_out(
-    store: Store,
-    change: Change,
+    place: Path,
+    change: Callable[[Store], Change],
     *,
     dry_run: bool = False,
     by: str | None = None,
@@ -56,24 +59,26 @@ def carry_out(
     """Make a change, or only show what it would do.
 
     Args:
-        store: The store.
-        change: The change.
+        place: The folder of the store.
+        change: Makes the change, from what the store has.
         dry_run: Whether only to show it.
         by: Who does it.
         note: Why.
         override: A reason for doing it although held-out nodes speak against it.
     """
     console = Console()
-    with Steps(console) as steps:
+    with Store.open(place) as store:
+        wanted = change(store)
+        with Steps(console) as steps:
+            if dry_run:
+                seen = store.preview(wanted, steps)
+            else:
+                version = store.change(wanted, by=by, note=note, override=override, listener=steps)
         if dry_run:
-            seen = store.preview(change, steps)
-        else:
-            version = store.change(change, by=by, note=note, override=override, listener=steps)
-    if dry_run:
-        console.print(preview_lines(seen))
-        console.print("Nothing was changed.", highlight=False)
-        return
-    console.print(version_line(version, store.champion))
+            console.print(preview_lines(seen))
+            console.print("Nothing was changed.", highlight=False)
+            return
+        console.print(version_line(version, store.champion))
 
 
 def store_summary(store: Store) -> Text:

@@ -1,16 +1,32 @@
 """Versions of a store, in a terminal."""
 
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from rich.box import SIMPLE
+from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
 from nodegraft.store.journal import Version
+from nodegraft.store.store import Store
 
 SHOWN = 8
 """So many rows of a list are shown."""
+
+
+def show_version(place: Path, make: Callable[[Store], Version]) -> None:
+    """Make a version of a store, and say what it did.
+
+    Args:
+        place: The folder of the store.
+        make: Makes it.
+    """
+    with Store.open(place) as store:
+        version = make(store)
+        Console().print(version_line(version, store.champion))
 
 
 def version_line(version: Version, champion: int) -> Text:
