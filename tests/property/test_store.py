@@ -28,7 +28,6 @@ from nodegraft.graph.keys import Key
 from nodegraft.store.changes import Change, replayed
 from nodegraft.store.journal import Version
 from nodegraft.store.labels import StoreLabels
-from nodegraft.store.objects import Objects
 from nodegraft.store.state import State, States
 from nodegraft.store.store import Store
 from tests.property.strategies import thorough
@@ -445,7 +444,7 @@ class StoreMachine(RuleBasedStateMachine):
         """As if the first version had been given the last labels: byte for byte, bit for bit."""
         first, last = self.store.state(1), self.store.state(self.store.candidate)
         direct = first.relabelled(last.labels)
-        kept = States(Objects(Path(self._folder.name) / "objects")).put(direct)
+        kept = States(Path(self._folder.name)).put(direct)
         assert (kept.graph, kept.labels, kept.model) == objects_of(self.store.history()[-1])
         # Neither the order of classes nor when they came is heard in an answer.
         in_order = StoreLabels({name: last.labels[name] for name in sorted(last.labels)})

@@ -18,6 +18,7 @@ from nodegraft.graph.keys import Key, NodeKeys
 from nodegraft.graph.relation import Edges, Relation, relations_in
 from nodegraft.graph.stores.memory import MemoryStore
 from nodegraft.graph.stores.protocol import EDGES, GraphStore, Recipe
+from nodegraft.graph.stores.shelf import Shelf
 from nodegraft.graph.view import GraphView
 
 if TYPE_CHECKING:
@@ -140,6 +141,15 @@ class Graph(GraphView):
         """
         edges = {name: one.keeping(keep(*one.edges())) for name, one in self._kinds().items()}
         return self._with_edges(edges)
+
+    def with_shelf(self, shelf: Shelf) -> "Graph":
+        """The same graph, with a place for what takes long to work out about it.
+
+        Args:
+            shelf: The place.
+        """
+        keys, features = self._store.keys, self._store.feature_matrix
+        return Graph.from_store(MemoryStore(keys, features, self._kinds(), self.recipe, shelf))
 
     def with_features(self, features: Matrix) -> "Graph":
         """The same nodes and edges with other numbers.

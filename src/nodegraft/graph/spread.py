@@ -1,7 +1,7 @@
 """Rows of X, SX, S²X and their like, of length 1, known by their products: with words, most are
 never formed."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -22,6 +22,9 @@ from nodegraft.graph.view import GraphView
 Floats = NDArray[np.float64]
 
 BLOCK_ROWS = 4096
+
+BLOCK_SHARE = 8
+"""Where this part of a block is asked for, all its lengths are worked out and kept."""
 
 FORMED_ROWS = 32
 """So few rows are formed to be compared: less work than products over all their neighbours. They
@@ -52,6 +55,8 @@ class SpreadFeatures:
         self.hops = hops
         self.columns = columns
         self.directions = (OUT, IN) if directions else ()
+        self.shelf = view.shelf.under(hops, len(self.directions), columns)
+        """Where what these rows say outlives the process."""
         self._lengths = np.full((len(self.layers), view.num_nodes), np.nan)
 
     @property
@@ -106,14 +111,38 @@ class SpreadFeatures:
             rows: Row numbers, ascending.
         """
         places = self.view.positions(rows)
-        unknown = np.flatnonzero(np.isnan(self._lengths[0, places]))
+        if self.shelf.keeps:
+            self._take_from_shelf(self._unknown(rows, places))
+        unknown = self._unknown(rows, places)
         for start in range(0, unknown.size, BLOCK_ROWS):
-            some = unknown[start : start + BLOCK_ROWS]
-            norms = [row_norms(weigh_columns(one, self.columns)) for one in self.raw(rows[some])]
-            # The first is what tells that a node is known: it is put in place last.
-            for layer in reversed(self.layers):
-                self._lengths[layer, places[some]] = norms[layer]
+            self._measure(unknown[start : start + BLOCK_ROWS])
         return self._lengths[:, places]
+
+    def _unknown(self, rows: IntArray, places: IntArray) -> IntArray:
+        unknown: IntArray = rows[np.isnan(self._lengths[0, places])]
+        return unknown
+
+    def _measure(self, rows: IntArray) -> None:
+        norms = [row_norms(weigh_columns(one, self.columns)) for one in self.raw(rows)]
+        self._know(self.view.positions(rows), norms)
+
+    def _know(self, places: IntArray, lengths: Sequence[Floats] | Floats) -> None:
+        # The first is what tells that a node is known: it is put in place last.
+        for layer in reversed(self.layers):
+            self._lengths[layer, places] = lengths[layer]
+
+    def _take_from_shelf(self, rows: IntArray) -> None:
+        """Whole blocks of rows: those found there, and those of which much is asked for."""
+        blocks, asked = np.unique(rows // BLOCK_ROWS, return_counts=True)
+        for block, count in zip(blocks.tolist(), asked.tolist(), strict=True):
+            start = block * BLOCK_ROWS
+            members = np.arange(start, min(start + BLOCK_ROWS, self.view.num_nodes))
+            kept = self.shelf.get("lengths", block)
+            if kept is not None:
+                self._know(members, kept["lengths"])
+            elif BLOCK_SHARE * count >= members.size:
+                self._measure(members)
+                self.shelf.put({"lengths": self._lengths[:, members]}, "lengths", block)
 
 
 class SpreadRows:

@@ -18,6 +18,7 @@ from nodegraft.graph.keys import Key, KeyArray, hash_order, key_hashes
 from nodegraft.graph.neighbourhood import Neighbourhood
 from nodegraft.graph.rows import Rows, row_numbers
 from nodegraft.graph.stores.protocol import GraphStore, Recipe
+from nodegraft.graph.stores.shelf import Shelf
 
 
 class GraphView:
@@ -147,6 +148,13 @@ class GraphView:
     def identity(self) -> object:
         """The same object for all views of one graph: their rows mean the same nodes."""
         return self._store
+
+    @property
+    def shelf(self) -> Shelf:
+        """Where arrays outlive the process; a part of a graph has no such place."""
+        if self._rows is not None or self._full_degrees:
+            return Shelf()
+        return self._store.shelf.under(list(self._weights or ()))
 
     @property
     def recipe(self) -> Recipe | None:
@@ -346,18 +354,23 @@ class GraphView:
         """
         return self.walked(starts, restarts).shares(self.positions(rows))
 
-    def walked(self, starts: Sequence[IntArray], restarts: Sequence[float]) -> WalkTable:
+    def walked(
+        self, starts: Sequence[IntArray], restarts: Sequence[float], lasting: bool = False
+    ) -> WalkTable:
         """The same for looking up nodes, by their :meth:`positions`.
 
         Args:
             starts: Sets of rows that walks start from, evenly.
             restarts: As in :meth:`diffused`.
+            lasting: Whether the next process will ask the same: then the :attr:`shelf` is used.
         """
-        return self._walks(restarts).table([self.positions(start) for start in starts])
+        return self._walks(restarts).table([self.positions(start) for start in starts], lasting)
 
     def _walks(self, restarts: Sequence[float]) -> Diffusion:
         chances = tuple(restarts)
-        return self._diffusion.get(chances, lambda: Diffusion(self._adjacency, chances))
+        return self._diffusion.get(
+            chances, lambda: Diffusion(self._adjacency, chances, shelf=self.shelf)
+        )
 
     def nearest(
         self, starts: Sequence[IntArray], count: int, restarts: Sequence[float]

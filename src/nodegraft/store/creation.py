@@ -23,9 +23,8 @@ from nodegraft.store.journal import (
 from nodegraft.store.labels import StoreLabels
 from nodegraft.store.measures import right_answers
 from nodegraft.store.migration import migrated, require_free
-from nodegraft.store.objects import Objects
 from nodegraft.store.reader import FORMAT, SETTINGS, StoreReader
-from nodegraft.store.state import States, first_state
+from nodegraft.store.state import DERIVED, States, first_state
 
 
 def made_in(
@@ -63,9 +62,11 @@ def made_in(
         require_free(database)
     WriteOnceFolder(folder).check_writable()
     checked = StoreLabels().added(labels)
+    states = States(folder)
+    name, graph = states.put_graph(graph)
     state = first_state(graph, checked, method, dict(parameters), listener)
     measures = {"after": right_answers(state, checked.held_out).to_json()}
-    names = States(Objects(folder / "objects")).put(state)
+    names = states.put(state, graph=name)
     journal = migrated(database_url(folder, database))
     settings = json.dumps({"format": FORMAT, "database": database}, indent=2)
     ours = WriteOnceFolder(folder).write(SETTINGS, f"{settings}\n".encode())
@@ -91,7 +92,7 @@ def _refuse_taken(folder: Path) -> None:
     left = {path.name for path in folder.iterdir()} if folder.is_dir() else {folder.name}
     # Drafts that a killed process has left.
     left = {name for name in left if not name.startswith(".")}
-    strange = left - {"objects", SETTINGS, *DATABASE_FILES}
+    strange = left - {"objects", DERIVED, SETTINGS, *DATABASE_FILES}
     if strange or (SETTINGS in left and not _unfinished(folder)):
         raise StoreError(f"{folder} exists already: choose a new folder for the store.")
     (folder / SETTINGS).unlink(missing_ok=True)

@@ -38,10 +38,9 @@ class StoreReader:
     @cached_property
     def _states(self) -> "States":
         # Models are slow to import, and much that is asked of a store needs none.
-        from nodegraft.store.objects import Objects
         from nodegraft.store.state import States
 
-        return States(Objects(self.place / "objects"))
+        return States(self.place)
 
     @classmethod
     def open(cls, place: str | Path) -> Self:

@@ -1,6 +1,7 @@
 """What a version of a store is: a graph, labels, and the model that they make."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +19,11 @@ from nodegraft.model.registry import make_method, unpacked_model
 from nodegraft.store.journal import StateNames
 from nodegraft.store.labels import StoreLabels
 from nodegraft.store.objects import Objects
+from nodegraft.store.shelf import FolderShelf
 from nodegraft.tables.storage import pack_graph, unpack_graph
+
+DERIVED = "derived"
+"""The folder of what can be worked out again."""
 
 
 class NodeAnswers(NamedTuple):
@@ -90,14 +95,15 @@ class State:
 
 
 class States:
-    """States in objects. The last graph that was read is kept: most versions share it.
+    """States in the folder of a store. The last graph is held: most versions share it.
 
     Args:
-        objects: Where they lie.
+        place: The folder.
     """
 
-    def __init__(self, objects: Objects) -> None:
-        self._objects = objects
+    def __init__(self, place: Path) -> None:
+        self._objects = Objects(place / "objects")
+        self._shelves = place / DERIVED
         self._graphs = Memo[Graph](most=1)
 
     def put(self, state: State, graph: str | None = None) -> StateNames:
@@ -108,18 +114,22 @@ class States:
             graph: The object of its graph, where that is kept already.
         """
         return StateNames(
-            graph or self.put_graph(state.graph),
+            graph or self.put_graph(state.graph)[0],
             self._objects.put(*state.labels.state()),
             self._objects.put(*state.model.packed()),
         )
 
-    def put_graph(self, graph: Graph) -> str:
-        """Keep a graph; the object that holds it.
+    def put_graph(self, graph: Graph) -> tuple[str, Graph]:
+        """Keep a graph: the object that holds it, and the graph with its shelf.
 
         Args:
             graph: The graph.
         """
-        return self._objects.put(*pack_graph(graph))
+        name = self._objects.put(*pack_graph(graph))
+        return name, self._shelved(name, graph)
+
+    def _shelved(self, name: str, graph: Graph) -> Graph:
+        return graph.with_shelf(FolderShelf(self._shelves / name))
 
     def get(self, names: StateNames) -> State:
         """The state that some objects hold.
@@ -142,9 +152,10 @@ class States:
         Args:
             name: The object.
         """
-        return self._graphs.get(
-            name, lambda: unpack_graph(*self._objects.get(name), f"Object {name}")[0]
-        )
+        return self._graphs.get(name, lambda: self._shelved(name, self._unpacked(name)))
+
+    def _unpacked(self, name: str) -> Graph:
+        return unpack_graph(*self._objects.get(name), f"Object {name}")[0]
 
 
 def first_state(

@@ -132,8 +132,9 @@ class StoreWriter(StoreReader):
         before = self._state(parent)
         after = grown(before, self._tables(), nodes, edges, repair)
         more = table_changes(before.graph, after.graph, 0)
-        names = replace(parent.names, graph=self._states.put_graph(after.graph))
-        measures = _measures(compare(before, after))
+        name, graph = self._states.put_graph(after.graph)
+        measures = _measures(compare(before, replace(after, graph=graph)))
+        names = replace(parent.names, graph=name)
         return self._added(parent, "grow", more.to_json(), names, measures, by, note)
 
     def sync(
@@ -162,8 +163,10 @@ class StoreWriter(StoreReader):
         parent = self._journal.version()
         before = self._state(parent)
         after, changes = synced(before, self._tables(), nodes, edges, repair)
+        name, graph = self._states.put_graph(after.graph)
+        after = replace(after, graph=graph)
         measures = _measures(compare(before, after))
-        names = self._states.put(after)
+        names = self._states.put(after, graph=name)
         return self._added(parent, "sync", changes.to_json(), names, measures, by, note)
 
     def _tables(self) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from nodegraft.graph.algebra.diffusion import WalkTable
 from nodegraft.graph.algebra.matrix import IntArray, gram
 from nodegraft.graph.keys import hash_order
 from nodegraft.graph.spread import SpreadFeatures, SpreadRows
+from nodegraft.graph.stores.shelf import Shelf
 from nodegraft.graph.view import GraphView
 from nodegraft.nn.confidence import known_class_probability
 from nodegraft.nn.linear.frozen_ridge import FrozenRidge
@@ -205,10 +206,22 @@ class Evidence:
         rows, owners = np.concatenate(labels)[order], owners[order]
         ridge = self._ridges.get(
             (practice, rows.tobytes(), owners.tobytes()),
-            lambda: FrozenRidge(self._inner_products(rows, practice), owners, PENALTY),
+            lambda: self._regression(rows, owners, practice),
         )
         near = self.features.rows(rows)
         return FirstClasses(centre, regressed(ridge, self.features, near, taught.means, columns))
+
+    def _regression(self, rows: IntArray, owners: NDArray[np.int64], practice: bool) -> FrozenRidge:
+        """Among some labels; outside of practice it is looked for on the graph's shelf."""
+        shelf = Shelf() if practice else self.features.shelf
+        depends_on = "regression", [PENALTY], rows, owners
+        kept = shelf.get(*depends_on)
+        if kept is not None:
+            return FrozenRidge.from_state(kept, PENALTY)
+        made = FrozenRidge.solved(self._inner_products(rows, practice), owners, PENALTY)
+        if shelf.keeps:
+            shelf.put(made.state(), *depends_on)
+        return made
 
     def _inner_products(self, rows: IntArray, practice: bool) -> Floats:
         """Of the rows of all hops side by side, of length 1; the last ones are kept."""
@@ -221,15 +234,18 @@ class Evidence:
         places = np.searchsorted(made_for, rows)
         return products[np.ix_(places, places)]
 
-    def known(self, taught: Taught, first: FirstClasses) -> Known:
+    def known(self, taught: Taught, first: FirstClasses, practice: bool = False) -> Known:
         """Classes made ready for asking about nodes: worth keeping for as long as they stay.
 
         Args:
             taught: The classes.
             first: What those that came first fix.
+            practice: Whether nobody will ask about them again.
         """
         means = taught.means if taught.refined is None else taught.refined
-        walks = self.view.walked(taught.labels, self.restarts) if self.restarts else None
+        walks = None
+        if self.restarts:
+            walks = self.view.walked(taught.labels, self.restarts, lasting=not practice)
         vectors = self._vectors(means, first.centre, first.regression)
         return Known(vectors, walks, self._few_labels * taught.scarcity)
 

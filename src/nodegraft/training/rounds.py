@@ -105,7 +105,7 @@ def rounds_played(
             absent = labelled.select(set(labelled) - set(many) - set(few))
             without = (many.rows(), few.rows(), absent.rows())
             pool = evidence.pool(taught, np.concatenate(without))
-        near, known = evidence.features.rows(pool), evidence.known(taught, first)
+        near, known = evidence.features.rows(pool), evidence.known(taught, first, practice=True)
         listener.step("practise on known classes", done, len(episodes))
         yield Round(
             episode,

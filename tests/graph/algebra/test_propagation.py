@@ -3,6 +3,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from nodegraft.graph.algebra import propagation
+from nodegraft.graph.algebra.matrix import Matrix
 from tests.graph.reference import dense, everyone, joined_in, normalised, random_graph
 
 ASKED = np.array([7, 39, 0, 7, 12])
@@ -25,9 +26,26 @@ def test_layers_are_powers_of_the_dense_matrix(
         power = spread @ power
 
 
-def test_products_are_computed_once_per_view(monkeypatch: pytest.MonkeyPatch) -> None:
-    view = random_graph()
-    first = view.propagated(ASKED, 2)
-    monkeypatch.setattr(propagation.PropagatedFeatures, "_spread", None)
-    again = view.propagated(ASKED, 2)
-    assert all(np.array_equal(a, b) for a, b in zip(first, again, strict=True))
+@pytest.mark.parametrize("sparse", [False, True])
+def test_which_rows_are_made_together_changes_no_bit(sparse: bool) -> None:
+    few, whole = random_graph(sparse), random_graph(sparse)
+    everything = whole.propagated(everyone(whole), 3)
+    for _ in range(2):
+        for layer, truth in zip(few.propagated(ASKED, 3), everything, strict=True):
+            assert np.array_equal(dense(layer), dense(truth)[ASKED])
+
+
+def test_few_rows_are_made_alone_and_many_products_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    view, passes = random_graph(), []
+    spread = propagation.PropagatedFeatures._spread
+
+    def watched(self: propagation.PropagatedFeatures, layer: Matrix) -> Matrix:
+        passes.append(layer)
+        return spread(self, layer)
+
+    monkeypatch.setattr(propagation.PropagatedFeatures, "_spread", watched)
+    view.propagated(ASKED[:1], 2)
+    assert not passes
+    for _ in range(view.num_nodes):
+        view.propagated(ASKED, 2)
+    assert len(passes) == 1

@@ -14,7 +14,7 @@ def drawn(seed: int) -> tuple[np.ndarray, np.ndarray]:
 
 def test_first_classes_are_solved_as_by_the_dual_ridge() -> None:
     rows, _ = drawn(0)
-    found = FrozenRidge(rows @ rows.T, CLASSES, penalty=0.3)
+    found = FrozenRidge.solved(rows @ rows.T, CLASSES, penalty=0.3)
     order = np.argsort(CLASSES, kind="stable")
     ranked = rows[order]
     expected = dual_ridge(ranked @ ranked.T, np.bincount(CLASSES), 0.3).coefficients
@@ -26,7 +26,7 @@ def test_a_later_class_gets_the_weights_of_a_regression_with_its_mean_as_one_mor
     seed: int,
 ) -> None:
     rows, means = drawn(seed)
-    found = FrozenRidge(rows @ rows.T, CLASSES, penalty=0.3)
+    found = FrozenRidge.solved(rows @ rows.T, CLASSES, penalty=0.3)
     labels, own = found.joined(rows @ means.T, (means**2).sum(axis=1))
     counts = np.bincount(CLASSES)[CLASSES]
     for place, mean in enumerate(means):
@@ -35,3 +35,12 @@ def test_a_later_class_gets_the_weights_of_a_regression_with_its_mean_as_one_mor
         expected = np.linalg.solve(balanced.T @ together + 0.3 * np.eye(4), mean)
         weights = rows.T @ labels[:, place] + own[place] * mean
         np.testing.assert_allclose(weights, expected)
+
+
+def test_a_regression_comes_back_from_its_arrays() -> None:
+    rows, later = drawn(0)
+    made = FrozenRidge.solved(rows @ rows.T, CLASSES, penalty=0.3)
+    back = FrozenRidge.from_state(made.state(), 0.3)
+    across, squares = rows @ later.T, np.einsum("ij,ij->i", later, later)
+    for one, other in zip(made.joined(across, squares), back.joined(across, squares), strict=True):
+        assert np.array_equal(one, other)

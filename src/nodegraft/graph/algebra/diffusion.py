@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from nodegraft.graph.algebra.adjacency import Adjacency
 from nodegraft.graph.algebra.matrix import IntArray
+from nodegraft.graph.stores.shelf import Shelf
 
 Reached = tuple[IntArray, NDArray[np.float32], NDArray[np.float64]]
 """Nodes, ascending; for each restart the mass at each, and the mass in all."""
@@ -53,6 +54,7 @@ class Diffusion:
         restarts: The chances, between 0 and 1, that a walk ends at each step.
         full_pass_entries: Up to so many entries of the adjacency all of it is passed over; beyond,
             only what walks reach.
+        shelf: Where mass can outlive the process.
     """
 
     def __init__(
@@ -60,28 +62,32 @@ class Diffusion:
         adjacency: Adjacency,
         restarts: Sequence[float],
         full_pass_entries: int = FULL_PASS_ENTRIES,
+        shelf: Shelf | None = None,
     ) -> None:
         self._adjacency = adjacency
         self._shares = _shares_ended(restarts)
         self._decay = 1.0 - min(restarts)
         self._local = adjacency.indices.size > full_pass_entries
+        self._shelf = (shelf or Shelf()).under("walks", list(restarts))
         self._found: dict[bytes, Reached] = {}
         self._lock = Lock()
 
-    def table(self, starts: Sequence[IntArray]) -> "WalkTable":
+    def table(self, starts: Sequence[IntArray], lasting: bool = False) -> "WalkTable":
         """The mass of every set, for looking it up.
 
         Args:
             starts: Sets of nodes that walks start from, evenly.
+            lasting: Whether to look on the shelf, and put there what took a pass over all.
         """
-        return WalkTable(self._reached(starts), self._adjacency.num_nodes)
+        return WalkTable(self._reached(starts, lasting), self._adjacency.num_nodes)
 
-    def _reached(self, starts: Sequence[IntArray]) -> list[Reached]:
+    def _reached(self, starts: Sequence[IntArray], lasting: bool = False) -> list[Reached]:
         asked = {start.tobytes(): start for start in starts}
         # Under a lock: what one thread needs must not be forgotten by another.
         with self._lock:
             unknown = {name: start for name, start in asked.items() if name not in self._found}
-            self._found |= dict(zip(unknown, self._spread(list(unknown.values())), strict=True))
+            made = self._spread(list(unknown.values()), self._shelf if lasting else Shelf())
+            self._found |= dict(zip(unknown, made, strict=True))
             found = [self._found[start.tobytes()] for start in starts]
             self._forget(asked)
         return found
@@ -107,10 +113,22 @@ class Diffusion:
                 some, logs = some[kept], logs[kept]
             yield some, logs
 
-    def _spread(self, starts: Sequence[IntArray]) -> Iterator[Reached]:
+    def _spread(self, starts: Sequence[IntArray], shelf: Shelf) -> Iterator[Reached]:
         if self._local:
             yield from map(self._walk, starts)
             return
+        # Few starts are mostly a trial, and soon others.
+        lasting = [shelf if start.size >= FEWEST_STARTS else Shelf() for start in starts]
+        kept = [one.get(start) for one, start in zip(lasting, starts, strict=True)]
+        made = self._passes([start for start, one in zip(starts, kept, strict=True) if not one])
+        everyone = np.arange(self._adjacency.num_nodes)
+        for start, one, place in zip(starts, kept, lasting, strict=True):
+            mass = one["mass"] if one else next(made)
+            if not one:
+                place.put({"mass": mass}, start)
+            yield _reached(everyone, mass)
+
+    def _passes(self, starts: Sequence[IntArray]) -> Iterator[NDArray[np.float32]]:
         some = max(1, CACHED_NUMBERS // (self._adjacency.num_nodes * len(self._shares)))
         for first in range(0, len(starts), some):
             yield from self._pass(starts[first : first + some])
@@ -122,10 +140,9 @@ class Diffusion:
             if held > CACHED_NUMBERS and name not in needed:
                 held -= self._found.pop(name)[1].size
 
-    def _pass(self, starts: Sequence[IntArray]) -> list[Reached]:
-        """Sets side by side over the whole graph."""
-        everyone = np.arange(self._adjacency.num_nodes)
-        walking = np.zeros((everyone.size, len(starts)), dtype=np.float32)
+    def _pass(self, starts: Sequence[IntArray]) -> list[NDArray[np.float32]]:
+        """Sets side by side over the whole graph: for each the mass, restarts x nodes."""
+        walking = np.zeros((self._adjacency.num_nodes, len(starts)), dtype=np.float32)
         for column, start in enumerate(starts):
             walking[start, column] = 1.0 / start.size
         total = np.zeros((len(self._shares), *walking.shape), dtype=np.float32)
@@ -137,9 +154,7 @@ class Diffusion:
                 if share:
                     mass += np.float32(share) * walking
         # Copies, so that forgetting one set frees it.
-        return [
-            _reached(everyone, np.ascontiguousarray(total[:, :, c])) for c in range(len(starts))
-        ]
+        return [np.ascontiguousarray(total[:, :, column]) for column in range(len(starts))]
 
     def _walk(self, start: IntArray) -> Reached:
         """One set, looking at no more of the graph than its walkers reach."""

@@ -1,5 +1,7 @@
 """X, SX, S²X … : features spread over the graph, with nothing to train."""
 
+from threading import RLock
+
 import numpy as np
 from scipy.sparse import vstack
 
@@ -13,9 +15,10 @@ BLOCK_ROWS = 65_536
 class PropagatedFeatures:
     r"""Answers for rows of :math:`X, SX, \dots, S^h X` with :math:`S` the normalised adjacency.
 
-    All but the last product are computed once, block by block. The last is the largest (with
-    sparse features each hop makes rows fuller) and is only formed for the rows that are asked
-    for, from those of their neighbours.
+    A row is made from those of its neighbours; which others are made with it changes no bit. As
+    long as few rows are asked for, only they are made. Once more have been made than there are
+    nodes, the whole product is computed, block by block, and kept. The last is the largest (with
+    sparse features each hop makes rows fuller) and is never kept.
 
     >>> pair = Adjacency.from_edges(np.array([0]), np.array([1]), 2)
     >>> propagated = PropagatedFeatures(pair, np.array([[2.0], [4.0]]), hops=1)
@@ -30,24 +33,10 @@ class PropagatedFeatures:
 
     def __init__(self, adjacency: Adjacency, features: Matrix, hops: int) -> None:
         self._adjacency = adjacency
-        self._layers = [features]
-        for _ in range(hops - 1):
-            self._layers.append(self._spread(self._layers[-1]))
         self._hops = hops
-
-    def _spread(self, layer: Matrix) -> Matrix:
-        count = self._adjacency.num_nodes
-        blocks = [
-            self._next(layer, np.arange(start, min(start + BLOCK_ROWS, count)))
-            for start in range(0, count, BLOCK_ROWS)
-        ]
-        if is_sparse(layer):
-            return vstack(blocks, format="csr")
-        return np.concatenate(blocks)
-
-    def _next(self, layer: Matrix, targets: IntArray) -> Matrix:
-        matrix, sources = self._adjacency.hop(targets)
-        return multiply(matrix, take_rows(layer, sources))
+        self._kept = {0: features}
+        self._made = [0] * hops
+        self._lock = RLock()
 
     def rows(self, nodes: IntArray) -> list[Matrix]:
         """One matrix per power of S, rows in the order asked.
@@ -55,8 +44,36 @@ class PropagatedFeatures:
         Args:
             nodes: Node numbers.
         """
-        taken = [take_rows(layer, nodes) for layer in self._layers]
-        if self._hops:
-            targets, place = np.unique(nodes, return_inverse=True)
-            taken.append(take_rows(self._next(self._layers[-1], targets), place))
-        return taken
+        targets, place = np.unique(nodes, return_inverse=True)
+        first = take_rows(self._kept[0], nodes)
+        powers = range(1, self._hops + 1)
+        return [first, *(take_rows(self._power(power, targets), place) for power in powers)]
+
+    def _power(self, power: int, nodes: IntArray) -> Matrix:
+        """Rows of one power, for nodes that come once each and ascending."""
+        if power == 0 or (power < self._hops and self._is_worth_keeping(power, nodes.size)):
+            return take_rows(self._whole(power), nodes)
+        matrix, sources = self._adjacency.hop(nodes)
+        return multiply(matrix, self._power(power - 1, sources))
+
+    def _is_worth_keeping(self, power: int, rows: int) -> bool:
+        # Whoever has made as many rows as there are could have had all of them for that.
+        self._made[power] += rows
+        return power in self._kept or self._made[power] >= self._adjacency.num_nodes
+
+    def _whole(self, power: int) -> Matrix:
+        with self._lock:
+            if power not in self._kept:
+                self._kept[power] = self._spread(self._whole(power - 1))
+            return self._kept[power]
+
+    def _spread(self, layer: Matrix) -> Matrix:
+        count = self._adjacency.num_nodes
+        blocks = []
+        for start in range(0, count, BLOCK_ROWS):
+            targets = np.arange(start, min(start + BLOCK_ROWS, count))
+            matrix, sources = self._adjacency.hop(targets)
+            blocks.append(multiply(matrix, take_rows(layer, sources)))
+        if is_sparse(layer):
+            return vstack(blocks, format="csr")
+        return np.concatenate(blocks)

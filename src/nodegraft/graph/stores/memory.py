@@ -1,7 +1,7 @@
 """A graph held in memory."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from scipy.sparse import csr_array, issparse
@@ -11,6 +11,7 @@ from nodegraft.graph.algebra.adjacency import Adjacency
 from nodegraft.graph.algebra.matrix import Matrix, index_type, is_sparse
 from nodegraft.graph.keys import NodeKeys
 from nodegraft.graph.stores.protocol import Recipe
+from nodegraft.graph.stores.shelf import Shelf
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +30,9 @@ class MemoryStore:
 
     recipe: Recipe | None = None
     """How tables became the features, if they were made from tables."""
+
+    shelf: Shelf = field(default_factory=Shelf)
+    """Where what took long to work out about the graph is kept."""
 
     def __post_init__(self) -> None:
         features = _numbers(self.feature_matrix)

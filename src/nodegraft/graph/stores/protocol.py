@@ -9,6 +9,7 @@ from typing import Protocol
 from nodegraft.graph.algebra.adjacency import Adjacency
 from nodegraft.graph.algebra.matrix import Matrix
 from nodegraft.graph.keys import NodeKeys
+from nodegraft.graph.stores.shelf import Shelf
 
 EDGES = "edges"
 """The relation of a graph whose edges are all of one kind."""
@@ -44,6 +45,10 @@ class GraphStore(Protocol):
     @property
     def recipe(self) -> Recipe | None:
         """How tables became the features, if they were made from tables."""
+
+    @property
+    def shelf(self) -> Shelf:
+        """Where what took long to work out about the graph is kept."""
 
     def adjacency(self, relation: str) -> Adjacency:
         """The edges of one kind.

@@ -1,0 +1,78 @@
+"""What took long to work out about the graphs of a store, for the next process."""
+
+import hashlib
+from contextlib import suppress
+from pathlib import Path
+from uuid import uuid4
+
+import numpy as np
+from safetensors.numpy import load, save
+
+from nodegraft.base.files.bundle import Arrays
+from nodegraft.base.hashing import HashPart, content_hash
+from nodegraft.graph.stores.shelf import Shelf
+
+SCHEMA = "1"
+"""To be changed when what is kept is worked out in another way: old files are no longer found."""
+
+DIGEST = hashlib.sha256().digest_size
+
+
+class FolderShelf(Shelf):
+    """Files in a folder, which may be deleted at any time: what is missing is worked out again.
+
+    Nothing waits for the disk, and nothing fails where it is full or may not be written to. A file
+    that is not as it was written counts as missing.
+
+    Args:
+        place: The folder, which need not exist yet.
+        part: What all that is on this part of it depends on.
+    """
+
+    keeps = True
+
+    def __init__(self, place: Path, part: str = SCHEMA) -> None:
+        self._place = place
+        self._part = part
+
+    def under(self, *depends_on: HashPart) -> "FolderShelf":
+        """The part of it for what depends on this, too.
+
+        Args:
+            depends_on: Beside the graph.
+        """
+        return FolderShelf(self._place, content_hash(self._part, *depends_on))
+
+    def get(self, *depends_on: HashPart) -> Arrays | None:
+        """What was put; None where it must be worked out.
+
+        Args:
+            depends_on: All that the arrays depend on.
+        """
+        try:
+            content = self._file(*depends_on).read_bytes()
+        except OSError:
+            return None
+        digest, body = content[:DIGEST], content[DIGEST:]
+        return load(body) if hashlib.sha256(body).digest() == digest else None
+
+    def put(self, arrays: Arrays, *depends_on: HashPart) -> None:
+        """Keep arrays, if that is possible.
+
+        Args:
+            arrays: The arrays.
+            depends_on: All that they depend on.
+        """
+        # safetensors writes memory as it lies, whatever the order of dimensions.
+        body = save({name: np.asarray(array, order="C") for name, array in arrays.items()})
+        draft = self._place / f".{uuid4().hex}"
+        with suppress(OSError):
+            self._place.mkdir(parents=True, exist_ok=True)
+            try:
+                draft.write_bytes(hashlib.sha256(body).digest() + body)
+                draft.replace(self._file(*depends_on))
+            finally:
+                draft.unlink(missing_ok=True)
+
+    def _file(self, *depends_on: HashPart) -> Path:
+        return self._place / content_hash(self._part, *depends_on)
