@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from nodegraft.cli.errors import user_errors
-from nodegraft.cli.store_options import By, Note, Repair, StorePlace
+from nodegraft.cli.store_options import By, Note, Promote, Repair, StorePlace
 
 
 @user_errors
@@ -17,11 +17,13 @@ def grow(
     repair: Repair = False,
     note: Note = "",
     by: By = None,
+    promote: Promote = False,
 ) -> None:
     """Take in new nodes and edges; says how many old answers change by it."""
     from nodegraft.cli.display.versions import show_version
 
-    show_version(place, lambda store: store.grow(nodes, edges, repair=repair, by=by, note=note))
+    told = {"repair": repair, "by": by, "note": note, "promote": promote}
+    show_version(place, lambda store: store.grow(nodes, edges, **told))
 
 
 @user_errors
@@ -32,8 +34,10 @@ def sync(
     repair: Repair = False,
     note: Note = "",
     by: By = None,
+    promote: Promote = False,
 ) -> None:
     """Take today's whole tables: nodes that are new come, those that are gone go."""
     from nodegraft.cli.display.versions import show_version
 
-    show_version(place, lambda store: store.sync(nodes, edges, repair=repair, by=by, note=note))
+    told = {"repair": repair, "by": by, "note": note, "promote": promote}
+    show_version(place, lambda store: store.sync(nodes, edges, **told))
