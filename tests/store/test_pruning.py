@@ -52,7 +52,7 @@ def test_old_versions_go_and_stay_listed(small: Small) -> None:
     told = r"Version 3 was pruned on \d{4}-\d\d-\d\d \d\d:\d\d UTC by anna \(version 6"
     for asked in (store.predict, store.state, store.graph, store.promote):
         with pytest.raises(StoreError, match=told):
-            asked(version=3)  # type: ignore[operator]
+            asked(version=3)
     assert store.rollback().version == 1
 
 

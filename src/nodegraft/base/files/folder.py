@@ -151,9 +151,11 @@ def _link(place: Path, content: bytes, mode: int) -> None:
         # Of two writers one wins, and nobody ever sees half a file.
         place.hardlink_to(draft)
     finally:
-        # Also where it stands already: whoever wrote it may have been killed before this.
-        flush_to_disk(place.parent)
-        draft.unlink(missing_ok=True)
+        try:
+            # Also where it stands already: whoever wrote it may have been killed before this.
+            flush_to_disk(place.parent)
+        finally:
+            draft.unlink(missing_ok=True)
 
 
 def _reached(place: str | Path) -> tuple[Any, str]:

@@ -47,8 +47,15 @@ def remove(
     from nodegraft.store.changes import Change
 
     change = Change("remove", {"names": names})
-    told = {"by": by, "note": note, "override": override}
-    carry_out(place, lambda _: change, dry_run=dry_run, promote=promote, **told)
+    carry_out(
+        place,
+        lambda _: change,
+        dry_run=dry_run,
+        by=by,
+        note=note,
+        override=override,
+        promote=promote,
+    )
 
 
 @user_errors
@@ -84,8 +91,15 @@ def merge(
     from nodegraft.store.changes import Change
 
     change = Change("merge", {"names": names, "into": into})
-    told = {"by": by, "note": note, "override": override}
-    carry_out(place, lambda _: change, dry_run=dry_run, promote=promote, **told)
+    carry_out(
+        place,
+        lambda _: change,
+        dry_run=dry_run,
+        by=by,
+        note=note,
+        override=override,
+        promote=promote,
+    )
 
 
 @user_errors
@@ -116,8 +130,15 @@ def split(
             new[name_of_part] = keys_from(keys, store.graph())
         return Change("split", {"name": name, "parts": new})
 
-    told = {"by": by, "note": note, "override": override}
-    carry_out(place, change, dry_run=dry_run, promote=promote, **told)
+    carry_out(
+        place,
+        change,
+        dry_run=dry_run,
+        by=by,
+        note=note,
+        override=override,
+        promote=promote,
+    )
 
 
 @user_errors

@@ -47,8 +47,15 @@ def _taking_labels(action: str, argument: str, summary: str) -> Callable[..., No
         def change(store: Store) -> Change:
             return Change(action, {argument: labels_from(store, name, nodes, labels, key, label)})
 
-        told = {"by": by, "note": note, "override": override}
-        carry_out(place, change, dry_run=dry_run, promote=promote, **told)
+        carry_out(
+            place,
+            change,
+            dry_run=dry_run,
+            by=by,
+            note=note,
+            override=override,
+            promote=promote,
+        )
 
     command.__doc__ = summary
     return command
@@ -79,5 +86,12 @@ def unlabel(
     def change(store: Store) -> Change:
         return Change("unlabel", {"keys": keys_from(nodes, store.graph())})
 
-    told = {"by": by, "note": note, "override": override}
-    carry_out(place, change, dry_run=dry_run, promote=promote, **told)
+    carry_out(
+        place,
+        change,
+        dry_run=dry_run,
+        by=by,
+        note=note,
+        override=override,
+        promote=promote,
+    )

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
@@ -76,8 +75,9 @@ def carry_out(
             if dry_run:
                 seen = store.preview(wanted, steps)
             else:
-                told: dict[str, Any] = {"by": by, "note": note, "override": override}
-                version = store.change(wanted, **told, promote=promote, listener=steps)
+                version = store.change(
+                    wanted, by=by, note=note, override=override, promote=promote, listener=steps
+                )
         if dry_run:
             console.print(preview_lines(seen))
             console.print("Nothing was changed.", highlight=False)
