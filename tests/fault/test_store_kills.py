@@ -35,7 +35,7 @@ pytestmark = pytest.mark.xdist_group("store kills")
 SECONDS_TO_OPEN = 2.0
 LONGEST = 60
 HALF, COMMITTED = "half a file", "committed"
-FILES = ("mkdir", "fsync", "link", "rename", "replace", "unlink")
+FILES = ("mkdir", "fsync", "link", "rename", "replace", "unlink", "remove")
 
 # All files are written by the same six steps: one in eleven is one of each kind.
 some_steps = pytest.mark.parametrize("every", [11, pytest.param(1, marks=slow)])
@@ -186,6 +186,9 @@ def add_one_by_one(store: Store, new: dict[str, list[Key]]) -> None:
 
 OPERATIONS = {
     "add": Operation(lambda store, new: None, lambda store, new: store.add(new)),
+    "add and promote": Operation(
+        lambda store, new: None, lambda store, new: store.add(new, promote=True)
+    ),
     "undo": Operation(lambda store, new: store.add(new), lambda store, new: store.undo()),
     "undo an older one": Operation(add_one_by_one, lambda store, new: store.undo(2)),
     "promote": Operation(lambda store, new: store.add(new), lambda store, new: store.promote()),

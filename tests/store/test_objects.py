@@ -23,9 +23,9 @@ def test_what_is_put_is_got(tmp_path: Path) -> None:
 
 def test_arrays_that_are_the_same_are_kept_once(tmp_path: Path) -> None:
     objects, name = kept(tmp_path)
-    files = set(objects.all_names())
+    files = set(objects.files())
     other = objects.put({"x": objects.get(name)[0]["x"], "y": np.zeros(3)}, {"of": "caps"})
-    assert len(set(objects.all_names()) - files) == 2
+    assert len(set(objects.files()) - files) == 2
     assert objects.names_in([name]) & objects.names_in([other]) != set()
 
 

@@ -23,7 +23,7 @@ from sqlalchemy import make_url
 
 from nodegraft.base.errors import StoreError
 from nodegraft.graph.keys import Key
-from nodegraft.store import journal
+from nodegraft.store import database as database_room
 from nodegraft.store.journal import Journal
 from nodegraft.store.migration import migrated, require_current
 from nodegraft.store.store import Store
@@ -223,6 +223,12 @@ def both_at_once(work: Callable[[str], None], names: list[str], told: Path) -> l
     return [name for name in names if (told / name).exists()]
 
 
+def write_together(patch: pytest.MonkeyPatch) -> None:
+    """Of two processes neither adds a row before the other wants to."""
+    meet, write = get_context("fork").Barrier(2, timeout=LONGEST), Journal.add
+    patch.setattr(Journal, "add", lambda *given, **how: (meet.wait(), write(*given, **how)))
+
+
 @pytest.mark.parametrize("together", [False, True], ids=["as it comes", "from the same version"])
 def test_of_two_that_add_at_once_none_is_lost(
     together: bool, kept: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -230,8 +236,7 @@ def test_of_two_that_add_at_once_none_is_lost(
     place, new = kept
     if together:
         # Both have looked and learned before either writes.
-        meet, write = get_context("fork").Barrier(2, timeout=LONGEST), Journal.add
-        monkeypatch.setattr(Journal, "add", lambda *given: (meet.wait(), write(*given)))
+        write_together(monkeypatch)
 
     def add(name: str) -> None:
         with Store.open(place) as store:
@@ -258,8 +263,7 @@ def test_of_two_that_promote_at_once_one_is_refused(
     with Store.open(place) as store:
         for name, nodes in new.items():
             store.add({name: nodes})
-    meet, write = get_context("fork").Barrier(2, timeout=LONGEST), Journal.add
-    monkeypatch.setattr(Journal, "add", lambda *given, **rows: (meet.wait(), write(*given, **rows)))
+    write_together(monkeypatch)
 
     def promote(version: str) -> None:
         with Store.open(place) as store:
@@ -340,7 +344,7 @@ def test_a_database_that_stops_is_told_and_comes_back(kept: Made, server: Server
                     work()
             with pytest.raises(StoreError, match="did not answer"):
                 Store.open(place)
-            assert monotonic() - began < journal.WAIT_SECONDS
+            assert monotonic() - began < database_room.WAIT_SECONDS
         finally:
             server.start()
         assert store.add(new).number == store.candidate == 2
@@ -351,7 +355,7 @@ def test_a_writer_does_not_wait_for_ever_for_one_that_hangs(
     kept: Made, server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     place, new = kept
-    monkeypatch.setattr(journal, "WAIT_SECONDS", 1)
+    monkeypatch.setattr(database_room, "WAIT_SECONDS", 1)
 
     def add(name: str) -> None:
         with Store.open(place) as store:

@@ -11,6 +11,7 @@ from nodegraft.cli.commands.compact import compact
 from nodegraft.cli.commands.data import info
 from nodegraft.cli.commands.example import example
 from nodegraft.cli.commands.growing import grow, sync
+from nodegraft.cli.commands.keeping import prune, purge
 from nodegraft.cli.commands.lists import list_datasets, list_methods
 from nodegraft.cli.commands.map import draw_map
 from nodegraft.cli.commands.mending import (
@@ -56,6 +57,7 @@ PANELS = {
         "history": history,
         "diff": diff,
     },
+    "Keeping": {"prune": prune, "purge": purge},
     "Using": {"predict": predict, "explain": explain, "suggest": suggest, "drift": drift},
     "Laboratory": {
         "run": run,

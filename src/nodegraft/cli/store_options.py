@@ -21,6 +21,9 @@ Override = Annotated[
     str, typer.Option(metavar="REASON", help="Do it although held-out nodes speak against it.")
 ]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would change, and stop.")]
+Promote = Annotated[
+    bool, typer.Option("--promote", help="Let it answer at once, unless held-out nodes object.")
+]
 Class = Annotated[str | None, typer.Option("--class", help="The class.")]
 Nodes = Annotated[
     str | None, typer.Option(help="Keys of its nodes, with commas between: p17,p20,p33.")
@@ -67,10 +70,7 @@ def key_from(text: str, graph: "Graph") -> "Key":
     from nodegraft.base.errors import UnknownNodeError
 
     if not graph.has_text_keys:
-        try:
-            return int(text)
-        except ValueError:
-            raise DataError(f"The keys of this graph are integers, and {text!r} is none.") from None
+        return whole_number(text)
     try:
         graph.rows_of([text])
     except UnknownNodeError as error:
@@ -80,6 +80,18 @@ def key_from(text: str, graph: "Graph") -> "Key":
         hint = f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
         raise DataError(f"There is no node {text!r} in this graph.{hint}") from error
     return text
+
+
+def whole_number(text: str) -> int:
+    """The key of a node in a graph whose keys are integers.
+
+    Args:
+        text: What was given.
+    """
+    try:
+        return int(text)
+    except ValueError:
+        raise DataError(f"The keys of this graph are integers, and {text!r} is none.") from None
 
 
 def labels_from(

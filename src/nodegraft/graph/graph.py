@@ -151,13 +151,30 @@ class Graph(GraphView):
         keys, features = self._store.keys, self._store.feature_matrix
         return Graph.from_store(MemoryStore(keys, features, self._kinds(), self.recipe, shelf))
 
-    def with_features(self, features: Matrix) -> "Graph":
+    def with_features(self, features: Matrix, recipe: Recipe | None = None) -> "Graph":
         """The same nodes and edges with other numbers.
 
         Args:
             features: One row of numbers per node.
+            recipe: How a table becomes them; None if as before.
         """
-        return Graph.from_parts(self._store.keys, features, self._kinds(), self.recipe)
+        kinds, how = self._kinds(), recipe or self.recipe
+        return Graph.from_parts(self._store.keys, features, kinds, how)
+
+    def without(self, rows: IntArray) -> "Graph":
+        """A smaller graph: some nodes are gone, and their edges with them.
+
+        >>> graph = Graph(["a", "b", "c"], np.eye(3), [("a", "b"), ("b", "c")])
+        >>> graph.without(np.array([0]))
+        Graph(2 nodes, 1 undirected edges, 3 features)
+
+        Args:
+            rows: The nodes that go.
+        """
+        left = np.setdiff1d(self.rows, rows)
+        edges = {name: one.induced(left) for name, one in self._kinds().items()}
+        keys = NodeKeys(self._store.keys.array_at(left))
+        return Graph.from_parts(keys, self._store.feature_matrix[left], edges, self.recipe)
 
     def merging_kinds(self) -> "Graph":
         """The same graph with edges of one kind, without weight or direction."""

@@ -7,24 +7,19 @@ from typing import Any
 
 from nodegraft.base.errors import StoreError, UnfinishedStoreError
 from nodegraft.base.events import Listener
-from nodegraft.base.files.folder import WriteOnceFolder
+from nodegraft.base.files.folder import PRIVATE, READABLE, WriteOnceFolder
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.keys import Key
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.store.authorship import author, writable
-from nodegraft.store.journal import (
-    DATABASE_FILES,
-    Journal,
-    Promotion,
-    Version,
-    database_url,
-    now,
-)
+from nodegraft.store.database import DATABASE_FILES, database_url, has_password
+from nodegraft.store.journal import Journal, Promotion, Version, now
 from nodegraft.store.labels import StoreLabels
 from nodegraft.store.measures import right_answers
 from nodegraft.store.migration import migrated, require_free
 from nodegraft.store.reader import FORMAT, SETTINGS, StoreReader
-from nodegraft.store.state import DERIVED, States, first_state
+from nodegraft.store.shelf import DERIVED
+from nodegraft.store.state import States, first_state
 
 
 def made_in(
@@ -68,8 +63,7 @@ def made_in(
     measures = {"after": right_answers(state, checked.held_out).to_json()}
     names = states.put(state, graph=name)
     journal = migrated(database_url(folder, database))
-    settings = json.dumps({"format": FORMAT, "database": database}, indent=2)
-    ours = WriteOnceFolder(folder).write(SETTINGS, f"{settings}\n".encode())
+    ours = _settings_written(folder, database)
     at = now()
     detail = {"tables": dict(tables)}
     version = Version(1, None, "init", detail, who, note, at, **vars(names), measures=measures)
@@ -83,6 +77,16 @@ def made_in(
             (folder / SETTINGS).unlink()
         raise
     return journal
+
+
+def _settings_written(folder: Path, database: str | None) -> bool:
+    settings = json.dumps({"format": FORMAT, "database": database}, indent=2)
+    # Whoever reads a password can do what its owner can.
+    mode = PRIVATE if database and has_password(database) else READABLE
+    try:
+        return WriteOnceFolder(folder).write(SETTINGS, f"{settings}\n".encode(), mode)
+    except OSError as error:
+        raise StoreError(f"{folder} cannot be written to: {error.strerror or error}.") from error
 
 
 def _refuse_taken(folder: Path) -> None:

@@ -1,14 +1,14 @@
 """What was done to a store, row by row: rows are added, never changed."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 from nodegraft.base.errors import StoreError, UnfinishedStoreError
 from nodegraft.base.extras import extra
+from nodegraft.store.database import connected, unreachable
 
 with extra("store", package="sqlalchemy", purpose="A store"):
     from sqlalchemy import (
@@ -17,27 +17,22 @@ with extra("store", package="sqlalchemy", purpose="A store"):
         Column,
         Connection,
         DateTime,
-        Engine,
         ForeignKey,
         Integer,
         MetaData,
         String,
         Table,
         Text,
-        create_engine,
-        event,
         func,
         insert,
-        make_url,
         select,
+        text,
+        update,
     )
-    from sqlalchemy.exc import IntegrityError, OperationalError, SQLAlchemyError
+    from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
-WAIT_SECONDS = 30
-"""How long a writer waits for another one, and for a database that is away."""
-
-DATABASE_FILES = ("store.db", "store.db-wal", "store.db-shm")
-"""What SQLite keeps in the folder."""
+PRUNING = ("prune", "purge")
+"""Actions after which versions that they list have no objects any more."""
 
 metadata = MetaData()
 
@@ -169,14 +164,13 @@ class Journal:
     def versions(self) -> list[Version]:
         """All of them, oldest first."""
         with self.connection() as connection:
-            rows = connection.execute(select(VERSIONS).order_by(VERSIONS.c.number)).mappings()
-            return [Version(**_in_utc(row)) for row in rows]
+            return versions_in(connection)
 
     def version(self, number: int | None = None) -> Version:
         """One of them.
 
         Args:
-            number: Which one; None for the newest, the candidate.
+            number: Which one; None for the newest.
         """
         wanted = select(VERSIONS).order_by(VERSIONS.c.number.desc()).limit(1)
         if number is not None:
@@ -190,29 +184,37 @@ class Journal:
             raise StoreError(f"There is no version {number}: the newest is {newest}.")
         return Version(**_in_utc(row))
 
+    def candidate(self) -> Version:
+        """The newest that changed something: not one that only pruned others."""
+        newest = select(func.max(VERSIONS.c.number)).where(VERSIONS.c.action != "prune")
+        with self.connection() as connection:
+            number = connection.execute(newest).scalar()
+        return self.version(number)
+
     def promotions(self) -> list[Promotion]:
         """All of them, oldest first; the last one names the champion."""
         with self.connection() as connection:
-            rows = connection.execute(select(PROMOTIONS).order_by(PROMOTIONS.c.number)).mappings()
-            return [Promotion(**_in_utc(row)) for row in rows]
+            return promotions_in(connection)
 
-    def add(self, version: Version | None = None, promotion: Promotion | None = None) -> None:
-        """Add rows, both or none of them.
+    def pruned(self) -> dict[int, Version]:
+        """The versions that have no objects any more -> the version that pruned each."""
+        with self.connection() as connection:
+            return pruned_in(connection)
+
+    def add(self, *rows: Version | Promotion, confirm: Callable[[], None] | None = None) -> None:
+        """Add rows, all or none of them.
 
         Args:
-            version: A version whose number is one more than the newest one's.
-            promotion: A promotion whose number is one more than the newest one's.
+            rows: Versions and promotions whose numbers are one more than the newest one's.
+            confirm: Is asked when nobody else can write any more; what it raises undoes all.
         """
         try:
-            with self.engine.begin() as connection:
-                if version:
-                    connection.execute(insert(VERSIONS).values(**vars(version)))
-                if promotion:
-                    connection.execute(insert(PROMOTIONS).values(**vars(promotion)))
+            with self.transaction() as connection:
+                write_rows(connection, *rows)
+                if confirm:
+                    confirm()
         except IntegrityError as error:
-            raise StoreError(_told(self, version, promotion)) from error
-        except SQLAlchemyError as error:
-            raise _unreachable(error) from error
+            raise StoreError(_told(self, rows)) from error
 
     @contextmanager
     def connection(self) -> Iterator[Connection]:
@@ -221,64 +223,114 @@ class Journal:
             with self.engine.connect() as connection:
                 yield connection
         except SQLAlchemyError as error:
-            raise _unreachable(error) from error
+            raise unreachable(error, self.engine.url) from error
+
+    @contextmanager
+    def transaction(self, alone: bool = False) -> Iterator[Connection]:
+        """The database, for writing; what was written is kept if nothing goes wrong.
+
+        Args:
+            alone: Whether nobody else may add a row meanwhile: others wait.
+        """
+        try:
+            with self.engine.begin() as connection:
+                if alone:
+                    connection.execute(text(_ALONE[self.engine.dialect.name]))
+                yield connection
+        except IntegrityError:
+            # Whoever adds rows knows what it means.
+            raise
+        except SQLAlchemyError as error:
+            raise unreachable(error, self.engine.url) from error
 
 
-def connected(url: str | URL) -> Engine:
-    """A database, made so that what is committed survives a power cut.
+_ALONE = {
+    # SQLite has one writer at a time, and who writes nothing is one, too.
+    "sqlite": "DELETE FROM versions WHERE number < 0",
+    "postgresql": "LOCK TABLE versions, promotions IN SHARE ROW EXCLUSIVE MODE",
+}
+
+
+def versions_in(connection: Connection) -> list[Version]:
+    """All versions, oldest first.
 
     Args:
-        url: As SQLAlchemy writes it.
+        connection: The database.
     """
-    try:
-        engine = create_engine(url, pool_pre_ping=True, connect_args=_patience(url))
-    except (SQLAlchemyError, ImportError) as error:
-        raise StoreError(f"The database cannot be reached: {error}") from error
-    if engine.dialect.name == "sqlite":
-        event.listen(engine, "connect", _prepare_sqlite)
-        event.listen(engine, "begin", _begin_sqlite)
-    return engine
+    rows = connection.execute(select(VERSIONS).order_by(VERSIONS.c.number)).mappings()
+    return [Version(**_in_utc(row)) for row in rows]
 
 
-def database_url(folder: Path, database: str | None) -> str | URL:
-    """Where a store's versions are written down.
+def promotions_in(connection: Connection) -> list[Promotion]:
+    """All promotions, oldest first.
 
     Args:
-        folder: The store.
-        database: What its settings say; None for a file in the folder.
+        connection: The database.
     """
-    # Not as text: a folder may have any name.
-    return database or URL.create("sqlite", database=str((folder / DATABASE_FILES[0]).absolute()))
+    rows = connection.execute(select(PROMOTIONS).order_by(PROMOTIONS.c.number)).mappings()
+    return [Promotion(**_in_utc(row)) for row in rows]
+
+
+def pruned_in(connection: Connection) -> dict[int, Version]:
+    """The versions that have no objects any more -> the version that pruned each.
+
+    Args:
+        connection: The database.
+    """
+    wanted = select(VERSIONS).where(VERSIONS.c.action.in_(PRUNING)).order_by(VERSIONS.c.number)
+    rows = connection.execute(wanted).mappings()
+    pruning = [Version(**_in_utc(row)) for row in rows]
+    return {number: one for one in pruning for number in one.detail["versions"]}
+
+
+def write_rows(connection: Connection, *rows: Version | Promotion) -> None:
+    """Add rows; a promotion of a version that was pruned meanwhile is refused.
+
+    Args:
+        connection: The database, in a transaction.
+        rows: Versions and promotions.
+    """
+    for row in rows:
+        table = VERSIONS if isinstance(row, Version) else PROMOTIONS
+        connection.execute(insert(table).values(**vars(row)))
+    # After the first row nobody else can prune.
+    pruned = pruned_in(connection)
+    for row in rows:
+        if isinstance(row, Promotion):
+            refuse_pruned(row.version, pruned)
+
+
+def rewrite_rows(connection: Connection, rows: Iterable[Version | Promotion]) -> None:
+    """Say something else in rows that are there; only purging may.
+
+    Args:
+        connection: The database, in a transaction.
+        rows: Versions and promotions with the numbers that they have.
+    """
+    for row in rows:
+        table = VERSIONS if isinstance(row, Version) else PROMOTIONS
+        connection.execute(update(table).where(table.c.number == row.number).values(**vars(row)))
+
+
+def refuse_pruned(number: int, pruned: Mapping[int, Version]) -> None:
+    """An error for a version that has no objects any more.
+
+    Args:
+        number: The version.
+        pruned: Versions without objects -> the version that pruned each.
+    """
+    if number in pruned:
+        by = pruned[number]
+        raise StoreError(
+            f"Version {number} was pruned on {by.at:%Y-%m-%d %H:%M} UTC by {by.by} (version "
+            f"{by.number}, {by.action}): what it did is still listed, but its graph, labels and "
+            "model are gone."
+        )
 
 
 def now() -> datetime:
     """This moment, in UTC."""
     return datetime.now(UTC)
-
-
-def _patience(url: str | URL) -> dict[str, Any]:
-    """PostgreSQL waits for ever, unless it is told."""
-    parsed = make_url(url)
-    if parsed.get_backend_name() != "postgresql":
-        return {}
-    asked = parsed.query.get("options", "")
-    waiting = f"-c lock_timeout={1000 * WAIT_SECONDS}"
-    return {"connect_timeout": WAIT_SECONDS, "options": f"{asked} {waiting}".strip()}
-
-
-def _prepare_sqlite(connection: Any, _: object) -> None:
-    # Else tables are made outside of any transaction, each by itself: see _begin_sqlite.
-    connection.isolation_level = None
-    cursor = connection.cursor()
-    # Readers do not wait for a writer; a commit is on the disk when it is answered.
-    for setting in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
-        cursor.execute(f"PRAGMA {setting}")
-    cursor.execute(f"PRAGMA busy_timeout={1000 * WAIT_SECONDS}")
-    cursor.close()
-
-
-def _begin_sqlite(connection: Connection) -> None:
-    connection.exec_driver_sql("BEGIN")
 
 
 def _in_utc(row: Mapping[Any, Any]) -> dict[str, Any]:
@@ -287,21 +339,15 @@ def _in_utc(row: Mapping[Any, Any]) -> dict[str, Any]:
     return {**row, "at": at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)}
 
 
-def _told(journal: Journal, version: Version | None, promotion: Promotion | None) -> str:
-    if version:
-        other = journal.version()
+def _told(journal: Journal, rows: tuple[Version | Promotion, ...]) -> str:
+    newest = journal.version()
+    if any(isinstance(row, Version) and row.number <= newest.number for row in rows):
         return (
-            f"The store has changed meanwhile: version {other.number} is there ({other.action} by "
-            f"{other.by}, {other.at:%Y-%m-%d %H:%M} UTC). Nothing was written; do it again."
+            f"The store has changed meanwhile: version {newest.number} is there ({newest.action} "
+            f"by {newest.by}, {newest.at:%Y-%m-%d %H:%M} UTC). Nothing was written; do it again."
         )
     last = journal.promotions()[-1]
     return (
         f"The champion has changed meanwhile: version {last.version} answers ({last.action} by "
         f"{last.by}). Nothing was written; do it again."
     )
-
-
-def _unreachable(error: SQLAlchemyError) -> StoreError:
-    reason = getattr(error, "orig", None) or error
-    hint = " Is it running, and may you write to it?" if isinstance(error, OperationalError) else ""
-    return StoreError(f"The store's database did not answer: {reason}.{hint}")

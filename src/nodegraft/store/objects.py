@@ -12,7 +12,7 @@ from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
 from nodegraft.base.errors import StoreError
-from nodegraft.base.files.folder import WriteOnceFolder
+from nodegraft.base.files.folder import StoredFile, WriteOnceFolder
 
 Arrays = dict[str, NDArray[Any]]
 Document = dict[str, Any]
@@ -68,9 +68,20 @@ class Objects:
             found |= {name, *self._listed(name)[0].values()}
         return found
 
-    def all_names(self) -> list[str]:
-        """The names of all files there are."""
-        return self._folder.names("")
+    def lacks(self, names: Iterable[str]) -> bool:
+        """Whether some objects are not whole: one of their files is gone.
+
+        Args:
+            names: What :meth:`put` gave.
+        """
+        lists = set(names)
+        if not all(map(self._folder.has, lists)):
+            return True
+        return not all(map(self._folder.has, self.names_in(lists)))
+
+    def files(self) -> dict[str, StoredFile]:
+        """All files there are, those too that a killed writer has left."""
+        return self._folder.files()
 
     def remove(self, name: str) -> None:
         """Take one file away.
@@ -78,11 +89,23 @@ class Objects:
         Args:
             name: Its name.
         """
-        self._folder.remove(name)
+        try:
+            self._folder.remove(name)
+        except OSError as error:
+            raise StoreError(
+                f"{self._folder.place}/{name} cannot be removed: {error.strerror or error}. What "
+                "was removed before is gone; do it again to go on."
+            ) from error
 
     def _write(self, content: bytes) -> str:
         name = hashlib.sha256(content).hexdigest()
-        self._folder.write(name, content)
+        try:
+            self._folder.write(name, content)
+        except OSError as error:
+            raise StoreError(
+                f"{self._folder.place} cannot be written to: {error.strerror or error}. The store "
+                "is as it was before."
+            ) from error
         return name
 
     def _read(self, name: str) -> bytes:
@@ -94,6 +117,10 @@ class Objects:
             raise StoreError(
                 f"The store lacks {self._folder.place}/{name}, which a version needs: was it "
                 "deleted, or copied while it was being written?"
+            ) from error
+        except OSError as error:
+            raise StoreError(
+                f"{self._folder.place}/{name} cannot be read: {error.strerror or error}."
             ) from error
         if hashlib.sha256(content).hexdigest() != name:
             raise StoreError(

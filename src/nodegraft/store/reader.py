@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Any, Self
 
 from nodegraft.base.errors import StoreError
 from nodegraft.graph.keys import Key
-from nodegraft.store.journal import DATABASE_FILES, Journal, Promotion, Version, database_url
+from nodegraft.store.database import DATABASE_FILES, database_url
+from nodegraft.store.journal import Journal, Promotion, Version, refuse_pruned
 from nodegraft.store.migration import require_current
 
 if TYPE_CHECKING:
     from nodegraft.graph.graph import Graph
     from nodegraft.store.answers import Answers
     from nodegraft.store.drift import Shift
+    from nodegraft.store.objects import Objects
     from nodegraft.store.preview import Preview
     from nodegraft.store.state import State, States
     from nodegraft.store.suggestion import Suggestion
@@ -41,6 +43,12 @@ class StoreReader:
         from nodegraft.store.state import States
 
         return States(self.place)
+
+    @cached_property
+    def _objects(self) -> "Objects":
+        from nodegraft.store.objects import Objects
+
+        return Objects(self.place / "objects")
 
     @classmethod
     def open(cls, place: str | Path) -> Self:
@@ -98,13 +106,17 @@ class StoreReader:
 
     @property
     def candidate(self) -> int:
-        """The newest version."""
-        return self._journal.version().number
+        """The newest version that changed something."""
+        return self._journal.candidate().number
 
     @property
     def champion(self) -> int:
         """The version that answers."""
         return self._journal.promotions()[-1].version
+
+    def pruned(self) -> dict[int, Version]:
+        """Versions whose graph, labels and model are gone -> the version that pruned each."""
+        return self._journal.pruned()
 
     def state(self, version: int | None = None) -> "State":
         """Graph, labels and model of a version.
@@ -121,7 +133,9 @@ class StoreReader:
         Args:
             version: Its number; None for the candidate.
         """
-        return self._states.graph(self._journal.version(version).graph)
+        found = self._journal.version(version)
+        self._refuse_pruned(found)
+        return self._states.graph(found.graph)
 
     def predict(
         self,
@@ -190,4 +204,8 @@ class StoreReader:
         return compare(self.state(before), self.state(after))
 
     def _state(self, version: Version) -> "State":
+        self._refuse_pruned(version)
         return self._states.get(version.names)
+
+    def _refuse_pruned(self, version: Version) -> None:
+        refuse_pruned(version.number, self._journal.pruned())

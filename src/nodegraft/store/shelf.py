@@ -1,6 +1,8 @@
 """What took long to work out about the graphs of a store, for the next process."""
 
 import hashlib
+import shutil
+from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
 from uuid import uuid4
@@ -11,6 +13,9 @@ from safetensors.numpy import load, save
 from nodegraft.base.files.bundle import Arrays
 from nodegraft.base.hashing import HashPart, content_hash
 from nodegraft.graph.stores.shelf import Shelf
+
+DERIVED = "derived"
+"""The folder of shelves in a store."""
 
 SCHEMA = "1"
 """To be changed when what is kept is worked out in another way: old files are no longer found."""
@@ -76,3 +81,25 @@ class FolderShelf(Shelf):
 
     def _file(self, *depends_on: HashPart) -> Path:
         return self._place / content_hash(self._part, *depends_on)
+
+
+def shelf_of(store: Path, graph: str) -> FolderShelf:
+    """Of one graph.
+
+    Args:
+        store: The folder of the store.
+        graph: The object that holds the graph.
+    """
+    return FolderShelf(store / DERIVED / graph)
+
+
+def clear_shelves(store: Path, graphs: Collection[str]) -> None:
+    """Of all graphs but some.
+
+    Args:
+        store: The folder of the store.
+        graphs: The objects of graphs whose shelves stay.
+    """
+    for place in (store / DERIVED).glob("*"):
+        if place.name not in graphs:
+            shutil.rmtree(place, ignore_errors=True)

@@ -19,11 +19,8 @@ from nodegraft.model.registry import make_method, unpacked_model
 from nodegraft.store.journal import StateNames
 from nodegraft.store.labels import StoreLabels
 from nodegraft.store.objects import Objects
-from nodegraft.store.shelf import FolderShelf
+from nodegraft.store.shelf import shelf_of
 from nodegraft.tables.storage import pack_graph, unpack_graph
-
-DERIVED = "derived"
-"""The folder of what can be worked out again."""
 
 
 class NodeAnswers(NamedTuple):
@@ -102,8 +99,7 @@ class States:
     """
 
     def __init__(self, place: Path) -> None:
-        self._objects = Objects(place / "objects")
-        self._shelves = place / DERIVED
+        self._place, self._objects = place, Objects(place / "objects")
         self._graphs = Memo[Graph](most=1)
 
     def put(self, state: State, graph: str | None = None) -> StateNames:
@@ -129,7 +125,7 @@ class States:
         return name, self._shelved(name, graph)
 
     def _shelved(self, name: str, graph: Graph) -> Graph:
-        return graph.with_shelf(FolderShelf(self._shelves / name))
+        return graph.with_shelf(shelf_of(self._place, name))
 
     def get(self, names: StateNames) -> State:
         """The state that some objects hold.

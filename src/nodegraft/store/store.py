@@ -8,13 +8,17 @@ import numpy as np
 
 from nodegraft.base.errors import ParameterError
 from nodegraft.base.events import SILENT, Listener
-from nodegraft.graph.keys import Key
+from nodegraft.graph.keys import Key, several
+from nodegraft.store.authorship import author, writable
 from nodegraft.store.changes import Change
 from nodegraft.store.journal import Version
+from nodegraft.store.pruning import KEEP, Pruned, previewed, prune
+from nodegraft.store.shelf import clear_shelves
 from nodegraft.store.writer import StoreWriter
 
 if TYPE_CHECKING:
     from nodegraft.graph.graph import Graph
+    from nodegraft.store.purging import Purged
 
 Labels = Mapping[str, Iterable[Key]]
 
@@ -85,7 +89,8 @@ class Store(StoreWriter):
 
         Args:
             classes: New class -> keys of its nodes.
-            told: ``by``, ``note``, ``override`` and ``listener``, as in :meth:`change`.
+            told: ``by``, ``note``, ``override``, ``promote`` and ``listener``, as in
+                :meth:`change`.
         """
         return self.change(Change("add", {"classes": _plain(classes)}), **told)
 
@@ -154,6 +159,69 @@ class Store(StoreWriter):
             told: As in :meth:`add`.
         """
         return self.change(Change("split", {"name": name, "parts": _plain(parts)}), **told)
+
+    def prune(
+        self,
+        keep: int = KEEP,
+        *,
+        dry_run: bool = False,
+        by: str | None = None,
+        note: str = "",
+    ) -> Pruned:
+        """Free what old versions take on the disk; what they did stays listed.
+
+        The newest versions stay whole, the one that answers, and those that answered before it.
+        Files that killed processes have left go too, an hour after they were written.
+
+        Args:
+            keep: How many of the newest stay, and how many of those that :meth:`rollback` leads
+                back to.
+            dry_run: Only say what would go.
+            by: Who does it; None for the user that is logged in.
+            note: Why.
+        """
+        if dry_run:
+            return previewed(self._journal, self._objects, keep)
+        try:
+            return prune(self._journal, self._objects, keep, author(by), writable(note))
+        finally:
+            self._clear_shelves()
+
+    def purge(
+        self,
+        nodes: Iterable[Key],
+        *,
+        by: str | None = None,
+        note: str = "",
+        listener: Listener = SILENT,
+    ) -> "Purged":
+        """Forget nodes for good: their keys, features, edges and labels, in all that there is.
+
+        What answers, and the candidate, are learned anew without them. All versions before are
+        pruned, and what is listed of them names the nodes no more. It cannot be undone.
+
+        Args:
+            nodes: Keys of nodes, of today's graph or of an older one.
+            by: Who does it; None for the user that is logged in.
+            note: Why; the nodes' keys are struck from it.
+            listener: Is told how far it is.
+        """
+        from nodegraft.store.purging import Purge
+
+        keys = _plain_keys(several(nodes, "nodes"))
+        if not keys:
+            raise ParameterError("No node was named: say which ones are to be forgotten.")
+        forgetting = Purge(self._journal, self._objects, self._states, keys)
+        try:
+            return forgetting.run(author(by), writable(note), listener)
+        finally:
+            self._clear_shelves()
+
+    def _clear_shelves(self) -> None:
+        """Of graphs that no version has any more."""
+        pruned = self._journal.pruned()
+        whole = {one.graph for one in self._journal.versions() if one.number not in pruned}
+        clear_shelves(self.place, whole)
 
 
 def _plain(classes: Labels) -> dict[str, list[Key]]:

@@ -1,6 +1,7 @@
 """A store as it is changed: every change is a row with what it did, and none is taken away."""
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from nodegraft.base.errors import GateError, StoreError
@@ -14,6 +15,13 @@ if TYPE_CHECKING:
     from nodegraft.store.preview import Preview
     from nodegraft.store.state import State
     from nodegraft.tables.columns import Source
+
+_KEEPING = ("grow", "prune")
+"""Actions that leave labels as they are."""
+
+_WITHOUT_PROMOTING = (
+    "To make the version all the same, and look at it before it answers, leave promote out."
+)
 
 
 class StoreWriter(StoreReader):
@@ -38,6 +46,7 @@ class StoreWriter(StoreReader):
         by: str | None = None,
         note: str = "",
         override: str = "",
+        promote: bool = False,
         listener: Listener = SILENT,
     ) -> Version:
         """Make a version with other labels, unless it costs more than chance explains.
@@ -48,23 +57,32 @@ class StoreWriter(StoreReader):
             note: Why.
             override: A reason for doing it although held-out nodes speak against it; it is written
                 down.
+            promote: Let it answer at once; not together with ``override``, nor on top of a version
+                that nobody has promoted.
             listener: Is told how far it is.
         """
         from nodegraft.store.preview import compare
 
+        if promote and override:
+            raise StoreError(
+                "A version that held-out nodes speak against is not let to answer unseen: make it "
+                "with override, look at it, and then promote it. Or leave override out."
+            )
         parent = self._journal.version()
+        answering = self._answering(parent) if promote else None
         before = self._state(parent)
         after = self._changed(before, change, listener)
         seen = compare(before, after)
-        objections = seen.objections()
-        if objections and not override:
-            raise GateError(
-                " ".join(objections) + " Nothing was changed. To do it all the same, give a reason "
-                "with override=… (on the command line --override REASON)."
+        if not override:
+            _refuse_objections(
+                seen,
+                "To do it all the same, give a reason with override=… (on the command line "
+                "--override REASON).",
             )
-        measures = _measures(seen) | ({"override": override} if override else {})
+        measures = measured(seen) | ({"override": override} if override else {})
         names = self._states.put(after, graph=parent.graph)
-        return self._added(parent, change.action, change.detail, names, measures, by, note)
+        done = Done(change.action, change.detail, measures)
+        return self._added(parent, done, names, by, note, answering)
 
     def undo(self, version: int | None = None, *, by: str | None = None, note: str = "") -> Version:
         """Make a version without what one version did; its own labels and model come back.
@@ -75,24 +93,25 @@ class StoreWriter(StoreReader):
             by: Who does it; None for the user that is logged in.
             note: Why.
         """
-        newest = self._journal.version()
+        parent, newest = self._journal.version(), self._journal.candidate()
         undone = newest if version is None else self._journal.version(version)
         if undone.parent is None:
             raise StoreError("Version 1 is the first: there is nothing before it to go back to.")
         kept = self._journal.version(undone.parent)
-        if undone.number == newest.number:
-            names = kept.names
+        self._refuse_pruned(kept)
+        if undone == newest:
+            names, measures = kept.names, {"after": kept.measures.get("after", {})}
         else:
-            names = self._without(undone, kept, newest)
-        measures = {"after": kept.measures.get("after", {})} if undone == newest else {}
-        return self._added(newest, "undo", {"version": undone.number}, names, measures, by, note)
+            names, measures = self._without(undone, kept, parent), {}
+        done = Done("undo", {"version": undone.number}, measures)
+        return self._added(parent, done, names, by, note)
 
     def _without(self, undone: Version, kept: Version, newest: Version) -> StateNames:
         later = [one for one in self._journal.versions() if one.number > undone.number]
         odd = [
             one
             for one in (undone, *later)
-            if not changes_labels(one.action) and (one is undone or one.action != "grow")
+            if not changes_labels(one.action) and (one is undone or one.action not in _KEEPING)
         ]
         if odd:
             raise StoreError(
@@ -101,7 +120,9 @@ class StoreWriter(StoreReader):
                 f"{undone.number} first, newest first."
             )
         changes = {
-            one.number: Change(one.action, one.detail) for one in later if one.action != "grow"
+            one.number: Change(one.action, one.detail)
+            for one in later
+            if one.action not in _KEEPING
         }
         labels = replayed(self._state(kept).labels, changes, undone.number)
         state = self._state(newest).relabelled(labels)
@@ -115,6 +136,7 @@ class StoreWriter(StoreReader):
         repair: bool = False,
         by: str | None = None,
         note: str = "",
+        promote: bool = False,
     ) -> Version:
         """Make a version with more nodes and edges; what is known of classes follows the graph.
 
@@ -124,18 +146,24 @@ class StoreWriter(StoreReader):
             repair: Leave out what does not fit instead of refusing it.
             by: Who does it; None for the user that is logged in.
             note: Why.
+            promote: Let it answer at once, unless held-out nodes speak against it; not on top of a
+                version that nobody has promoted.
         """
         from nodegraft.store.growth import grown, table_changes
         from nodegraft.store.preview import compare
 
         parent = self._journal.version()
+        answering = self._answering(parent) if promote else None
         before = self._state(parent)
         after = grown(before, self._tables(), nodes, edges, repair)
         more = table_changes(before.graph, after.graph, 0)
         name, graph = self._states.put_graph(after.graph)
-        measures = _measures(compare(before, replace(after, graph=graph)))
+        seen = compare(before, replace(after, graph=graph))
+        if promote:
+            _refuse_objections(seen, _WITHOUT_PROMOTING)
         names = replace(parent.names, graph=name)
-        return self._added(parent, "grow", more.to_json(), names, measures, by, note)
+        done = Done("grow", more.to_json(), measured(seen))
+        return self._added(parent, done, names, by, note, answering)
 
     def sync(
         self,
@@ -145,6 +173,7 @@ class StoreWriter(StoreReader):
         repair: bool = False,
         by: str | None = None,
         note: str = "",
+        promote: bool = False,
     ) -> Version:
         """Make a version with the nodes and edges of new whole tables, as they come every day.
 
@@ -156,18 +185,24 @@ class StoreWriter(StoreReader):
             repair: Leave out what does not fit instead of refusing it.
             by: Who does it; None for the user that is logged in.
             note: Why.
+            promote: Let it answer at once, unless held-out nodes speak against it; not on top of a
+                version that nobody has promoted.
         """
         from nodegraft.store.growth import synced
         from nodegraft.store.preview import compare
 
         parent = self._journal.version()
+        answering = self._answering(parent) if promote else None
         before = self._state(parent)
         after, changes = synced(before, self._tables(), nodes, edges, repair)
         name, graph = self._states.put_graph(after.graph)
         after = replace(after, graph=graph)
-        measures = _measures(compare(before, after))
+        seen = compare(before, after)
+        if promote:
+            _refuse_objections(seen, _WITHOUT_PROMOTING)
         names = self._states.put(after, graph=name)
-        return self._added(parent, "sync", changes.to_json(), names, measures, by, note)
+        done = Done("sync", changes.to_json(), measured(seen))
+        return self._added(parent, done, names, by, note, answering)
 
     def _tables(self) -> dict[str, Any]:
         options: dict[str, Any] = self._journal.version(1).detail["tables"]
@@ -183,8 +218,8 @@ class StoreWriter(StoreReader):
             by: Who does it; None for the user that is logged in.
             note: Why.
         """
-        chosen = self._journal.version(version).number
-        return self._promoted(chosen, "promote", by, note)
+        chosen = self._journal.candidate() if version is None else self._journal.version(version)
+        return self._promoted(chosen.number, "promote", by, note)
 
     def rollback(self, *, by: str | None = None, note: str = "") -> Promotion:
         """Let the version answer that answered before the champion.
@@ -193,13 +228,7 @@ class StoreWriter(StoreReader):
             by: Who does it; None for the user that is logged in.
             note: Why.
         """
-        moves = self._journal.promotions()
-        stack: list[int] = []
-        for move in moves:
-            if move.action == "rollback":
-                stack.pop()
-            else:
-                stack.append(move.version)
+        stack = answered_before(self._journal.promotions())
         if len(stack) < 2:
             raise StoreError(
                 f"No version answered before version {stack[-1]}: there is none to go back to."
@@ -211,8 +240,19 @@ class StoreWriter(StoreReader):
         if version == last.version:
             raise StoreError(f"Version {version} is the one that answers already.")
         move = Promotion(last.number + 1, version, action, author(by), writable(note), now())
-        self._journal.add(promotion=move)
+        self._journal.add(move)
         return move
+
+    def _answering(self, parent: Version) -> Promotion:
+        """The last promotion, if what it lets answer is what a version is made from."""
+        last = self._journal.promotions()[-1]
+        if self._journal.version(last.version).names != parent.names:
+            raise StoreError(
+                f"Version {self._journal.candidate().number} is newer than the one that answers "
+                f"({last.version}), and would be promoted along, unseen: promote or undo it first, "
+                "or leave promote out."
+            )
+        return last
 
     def _changed(self, before: "State", change: Change, listener: Listener) -> "State":
         from nodegraft.graph.labels import NodeLabels
@@ -227,29 +267,80 @@ class StoreWriter(StoreReader):
     def _added(
         self,
         parent: Version,
-        action: str,
-        detail: dict[str, Any],
+        done: "Done",
         names: StateNames,
-        measures: dict[str, Any],
         by: str | None,
         note: str,
+        answering: Promotion | None = None,
     ) -> Version:
+        """Write a version down; it answers from then on where the last promotion is given."""
+        number, who, at = parent.number + 1, author(by), now()
         version = Version(
-            parent.number + 1,
+            number,
             parent.number,
-            action,
-            detail,
-            author(by),
+            done.action,
+            done.detail,
+            who,
             writable(note),
-            now(),
+            at,
             **vars(names),
-            measures=measures,
+            measures=done.measures,
         )
-        self._journal.add(version)
+        rows: list[Version | Promotion] = [version]
+        if answering:
+            rows.append(Promotion(answering.number + 1, number, "promote", who, note, at))
+        self._journal.add(*rows, confirm=lambda: self._require_whole(names))
         return version
 
+    def _require_whole(self, names: StateNames) -> None:
+        if self._objects.lacks(vars(names).values()):
+            raise StoreError(
+                "Files that this version shares with older ones were pruned meanwhile by another "
+                "process. Nothing was written; do it again."
+            )
 
-def _measures(seen: "Preview") -> dict[str, Any]:
+
+@dataclass(frozen=True)
+class Done:
+    """What makes a version what it is."""
+
+    action: str
+    """What was done."""
+
+    detail: dict[str, Any]
+    """With what."""
+
+    measures: dict[str, Any]
+    """What was measured before and after."""
+
+
+def answered_before(moves: Sequence[Promotion]) -> list[int]:
+    """The versions that rollbacks lead back to, one after the other; the champion is the last.
+
+    Args:
+        moves: All promotions, oldest first.
+    """
+    stack: list[int] = []
+    for move in moves:
+        if move.action == "rollback":
+            stack.pop()
+        else:
+            stack.append(move.version)
+    return stack
+
+
+def _refuse_objections(seen: "Preview", advice: str) -> None:
+    objections = seen.objections()
+    if objections:
+        raise GateError(" ".join(objections) + f" Nothing was changed. {advice}")
+
+
+def measured(seen: "Preview") -> dict[str, Any]:
+    """What is written down of a comparison.
+
+    Args:
+        seen: A version and the one before it, compared.
+    """
     return {
         "before": seen.before.to_json(),
         "after": seen.after.to_json(),

@@ -1,5 +1,7 @@
 """Files that are written once and never changed, here or wherever fsspec reaches."""
 
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -9,6 +11,20 @@ from fsspec.implementations.local import LocalFileSystem
 
 from nodegraft.base.errors import ParameterError
 from nodegraft.base.files.flush import flush_to_disk
+
+READABLE, PRIVATE = 0o444, 0o600
+"""Who may read a file: everybody, or its owner only."""
+
+
+@dataclass(frozen=True)
+class StoredFile:
+    """What is known of a file without reading it."""
+
+    size: int
+    """In bytes."""
+
+    written: datetime
+    """When."""
 
 
 class WriteOnceFolder:
@@ -44,6 +60,29 @@ class WriteOnceFolder:
         found = (path.rpartition("/")[2] for path in self._files.ls(self._path, detail=False))
         return sorted(name for name in found if name.endswith(suffix) and name[0] != ".")
 
+    def files(self) -> dict[str, StoredFile]:
+        """All files by name, those too that a killed writer has left half written."""
+        if not self._files.isdir(self._path):
+            return {}
+        self._files.invalidate_cache()
+        found = {}
+        for path in self._files.ls(self._path, detail=False):
+            try:
+                size, written = self._files.size(path), self._files.modified(path)
+            except FileNotFoundError:
+                # A draft that has become a file.
+                continue
+            found[path.rpartition("/")[2]] = StoredFile(size, written.astimezone(UTC))
+        return found
+
+    def has(self, name: str) -> bool:
+        """Whether a file stands.
+
+        Args:
+            name: Its name.
+        """
+        return bool(self._files.exists(f"{self._path}/{name}"))
+
     def read(self, name: str) -> bytes:
         """All bytes of a file.
 
@@ -53,17 +92,18 @@ class WriteOnceFolder:
         content: bytes = self._files.cat_file(f"{self._path}/{name}")
         return content
 
-    def write(self, name: str, content: bytes) -> bool:
+    def write(self, name: str, content: bytes, mode: int = READABLE) -> bool:
         """Whole or not at all; False, and nothing is touched, where the file stands already.
 
         Args:
             name: Its name.
             content: All its bytes.
+            mode: Who may read it, on a disk.
         """
         self._make()
         try:
             if isinstance(self._files, LocalFileSystem):
-                _link(Path(self._path) / name, content)
+                _link(Path(self._path) / name, content, mode)
             else:
                 # Object stores show a file when all of it has arrived.
                 self._files.pipe_file(f"{self._path}/{name}", content, mode="create")
@@ -101,18 +141,21 @@ class WriteOnceFolder:
             raise ParameterError(f"{self.place} cannot be written to: {error}") from error
 
 
-def _link(place: Path, content: bytes) -> None:
+def _link(place: Path, content: bytes, mode: int) -> None:
     draft = place.with_name(f".{place.name}.{uuid4().hex}")
     try:
+        draft.touch(PRIVATE)
         draft.write_bytes(content)
         flush_to_disk(draft)
-        draft.chmod(0o444)
+        draft.chmod(mode)
         # Of two writers one wins, and nobody ever sees half a file.
         place.hardlink_to(draft)
     finally:
-        # Also where it stands already: whoever wrote it may have been killed before this.
-        flush_to_disk(place.parent)
-        draft.unlink(missing_ok=True)
+        try:
+            # Also where it stands already: whoever wrote it may have been killed before this.
+            flush_to_disk(place.parent)
+        finally:
+            draft.unlink(missing_ok=True)
 
 
 def _reached(place: str | Path) -> tuple[Any, str]:

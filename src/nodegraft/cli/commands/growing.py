@@ -1,12 +1,16 @@
 """Commands for tables that change: more rows, or the whole of them as they are today."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from nodegraft.cli.errors import user_errors
-from nodegraft.cli.store_options import By, Note, Repair, StorePlace
+from nodegraft.cli.store_options import By, Note, Promote, Repair, StorePlace
+
+if TYPE_CHECKING:
+    from nodegraft.store.journal import Version
+    from nodegraft.store.store import Store
 
 
 @user_errors
@@ -17,11 +21,15 @@ def grow(
     repair: Repair = False,
     note: Note = "",
     by: By = None,
+    promote: Promote = False,
 ) -> None:
     """Take in new nodes and edges; says how many old answers change by it."""
     from nodegraft.cli.display.versions import show_version
 
-    show_version(place, lambda store: store.grow(nodes, edges, repair=repair, by=by, note=note))
+    def make(store: "Store") -> "Version":
+        return store.grow(nodes, edges, repair=repair, by=by, note=note, promote=promote)
+
+    show_version(place, make)
 
 
 @user_errors
@@ -32,8 +40,12 @@ def sync(
     repair: Repair = False,
     note: Note = "",
     by: By = None,
+    promote: Promote = False,
 ) -> None:
     """Take today's whole tables: nodes that are new come, those that are gone go."""
     from nodegraft.cli.display.versions import show_version
 
-    show_version(place, lambda store: store.sync(nodes, edges, repair=repair, by=by, note=note))
+    def make(store: "Store") -> "Version":
+        return store.sync(nodes, edges, repair=repair, by=by, note=note, promote=promote)
+
+    show_version(place, make)

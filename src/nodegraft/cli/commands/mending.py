@@ -6,7 +6,15 @@ import typer
 
 from nodegraft.base.errors import ParameterError
 from nodegraft.cli.errors import user_errors
-from nodegraft.cli.store_options import By, DryRun, Note, Override, StorePlace, VersionNumber
+from nodegraft.cli.store_options import (
+    By,
+    DryRun,
+    Note,
+    Override,
+    Promote,
+    StorePlace,
+    VersionNumber,
+)
 
 Names = Annotated[list[str], typer.Argument(help="Names of classes.")]
 
@@ -32,13 +40,22 @@ def remove(
     note: Note = "",
     by: By = None,
     override: Override = "",
+    promote: Promote = False,
 ) -> None:
     """Forget classes."""
     from nodegraft.cli.display.store import carry_out
     from nodegraft.store.changes import Change
 
     change = Change("remove", {"names": names})
-    carry_out(place, lambda _: change, dry_run=dry_run, by=by, note=note, override=override)
+    carry_out(
+        place,
+        lambda _: change,
+        dry_run=dry_run,
+        by=by,
+        note=note,
+        override=override,
+        promote=promote,
+    )
 
 
 @user_errors
@@ -48,13 +65,14 @@ def rename(
     new: Annotated[str, typer.Argument(help="The name it gets.")],
     note: Note = "",
     by: By = None,
+    promote: Promote = False,
 ) -> None:
     """Call a class by another name."""
     from nodegraft.cli.display.store import carry_out
     from nodegraft.store.changes import Change
 
     change = Change("rename", {"old": old, "new": new})
-    carry_out(place, lambda _: change, by=by, note=note)
+    carry_out(place, lambda _: change, by=by, note=note, promote=promote)
 
 
 @user_errors
@@ -66,13 +84,22 @@ def merge(
     note: Note = "",
     by: By = None,
     override: Override = "",
+    promote: Promote = False,
 ) -> None:
     """Make several classes one."""
     from nodegraft.cli.display.store import carry_out
     from nodegraft.store.changes import Change
 
     change = Change("merge", {"names": names, "into": into})
-    carry_out(place, lambda _: change, dry_run=dry_run, by=by, note=note, override=override)
+    carry_out(
+        place,
+        lambda _: change,
+        dry_run=dry_run,
+        by=by,
+        note=note,
+        override=override,
+        promote=promote,
+    )
 
 
 @user_errors
@@ -86,6 +113,7 @@ def split(
     note: Note = "",
     by: By = None,
     override: Override = "",
+    promote: Promote = False,
 ) -> None:
     """Make one class several; its labels that are in none of them go."""
     from nodegraft.cli.display.store import carry_out
@@ -102,7 +130,15 @@ def split(
             new[name_of_part] = keys_from(keys, store.graph())
         return Change("split", {"name": name, "parts": new})
 
-    carry_out(place, change, dry_run=dry_run, by=by, note=note, override=override)
+    carry_out(
+        place,
+        change,
+        dry_run=dry_run,
+        by=by,
+        note=note,
+        override=override,
+        promote=promote,
+    )
 
 
 @user_errors
@@ -143,7 +179,7 @@ def history(place: StorePlace) -> None:
     from nodegraft.store.store import Store
 
     with Store.open(place) as store:
-        Console().print(history_table(store.history(), store.champion))
+        Console().print(history_table(store.history(), store.champion, store.pruned()))
 
 
 @user_errors

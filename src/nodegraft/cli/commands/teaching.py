@@ -16,6 +16,7 @@ from nodegraft.cli.store_options import (
     Nodes,
     Note,
     Override,
+    Promote,
     StorePlace,
     keys_from,
     labels_from,
@@ -37,6 +38,7 @@ def _taking_labels(action: str, argument: str, summary: str) -> Callable[..., No
         note: Note = "",
         by: By = None,
         override: Override = "",
+        promote: Promote = False,
     ) -> None:
         from nodegraft.cli.display.store import carry_out
         from nodegraft.store.changes import Change
@@ -45,7 +47,15 @@ def _taking_labels(action: str, argument: str, summary: str) -> Callable[..., No
         def change(store: Store) -> Change:
             return Change(action, {argument: labels_from(store, name, nodes, labels, key, label)})
 
-        carry_out(place, change, dry_run=dry_run, by=by, note=note, override=override)
+        carry_out(
+            place,
+            change,
+            dry_run=dry_run,
+            by=by,
+            note=note,
+            override=override,
+            promote=promote,
+        )
 
     command.__doc__ = summary
     return command
@@ -66,6 +76,7 @@ def unlabel(
     note: Note = "",
     by: By = None,
     override: Override = "",
+    promote: Promote = False,
 ) -> None:
     """Take labels back."""
     from nodegraft.cli.display.store import carry_out
@@ -75,4 +86,12 @@ def unlabel(
     def change(store: Store) -> Change:
         return Change("unlabel", {"keys": keys_from(nodes, store.graph())})
 
-    carry_out(place, change, dry_run=dry_run, by=by, note=note, override=override)
+    carry_out(
+        place,
+        change,
+        dry_run=dry_run,
+        by=by,
+        note=note,
+        override=override,
+        promote=promote,
+    )

@@ -55,6 +55,7 @@ def carry_out(
     by: str | None = None,
     note: str = "",
     override: str = "",
+    promote: bool = False,
 ) -> None:
     """Make a change, or only show what it would do.
 
@@ -65,6 +66,7 @@ def carry_out(
         by: Who does it.
         note: Why.
         override: A reason for doing it although held-out nodes speak against it.
+        promote: Whether to let it answer at once.
     """
     console = Console()
     with Store.open(place) as store:
@@ -73,7 +75,9 @@ def carry_out(
             if dry_run:
                 seen = store.preview(wanted, steps)
             else:
-                version = store.change(wanted, by=by, note=note, override=override, listener=steps)
+                version = store.change(
+                    wanted, by=by, note=note, override=override, promote=promote, listener=steps
+                )
         if dry_run:
             console.print(preview_lines(seen))
             console.print("Nothing was changed.", highlight=False)

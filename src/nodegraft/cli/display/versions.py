@@ -1,6 +1,6 @@
 """Versions of a store, in a terminal."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any
 
@@ -40,9 +40,10 @@ def version_line(version: Version, champion: int) -> Text:
     flipped, asked = version.measures.get("flipped"), version.measures.get("asked")
     if flipped is not None:
         found.append(f" {flipped:,} of {asked:,} nodes are answered differently.")
-    found.append(
-        f" Version {champion} goes on answering until you promote another one.", style="dim"
-    )
+    answers = f"Version {champion} goes on answering until you promote another one."
+    if champion == version.number:
+        answers = "It answers from now on."
+    found.append(f" {answers}", style="dim")
     return found
 
 
@@ -68,6 +69,10 @@ def _what(version: Version) -> str:
             return f"{version.action}: " + ", ".join(f"{n:,} {name}" for name, n in told.items())
         case "undo":
             return f"undo version {detail['version']}"
+        case "prune":
+            return f"prune {numbered(detail['versions'])}"
+        case "purge":
+            return f"purge {detail['nodes']:,} nodes from version {detail['instead_of']}"
     return version.action
 
 
@@ -77,12 +82,34 @@ def _counts(classes: dict[str, list[Any]]) -> str:
     return ", ".join(shown) + (f" and {more} more" if more else "")
 
 
-def history_table(versions: list[Version], champion: int) -> Table:
+def numbered(numbers: list[int]) -> str:
+    """Versions, in few words.
+
+    >>> numbered([2, 3, 4, 7])
+    'versions 2-4, 7'
+
+    Args:
+        numbers: Theirs, ascending.
+    """
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    shown = [str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs]
+    return f"{'version' if len(numbers) == 1 else 'versions'} {', '.join(shown)}"
+
+
+def history_table(
+    versions: list[Version], champion: int, pruned: Collection[int] = frozenset()
+) -> Table:
     """All versions, newest first.
 
     Args:
         versions: Oldest first.
         champion: The one that answers.
+        pruned: Those that have nothing left but their row.
     """
     table = Table(box=SIMPLE, pad_edge=False)
     table.add_column("version", no_wrap=True)
@@ -94,8 +121,9 @@ def history_table(versions: list[Version], champion: int) -> Table:
         accuracy = version.measures.get("after", {}).get("accuracy")
         # A note gets a line of its own: beside the rest there is no room for a sentence.
         note = f"\n[dim]{escape(version.note)}[/]" if version.note else ""
+        state = " answers" if version.number == champion else ""
         table.add_row(
-            f"{version.number} answers" if version.number == champion else str(version.number),
+            f"{version.number}{' pruned' if version.number in pruned else state}",
             escape(_what(version)) + note,
             escape(version.by),
             f"{version.at:%Y-%m-%d %H:%M}",

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -69,6 +70,14 @@ class CategoryColumn:
             ),
         )
         return Encoded(matrix, findings)
+
+    def keeping(self, kept: NDArray[np.bool_]) -> "CategoryColumn":
+        """With some of the values.
+
+        Args:
+            kept: Whether each of them stays.
+        """
+        return CategoryColumn(self.column, tuple(compress(self.values, kept)))
 
     @property
     def feature_names(self) -> list[str]:

@@ -128,6 +128,26 @@ class FeatureRecipe:
             return Encoded(csr_array(hstack(columns, format="csr"), dtype=np.float32), findings)
         return Encoded(np.hstack(matrices).astype(np.float32), findings)
 
+    def without_unused(
+        self, unused: NDArray[np.bool_]
+    ) -> "tuple[FeatureRecipe, NDArray[np.bool_]]":
+        """Without words and values that nobody has, and which columns of features are left.
+
+        Columns of numbers and of lists stay: what they are called says nothing of a node.
+
+        Args:
+            unused: Whether all nodes have a 0 in a column.
+        """
+        kept, encoders, start = ~unused, list[ColumnEncoder](), 0
+        for encoder in self.encoders:
+            own = slice(start, start := start + len(encoder.feature_names))
+            if isinstance(encoder, TextColumns | CategoryColumn):
+                encoders.append(encoder.keeping(kept[own]))
+            else:
+                kept[own] = True
+                encoders.append(encoder)
+        return FeatureRecipe(tuple(encoders), self.scales), kept
+
     @property
     def text_columns(self) -> tuple[str, ...]:
         """The columns whose values are read as text, whatever they look like in a CSV file."""

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import compress
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -101,6 +102,20 @@ class TextVectoriser:
             return csr_array((0, len(self._words)), dtype=np.float32)
         return csr_array(self._engine.transform(listed))
 
+    def keeping(self, kept: NDArray[np.bool_]) -> "TextVectoriser":
+        """With some of the words, which weigh what they did.
+
+        Args:
+            kept: Whether each of them stays; one must.
+        """
+        if not kept.any():
+            raise DataError("No word would be left.")
+        arrays, document = self.state()
+        words = list(compress(self.words, kept))
+        return self.from_state(
+            {name: array[kept] for name, array in arrays.items()}, {**document, "words": words}
+        )
+
     @property
     def words(self) -> list[str]:
         """The word of every column."""
@@ -171,6 +186,14 @@ class TextColumns:
         silent = np.flatnonzero(np.diff(matrix.indptr) == 0)
         what = "nodes whose text is missing or has no word that counts"
         return Encoded(matrix, tuple(finding(what, silent.size, keys[silent[:3]])))
+
+    def keeping(self, kept: NDArray[np.bool_]) -> "TextColumns":
+        """With some of the words, which weigh what they did.
+
+        Args:
+            kept: Whether each of them stays.
+        """
+        return TextColumns(self.columns, self.vectoriser.keeping(kept))
 
     @property
     def feature_names(self) -> list[str]:

@@ -1,0 +1,55 @@
+"""What was freed, and what was forgotten, in a terminal."""
+
+from rich.text import Text
+
+from nodegraft.cli.display.versions import numbered
+from nodegraft.store.pruning import Pruned
+from nodegraft.store.purging import Purged
+
+UNITS = ("bytes", "kB", "MB", "GB", "TB")
+
+
+def pruned_line(found: Pruned, dry_run: bool) -> Text:
+    """How much became free, or would.
+
+    Args:
+        found: What was pruned.
+        dry_run: Whether nothing was done.
+    """
+    if not found.files and not found.versions:
+        return Text("Nothing to free: all that is there is needed.")
+    freed = f"{size_text(found.size)} in {found.files:,} files"
+    what = numbered(list(found.versions)) if found.versions else "what killed processes have left"
+    if dry_run:
+        return Text(f"This would prune {what} and free {freed}. Nothing was changed.")
+    return Text(f"Pruned {what}: {freed} are free. Still whole: {numbered(list(found.kept))}.")
+
+
+def purged_lines(done: Purged) -> Text:
+    """What is gone, and what is kept.
+
+    Args:
+        done: What was purged.
+    """
+    return Text(
+        f"Forgotten: {done.nodes:,} {'node' if done.nodes == 1 else 'nodes'}. "
+        f"Version {done.champion}, learned anew without, answers from now on. Gone are "
+        f"{numbered(list(done.versions))} but for what is listed of them; {done.rows:,} rows that "
+        "named a node say [purged] or leave it out. Copies of the store, logs and backups of a "
+        "database server, and the tables it was made from are yours to clean."
+    )
+
+
+def size_text(size: int) -> str:
+    """A number of bytes, in a unit that suits.
+
+    >>> size_text(999), size_text(1_234_567)
+    ('999 bytes', '1.2 MB')
+
+    Args:
+        size: In bytes.
+    """
+    amount, unit = float(size), 0
+    while amount >= 1000 and unit < len(UNITS) - 1:
+        amount, unit = amount / 1000, unit + 1
+    return f"{amount:.0f} bytes" if unit == 0 else f"{amount:.1f} {UNITS[unit]}"

@@ -1,0 +1,192 @@
+"""The database behind a store: how it is reached, and what is said when it is not."""
+
+import os
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from nodegraft.base.errors import StoreError
+from nodegraft.base.extras import extra
+
+with extra("store", package="sqlalchemy", purpose="A store"):
+    from sqlalchemy import URL, Connection, Engine, NullPool, create_engine, event, make_url
+    from sqlalchemy.exc import (
+        ArgumentError,
+        NoSuchModuleError,
+        OperationalError,
+        SQLAlchemyError,
+    )
+
+WAIT_SECONDS = 30
+"""How long a writer waits for another one, and for a database that is away."""
+
+DATABASE_FILES = ("store.db", "store.db-wal", "store.db-shm")
+"""What SQLite keeps in the folder."""
+
+_SENTENCES = {
+    "readonly database": (
+        "You may read this store but not write to it: ask whoever owns its folder."
+    ),
+    "disk is full": "The disk is full, and nothing was written: make room, and do it again.",
+    "database is locked": (
+        f"Another process has been writing to the store for more than {WAIT_SECONDS} seconds. "
+        "Nothing was written; do it again when that one has ended."
+    ),
+}
+"""What SQLite says -> what to say."""
+
+
+def database_url(folder: Path, database: str | None) -> str | URL:
+    """Where a store's versions are written down.
+
+    Args:
+        folder: The store.
+        database: What its settings say; None for a file in the folder.
+    """
+    # Not as text: a folder may have any name.
+    return database or URL.create("sqlite", database=str((folder / DATABASE_FILES[0]).absolute()))
+
+
+def connected(url: str | URL) -> Engine:
+    """A database, made so that what is committed survives a power cut.
+
+    Args:
+        url: As SQLAlchemy writes it.
+    """
+    try:
+        parsed = make_url(url)
+        if parsed.get_backend_name() == "sqlite" and _only_readable(parsed.database or ""):
+            return _reading(parsed.database or "")
+        engine = create_engine(url, pool_pre_ping=True, connect_args=_patience(parsed))
+    except (NoSuchModuleError, ImportError) as error:
+        raise StoreError(f"The database cannot be reached: {error}") from error
+    except (ArgumentError, ValueError) as error:
+        # What was not understood may be a part of the password: it is not repeated.
+        raise StoreError(
+            "The database cannot be reached: its URL is not understood. It looks like "
+            "postgresql+psycopg://user:password@host/name; in a password write @ as %40, : as %3A "
+            "and / as %2F."
+        ) from error
+    if engine.dialect.name == "sqlite":
+        event.listen(engine, "connect", _prepare_sqlite)
+        event.listen(engine, "begin", _begin_sqlite)
+    return engine
+
+
+def has_password(url: str | URL) -> bool:
+    """Whether somebody who reads a URL may enter the database.
+
+    Args:
+        url: As SQLAlchemy writes it.
+    """
+    return bool(_passwords(make_url(url)))
+
+
+def unreachable(error: Exception, url: URL) -> StoreError:
+    """What went wrong with a database, in a sentence without its password.
+
+    Args:
+        error: What SQLAlchemy says, or the driver.
+        url: Of the database.
+    """
+    reason = str(getattr(error, "orig", None) or error)
+    for said, sentence in _SENTENCES.items():
+        if said in reason:
+            return StoreError(sentence)
+    for password in _passwords(url):
+        reason = reason.replace(password, "***")
+    hint = " Is it running, and may you write to it?" if isinstance(error, OperationalError) else ""
+    return StoreError(f"The store's database did not answer: {reason}.{hint}")
+
+
+def erase_on_delete(connection: Connection) -> None:
+    """What is overwritten from now on leaves no copy in the file, where that can be chosen.
+
+    Args:
+        connection: The database.
+    """
+    if connection.dialect.name == "sqlite":
+        connection.exec_driver_sql("PRAGMA secure_delete=ON")
+
+
+def erase_free_space(engine: Engine) -> None:
+    """Write a store's tables anew, without what was in them before.
+
+    Args:
+        engine: The database.
+    """
+    try:
+        with closing(engine.raw_connection()) as connection:
+            if engine.dialect.name == "sqlite":
+                _vacuum_sqlite(connection)
+            else:
+                connection.driver_connection.autocommit = True  # type: ignore[union-attr]
+                connection.cursor().execute("VACUUM FULL versions, promotions")
+    except (SQLAlchemyError, engine.dialect.loaded_dbapi.Error) as error:
+        raise unreachable(error, engine.url) from error
+
+
+def _vacuum_sqlite(connection: Any) -> None:
+    cursor = connection.cursor()
+    cursor.execute("VACUUM")
+    (busy, _, _) = cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    if busy:
+        raise StoreError(
+            "Another process is reading the store's database, so its log still holds what was "
+            "purged: do it again when that one has ended."
+        )
+
+
+def _passwords(url: URL) -> list[str]:
+    in_query = url.query.get("password", ())
+    several = (in_query,) if isinstance(in_query, str) else in_query
+    return [password for password in (url.password, *several) if password]
+
+
+def _patience(url: URL) -> dict[str, Any]:
+    """PostgreSQL waits for ever, unless it is told."""
+    if url.get_backend_name() != "postgresql":
+        return {}
+    asked = url.query.get("options", "")
+    waiting = f"-c lock_timeout={1000 * WAIT_SECONDS}"
+    return {"connect_timeout": WAIT_SECONDS, "options": f"{asked} {waiting}".strip()}
+
+
+def _only_readable(file: str) -> bool:
+    place = Path(file)
+    return place.exists() and not (os.access(place, os.W_OK) and os.access(place.parent, os.W_OK))
+
+
+def _reading(file: str) -> Engine:
+    """SQLite for somebody who can make no file beside it, as its log would need."""
+    # No connection is kept: each looks anew whether somebody is writing.
+    engine = create_engine("sqlite://", creator=lambda: _opened(file), poolclass=NullPool)
+    event.listen(engine, "begin", _begin_sqlite)
+    return engine
+
+
+def _opened(file: str) -> sqlite3.Connection:
+    # Where there is a log, somebody writes, and its files are there to be read. Where there is
+    # none, nobody does, and all is in the one file.
+    how = "mode=ro" if Path(f"{file}-wal").exists() else "mode=ro&immutable=1"
+    address = f"file:{quote(file)}?{how}"
+    connection = sqlite3.connect(address, uri=True, check_same_thread=False, timeout=WAIT_SECONDS)
+    connection.isolation_level = None
+    return connection
+
+
+def _prepare_sqlite(connection: Any, _: object) -> None:
+    # Else tables are made outside of any transaction, each by itself: see _begin_sqlite.
+    connection.isolation_level = None
+    cursor = connection.cursor()
+    # Readers do not wait for a writer; a commit is on the disk when it is answered.
+    for setting in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
+        cursor.execute(f"PRAGMA {setting}")
+    cursor.execute(f"PRAGMA busy_timeout={1000 * WAIT_SECONDS}")
+    cursor.close()
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    connection.exec_driver_sql("BEGIN")

@@ -1,0 +1,113 @@
+"""What is left of versions and rows when some nodes are forgotten: nothing is made from them."""
+
+import re
+from collections.abc import Collection
+from dataclasses import replace
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nodegraft.base.events import Listener
+from nodegraft.graph.algebra.matrix import IntArray, is_sparse
+from nodegraft.graph.graph import Graph
+from nodegraft.graph.keys import Key
+from nodegraft.model.capability import Capability
+from nodegraft.model.method import Method
+from nodegraft.model.registry import make_method
+from nodegraft.store.journal import Promotion, Version
+from nodegraft.store.labels import StoreLabels
+from nodegraft.store.state import State
+from nodegraft.tables.features.recipe import FeatureRecipe
+
+STRUCK = "[purged]"
+"""Stands in a note where the key of a node was."""
+
+Row = TypeVar("Row", Version, Promotion)
+
+
+def state_without(state: State, keys: Collection[Key], listener: Listener) -> State:
+    """A version without some nodes, learned anew from what is left.
+
+    Args:
+        state: The version.
+        keys: The nodes, which it need not have.
+        listener: Is told how far it is.
+    """
+    rows = state.graph.node_keys.find(list(keys))
+    graph = graph_without(state.graph, rows[rows >= 0])
+    labelled = [key for key in keys if key in state.labels.owners()]
+    labels = state.labels.unlabelled(labelled) if labelled else state.labels
+    return State(graph, labels, _learned_anew(state.model, graph, labels, listener))
+
+
+def graph_without(graph: Graph, rows: IntArray) -> Graph:
+    """A graph without some nodes, and without words and values that no other node has.
+
+    Args:
+        graph: The graph.
+        rows: The nodes, by row.
+    """
+    left = graph.without(rows)
+    if not isinstance(graph.recipe, FeatureRecipe):
+        return left
+    features = left.features(left.rows)
+    recipe, kept = graph.recipe.without_unused(_unused(features))
+    return left if kept.all() else left.with_features(features[:, kept], recipe)
+
+
+def _unused(features: Any) -> NDArray[np.bool_]:
+    columns = features.indices[features.data != 0] if is_sparse(features) else features.nonzero()[1]
+    unused: NDArray[np.bool_] = np.bincount(columns, minlength=features.shape[1]) == 0
+    return unused
+
+
+def _learned_anew(model: Method, graph: Graph, labels: StoreLabels, listener: Listener) -> Method:
+    fresh = make_method(model.name, **model.get_params())
+    if Capability.SET_LABELS not in model.capabilities():
+        return fresh.fit(graph, labels.taught, listener=listener)
+    # As it came to be: the first classes make the model, the others join it.
+    first = min(labels.sessions.values())
+    base = {name: one.taught for name, one in labels.items() if one.session == first}
+    fresh.fit(graph, base, listener=listener)
+    fresh.set_labels(graph, labels.taught, labels.sessions, listener=listener)
+    return fresh
+
+
+def version_without(version: Version, keys: Collection[Key]) -> Version:
+    """A row that names some nodes no more.
+
+    Args:
+        version: The row.
+        keys: The nodes.
+    """
+    measures = version.measures
+    if "override" in measures:
+        measures = measures | {"override": _struck(measures["override"], keys)}
+    detail = {
+        name: _without(value, keys) if name in ("classes", "more", "parts", "keys") else value
+        for name, value in version.detail.items()
+    }
+    return replace(note_without(version, keys), detail=detail, measures=measures)
+
+
+def note_without(row: Row, keys: Collection[Key]) -> Row:
+    """A row whose note names some nodes no more.
+
+    Args:
+        row: A version or a promotion.
+        keys: The nodes.
+    """
+    return replace(row, note=_struck(row.note, keys))
+
+
+def _without(value: Any, keys: Collection[Key]) -> Any:
+    if isinstance(value, dict):
+        return {name: _without(part, keys) for name, part in value.items()}
+    return [key for key in value if key not in keys]
+
+
+def _struck(text: str, keys: Collection[Key]) -> str:
+    for key in keys:
+        text = re.sub(rf"(?<!\w){re.escape(str(key))}(?!\w)", STRUCK, text)
+    return text

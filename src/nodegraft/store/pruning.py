@@ -1,0 +1,161 @@
+"""Which versions a store can do without, and what becomes free with them."""
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from nodegraft.base.errors import StoreError
+from nodegraft.base.files.folder import StoredFile
+from nodegraft.base.parameters.constraints import PositiveInt
+from nodegraft.base.parameters.validate import validate_value
+from nodegraft.store.journal import (
+    Journal,
+    Promotion,
+    Version,
+    now,
+    promotions_in,
+    pruned_in,
+    versions_in,
+    write_rows,
+)
+from nodegraft.store.objects import Objects
+from nodegraft.store.writer import answered_before
+
+KEEP = 10
+"""So many of the newest versions are kept, and of those that answered before the champion."""
+
+ABANDONED = timedelta(hours=1)
+"""A file that no version names is a leftover from this age on; before, somebody may be about to
+name it."""
+
+
+@dataclass(frozen=True)
+class Pruned:
+    """What was freed, or would be."""
+
+    versions: tuple[int, ...]
+    """Versions whose graph, labels and model go."""
+
+    kept: tuple[int, ...]
+    """Versions that stay whole."""
+
+    files: int
+    """How many files go, those too that killed processes have left."""
+
+    size: int
+    """How many bytes they are."""
+
+
+def unneeded(
+    versions: Sequence[Version], moves: Sequence[Promotion], pruned: Collection[int], keep: int
+) -> list[int]:
+    """Versions that are neither among the newest nor answer, nor answered not long ago.
+
+    Args:
+        versions: All of them, oldest first.
+        moves: All promotions, oldest first.
+        pruned: Versions that have been pruned already.
+        keep: How many of the newest stay, and how many of those that rollbacks lead back to.
+    """
+    validate_value("keep", keep, PositiveInt)
+    changes = [one.number for one in versions if one.action != "prune"]
+    answering = {moves[-1].version, *answered_before(moves)[-keep - 1 :]}
+    oldest = changes[-keep:][0]
+    return [
+        one.number
+        for one in versions
+        if one.number < oldest and one.number not in answering and one.number not in pruned
+    ]
+
+
+def previewed(journal: Journal, objects: Objects, keep: int) -> Pruned:
+    """What :func:`prune` would free.
+
+    Args:
+        journal: The store's versions.
+        objects: Their files.
+        keep: As in :func:`unneeded`.
+    """
+    with journal.connection() as connection:
+        versions, pruned = versions_in(connection), pruned_in(connection)
+        gone = unneeded(versions, promotions_in(connection), pruned, keep)
+    found = _free(objects, versions, {*pruned, *gone}, now() - ABANDONED)
+    return _told(versions, pruned, gone, found)
+
+
+def prune(journal: Journal, objects: Objects, keep: int, by: str, note: str) -> Pruned:
+    """Write down which versions go, and take their files away.
+
+    Args:
+        journal: The store's versions.
+        objects: Their files.
+        keep: As in :func:`unneeded`.
+        by: Who does it.
+        note: Why.
+    """
+    # The row first: a cut leaves files that nobody needs, never a version that lacks some.
+    with journal.transaction(alone=True) as connection:
+        versions, pruned = versions_in(connection), pruned_in(connection)
+        gone = unneeded(versions, promotions_in(connection), pruned, keep)
+        if gone:
+            last, measures = versions[-1], {"after": versions[-1].measures.get("after", {})}
+            row = (last.number + 1, last.number, "prune", {"versions": gone}, by, note, now())
+            write_rows(connection, Version(*row, **vars(last.names), measures=measures))
+    return _told(versions, pruned, gone, sweep(journal, objects, now() - ABANDONED))
+
+
+def sweep(journal: Journal, objects: Objects, abandoned: datetime) -> dict[str, StoredFile]:
+    """Take away the files of pruned versions, and what killed processes have left.
+
+    Nobody names a file meanwhile: versions are written down by one process at a time, which looks
+    whether its files are there before it is done.
+
+    Args:
+        journal: The store's versions.
+        objects: Their files.
+        abandoned: Files that no version names are left alone if they are younger.
+    """
+    with journal.transaction(alone=True) as connection:
+        free = _free(objects, versions_in(connection), pruned_in(connection), abandoned)
+        for name in free:
+            objects.remove(name)
+    return free
+
+
+def _free(
+    objects: Objects, versions: Sequence[Version], pruned: Collection[int], abandoned: datetime
+) -> dict[str, StoredFile]:
+    """Files that can go, in the order in which they must."""
+    needed = objects.names_in(_names(one for one in versions if one.number not in pruned))
+    standing = objects.files()
+    lists = _names(one for one in versions if one.number in pruned) & standing.keys()
+    old = {name for name, file in standing.items() if file.written < abandoned}
+    free = (lists | _parts(objects, lists) | old) & standing.keys() - needed
+    # What says which files belong together goes last: whoever is cut finds the rest by it.
+    return {name: standing[name] for name in sorted(free, key=lambda name: (name in lists, name))}
+
+
+def _names(versions: Iterable[Version]) -> set[str]:
+    return {name for one in versions for name in vars(one.names).values()}
+
+
+def _parts(objects: Objects, lists: Iterable[str]) -> set[str]:
+    found: set[str] = set()
+    for name in lists:
+        try:
+            found |= objects.names_in([name])
+        except StoreError:
+            # Damaged, so nobody knows what belongs to it: its files go when they are old.
+            continue
+    return found
+
+
+def _told(
+    versions: Sequence[Version],
+    pruned: Collection[int],
+    gone: Sequence[int],
+    free: dict[str, StoredFile],
+) -> Pruned:
+    kept = [one.number for one in versions if one.number not in {*pruned, *gone}]
+    size = sum(file.size for file in free.values())
+    return Pruned(tuple(gone), tuple(kept), len(free), size)

@@ -1,0 +1,146 @@
+"""The right to be forgotten: the one thing that rewrites a store instead of adding to it."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from nodegraft.base.errors import StoreError
+from nodegraft.base.events import Listener
+from nodegraft.graph.keys import Key
+from nodegraft.store.database import erase_free_space, erase_on_delete
+from nodegraft.store.forgetting import note_without, state_without, version_without
+from nodegraft.store.journal import (
+    Journal,
+    Promotion,
+    Version,
+    now,
+    promotions_in,
+    rewrite_rows,
+    versions_in,
+    write_rows,
+)
+from nodegraft.store.objects import Objects
+from nodegraft.store.preview import compare
+from nodegraft.store.pruning import sweep
+from nodegraft.store.state import States
+from nodegraft.store.writer import measured
+
+
+@dataclass(frozen=True)
+class Purged:
+    """What a store has forgotten, and what it has kept."""
+
+    nodes: int
+    """How many nodes are forgotten."""
+
+    made: tuple[int, ...]
+    """Versions that were made without them: what answered, and, where that was older, the
+    candidate."""
+
+    champion: int
+    """The one of them that answers."""
+
+    versions: tuple[int, ...]
+    """Versions whose graph, labels and model are gone."""
+
+    rows: int
+    """How many rows of versions and promotions named the nodes, and name them no more."""
+
+    files: int
+    """How many files were removed."""
+
+
+class Purge:
+    """Forgets nodes in all that a store has.
+
+    Args:
+        journal: The store's versions.
+        objects: Their files.
+        states: What the files hold.
+        nodes: Keys of the nodes.
+    """
+
+    def __init__(
+        self, journal: Journal, objects: Objects, states: States, nodes: Iterable[Key]
+    ) -> None:
+        self._journal, self._objects, self._states = journal, objects, states
+        self._keys = frozenset(nodes)
+        self._versions, self._moves = journal.versions(), journal.promotions()
+        self._whole = [one for one in self._versions if one.number not in journal.pruned()]
+
+    def run(self, by: str, note: str, listener: Listener) -> Purged:
+        """Make what answers, and the candidate, anew without the nodes; all that knew them goes.
+
+        Args:
+            by: Who does it.
+            note: Why.
+            listener: Is told how far it is.
+        """
+        self._refuse_strangers()
+        numbers = dict.fromkeys((self._moves[-1].version, self._journal.candidate().number))
+        made = [self._made(self._versions[number - 1], listener) for number in numbers]
+        first, rows = self._versions[-1].number + 1, list[Version]()
+        for place, version in enumerate(made):
+            detail = {
+                "nodes": len(self._keys),
+                "instead_of": version.number,
+                "versions": [one.number for one in self._whole] if not place else [],
+            }
+            row = replace(version, number=first + place, parent=first + place - 1, detail=detail)
+            rows.append(note_without(replace(row, by=by, note=note, at=now()), self._keys))
+        number, note = self._moves[-1].number + 1, rows[0].note
+        move = Promotion(number, first, "promote", by, note, now())
+        struck = self._write(rows, move)
+        # Of all ages: whoever is about to name one of them is refused, and does it again.
+        removed = sweep(self._journal, self._objects, now())
+        erase_free_space(self._journal.engine)
+        whole = tuple(one.number for one in self._whole)
+        made_now = tuple(row.number for row in rows)
+        return Purged(len(self._keys), made_now, first, whole, struck, len(removed))
+
+    def _made(self, version: Version, listener: Listener) -> Version:
+        """What a version is without the nodes; whose number it gets is not known yet."""
+        before = self._states.get(version.names)
+        after = state_without(before, self._keys, listener)
+        names, measures = self._states.put(after), measured(compare(before, after))
+        return replace(version, action="purge", **vars(names), measures=measures)
+
+    def _write(self, made: Sequence[Version], move: Promotion) -> int:
+        """In one step: after it the database names the nodes no more; how many rows did."""
+        known: list[Version | Promotion] = [*self._versions, *self._moves]
+        struck: list[Version | Promotion] = [
+            *(version_without(one, self._keys) for one in self._versions),
+            *(note_without(one, self._keys) for one in self._moves),
+        ]
+        changed = [new for old, new in zip(known, struck, strict=True) if new != old]
+        with self._journal.transaction(alone=True) as connection:
+            names = (name for row in made for name in vars(row.names).values())
+            found = [*versions_in(connection), *promotions_in(connection)]
+            if found != known or self._objects.lacks(names):
+                raise StoreError("The store has changed meanwhile. Nothing was purged: try again.")
+            erase_on_delete(connection)
+            write_rows(connection, *made, move)
+            rewrite_rows(connection, changed)
+        return len(changed)
+
+    def _refuse_strangers(self) -> None:
+        """Nodes that nothing in the store names: misspelt, or forgotten by a purge before."""
+        left = set(self._keys)
+        for name in dict.fromkeys(one.graph for one in reversed(self._whole)):
+            listed = list(left)
+            places = self._states.graph(name).node_keys.find(listed)
+            left = {key for key, place in zip(listed, places, strict=True) if place < 0}
+            if not left:
+                return
+        struck = {key: [version_without(one, {key}) for one in self._versions] for key in left}
+        left = {key for key in left if struck[key] == self._versions}
+        if not left:
+            return
+        if left == self._keys:
+            # Perhaps somebody was cut who purged them: what is left to do is done.
+            sweep(self._journal, self._objects, now())
+            erase_free_space(self._journal.engine)
+        shown = ", ".join(map(repr, sorted(left, key=str)[:5]))
+        raise StoreError(
+            f"Nothing in this store names {shown}: no version, and no change that is listed. If a "
+            "purge of it was cut, it is finished now."
+        )
