@@ -92,7 +92,7 @@ def test_a_node_is_explained_where_there_is_one_class_only() -> None:
     }
     console = Console(width=80)
     with console.capture() as seen:
-        console.print(explanation(Asked("a", 1.0, None), told))
+        console.print(explanation(Asked("a", 1.0, None, None), told))
     assert seen.get().startswith("a is cap (100 %), the only class there is.")
 
 

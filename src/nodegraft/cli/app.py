@@ -17,6 +17,7 @@ from nodegraft.cli.commands.mending import (
     diff,
     history,
     merge,
+    migrate,
     promote,
     remove,
     rename,
@@ -55,6 +56,7 @@ PANELS = {
         "rollback": rollback,
         "history": history,
         "diff": diff,
+        "migrate": migrate,
     },
     "Using": {"predict": predict, "explain": explain, "suggest": suggest, "drift": drift},
     "Laboratory": {

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from nodegraft.base.errors import StoreError, UnfinishedStoreError
+from nodegraft.base.errors import ParameterError, StoreError, UnfinishedStoreError
 from nodegraft.base.events import Listener
 from nodegraft.base.files.folder import WriteOnceFolder
 from nodegraft.graph.graph import Graph
@@ -24,8 +24,10 @@ from nodegraft.store.labels import StoreLabels
 from nodegraft.store.measures import right_answers
 from nodegraft.store.migration import migrated, require_free
 from nodegraft.store.objects import Objects
-from nodegraft.store.reader import FORMAT, SETTINGS, StoreReader
+from nodegraft.store.reader import StoreReader
+from nodegraft.store.settings import FORMAT, SETTINGS
 from nodegraft.store.state import States, first_state
+from nodegraft.tables.node_texts import NodeTexts
 
 
 def made_in(
@@ -36,6 +38,7 @@ def made_in(
     method: str,
     parameters: Mapping[str, Any],
     tables: Mapping[str, Any],
+    texts: NodeTexts | None,
     database: str | None,
     by: str | None,
     note: str,
@@ -50,6 +53,7 @@ def made_in(
         method: The name of a method.
         parameters: Hyper-parameters of the method.
         tables: How tables are read.
+        texts: One for each node, for people to read; None for none.
         database: Where versions are written down; None for an SQLite file in the folder.
         by: Who does it; None for the user that is logged in.
         note: Why.
@@ -58,6 +62,8 @@ def made_in(
     _refuse_taken(folder)
     who, note = author(by), writable(note)
     NodeLabels.by_key(graph, labels)
+    if texts is not None and len(texts) != graph.num_nodes:
+        raise ParameterError(f"{len(texts)} texts were given for {graph.num_nodes} nodes.")
     # Before the long part: whoever named a wrong place is told at once.
     if database:
         require_free(database)
@@ -65,7 +71,7 @@ def made_in(
     checked = StoreLabels().added(labels)
     state = first_state(graph, checked, method, dict(parameters), listener)
     measures = {"after": right_answers(state, checked.held_out).to_json()}
-    names = States(Objects(folder / "objects")).put(state)
+    names = States(Objects(folder / "objects")).put(state, texts)
     journal = migrated(database_url(folder, database))
     settings = json.dumps({"format": FORMAT, "database": database}, indent=2)
     ours = WriteOnceFolder(folder).write(SETTINGS, f"{settings}\n".encode())

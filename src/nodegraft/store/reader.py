@@ -1,15 +1,16 @@
 """A store as its readers know it: which versions there are, and what they answer."""
 
-import json
 from collections.abc import Sequence
 from functools import cached_property
+from itertools import compress, islice, repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from nodegraft.base.errors import StoreError
 from nodegraft.graph.keys import Key
-from nodegraft.store.journal import DATABASE_FILES, Journal, Promotion, Version, database_url
+from nodegraft.store.journal import Journal, Promotion, Version
 from nodegraft.store.migration import require_current
+from nodegraft.store.settings import journal_in
 
 if TYPE_CHECKING:
     from nodegraft.graph.graph import Graph
@@ -18,9 +19,6 @@ if TYPE_CHECKING:
     from nodegraft.store.preview import Preview
     from nodegraft.store.state import State, States
     from nodegraft.store.suggestion import Suggestion
-
-SETTINGS, FORMAT = "store.json", 1
-"""The file that makes a folder a store, and what it says of its form."""
 
 
 class StoreReader:
@@ -51,26 +49,7 @@ class StoreReader:
             place: What :meth:`nodegraft.Store.init` made.
         """
         folder = Path(place).expanduser()
-        try:
-            settings = json.loads((folder / SETTINGS).read_text(encoding="utf-8"))
-            number, database = settings["format"], settings["database"]
-        except FileNotFoundError as error:
-            raise StoreError(
-                f"{folder} is no store: {SETTINGS} is missing. Make one with `nodegraft init`."
-            ) from error
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise StoreError(f"{folder / SETTINGS} cannot be read: {error}.") from error
-        if number != FORMAT:
-            raise StoreError(
-                f"{folder} has format {number!r}, this nodegraft reads {FORMAT}: use the version "
-                "of nodegraft that made it."
-            )
-        if database is None and not (folder / DATABASE_FILES[0]).exists():
-            raise StoreError(
-                f"{folder / DATABASE_FILES[0]} is gone, and with it what the versions were: bring "
-                "it back from a copy."
-            )
-        journal = Journal(database_url(folder, database))
+        journal = journal_in(folder)
         try:
             require_current(journal)
             journal.version()
@@ -123,6 +102,34 @@ class StoreReader:
             version: Its number; None for the candidate.
         """
         return self._states.graph(self._journal.version(version).graph)
+
+    def texts(self, nodes: Sequence[Key], version: int | None = None) -> list[str | None]:
+        """What can be read about nodes: how their text begins, None where none was kept.
+
+        Args:
+            nodes: Keys of nodes.
+            version: Which one has them; None for the candidate.
+        """
+        found = self._journal.version(version)
+        rows = self._states.graph(found.graph).rows_of(nodes)
+        if found.texts is None:
+            return [None] * len(rows)
+        return [text or None for text in self._states.texts(found.texts).at(rows)]
+
+    def search(self, words: str, limit: int = 20, version: int | None = None) -> list[Key]:
+        """Nodes whose key and text have all these words in them, also as parts of words.
+
+        Args:
+            words: With blanks between; large and small letters are the same.
+            limit: How many nodes at most.
+            version: Which one has them; None for the candidate.
+        """
+        found, wanted = self._journal.version(version), words.casefold().split()
+        keys = self._states.graph(found.graph).node_keys.values().tolist()
+        texts = repeat("") if found.texts is None else iter(self._states.texts(found.texts))
+        told = (f"{key} {text}".casefold() for key, text in zip(keys, texts, strict=False))
+        fitting = (all(word in one for word in wanted) for one in told)
+        return list(islice(compress(keys, fitting), limit))
 
     def predict(
         self,

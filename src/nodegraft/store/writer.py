@@ -63,7 +63,7 @@ class StoreWriter(StoreReader):
                 "with override=… (on the command line --override REASON)."
             )
         measures = _measures(seen) | ({"override": override} if override else {})
-        names = self._states.put(after, graph=parent.graph)
+        names = self._states.put_learned(after, parent.names)
         return self._added(parent, change.action, change.detail, names, measures, by, note)
 
     def undo(self, version: int | None = None, *, by: str | None = None, note: str = "") -> Version:
@@ -105,7 +105,7 @@ class StoreWriter(StoreReader):
         }
         labels = replayed(self._state(kept).labels, changes, undone.number)
         state = self._state(newest).relabelled(labels)
-        return self._states.put(state, graph=newest.graph)
+        return self._states.put_learned(state, newest.names)
 
     def grow(
         self,
@@ -130,9 +130,12 @@ class StoreWriter(StoreReader):
 
         parent = self._journal.version()
         before = self._state(parent)
-        after = grown(before, self._tables(), nodes, edges, repair)
+        after, texts = grown(before, self._tables(), nodes, edges, repair)
         more = table_changes(before.graph, after.graph, 0)
         names = replace(parent.names, graph=self._states.put_graph(after.graph))
+        if parent.texts is not None and texts is not None:
+            together = self._states.texts(parent.texts).followed_by(texts)
+            names = replace(names, texts=self._states.put_texts(together))
         measures = _measures(compare(before, after))
         return self._added(parent, "grow", more.to_json(), names, measures, by, note)
 
@@ -161,9 +164,9 @@ class StoreWriter(StoreReader):
 
         parent = self._journal.version()
         before = self._state(parent)
-        after, changes = synced(before, self._tables(), nodes, edges, repair)
+        after, texts, changes = synced(before, self._tables(), nodes, edges, repair)
         measures = _measures(compare(before, after))
-        names = self._states.put(after)
+        names = self._states.put(after, texts)
         return self._added(parent, "sync", changes.to_json(), names, measures, by, note)
 
     def _tables(self) -> dict[str, Any]:

@@ -20,7 +20,8 @@ from nodegraft.tables.features.categories import CategoryColumn
 from nodegraft.tables.features.encoder import Arrays, ColumnEncoder, Encoded
 from nodegraft.tables.features.lists import ListColumn
 from nodegraft.tables.features.numbers import NumberColumns
-from nodegraft.tables.features.text import TextColumns, TextVectoriser
+from nodegraft.tables.features.text import TextColumns, TextVectoriser, joined
+from nodegraft.tables.node_texts import NodeTexts
 
 KINDS: Mapping[str, type[ColumnEncoder]] = {
     "text": TextColumns,
@@ -127,6 +128,15 @@ class FeatureRecipe:
             columns = [csr_array(matrix) for matrix in matrices]
             return Encoded(csr_array(hstack(columns, format="csr"), dtype=np.float32), findings)
         return Encoded(np.hstack(matrices).astype(np.float32), findings)
+
+    def texts(self, table: SourceTable) -> NodeTexts | None:
+        """A short text of each row, for people to read; None where no column is text.
+
+        Args:
+            table: A table with the columns of the recipe.
+        """
+        columns = [one.columns for one in self.encoders if isinstance(one, TextColumns)]
+        return NodeTexts.of(joined(table, columns[0])) if columns else None
 
     @property
     def text_columns(self) -> tuple[str, ...]:
