@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from nodegraft.graph.graph import Graph
     from nodegraft.store.answers import Answers
     from nodegraft.store.drift import Shift
+    from nodegraft.store.new_classes import NewClass
     from nodegraft.store.preview import Preview
     from nodegraft.store.state import State, States
     from nodegraft.store.suggestion import Suggestion
@@ -174,6 +175,17 @@ class StoreReader:
         from nodegraft.store.suggestion import suggestions
 
         return suggestions(self.state(self.candidate if version is None else version), count)
+
+    def suggest_classes(self, count: int = 3, version: int | None = None) -> "list[NewClass]":
+        """Groups of nodes that may be a class nobody has taught, the largest first.
+
+        Args:
+            count: How many groups at most.
+            version: Which one takes them to be of no known class; None for the candidate.
+        """
+        from nodegraft.store.new_classes import new_classes
+
+        return new_classes(self.state(self.candidate if version is None else version), count)
 
     def drift(self, before: int | None = None, after: int | None = None) -> "list[Shift]":
         """How far answers, confidence, edges and features have moved between two versions.

@@ -151,6 +151,12 @@ class FeatureRecipe:
         return [name for encoder in self.encoders for name in encoder.feature_names]
 
     @property
+    def words(self) -> list[str]:
+        """The words that the first columns are about; none where no column is text."""
+        first = self.encoders[0]
+        return first.feature_names if isinstance(first, TextColumns) else []
+
+    @property
     def num_features(self) -> int:
         """How many columns it makes."""
         return len(self.feature_names)
