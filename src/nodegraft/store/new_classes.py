@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from nodegraft.base.parameters.constraints import PositiveInt
 from nodegraft.base.parameters.validate import validate_value
 from nodegraft.graph.algebra.matrix import IntArray, normalise_rows
+from nodegraft.graph.graph import Graph
 from nodegraft.graph.keys import Key
 from nodegraft.model.capability import Capability
 from nodegraft.store.preview import SAMPLE
@@ -21,8 +22,11 @@ NEEDED = {Capability.EMBED, Capability.CALIBRATED}
 STRANGER = 0.5
 """A node that is less likely of a known class is taken for one of none."""
 
-MOST, FEWEST = 5_000, 15
-"""So many strangers are put into groups at most, and a group has so many at least."""
+STRANGERS, OTHERS = 4_000, 1_000
+"""So many of either are looked at, at most: beside others strangers are seen to be a group."""
+
+FEWEST = 15
+"""So many nodes a group has at least."""
 
 WORDS, EXAMPLES = 5, 3
 """So many words and nodes are named of each group."""
@@ -45,9 +49,9 @@ class NewClass:
 def new_classes(state: State, count: int) -> list[NewClass]:
     """Groups of nodes that the model takes to be of no known class, the largest first.
 
-    Groups are where strangers lie dense in the model's own vectors (HDBSCAN: Campello, Moulavi and
-    Sander 2013); those that lie scattered are in none. One class may be several groups. A method
-    that cannot tell how likely a node is of a known class finds none.
+    Groups are where nodes lie dense in the model's own vectors (HDBSCAN: Campello, Moulavi and
+    Sander 2013) and most are strangers; those that lie scattered are in none. One class may be
+    several groups. A method that cannot tell how likely a node is of a known class finds none.
 
     Args:
         state: The version.
@@ -58,30 +62,40 @@ def new_classes(state: State, count: int) -> list[NewClass]:
         return []
     graph = state.graph
     rows = graph.sampled(SAMPLE, graph.rows_of(list(state.labels.owners())))
-    strangers = rows[state.answers(rows).known < STRANGER]
-    strangers = graph.view(strangers).sampled(MOST, rows[:0])
+    strange = state.answers(rows).known < STRANGER
+    strangers = _some(graph, rows[strange], STRANGERS)
     if strangers.size < FEWEST:
         return []
-    vectors = vectors_of(state, strangers)
-    found = [one for one in _dense(vectors) if _alike(vectors[one]) > _alike(vectors)]
-    groups = sorted(found, key=len, reverse=True)[:count]
+    nodes = np.concatenate((strangers, _some(graph, rows[~strange], OTHERS)))
+    vectors = vectors_of(state, nodes)
+    groups = _dense(vectors, strangers.size)
     return [
         NewClass(
             len(group),
-            telling_words(graph, strangers[group], graph.sampled(SAMPLE, strangers[group]), WORDS),
-            tuple(graph.keys_of(strangers[group[_nearest(vectors[group])]])),
+            telling_words(graph, nodes[group], graph.sampled(SAMPLE, nodes[group]), WORDS),
+            tuple(graph.keys_of(nodes[group[_nearest(vectors[group])]])),
         )
-        for group in groups
+        for group in sorted(groups, key=len, reverse=True)[:count]
     ]
 
 
-def _dense(vectors: NDArray[np.float64]) -> list[IntArray]:
+def _some(graph: Graph, rows: IntArray, count: int) -> IntArray:
+    return graph.view(rows).sampled(count, rows[:0])
+
+
+def _dense(vectors: NDArray[np.float64], strangers: int) -> list[IntArray]:
+    """The strangers of each group in which they are more than half; they come first."""
     # Slow to import, and only this needs it.
     from sklearn.cluster import HDBSCAN
 
     clusters = HDBSCAN(min_cluster_size=FEWEST, copy=True)
     found = clusters.fit_predict(normalise_rows(vectors))
-    return [np.flatnonzero(found == group) for group in range(found.max() + 1)]
+    groups = [np.flatnonzero(found == group) for group in range(found.max() + 1)]
+    return [
+        group[group < strangers]
+        for group in groups
+        if (group < strangers).mean() > 1 / 2 and _alike(vectors[group]) > _alike(vectors)
+    ]
 
 
 def _alike(vectors: NDArray[np.float64]) -> float:

@@ -1,5 +1,6 @@
 """Which nodes to label next: the unsure ones, each standing for others like it."""
 
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -82,9 +83,14 @@ def _middles(
     """The place of the node nearest to the middle of each group, and what the group weighs."""
     # Slow to import, and only this needs it.
     from sklearn.cluster import KMeans
+    from sklearn.exceptions import ConvergenceWarning
 
-    # Where all are sure, all weigh alike.
-    groups = KMeans(count, n_init=1, random_state=0).fit(vectors, sample_weight=weights + 1e-9)
+    groups = KMeans(count, n_init=1, random_state=0)
+    with warnings.catch_warnings():
+        # Where nodes are the very same, there are fewer groups than nodes wanted.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        # Where all are sure, all weigh alike.
+        groups.fit(vectors, sample_weight=weights + 1e-9)
     distances = groups.transform(vectors)
     for group in range(count):
         members = np.flatnonzero(groups.labels_ == group)
