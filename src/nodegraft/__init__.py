@@ -20,7 +20,13 @@ if TYPE_CHECKING:
     from nodegraft.streams.split import ClassSplit
     from nodegraft.streams.stream import ClassStream
     from nodegraft.tables.features.recipe import FeatureRecipe
-    from nodegraft.tables.read import grow_graph, read_graph, read_labels, read_tables
+    from nodegraft.tables.read import (
+        grow_graph,
+        grow_tables,
+        read_graph,
+        read_labels,
+        read_tables,
+    )
     from nodegraft.tables.storage import load_graph, save_graph
 
 # Where each name lives: it is imported when it is asked for, so that a command or a script pays
@@ -46,6 +52,7 @@ _HOMES = {
     "Store": "nodegraft.store.store",
     "FeatureRecipe": "nodegraft.tables.features.recipe",
     "grow_graph": "nodegraft.tables.read",
+    "grow_tables": "nodegraft.tables.read",
     "read_graph": "nodegraft.tables.read",
     "read_labels": "nodegraft.tables.read",
     "read_tables": "nodegraft.tables.read",
@@ -69,6 +76,7 @@ __all__ = [
     "errors",
     "evaluate",
     "grow_graph",
+    "grow_tables",
     "list_datasets",
     "list_methods",
     "load_dataset",

@@ -1,5 +1,9 @@
 """What the commands of a store show, and what they say of input that does not fit."""
 
+import csv
+import shlex
+import shutil
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -9,6 +13,9 @@ from typer.testing import CliRunner, Result
 from nodegraft.cli.app import app
 from nodegraft.cli.display.explanation import Asked, explanation
 from nodegraft.cli.display.shares import likely
+from nodegraft.cli.display.suggesting import show_new_classes
+from nodegraft.store.new_classes import NewClass
+from tests.store.small import REVISION_1
 
 NODES = {
     **{f"cap{n}": f"a soft cap with a brim number {n}" for n in range(12)},
@@ -92,8 +99,55 @@ def test_a_node_is_explained_where_there_is_one_class_only() -> None:
     }
     console = Console(width=80)
     with console.capture() as seen:
-        console.print(explanation(Asked("a", 1.0, None), told))
+        console.print(explanation(Asked("a", 1.0, None, None), told))
     assert seen.get().startswith("a is cap (100 %), the only class there is.")
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+def test_texts_are_shown_on_one_line_each(shop: dict[str, str], columns: int) -> None:
+    lamps = ("--class", "lamp", "--nodes", "lamp0,lamp1,lamp2", "--dry-run")
+    for arguments, node in (
+        (("add", shop["store"], *lamps), "lamp3"),
+        (("predict", shop["store"], "--nodes", "lamp3", "--top", "2"), "lamp3"),
+        (("predict", shop["store"], "--nodes", "lamp3"), "lamp3"),
+        (("explain", shop["store"], "lamp3"), ""),
+        (("suggest", shop["store"], "--count", "7"), "lamp"),
+    ):
+        told = call(*arguments, columns=columns).output.splitlines()
+        assert [line for line in told if node in line and "a bright lamp" in line], told
+        assert max(map(len, told)) <= columns
+
+
+def test_an_older_store_is_migrated_when_asked_to(shop: dict[str, str], tmp_path: Path) -> None:
+    old = str(tmp_path / "old")
+    shutil.copytree(shop["store"], old)
+    with sqlite3.connect(tmp_path / "old" / "store.db") as database:
+        for command in REVISION_1:
+            database.execute(command)
+    database.close()
+    refused = call("predict", old, "--nodes", "cap1")
+    assert refused.exit_code == 2
+    assert "run `nodegraft migrate STORE`" in refused.stderr
+    assert call("migrate", old).output == "Tables of revision 0001 are now of revision 0002.\n"
+    assert "Nothing to do" in call("migrate", old).output
+    told = call("predict", old, "--nodes", "cap1").output
+    assert "cap1" in told
+    assert "a soft cap" not in told
+
+
+def test_a_group_is_shown_with_the_command_that_teaches_it() -> None:
+    group = NewClass(21, ("desk", "lamp"), ("lamp1", "odd, one"))
+    console = Console(width=60)
+    with console.capture() as seen:
+        show_new_classes(console, Path("my shop"), {group: ["a bright lamp", None]})
+        show_new_classes(console, Path("my shop"), {})
+    told = seen.get()
+    assert "21 nodes: desk, lamp" in told
+    command = next(line for line in told.splitlines() if "nodegraft add" in line)
+    _, _, place, _, _, _, nodes, _ = shlex.split(command)
+    assert place == "my shop"
+    assert next(csv.reader([nodes])) == ["lamp1", "odd, one"]
+    assert told.endswith("No group of nodes looks like a class that is not known.\n")
 
 
 def test_shares_are_never_rounded_to_certainty() -> None:

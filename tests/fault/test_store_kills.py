@@ -23,11 +23,10 @@ from sqlalchemy.engine.default import DefaultDialect
 from nodegraft.base.errors import StoreError
 from nodegraft.base.files.folder import WriteOnceFolder
 from nodegraft.graph.keys import Key
-from nodegraft.store.journal import StateNames
-from nodegraft.store.migration import migrated, require_current
+from nodegraft.store.migration import Migration, migrated, require_current
 from nodegraft.store.store import Store
 from tests.slow_suite import slow
-from tests.store.small import made
+from tests.store.small import REVISION_1, made
 
 # What is tried shares what it starts from.
 pytestmark = pytest.mark.xdist_group("store kills")
@@ -257,6 +256,24 @@ def test_tables_whose_making_is_cut_are_made_the_next_time(tmp_path: Path) -> No
         journal.close()
 
 
+def test_a_migration_that_is_cut_anywhere_leaves_the_old_tables_or_the_new(
+    first: tuple[Path, dict[str, list[Key]]], tmp_path: Path
+) -> None:
+    old = spoilt(first[0], tmp_path / "old", *REVISION_1)
+    undisturbed = spoilt(old, tmp_path / "undisturbed")
+    names = steps_of(partial(Store.migrate, undisturbed))
+    assert seen(undisturbed) == seen(first[0])
+    for step in range(len(names)):
+        place = spoilt(old, tmp_path / str(step))
+        assert killed_at(step, partial(Store.migrate, place))
+        if COMMITTED not in names[: step + 1]:
+            with pytest.raises(StoreError, match="run `nodegraft migrate STORE`"):
+                Store.open(place)
+            assert Store.migrate(place) == Migration("0001", "0002")
+        assert seen(place) == seen(first[0])
+        assert Store.migrate(place) == Migration("0002", "0002")
+
+
 def change_again_and_again(place: Path, new: dict[str, list[Key]], until: float) -> None:
     with Store.open(place) as store:
         while store.candidate < until:
@@ -298,7 +315,7 @@ def check_all_there(store: Store) -> None:
     history = store.history()
     assert [one.number for one in history] == list(range(1, len(history) + 1))
     assert all(move.version <= len(history) for move in store.promotions())
-    for names in {StateNames(one.graph, one.labels, one.model) for one in history}:
+    for names in {one.names for one in history}:
         store._states.get(names)
 
 
@@ -358,6 +375,16 @@ def test_a_database_that_lacks_something_is_told(
     place = spoilt(first[0], tmp_path / "store", *commands)
     with pytest.raises(StoreError, match=r"database|never finished"), Store.open(place) as store:
         store.predict()
+
+
+def test_tables_of_tomorrow_are_not_touched(
+    first: tuple[Path, dict[str, list[Key]]], tmp_path: Path
+) -> None:
+    newer = "UPDATE alembic_version SET version_num = '9999'"
+    place = spoilt(first[0], tmp_path / "store", newer)
+    for work in (Store.open, Store.migrate):
+        with pytest.raises(StoreError, match="revision 9999, which is newer"):
+            work(place)
 
 
 def test_a_database_that_is_gone_is_told_and_not_made(

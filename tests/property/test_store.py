@@ -444,7 +444,8 @@ class StoreMachine(RuleBasedStateMachine):
         """As if the first version had been given the last labels: byte for byte, bit for bit."""
         first, last = self.store.state(1), self.store.state(self.store.candidate)
         direct = first.relabelled(last.labels)
-        kept = States(Path(self._folder.name)).put(direct)
+        states = States(Path(self._folder.name))
+        kept = states.put(direct, states.put_graph(direct.graph)[0])
         assert (kept.graph, kept.labels, kept.model) == objects_of(self.store.history()[-1])
         # Neither the order of classes nor when they came is heard in an answer.
         in_order = StoreLabels({name: last.labels[name] for name in sorted(last.labels)})

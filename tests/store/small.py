@@ -11,6 +11,12 @@ from nodegraft.store.store import Store
 LATER = 2
 """So many classes are not in the first version."""
 
+REVISION_1 = (
+    "ALTER TABLE versions DROP COLUMN texts",
+    "UPDATE alembic_version SET version_num = '0001'",
+)
+"""What makes of a database the one that the first nodegraft made."""
+
 
 def drawn(classes: int = 6, nodes: int = 240) -> tuple[Graph, dict[str, list[Key]]]:
     """A graph whose classes are easily told apart, and all labels of it."""

@@ -25,10 +25,10 @@ from nodegraft.base.errors import StoreError
 from nodegraft.graph.keys import Key
 from nodegraft.store import database as database_room
 from nodegraft.store.journal import Journal
-from nodegraft.store.migration import migrated, require_current
+from nodegraft.store.migration import Migration, migrated, require_current
 from nodegraft.store.store import Store
 from tests.fault.test_store_kills import COMMITTED, forked, killed_at, seen, steps_of, was_killed
-from tests.store.small import made
+from tests.store.small import REVISION_1, made
 
 # One server for all of them.
 pytestmark = pytest.mark.xdist_group("postgresql")
@@ -315,6 +315,26 @@ def test_tables_whose_making_is_cut_are_made_the_next_time(server: Server) -> No
         require_current(journal)
         assert (journal.versions(), journal.promotions()) == ([], [])
         journal.close()
+
+
+def test_a_migration_that_is_cut_anywhere_leaves_the_old_tables_or_the_new(
+    kept: Made, server: Server
+) -> None:
+    place, _ = kept
+    whole = seen(place)
+    with server.connected(url_of(place)) as connection:
+        for command in REVISION_1:
+            connection.execute(command)
+    names = steps_of(partial(Store.migrate, server.twin(place)))
+    for step in range(len(names)):
+        twin = server.twin(place)
+        assert killed_at(step, partial(Store.migrate, twin))
+        if COMMITTED not in names[: step + 1]:
+            with pytest.raises(StoreError, match="run `nodegraft migrate STORE`"):
+                Store.open(twin)
+            assert Store.migrate(twin) == Migration("0001", "0002")
+        assert seen(twin) == whole
+        assert Store.migrate(twin) == Migration("0002", "0002")
 
 
 def test_an_init_that_is_cut_leaves_a_store_or_is_done_again(

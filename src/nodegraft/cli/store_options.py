@@ -1,6 +1,8 @@
 """What commands about a store share: their options, and how keys and tables are read from them."""
 
 import csv
+import io
+from collections.abc import Iterable
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -58,6 +60,20 @@ def keys_from(text: str, graph: "Graph") -> "list[Key]":
     if not parts:
         raise ParameterError("No node was named: give keys with commas between, as p17,p20.")
     return [key_from(part, graph) for part in parts]
+
+
+def written_keys(keys: "Iterable[Key]") -> str:
+    """Keys as :func:`keys_from` reads them.
+
+    >>> written_keys(["p17", "odd, one"])
+    'p17,"odd, one"'
+
+    Args:
+        keys: Of nodes.
+    """
+    line = io.StringIO()
+    csv.writer(line, lineterminator="").writerow(keys)
+    return line.getvalue()
 
 
 def key_from(text: str, graph: "Graph") -> "Key":

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from nodegraft.base.errors import StoreError, UnfinishedStoreError
+from nodegraft.base.errors import ParameterError, StoreError, UnfinishedStoreError
 from nodegraft.base.events import Listener
 from nodegraft.base.files.folder import PRIVATE, READABLE, WriteOnceFolder
 from nodegraft.graph.graph import Graph
@@ -17,9 +17,11 @@ from nodegraft.store.journal import Journal, Promotion, Version, now
 from nodegraft.store.labels import StoreLabels
 from nodegraft.store.measures import right_answers
 from nodegraft.store.migration import migrated, require_free
-from nodegraft.store.reader import FORMAT, SETTINGS, StoreReader
+from nodegraft.store.reader import StoreReader
+from nodegraft.store.settings import FORMAT, SETTINGS
 from nodegraft.store.shelf import DERIVED
 from nodegraft.store.state import States, first_state
+from nodegraft.tables.node_texts import NodeTexts
 
 
 def made_in(
@@ -30,6 +32,7 @@ def made_in(
     method: str,
     parameters: Mapping[str, Any],
     tables: Mapping[str, Any],
+    texts: NodeTexts | None,
     database: str | None,
     by: str | None,
     note: str,
@@ -44,6 +47,7 @@ def made_in(
         method: The name of a method.
         parameters: Hyper-parameters of the method.
         tables: How tables are read.
+        texts: One for each node, for people to read; None for none.
         database: Where versions are written down; None for an SQLite file in the folder.
         by: Who does it; None for the user that is logged in.
         note: Why.
@@ -52,6 +56,8 @@ def made_in(
     _refuse_taken(folder)
     who, note = author(by), writable(note)
     NodeLabels.by_key(graph, labels)
+    if texts is not None and len(texts) != graph.num_nodes:
+        raise ParameterError(f"{len(texts)} texts were given for {graph.num_nodes} nodes.")
     # Before the long part: whoever named a wrong place is told at once.
     if database:
         require_free(database)
@@ -61,7 +67,7 @@ def made_in(
     name, graph = states.put_graph(graph)
     state = first_state(graph, checked, method, dict(parameters), listener)
     measures = {"after": right_answers(state, checked.held_out).to_json()}
-    names = states.put(state, graph=name)
+    names = states.put(state, name, texts)
     journal = migrated(database_url(folder, database))
     ours = _settings_written(folder, database)
     at = now()

@@ -2,8 +2,9 @@
 
 import os
 import sqlite3
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
+from time import sleep
 from typing import Any
 from urllib.parse import quote
 
@@ -21,6 +22,9 @@ with extra("store", package="sqlalchemy", purpose="A store"):
 
 WAIT_SECONDS = 30
 """How long a writer waits for another one, and for a database that is away."""
+
+ATTEMPTS = 100
+"""So often somebody who may only read tries to open a database that others are opening."""
 
 DATABASE_FILES = ("store.db", "store.db-wal", "store.db-shm")
 """What SQLite keeps in the folder."""
@@ -168,12 +172,26 @@ def _reading(file: str) -> Engine:
 
 
 def _opened(file: str) -> sqlite3.Connection:
+    for _ in range(ATTEMPTS):
+        with suppress(sqlite3.OperationalError):
+            return _looked_into(file)
+        sleep(0.01)
+    return _looked_into(file)
+
+
+def _looked_into(file: str) -> sqlite3.Connection:
     # Where there is a log, somebody writes, and its files are there to be read. Where there is
     # none, nobody does, and all is in the one file.
     how = "mode=ro" if Path(f"{file}-wal").exists() else "mode=ro&immutable=1"
     address = f"file:{quote(file)}?{how}"
     connection = sqlite3.connect(address, uri=True, check_same_thread=False, timeout=WAIT_SECONDS)
     connection.isolation_level = None
+    try:
+        # Fails where the last writer took its log away after it was seen; holds it from here on.
+        connection.execute("SELECT count(*) FROM sqlite_master")
+    except sqlite3.OperationalError:
+        connection.close()
+        raise
     return connection
 
 

@@ -12,7 +12,8 @@ from nodegraft.graph.algebra.matrix import IntArray
 from nodegraft.graph.graph import Graph
 from nodegraft.store.state import State
 from nodegraft.tables.columns import Source
-from nodegraft.tables.read import grow_graph, read_tables
+from nodegraft.tables.node_texts import NodeTexts
+from nodegraft.tables.read import grow_tables, read_tables
 
 GROWING = ("key", "source", "target", "edge_type", "edge_weight")
 """The options of tables that matter for new rows; the others are the graph's own."""
@@ -47,8 +48,8 @@ class TableChanges:
 
 def grown(
     state: State, options: Mapping[str, Any], nodes: Source, edges: Source, repair: bool
-) -> State:
-    """With more nodes and edges; labels and model stay.
+) -> tuple[State, NodeTexts | None]:
+    """With more nodes and edges, and the texts of the new nodes; labels and model stay.
 
     Args:
         state: Before.
@@ -60,14 +61,14 @@ def grown(
     if nodes is None and edges is None:
         raise StoreError("Nothing to grow by: give a table of new nodes, of new edges, or both.")
     named = {name: value for name, value in options.items() if name in GROWING}
-    graph = grow_graph(state.graph, nodes, edges, repair=repair, **named)
-    return State(graph, state.labels, state.model)
+    tables = grow_tables(state.graph, nodes, edges, repair=repair, **named)
+    return State(tables.graph, state.labels, state.model), tables.texts
 
 
 def synced(
     state: State, options: Mapping[str, Any], nodes: Source, edges: Source, repair: bool
-) -> tuple[State, TableChanges]:
-    """With the nodes and edges of new whole tables instead of those it had.
+) -> tuple[State, NodeTexts | None, TableChanges]:
+    """With the nodes, their texts and the edges of new whole tables instead of those it had.
 
     Args:
         state: Before.
@@ -76,13 +77,14 @@ def synced(
         edges: The table of all edges as they are now.
         repair: As in :func:`nodegraft.read_tables`.
     """
-    graph = read_tables(nodes, edges, recipe=state.graph.recipe, repair=repair, **options).graph  # type: ignore[arg-type]
+    tables = read_tables(nodes, edges, recipe=state.graph.recipe, repair=repair, **options)  # type: ignore[arg-type]
+    graph = tables.graph
     owners = list(state.labels.owners())
     lost = [owners[place] for place in np.flatnonzero(graph.node_keys.find(owners) < 0)]
     after = State(graph, state.labels, state.model)
     if lost:
         after = after.relabelled(state.labels.unlabelled(lost))
-    return after, table_changes(state.graph, graph, len(lost))
+    return after, tables.texts, table_changes(state.graph, graph, len(lost))
 
 
 def table_changes(before: Graph, after: Graph, labels_lost: int) -> TableChanges:

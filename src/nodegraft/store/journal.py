@@ -50,6 +50,7 @@ VERSIONS = Table(
     Column("labels", String(64), nullable=False),
     Column("model", String(64), nullable=False),
     Column("measures", JSON, nullable=False),
+    Column("texts", String(64)),
 )
 
 PROMOTIONS = Table(
@@ -66,7 +67,7 @@ PROMOTIONS = Table(
 
 @dataclass(frozen=True)
 class StateNames:
-    """The three objects that a version is kept in."""
+    """The objects that a version is kept in."""
 
     graph: str
     """Of the graph."""
@@ -76,6 +77,15 @@ class StateNames:
 
     model: str
     """Of the model."""
+
+    texts: str | None
+    """Of the texts that people read; None where there are none."""
+
+    @property
+    def all(self) -> tuple[str, ...]:
+        """The names of all there are."""
+        found = (self.graph, self.labels, self.model, self.texts)
+        return tuple(name for name in found if name is not None)
 
 
 @dataclass(frozen=True)
@@ -115,10 +125,13 @@ class Version:
     measures: dict[str, Any]
     """What was measured before and after."""
 
+    texts: str | None
+    """The object that holds the texts of nodes; None where there are none."""
+
     @property
     def names(self) -> StateNames:
         """The objects that it is kept in."""
-        return StateNames(self.graph, self.labels, self.model)
+        return StateNames(self.graph, self.labels, self.model, self.texts)
 
 
 @dataclass(frozen=True)

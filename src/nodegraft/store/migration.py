@@ -1,5 +1,6 @@
 """The tables of a store's database, made and brought up to date by Alembic."""
 
+from dataclasses import dataclass
 from pathlib import Path
 
 from sqlalchemy import URL, inspect, text
@@ -11,28 +12,42 @@ from nodegraft.store.journal import Journal
 _SCRIPTS = Path(__file__).parent / "migrations"
 
 
+@dataclass(frozen=True)
+class Migration:
+    """What the tables of a store were, and what they are."""
+
+    before: str
+    """The revision before."""
+
+    after: str
+    """The revision after; the same where there was nothing to do."""
+
+
 def migrated(url: str | URL) -> Journal:
     """A journal whose tables are those of this version, made if there are none.
 
     Args:
         url: Of the database, as SQLAlchemy writes it.
     """
-    # Slow to import, and only making a store needs it.
-    from alembic import command
-    from alembic.config import Config
-
-    journal, config = Journal(url), Config()
-    config.set_main_option("script_location", str(_SCRIPTS))
+    journal = Journal(url)
     try:
-        with journal.engine.begin() as connection:
-            config.attributes["connection"] = connection
-            command.upgrade(config, "head")
-    except SQLAlchemyError as error:
+        _upgrade(journal)
+    except StoreError:
         journal.close()
-        raise StoreError(
-            f"The store's database could not be brought up to date: {error}"
-        ) from error
+        raise
     return journal
+
+
+def migrate(journal: Journal) -> Migration:
+    """Bring the tables of a store up to date, all of it or nothing.
+
+    Args:
+        journal: The database.
+    """
+    before = _known_revision(journal)
+    if before != _newest():
+        _upgrade(journal)
+    return Migration(before, _newest())
 
 
 def require_free(url: str) -> None:
@@ -57,15 +72,52 @@ def require_current(journal: Journal) -> None:
     Args:
         journal: The database.
     """
-    newest = max(path.stem for path in (_SCRIPTS / "versions").glob("*_*.py")).partition("_")[0]
+    current = _known_revision(journal)
+    if current != _newest():
+        raise StoreError(
+            f"The store's database has tables of revision {current}, and this nodegraft needs "
+            f"{_newest()}: run `nodegraft migrate STORE`."
+        )
+
+
+def _upgrade(journal: Journal) -> None:
+    # Slow to import, and only making and migrating a store needs it.
+    from alembic import command
+    from alembic.config import Config
+
+    config = Config()
+    config.set_main_option("script_location", str(_SCRIPTS))
+    try:
+        with journal.engine.begin() as connection:
+            config.attributes["connection"] = connection
+            command.upgrade(config, "head")
+    except SQLAlchemyError as error:
+        raise StoreError(
+            f"The store's database could not be brought up to date: {error}"
+        ) from error
+
+
+def _revisions() -> list[str]:
+    """All that this nodegraft knows, oldest first."""
+    scripts = (_SCRIPTS / "versions").glob("*_*.py")
+    return sorted(path.stem.partition("_")[0] for path in scripts)
+
+
+def _newest() -> str:
+    return _revisions()[-1]
+
+
+def _known_revision(journal: Journal) -> str:
+    """The revision of a store's tables; one that this nodegraft does not know is refused."""
     current = _revision(journal)
     if current is None:
         raise UnfinishedStoreError
-    if current != newest:
+    if current not in _revisions():
         raise StoreError(
-            f"The store's database has tables of revision {current}, and this nodegraft needs "
-            f"{newest}: use the nodegraft that made it."
+            f"The store's database has tables of revision {current}, which is newer than this "
+            f"nodegraft knows ({_newest()}): use the nodegraft that made it."
         )
+    return current
 
 
 def _revision(journal: Journal) -> str | None:

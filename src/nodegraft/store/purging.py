@@ -3,8 +3,11 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from nodegraft.base.errors import StoreError
 from nodegraft.base.events import Listener
+from nodegraft.graph.graph import Graph
 from nodegraft.graph.keys import Key
 from nodegraft.store.database import erase_free_space, erase_on_delete
 from nodegraft.store.forgetting import note_without, state_without, version_without
@@ -23,6 +26,7 @@ from nodegraft.store.preview import compare
 from nodegraft.store.pruning import sweep
 from nodegraft.store.state import States
 from nodegraft.store.writer import measured
+from nodegraft.tables.node_texts import NodeTexts
 
 
 @dataclass(frozen=True)
@@ -101,8 +105,17 @@ class Purge:
         """What a version is without the nodes; whose number it gets is not known yet."""
         before = self._states.get(version.names)
         after = state_without(before, self._keys, listener)
-        names, measures = self._states.put(after), measured(compare(before, after))
+        name, graph = self._states.put_graph(after.graph)
+        after = replace(after, graph=graph)
+        names = self._states.put(after, name, self._texts_left(version, before.graph))
+        measures = measured(compare(before, after))
         return replace(version, action="purge", **vars(names), measures=measures)
+
+    def _texts_left(self, version: Version, graph: Graph) -> NodeTexts | None:
+        if version.texts is None:
+            return None
+        left = np.setdiff1d(graph.rows, graph.node_keys.find(list(self._keys)))
+        return NodeTexts.of(self._states.texts(version.texts).at(left))
 
     def _write(self, made: Sequence[Version], move: Promotion) -> int:
         """In one step: after it the database names the nodes no more; how many rows did."""
@@ -113,7 +126,7 @@ class Purge:
         ]
         changed = [new for old, new in zip(known, struck, strict=True) if new != old]
         with self._journal.transaction(alone=True) as connection:
-            names = (name for row in made for name in vars(row.names).values())
+            names = (name for row in made for name in row.names.all)
             found = [*versions_in(connection), *promotions_in(connection)]
             if found != known or self._objects.lacks(names):
                 raise StoreError("The store has changed meanwhile. Nothing was purged: try again.")

@@ -1,28 +1,26 @@
 """A store as its readers know it: which versions there are, and what they answer."""
 
-import json
 from collections.abc import Sequence
 from functools import cached_property
+from itertools import compress, islice, repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from nodegraft.base.errors import StoreError
 from nodegraft.graph.keys import Key
-from nodegraft.store.database import DATABASE_FILES, database_url
 from nodegraft.store.journal import Journal, Promotion, Version, refuse_pruned
 from nodegraft.store.migration import require_current
+from nodegraft.store.settings import journal_in
 
 if TYPE_CHECKING:
     from nodegraft.graph.graph import Graph
     from nodegraft.store.answers import Answers
     from nodegraft.store.drift import Shift
+    from nodegraft.store.new_classes import NewClass
     from nodegraft.store.objects import Objects
     from nodegraft.store.preview import Preview
     from nodegraft.store.state import State, States
     from nodegraft.store.suggestion import Suggestion
-
-SETTINGS, FORMAT = "store.json", 1
-"""The file that makes a folder a store, and what it says of its form."""
 
 
 class StoreReader:
@@ -58,26 +56,7 @@ class StoreReader:
             place: What :meth:`nodegraft.Store.init` made.
         """
         folder = Path(place).expanduser()
-        try:
-            settings = json.loads((folder / SETTINGS).read_text(encoding="utf-8"))
-            number, database = settings["format"], settings["database"]
-        except FileNotFoundError as error:
-            raise StoreError(
-                f"{folder} is no store: {SETTINGS} is missing. Make one with `nodegraft init`."
-            ) from error
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise StoreError(f"{folder / SETTINGS} cannot be read: {error}.") from error
-        if number != FORMAT:
-            raise StoreError(
-                f"{folder} has format {number!r}, this nodegraft reads {FORMAT}: use the version "
-                "of nodegraft that made it."
-            )
-        if database is None and not (folder / DATABASE_FILES[0]).exists():
-            raise StoreError(
-                f"{folder / DATABASE_FILES[0]} is gone, and with it what the versions were: bring "
-                "it back from a copy."
-            )
-        journal = Journal(database_url(folder, database))
+        journal = journal_in(folder)
         try:
             require_current(journal)
             journal.version()
@@ -137,6 +116,34 @@ class StoreReader:
         self._refuse_pruned(found)
         return self._states.graph(found.graph)
 
+    def texts(self, nodes: Sequence[Key], version: int | None = None) -> list[str | None]:
+        """What can be read about nodes: how their text begins, None where none was kept.
+
+        Args:
+            nodes: Keys of nodes.
+            version: Which one has them; None for the candidate.
+        """
+        found = self._journal.version(version)
+        rows = self._states.graph(found.graph).rows_of(nodes)
+        if found.texts is None:
+            return [None] * len(rows)
+        return [text or None for text in self._states.texts(found.texts).at(rows)]
+
+    def search(self, words: str, limit: int = 20, version: int | None = None) -> list[Key]:
+        """Nodes whose key and text have all these words in them, also as parts of words.
+
+        Args:
+            words: With blanks between; large and small letters are the same.
+            limit: How many nodes at most.
+            version: Which one has them; None for the candidate.
+        """
+        found, wanted = self._journal.version(version), words.casefold().split()
+        keys = self._states.graph(found.graph).node_keys.values().tolist()
+        texts = repeat("") if found.texts is None else iter(self._states.texts(found.texts))
+        told = (f"{key} {text}".casefold() for key, text in zip(keys, texts, strict=False))
+        fitting = (all(word in one for word in wanted) for one in told)
+        return list(islice(compress(keys, fitting), limit))
+
     def predict(
         self,
         nodes: Sequence[Key] | None = None,
@@ -180,6 +187,17 @@ class StoreReader:
         from nodegraft.store.suggestion import suggestions
 
         return suggestions(self.state(self.candidate if version is None else version), count)
+
+    def suggest_classes(self, count: int = 3, version: int | None = None) -> "list[NewClass]":
+        """Groups of nodes that may be a class nobody has taught, the largest first.
+
+        Args:
+            count: How many groups at most.
+            version: Which one takes them to be of no known class; None for the candidate.
+        """
+        from nodegraft.store.new_classes import new_classes
+
+        return new_classes(self.state(self.candidate if version is None else version), count)
 
     def drift(self, before: int | None = None, after: int | None = None) -> "list[Shift]":
         """How far answers, confidence, edges and features have moved between two versions.

@@ -1,13 +1,13 @@
 """What a version of a store is: a graph, labels, and the model that they make."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nodegraft.base.errors import CheckpointError
+from nodegraft.base.errors import CheckpointError, StoreError
 from nodegraft.base.events import SILENT, Listener
 from nodegraft.base.memo import Memo
 from nodegraft.graph.algebra.matrix import IntArray
@@ -18,8 +18,9 @@ from nodegraft.model.method import Method
 from nodegraft.model.registry import make_method, unpacked_model
 from nodegraft.store.journal import StateNames
 from nodegraft.store.labels import StoreLabels
-from nodegraft.store.objects import Objects
+from nodegraft.store.objects import Arrays, Document, Objects
 from nodegraft.store.shelf import shelf_of
+from nodegraft.tables.node_texts import NodeTexts
 from nodegraft.tables.storage import pack_graph, unpack_graph
 
 
@@ -92,7 +93,7 @@ class State:
 
 
 class States:
-    """States in the folder of a store. The last graph is held: most versions share it.
+    """States in the folder of a store. The last graph and texts are held: versions share them.
 
     Args:
         place: The folder.
@@ -100,19 +101,21 @@ class States:
 
     def __init__(self, place: Path) -> None:
         self._place, self._objects = place, Objects(place / "objects")
-        self._graphs = Memo[Graph](most=1)
+        self._graphs, self._texts = Memo[Graph](most=1), Memo[NodeTexts](most=1)
 
-    def put(self, state: State, graph: str | None = None) -> StateNames:
+    def put(self, state: State, graph: str, texts: NodeTexts | None = None) -> StateNames:
         """Keep a state.
 
         Args:
             state: The state.
-            graph: The object of its graph, where that is kept already.
+            graph: The object that :meth:`put_graph` made of its graph.
+            texts: Of the nodes of its graph, if there are some.
         """
         return StateNames(
-            graph or self.put_graph(state.graph)[0],
+            graph,
             self._objects.put(*state.labels.state()),
             self._objects.put(*state.model.packed()),
+            None if texts is None else self.put_texts(texts),
         )
 
     def put_graph(self, graph: Graph) -> tuple[str, Graph]:
@@ -126,6 +129,27 @@ class States:
 
     def _shelved(self, name: str, graph: Graph) -> Graph:
         return graph.with_shelf(shelf_of(self._place, name))
+
+    def put_texts(self, texts: NodeTexts) -> str:
+        """Keep texts; the object that holds them.
+
+        Args:
+            texts: One for each node of a graph.
+        """
+        return self._objects.put(vars(texts), {"kind": "texts", "schema": 1})
+
+    def put_learned(self, state: State, names: StateNames) -> StateNames:
+        """Keep labels and model of a state whose graph is kept already.
+
+        Args:
+            state: The state.
+            names: The objects of a version with the same graph.
+        """
+        return replace(
+            names,
+            labels=self._objects.put(*state.labels.state()),
+            model=self._objects.put(*state.model.packed()),
+        )
 
     def get(self, names: StateNames) -> State:
         """The state that some objects hold.
@@ -152,6 +176,20 @@ class States:
 
     def _unpacked(self, name: str) -> Graph:
         return unpack_graph(*self._objects.get(name), f"Object {name}")[0]
+
+    def texts(self, name: str) -> NodeTexts:
+        """The texts that an object holds.
+
+        Args:
+            name: The object.
+        """
+        return self._texts.get(name, lambda: _texts_in(*self._objects.get(name)))
+
+
+def _texts_in(arrays: Arrays, document: Document) -> NodeTexts:
+    if document.get("kind") != "texts" or document.get("schema") != 1:
+        raise StoreError("This object of the store holds no texts that this nodegraft reads.")
+    return NodeTexts(**arrays)
 
 
 def first_state(

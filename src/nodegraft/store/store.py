@@ -1,6 +1,7 @@
 """The production life of a model: every change is a version, checked, named, and undone at will."""
 
 from collections.abc import Iterable, Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,9 @@ from nodegraft.store.writer import StoreWriter
 
 if TYPE_CHECKING:
     from nodegraft.graph.graph import Graph
+    from nodegraft.store.migration import Migration
     from nodegraft.store.purging import Purged
+    from nodegraft.tables.node_texts import NodeTexts
 
 Labels = Mapping[str, Iterable[Key]]
 
@@ -45,6 +48,7 @@ class Store(StoreWriter):
         method: str = "graft",
         parameters: Mapping[str, Any] | None = None,
         tables: Mapping[str, Any] | None = None,
+        texts: "NodeTexts | None" = None,
         database: str | None = None,
         by: str | None = None,
         note: str = "",
@@ -61,6 +65,8 @@ class Store(StoreWriter):
             parameters: Hyper-parameters of the method.
             tables: How tables are read (``key``, ``source``, ``target``, ``edge_type``,
                 ``edge_weight``, ``directed``): :meth:`grow` and :meth:`sync` read theirs so.
+            texts: What people read about each node: ``texts`` of :func:`nodegraft.read_tables`.
+                No model sees it.
             database: Where versions are written down, as SQLAlchemy names it; None for an SQLite
                 file in the folder.
             by: Who does it; None for the user that is logged in.
@@ -77,12 +83,28 @@ class Store(StoreWriter):
             method=method,
             parameters=parameters or {},
             tables=tables or {},
+            texts=texts,
             database=database,
             by=by,
             note=note,
             listener=listener,
         )
         return cls(folder, journal)
+
+    @staticmethod
+    def migrate(place: str | Path) -> "Migration":
+        """Bring the database of a store that an older nodegraft made up to date.
+
+        Killed at any moment, it is as it was before or as it is after.
+
+        Args:
+            place: The folder of the store.
+        """
+        from nodegraft.store.migration import migrate
+        from nodegraft.store.settings import journal_in
+
+        with closing(journal_in(Path(place).expanduser())) as journal:
+            return migrate(journal)
 
     def add(self, classes: Labels, **told: Any) -> Version:
         """Learn new classes.

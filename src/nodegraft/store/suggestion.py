@@ -1,5 +1,7 @@
 """Which nodes to label next: the unsure ones, each standing for others like it."""
 
+import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,14 +10,13 @@ from numpy.typing import NDArray
 from nodegraft.base.errors import NotSupportedError
 from nodegraft.base.parameters.constraints import PositiveInt
 from nodegraft.base.parameters.validate import validate_value
-from nodegraft.graph.algebra.matrix import IntArray
 from nodegraft.graph.keys import Key
 from nodegraft.model.capability import Capability
-from nodegraft.store.preview import SAMPLE
 from nodegraft.store.state import State
+from nodegraft.store.vectors import vectors_of
 
-CANDIDATES = 10
-"""So many unsure nodes are looked at for each that is suggested."""
+CANDIDATES, FOR_EACH = 4_000, 10
+"""So many nodes without a label are looked at, and for each that is suggested at least so many."""
 
 
 @dataclass(frozen=True)
@@ -34,16 +35,16 @@ class Suggestion:
     unsure: float
     """How unsure the answer is: 1 less the lead of its probability before the second one's."""
 
-    like_it: int
-    """How many of the unsure nodes it stands for."""
+    like_it: float
+    """How many unsure nodes it stands for, of those looked at: the sum of how unsure each is."""
 
 
 def suggestions(state: State, count: int) -> list[Suggestion]:
     """Nodes without a label, those that stand for most unsure ones first.
 
-    The least sure nodes are put into as many groups as nodes are wanted, by k-means on the model's
+    A fair sample of nodes is put into as many groups as nodes are wanted, by k-means on the model's
     own vectors in which unsure nodes weigh more; of each group the one nearest to its middle is
-    taken (Zhdanov 2019, https://arxiv.org/abs/1901.05954).
+    taken (after Zhdanov 2019, https://arxiv.org/abs/1901.05954, who leaves out sure ones first).
 
     Args:
         state: The version.
@@ -54,44 +55,44 @@ def suggestions(state: State, count: int) -> list[Suggestion]:
         raise NotSupportedError(state.model.name, Capability.EMBED)
     graph = state.graph
     labelled = graph.rows_of(list(state.labels.owners()))
-    rows = graph.sampled(SAMPLE, labelled)
+    rows = graph.sampled(max(CANDIDATES, FOR_EACH * count), labelled)
+    if not rows.size:
+        return []
     scores = state.model.score_rows(graph, rows)
     shares = state.model.probabilities(scores)
     best = np.argsort(-shares, axis=1, kind="stable")[:, :2]
     lead = np.take_along_axis(shares, best, axis=1)
     unsure = 1.0 - (lead[:, 0] - lead[:, -1])
-    chosen = np.argsort(-unsure, kind="stable")[: CANDIDATES * count]
-    picked, sizes = _middles(state, rows[chosen], unsure[chosen], min(count, chosen.size))
     names = state.model.classes_
     found = [
         Suggestion(
-            graph.keys_of(rows[[chosen[place]]])[0],
-            names[best[chosen[place], 0]],
-            names[best[chosen[place], -1]],
-            float(unsure[chosen[place]]),
-            int(size),
+            graph.keys_of(rows[[place]])[0],
+            names[best[place, 0]],
+            names[best[place, -1]],
+            float(unsure[place]),
+            size,
         )
-        for place, size in zip(picked, sizes, strict=True)
+        for place, size in _middles(vectors_of(state, rows), unsure, min(count, rows.size))
     ]
     return sorted(found, key=lambda one: (-one.like_it, -one.unsure))
 
 
 def _middles(
-    state: State, rows: IntArray, weights: NDArray[np.float64], count: int
-) -> tuple[list[int], list[int]]:
-    """The node nearest to the middle of each group, and how many the group has."""
+    vectors: NDArray[np.float64], weights: NDArray[np.float64], count: int
+) -> Iterator[tuple[int, float]]:
+    """The place of the node nearest to the middle of each group, and what the group weighs."""
     # Slow to import, and only this needs it.
     from sklearn.cluster import KMeans
+    from sklearn.exceptions import ConvergenceWarning
 
-    if not rows.size:
-        return [], []
-    vectors = state.model.embed(state.graph, state.graph.keys_of(rows))
-    groups = KMeans(count, n_init=1, random_state=0).fit(vectors, sample_weight=weights)
+    groups = KMeans(count, n_init=1, random_state=0)
+    with warnings.catch_warnings():
+        # Where nodes are the very same, there are fewer groups than nodes wanted.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        # Where all are sure, all weigh alike.
+        groups.fit(vectors, sample_weight=weights + 1e-9)
     distances = groups.transform(vectors)
-    picked, sizes = [], []
     for group in range(count):
         members = np.flatnonzero(groups.labels_ == group)
         if members.size:
-            picked.append(int(members[distances[members, group].argmin()]))
-            sizes.append(members.size)
-    return picked, sizes
+            yield int(members[distances[members, group].argmin()]), float(weights[members].sum())

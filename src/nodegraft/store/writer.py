@@ -80,7 +80,7 @@ class StoreWriter(StoreReader):
                 "--override REASON).",
             )
         measures = measured(seen) | ({"override": override} if override else {})
-        names = self._states.put(after, graph=parent.graph)
+        names = self._states.put_learned(after, parent.names)
         done = Done(change.action, change.detail, measures)
         return self._added(parent, done, names, by, note, answering)
 
@@ -126,7 +126,7 @@ class StoreWriter(StoreReader):
         }
         labels = replayed(self._state(kept).labels, changes, undone.number)
         state = self._state(newest).relabelled(labels)
-        return self._states.put(state, graph=newest.graph)
+        return self._states.put_learned(state, newest.names)
 
     def grow(
         self,
@@ -155,13 +155,16 @@ class StoreWriter(StoreReader):
         parent = self._journal.version()
         answering = self._answering(parent) if promote else None
         before = self._state(parent)
-        after = grown(before, self._tables(), nodes, edges, repair)
+        after, texts = grown(before, self._tables(), nodes, edges, repair)
         more = table_changes(before.graph, after.graph, 0)
         name, graph = self._states.put_graph(after.graph)
         seen = compare(before, replace(after, graph=graph))
         if promote:
             _refuse_objections(seen, _WITHOUT_PROMOTING)
         names = replace(parent.names, graph=name)
+        if parent.texts is not None and texts is not None:
+            together = self._states.texts(parent.texts).followed_by(texts)
+            names = replace(names, texts=self._states.put_texts(together))
         done = Done("grow", more.to_json(), measured(seen))
         return self._added(parent, done, names, by, note, answering)
 
@@ -194,13 +197,13 @@ class StoreWriter(StoreReader):
         parent = self._journal.version()
         answering = self._answering(parent) if promote else None
         before = self._state(parent)
-        after, changes = synced(before, self._tables(), nodes, edges, repair)
+        after, texts, changes = synced(before, self._tables(), nodes, edges, repair)
         name, graph = self._states.put_graph(after.graph)
         after = replace(after, graph=graph)
         seen = compare(before, after)
         if promote:
             _refuse_objections(seen, _WITHOUT_PROMOTING)
-        names = self._states.put(after, graph=name)
+        names = self._states.put(after, name, texts)
         done = Done("sync", changes.to_json(), measured(seen))
         return self._added(parent, done, names, by, note, answering)
 
@@ -293,7 +296,7 @@ class StoreWriter(StoreReader):
         return version
 
     def _require_whole(self, names: StateNames) -> None:
-        if self._objects.lacks(vars(names).values()):
+        if self._objects.lacks(names.all):
             raise StoreError(
                 "Files that this version shares with older ones were pruned meanwhile by another "
                 "process. Nothing was written; do it again."

@@ -27,6 +27,7 @@ from nodegraft.tables.columns import (
 from nodegraft.tables.data_report import DataReport, Finding, finding
 from nodegraft.tables.edges import EdgeColumns, edge_oddities, read_edges
 from nodegraft.tables.features.recipe import FeatureRecipe
+from nodegraft.tables.node_texts import NodeTexts
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,9 @@ class Tables:
 
     report: DataReport
     """What is odd about the tables."""
+
+    texts: NodeTexts | None = None
+    """A short text of each node that was read, in row order; None where no column is text."""
 
 
 def read_graph(nodes: Source, edges: Source = None, **options: Any) -> Graph:
@@ -127,10 +131,22 @@ def read_tables(
     graph = Graph.from_parts(keys, encoded.matrix, kinds, recipe)
     report = DataReport(len(keys), graph.num_edges, graph.num_features, tuple(findings))
     _refuse(report, repair)
-    return Tables(graph, report)
+    return Tables(graph, report, recipe.texts(table))
 
 
-def grow_graph(
+def grow_graph(graph: Graph, nodes: Source = None, edges: Source = None, **options: Any) -> Graph:
+    """The larger graph of :func:`grow_tables`, without its report.
+
+    Args:
+        graph: A graph that was read from tables.
+        nodes: The table of new nodes; None if there are none.
+        edges: The table of new edges, between old and new nodes; None if there are none.
+        options: The other arguments of :func:`grow_tables`.
+    """
+    return grow_tables(graph, nodes, edges, **options).graph
+
+
+def grow_tables(
     graph: Graph,
     nodes: Source = None,
     edges: Source = None,
@@ -141,8 +157,10 @@ def grow_graph(
     edge_type: str | None = None,
     edge_weight: str | None = None,
     repair: bool = False,
-) -> Graph:
+) -> Tables:
     """A larger graph, from tables of new nodes and new edges; features by the graph's own recipe.
+
+    Report and texts are of what is new.
 
     Args:
         graph: A graph that was read from tables.
@@ -165,7 +183,7 @@ def grow_graph(
         )
     findings = list[Finding]()
     keys: KeyArray = graph.key_array_of([])
-    matrix = graph.features([])
+    matrix, texts = graph.features([]), None
     if nodes is not None:
         keys_as_text = (key,) if graph.has_text_keys else ()
         table = read_source(nodes, "new nodes", (*recipe.text_columns, *keys_as_text))
@@ -178,14 +196,17 @@ def grow_graph(
         keys = all_keys[np.setdiff1d(first, old)]
         encoded = recipe.encode(table, keys)
         matrix, findings = encoded.matrix, [*findings, *encoded.findings]
+        texts = recipe.texts(table)
     together = graph.node_keys.extend(keys.tolist())
     given = read_edges(edges, EdgeColumns(source, target, edge_type, edge_weight), together)
     findings += given.findings
     count = len(together), given.source.size, recipe.num_features
-    _refuse(DataReport(*count, tuple(findings)), repair)
+    report = DataReport(*count, tuple(findings))
+    _refuse(report, repair)
     relations = given.relations(together)
     new: Edges = relations if edge_type is not None else relations[EDGES]
-    return graph.grow(keys.tolist(), matrix, new if given.source.size else ())
+    grown = graph.grow(keys.tolist(), matrix, new if given.source.size else ())
+    return Tables(grown, report, texts)
 
 
 def read_labels(

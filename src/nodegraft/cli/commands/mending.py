@@ -183,6 +183,20 @@ def history(place: StorePlace) -> None:
 
 
 @user_errors
+def migrate(place: StorePlace) -> None:
+    """Bring a store that an older nodegraft made up to date."""
+    from rich.console import Console
+
+    from nodegraft.store.store import Store
+
+    done = Store.migrate(place)
+    told = f"Tables of revision {done.before} are now of revision {done.after}."
+    if done.before == done.after:
+        told = f"Nothing to do: the tables are of revision {done.after}, the newest."
+    Console().print(told, highlight=False)
+
+
+@user_errors
 def diff(
     place: StorePlace,
     before: Annotated[int, typer.Argument(help="The number of a version.")],
@@ -195,4 +209,6 @@ def diff(
     from nodegraft.store.store import Store
 
     with Store.open(place) as store:
-        Console().print(preview_lines(store.diff(before, after)))
+        seen = store.diff(before, after)
+        texts = store.texts([one.node for one in seen.examples], after)
+        Console().print(preview_lines(seen, texts))

@@ -98,6 +98,7 @@ def init(
             method=method,
             parameters=parameters,
             tables=columns,
+            texts=tables.texts,
             database=database,
             by=by,
             note=note,
@@ -133,7 +134,7 @@ def predict(
     """The classes of nodes: by keys, by a table, or --all."""
     from rich.console import Console
 
-    from nodegraft.cli.display.answers import answers_table
+    from nodegraft.cli.display.answers import MOST_ANSWERS, answers_table
     from nodegraft.cli.display.versions import answering_version
     from nodegraft.cli.tables import column_of_keys, write_table
     from nodegraft.store.answers import answered
@@ -147,15 +148,16 @@ def predict(
         champion, newest = store.champion, store.candidate
         number = champion if version is None else version
         state = store.state(number)
-    rows = state.graph.rows
-    if nodes is not None:
-        rows = state.graph.rows_of(keys_from(nodes, state.graph))
-    elif table is not None:
-        rows = state.graph.rows_of(column_of_keys(table, key, state.graph))
-    answers = answered(state, rows, number, top, min_confidence)
+        rows = state.graph.rows
+        if nodes is not None:
+            rows = state.graph.rows_of(keys_from(nodes, state.graph))
+        elif table is not None:
+            rows = state.graph.rows_of(column_of_keys(table, key, state.graph))
+        answers = answered(state, rows, number, top, min_confidence)
+        texts = [] if out else store.texts(answers.nodes[:MOST_ANSWERS], number)
     console = Console()
     if out is None:
-        console.print(answers_table(answers))
+        console.print(answers_table(answers, texts))
         console.print(answering_version(number, champion, newest))
         return
     write_table(answers.to_arrow(), out)
@@ -187,10 +189,11 @@ def explain(
         champion, newest = store.champion, store.candidate
         number = champion if version is None else version
         state = store.state(number)
-    key = key_from(node, state.graph)
+        key = key_from(node, state.graph)
+        (text,) = store.texts([key], number)
     told = state.model.explain(state.graph, key)
     known = answered(state, state.graph.rows_of([key]), number).known[0]
     console = Console()
     label = state.labels.owners().get(key)
-    console.print(explanation(Asked(key, float(known), label), told))
+    console.print(explanation(Asked(key, float(known), label, text), told))
     console.print(answering_version(number, champion, newest))

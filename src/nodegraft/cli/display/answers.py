@@ -7,13 +7,14 @@ from rich.table import Table
 from rich.text import Text
 
 from nodegraft.cli.display.shares import likely
+from nodegraft.cli.display.texts import Texts, add_text_column
 from nodegraft.store.answers import Answers
 
 MOST_ANSWERS = 50
 """So many answers are shown; more belong in a file."""
 
 
-def answers_table(answers: Answers) -> RenderableType:
+def answers_table(answers: Answers, texts: Texts) -> RenderableType:
     """One row for each node; where the answer is kept back, what it might have been.
 
     Every number says how likely the node is of a class, among all that it could be: also of none
@@ -21,6 +22,7 @@ def answers_table(answers: Answers) -> RenderableType:
 
     Args:
         answers: What the store said.
+        texts: Of the nodes that are shown.
     """
     table = Table(box=SIMPLE, pad_edge=False)
     table.add_column("node", overflow="fold")
@@ -30,19 +32,21 @@ def answers_table(answers: Answers) -> RenderableType:
     more = answers.probabilities.shape[1] > 1 or None in given
     if more:
         table.add_column("or perhaps")
+    told = add_text_column(table, texts)
     shares = answers.probabilities * answers.known[:, None]
     for row, (node, answer) in enumerate(zip(answers.nodes, given, strict=False)):
         first = 0 if answer is None else 1
         others = zip(answers.classes[row][first:], shares[row, first:], strict=True)
         # A number stays on the line of its class.
-        told = ", ".join(
+        rest = ", ".join(
             f"{name}\xa0" + likely(share).replace(" ", "\xa0") for name, share in others
         )
         table.add_row(
             escape(str(node)),
             "[dim]abstains[/]" if answer is None else escape(answer),
             likely(answers.confidence[row]),
-            *([escape(told)] if more else []),
+            *([escape(rest)] if more else []),
+            *told[row],
         )
     if len(answers) <= MOST_ANSWERS:
         return table

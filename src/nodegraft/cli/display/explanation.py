@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from nodegraft.cli.display.shares import likely
+from nodegraft.cli.display.texts import text_line
 
 BAR = 12
 """The longest bar, in characters."""
@@ -34,6 +35,9 @@ class Asked:
     label: str | None
     """The class that it is labelled as, if it is."""
 
+    text: str | None
+    """What can be read about it, if anything."""
+
 
 def explanation(asked: Asked, told: dict[str, Any]) -> RenderableType:
     """The answer and the runner-up, what spoke for either, and where it came from.
@@ -46,6 +50,7 @@ def explanation(asked: Asked, told: dict[str, Any]) -> RenderableType:
         return Text("\n".join(f"{name}: {value}" for name, value in told.items()))
     parts: list[RenderableType] = [
         _head(asked, told),
+        *([text_line(asked.text)] if asked.text else []),
         _signals(told["signals"], told["answer"], told["runner_up"]),
     ]
     labels = [one for one in told["labels"] if one["similarity"] + one["walks"] >= NOTHING]

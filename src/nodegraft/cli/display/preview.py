@@ -7,15 +7,17 @@ from rich.table import Table
 from rich.text import Text
 
 from nodegraft.cli.display.shares import likely
+from nodegraft.cli.display.texts import Texts, add_text_column
 from nodegraft.cli.display.versions import SHOWN
 from nodegraft.store.preview import Preview
 
 
-def preview_lines(seen: Preview) -> RenderableType:
+def preview_lines(seen: Preview, texts: Texts) -> RenderableType:
     """How many answers change, from where to where, and at what cost.
 
     Args:
         seen: What was compared.
+        texts: Of the examples.
     """
     of_all = "" if seen.asked == seen.nodes else f" (a fair sample of {seen.nodes:,})"
     lines: list[RenderableType] = [
@@ -23,7 +25,7 @@ def preview_lines(seen: Preview) -> RenderableType:
     ]
     if seen.flips:
         lines.append(_flips_table(seen))
-        lines.append(_examples_table(seen))
+        lines.append(_examples_table(seen, texts))
     lines.append(Text(_cost(seen)))
     lines += [
         Text(
@@ -59,12 +61,13 @@ def _flips_table(seen: Preview) -> Table:
     return table
 
 
-def _examples_table(seen: Preview) -> Table:
+def _examples_table(seen: Preview, texts: Texts) -> Table:
     table = Table(box=SIMPLE, pad_edge=False)
     for heading in ("for example", "from", "to"):
-        table.add_column(heading)
-    table.add_column("sure", justify="right")
-    for one in seen.examples:
+        table.add_column(heading, overflow="fold")
+    table.add_column("sure", justify="right", no_wrap=True)
+    told = add_text_column(table, texts)
+    for one, text in zip(seen.examples, told, strict=True):
         cells = (escape(str(one.node)), escape(one.before), escape(one.after))
-        table.add_row(*cells, likely(one.confidence))
+        table.add_row(*cells, likely(one.confidence), *text)
     return table

@@ -79,7 +79,7 @@ def carry_out(
                     wanted, by=by, note=note, override=override, promote=promote, listener=steps
                 )
         if dry_run:
-            console.print(preview_lines(seen))
+            console.print(preview_lines(seen, store.texts([one.node for one in seen.examples])))
             console.print("Nothing was changed.", highlight=False)
             return
         console.print(version_line(version, store.champion))

@@ -1,4 +1,4 @@
-"""What to look at, in a terminal."""
+"""What has moved, in a terminal."""
 
 from rich.box import SIMPLE
 from rich.console import Group, RenderableType
@@ -7,25 +7,6 @@ from rich.table import Table
 from rich.text import Text
 
 from nodegraft.store.drift import Shift
-from nodegraft.store.suggestion import Suggestion
-
-
-def suggestions_table(found: list[Suggestion]) -> RenderableType:
-    """One row for each node.
-
-    Args:
-        found: The nodes.
-    """
-    if not found:
-        return Text("Every node has a label.")
-    table = Table(box=SIMPLE, pad_edge=False)
-    for heading in ("node", "taken for", "may be"):
-        table.add_column(heading, overflow="fold")
-    table.add_column("stands for", justify="right")
-    for one in found:
-        cells = (escape(str(one.node)), escape(one.answer), escape(one.runner_up))
-        table.add_row(*cells, f"{one.like_it}")
-    return table
 
 
 def drift_table(found: list[Shift]) -> RenderableType:

@@ -20,7 +20,8 @@ from nodegraft.tables.features.categories import CategoryColumn
 from nodegraft.tables.features.encoder import Arrays, ColumnEncoder, Encoded
 from nodegraft.tables.features.lists import ListColumn
 from nodegraft.tables.features.numbers import NumberColumns
-from nodegraft.tables.features.text import TextColumns, TextVectoriser
+from nodegraft.tables.features.text import TextColumns, TextVectoriser, joined
+from nodegraft.tables.node_texts import NodeTexts
 
 KINDS: Mapping[str, type[ColumnEncoder]] = {
     "text": TextColumns,
@@ -148,6 +149,15 @@ class FeatureRecipe:
                 encoders.append(encoder)
         return FeatureRecipe(tuple(encoders), self.scales), kept
 
+    def texts(self, table: SourceTable) -> NodeTexts | None:
+        """A short text of each row, for people to read; None where no column is text.
+
+        Args:
+            table: A table with the columns of the recipe.
+        """
+        columns = [one.columns for one in self.encoders if isinstance(one, TextColumns)]
+        return NodeTexts.of(joined(table, columns[0])) if columns else None
+
     @property
     def text_columns(self) -> tuple[str, ...]:
         """The columns whose values are read as text, whatever they look like in a CSV file."""
@@ -159,6 +169,12 @@ class FeatureRecipe:
     def feature_names(self) -> list[str]:
         """What each column of the features is about: a word, a column, a value."""
         return [name for encoder in self.encoders for name in encoder.feature_names]
+
+    @property
+    def words(self) -> list[str]:
+        """The words that the first columns are about; none where no column is text."""
+        first = self.encoders[0]
+        return first.feature_names if isinstance(first, TextColumns) else []
 
     @property
     def num_features(self) -> int:

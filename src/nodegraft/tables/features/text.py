@@ -173,7 +173,7 @@ class TextColumns:
             columns: The names of its columns of text.
             vectoriser: How words are chosen; it is fitted here.
         """
-        return cls(columns, vectoriser.fit(_joined(table, columns)))
+        return cls(columns, vectoriser.fit(joined(table, columns)))
 
     def encode(self, table: SourceTable, keys: NDArray[Any]) -> Encoded:
         """Weighted word counts.
@@ -182,7 +182,7 @@ class TextColumns:
             table: A table with the same columns.
             keys: The key of each row, for findings.
         """
-        matrix = self.vectoriser.transform(_joined(table, self.columns))
+        matrix = self.vectoriser.transform(joined(table, self.columns))
         silent = np.flatnonzero(np.diff(matrix.indptr) == 0)
         what = "nodes whose text is missing or has no word that counts"
         return Encoded(matrix, tuple(finding(what, silent.size, keys[silent[:3]])))
@@ -216,6 +216,12 @@ class TextColumns:
         return cls(tuple(document["columns"]), TextVectoriser.from_state(arrays, document))
 
 
-def _joined(table: SourceTable, columns: tuple[str, ...]) -> list[str]:
+def joined(table: SourceTable, columns: tuple[str, ...]) -> list[str]:
+    """Columns of text as one text a row; a missing one is empty.
+
+    Args:
+        table: The table.
+        columns: The names of its columns.
+    """
     parts = [[text or "" for text in table.texts(name)] for name in columns]
     return [" ".join(row) for row in zip(*parts, strict=True)]

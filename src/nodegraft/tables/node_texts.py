@@ -1,0 +1,73 @@
+"""A short text of each node, for people to read; no model looks at it."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nodegraft.graph.algebra.matrix import IntArray
+
+LONGEST = 200
+"""So many characters of a text are kept."""
+
+
+@dataclass(frozen=True, eq=False)
+class NodeTexts:
+    """The beginnings of texts, one for each node in row order, as one run of UTF-8.
+
+    >>> texts = NodeTexts.of(["a  red\\nhat", "", "shoes"])
+    >>> texts.at(np.array([2, 0, 1]))
+    ['shoes', 'a red hat', '']
+    """
+
+    letters: NDArray[np.uint8]
+    """All texts, one after the other."""
+
+    ends: NDArray[np.int64]
+    """Where each text ends."""
+
+    @classmethod
+    def of(cls, texts: Iterable[str]) -> "NodeTexts":
+        """From whole texts: blanks and line breaks become one blank, long texts are cut.
+
+        Args:
+            texts: One for each node.
+        """
+        short = [_shortened(text).encode(errors="replace") for text in texts]
+        ends = np.cumsum([len(text) for text in short], dtype=np.int64)
+        return cls(np.frombuffer(b"".join(short), dtype=np.uint8), ends)
+
+    def __len__(self) -> int:
+        return self.ends.size
+
+    def at(self, rows: IntArray) -> list[str]:
+        """The texts of some nodes.
+
+        Args:
+            rows: The nodes, by row.
+        """
+        return [self._at(row) for row in rows.tolist()]
+
+    def __iter__(self) -> Iterator[str]:
+        return map(self._at, range(len(self)))
+
+    def _at(self, row: int) -> str:
+        start = self.ends[row - 1] if row else 0
+        return self.letters[start : self.ends[row]].tobytes().decode()
+
+    def followed_by(self, more: "NodeTexts") -> "NodeTexts":
+        """These, and those of nodes that came later.
+
+        Args:
+            more: Of the later nodes.
+        """
+        return NodeTexts(
+            np.concatenate((self.letters, more.letters)),
+            np.concatenate((self.ends, self.letters.size + more.ends)),
+        )
+
+
+def _shortened(text: str) -> str:
+    # Of a long text only its beginning is split.
+    return " ".join(text[: 4 * LONGEST].split())[:LONGEST].rstrip()

@@ -1,0 +1,102 @@
+"""Whether labels that ``suggest`` asks for teach more than labels drawn at random.
+
+    python -m studies.suggesting --data DIR     # measures what is missing, then writes the table
+    python -m studies.suggesting                # writes the table again
+
+A store starts with five labels of every class. It gets fifty more, all at once and with their true
+classes: those that it suggests, or as many drawn at random. Both start from the same model and are
+asked about the same nodes, those that nobody labelled. How ``suggest`` chooses was decided on
+amazon-clothing and wordnet; gentoo and debian were measured once after that. Writes
+``studies/records/suggesting.json``, graph by graph and seed by seed, and from it
+``docs/how-to/suggest-measured.md``.
+"""
+
+from collections.abc import Sequence
+from itertools import product
+
+import numpy as np
+from studies import record_file
+from studies.record_file import PAGES, Record
+
+from nodegraft.base.seeds import Seeds
+from nodegraft.datasets.templates.dataset import LoadedDataset
+from nodegraft.evaluation.metrics import interval
+from nodegraft.graph.algebra.matrix import IntArray
+from nodegraft.graph.labels import NodeLabels
+from nodegraft.report.tables.table import Table
+from nodegraft.store.labels import StoreLabels
+from nodegraft.store.measures import right_answers
+from nodegraft.store.state import State, first_state
+from nodegraft.store.suggestion import suggestions
+
+RECORDS = record_file.FOLDER / "suggesting.json"
+GRAPHS = ("gentoo", "debian")
+SHOTS, MORE = 5, 50
+MEASURES = {"accuracy": "right answers", "recall": "mean over classes"}
+
+
+def main() -> None:
+    """Measure if there is data to measure on, and write the table."""
+    parser = record_file.parser(__doc__, seeds=10)
+    parser.set_defaults(graphs=GRAPHS)
+    options = parser.parse_args()
+    if options.data:
+        # Seed by seed: a study that is cut has as many of each graph.
+        wanted = ((graph, seed) for seed, graph in product(range(options.seeds), options.graphs))
+        record_file.measure_missing(RECORDS, ("graph", "seed"), wanted, options.data, measured)
+    (PAGES.parent / "how-to" / "suggest-measured.md").write_text(told(record_file.read(RECORDS)))
+
+
+def measured(data: LoadedDataset, seed: int) -> Record:
+    """One store, taught in both ways."""
+    graph, draws = data.graph, Seeds(seed).generator("suggesting")
+    first = {name: draws.permutation(rows)[:SHOTS] for name, rows in sorted(data.labels.items())}
+    labels = StoreLabels().added({name: graph.keys_of(rows) for name, rows in first.items()})
+    state = first_state(graph, labels, "graft", {})
+    free = np.setdiff1d(data.labels.rows(), np.concatenate(list(first.values())))
+    chosen = {
+        "suggest": graph.rows_of([one.node for one in suggestions(state, MORE)]),
+        "random": draws.choice(free, MORE, replace=False),
+    }
+    asked = np.setdiff1d(free, np.concatenate(list(chosen.values())))
+    return {"start": scored(state, data.labels, asked)} | {
+        way: scored(taught(state, data.labels, rows), data.labels, asked)
+        for way, rows in chosen.items()
+    }
+
+
+def taught(state: State, truth: NodeLabels, rows: IntArray) -> State:
+    """The store with some true labels more."""
+    more = {name: state.graph.keys_of(np.intersect1d(own, rows)) for name, own in truth.items()}
+    return state.relabelled(state.labels.labelled({name: k for name, k in more.items() if k}))
+
+
+def scored(state: State, truth: NodeLabels, rows: IntArray) -> Record:
+    """The share of right answers about some nodes, and the mean of that over classes."""
+    asked = {name: state.graph.keys_of(np.intersect1d(own, rows)) for name, own in truth.items()}
+    found = right_answers(state, {name: tuple(keys) for name, keys in asked.items() if keys})
+    recalls = [found.recall(name) for name in found.asked]
+    return {"accuracy": round(found.accuracy or 0.0, 5), "recall": round(np.mean(recalls), 5)}
+
+
+def told(records: Sequence[Record]) -> str:
+    """Two rows for each graph."""
+    rows = []
+    for graph in dict.fromkeys(one["graph"] for one in records):
+        some = [one for one in records if one["graph"] == graph]
+        for measure, name in MEASURES.items():
+            values = {
+                way: 100 * np.array([one[way][measure] for one in some])
+                for way in ("start", "random", "suggest")
+            }
+            means = [f"{value.mean():.1f}" for value in values.values()]
+            gain = values["suggest"] - values["random"]
+            rows.append(
+                [graph, str(len(some)), name, *means, f"{gain.mean():+.2f} ± {interval(gain):.2f}"]
+            )
+    heads = ["graph", "seeds", "in %", "before", "50 at random", "50 suggested", "gain"]
+    return f"<!-- Written by studies/suggesting.py. -->\n\n{Table.of(heads, rows).markdown()}\n"
+
+
+if __name__ == "__main__":
+    main()
