@@ -77,6 +77,11 @@ class StateNames:
     model: str
     """Of the model."""
 
+    @property
+    def all(self) -> tuple[str, ...]:
+        """The names of all there are."""
+        return (self.graph, self.labels, self.model)
+
 
 @dataclass(frozen=True)
 class Version:

@@ -136,7 +136,7 @@ def _free(
 
 
 def _names(versions: Iterable[Version]) -> set[str]:
-    return {name for one in versions for name in vars(one.names).values()}
+    return {name for one in versions for name in one.names.all}
 
 
 def _parts(objects: Objects, lists: Iterable[str]) -> set[str]:

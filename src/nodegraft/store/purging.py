@@ -113,7 +113,7 @@ class Purge:
         ]
         changed = [new for old, new in zip(known, struck, strict=True) if new != old]
         with self._journal.transaction(alone=True) as connection:
-            names = (name for row in made for name in vars(row.names).values())
+            names = (name for row in made for name in row.names.all)
             found = [*versions_in(connection), *promotions_in(connection)]
             if found != known or self._objects.lacks(names):
                 raise StoreError("The store has changed meanwhile. Nothing was purged: try again.")

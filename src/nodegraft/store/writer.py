@@ -290,7 +290,7 @@ class StoreWriter(StoreReader):
         return version
 
     def _require_whole(self, names: StateNames) -> None:
-        if self._objects.lacks(vars(names).values()):
+        if self._objects.lacks(names.all):
             raise StoreError(
                 "Files that this version shares with older ones were pruned meanwhile by another "
                 "process. Nothing was written; do it again."
