@@ -6,14 +6,17 @@ import os
 import pwd
 import shutil
 import signal
+import stat
 import subprocess
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from itertools import count
 from multiprocessing import get_context
 from pathlib import Path
+from threading import Timer
 from time import monotonic, sleep
 from typing import Any
 
@@ -29,6 +32,7 @@ from nodegraft.store.migration import Migration, migrated, require_current
 from nodegraft.store.store import Store
 from tests.fault.test_store_kills import COMMITTED, forked, killed_at, seen, steps_of, was_killed
 from tests.store.small import REVISION_1, made
+from tests.store.test_purging import BRAND, KEY, WORD, found_in, tabled
 
 # One server for all of them.
 pytestmark = pytest.mark.xdist_group("postgresql")
@@ -80,6 +84,18 @@ class Server:
     def stop(self) -> None:
         self._process.send_signal(signal.SIGINT)
         self._process.wait(LONGEST)
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Nobody is let in meanwhile."""
+        self._process.send_signal(signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            self.go_on()
+
+    def go_on(self) -> None:
+        self._process.send_signal(signal.SIGCONT)
 
     def new_database(self, template: str = "template1") -> str:
         """The name of a new one, which may be a copy of another."""
@@ -369,6 +385,85 @@ def test_a_database_that_stops_is_told_and_comes_back(kept: Made, server: Server
             server.start()
         assert store.add(new).number == store.candidate == 2
         assert set(new) <= set(store.predict(version=2).answers)
+
+
+def test_a_database_that_pauses_is_waited_for(
+    kept: Made, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place, new = kept
+    with server.paused():
+        back = Timer(2.0, server.go_on)
+        back.start()
+        with Store.open(place) as store:
+            assert store.add(new).number == 2
+        back.join()
+    # The shortest that its driver knows is two seconds.
+    monkeypatch.setattr(database_room, "WAIT_SECONDS", 2)
+    with server.paused(), pytest.raises(StoreError, match="did not answer"):
+        Store.open(place)
+    with Store.open(place) as store:
+        assert store.candidate == 2
+
+
+def test_old_versions_are_pruned(kept: Made) -> None:
+    place, new = kept
+    with Store.open(place) as store:
+        for name, nodes in new.items():
+            store.add({name: nodes})
+        store.promote()
+        found = store.prune(keep=1)
+        assert (found.versions, found.kept, store.candidate) == ((2,), (1, 3), 3)
+        with pytest.raises(StoreError, match="Version 2 was pruned"):
+            store.promote(2)
+        assert set(new) <= set(store.predict().answers)
+
+
+def test_no_row_names_a_node_that_was_purged(database: str, server: Server, tmp_path: Path) -> None:
+    rows = (
+        "SELECT row_to_json(v)::text FROM versions v "
+        "UNION ALL SELECT row_to_json(p)::text FROM promotions p"
+    )
+
+    def written() -> str:
+        with server.connected(database) as connection:
+            return str(connection.execute(rows).fetchall())
+
+    with tabled(tmp_path / "store", database) as store:
+        assert KEY in written()
+        store.purge([KEY], note=f"{KEY} asked")
+        assert KEY not in written()
+        assert found_in(tmp_path / "store", KEY, WORD, BRAND) == set()
+        with server.connected(database) as connection:
+            dead = "SELECT pg_relation_size('versions') + pg_relation_size('promotions')"
+            pages = connection.execute(dead).fetchone()
+        assert pages == (2 * 8192,)
+        assert set(store.predict().answers) == {"hats", "shoes"}
+
+
+PASSWORD = "s3:cr@t"  # noqa: S105
+
+
+def test_a_password_is_shown_to_nobody(server: Server, tmp_path: Path) -> None:
+    name, place = server.new_database(), tmp_path / "store"
+    address = make_url(server.url(name)).set(password=PASSWORD)
+    url = address.render_as_string(hide_password=False)
+    make(place, url)
+    assert stat.S_IMODE((place / "store.json").stat().st_mode) == 0o600
+    wrong = (
+        f"postgresql+psycopg://tests:{PASSWORD}/x@host/store",
+        f"postgres+psycopg://tests:{PASSWORD}@host/store",
+        f"postgresql+psycopg://tests@/store?host={tmp_path}&password={PASSWORD}",
+        f"postgresql+psycopg://tests@/store?host={tmp_path}&passwort={PASSWORD}",
+    )
+    told = [refused(partial(make, tmp_path / "other", one))[0] for one in wrong]
+    assert all(told)
+    server.stop()
+    try:
+        told.append(refused(lambda: Store.open(place).close())[0])
+    finally:
+        server.start()
+    assert "did not answer" in told[-1]
+    assert [one for one in told if PASSWORD in one or "cr@t" in one] == []
 
 
 def test_a_writer_does_not_wait_for_ever_for_one_that_hangs(

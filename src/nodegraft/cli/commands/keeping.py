@@ -50,9 +50,10 @@ def purge(
         text = store.graph().has_text_keys
         keys = [node if text else whole_number(node) for node in nodes]
         if not yes:
+            asked = "1 node" if len(keys) == 1 else f"{len(keys)} nodes"
             typer.confirm(
-                f"{len(keys)} nodes will be forgotten, and all versions before with them. This "
-                "cannot be undone. Go on?",
+                f"{asked} will be forgotten, and all versions before with them. This cannot be "
+                "undone. Go on?",
                 abort=True,
             )
         with Steps(console) as steps:
