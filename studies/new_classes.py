@@ -3,10 +3,10 @@
     python -m studies.new_classes --data DIR     # measures what is missing, then writes the table
     python -m studies.new_classes                # writes the table again
 
-On the excerpt of WordNet that comes with the package, where no *feeling* is labelled: one more class
-loses all its labels, a model is fitted, and the ten largest groups are looked at. A group is right
-if its three examples, which a person would teach, are all of one class that was held back. The
-classes of unlabelled nodes are read from the files of WordNet in DIR. Writes
+On the excerpt of WordNet that comes with the package, where no *feeling* is labelled: one more
+class loses all its labels, a model is fitted, and the ten largest groups are looked at. A group is
+right if its three examples, which a person would teach, are all of one class that was held back.
+The classes of unlabelled nodes are read from the files of WordNet in DIR. Writes
 ``studies/records/new-classes.json``, class by class, and from it
 ``docs/how-to/new-classes-measured.md``.
 """
