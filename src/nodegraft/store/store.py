@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nodegraft.base.errors import ParameterError
 from nodegraft.base.events import SILENT, Listener
 from nodegraft.graph.keys import Key
 from nodegraft.store.changes import Change
@@ -15,8 +14,7 @@ from nodegraft.store.writer import StoreWriter
 
 if TYPE_CHECKING:
     from nodegraft.graph.graph import Graph
-
-Labels = Mapping[str, Iterable[Key]]
+    from nodegraft.tables.labels import Labels
 
 
 class Store(StoreWriter):
@@ -36,7 +34,7 @@ class Store(StoreWriter):
         cls,
         place: str | Path,
         graph: "Graph",
-        labels: Labels,
+        labels: "Labels",
         *,
         method: str = "graft",
         parameters: Mapping[str, Any] | None = None,
@@ -51,8 +49,9 @@ class Store(StoreWriter):
         Args:
             place: A folder that does not exist yet, or is empty.
             graph: All nodes and edges.
-            labels: Class name -> keys of its nodes. From ten labels of a class up, a fifth of them
-                does not teach but checks.
+            labels: Class name -> keys of its nodes; or a table with the columns ``key`` and
+                ``label``, or a pandas Series whose index are keys: wherever a store takes labels.
+                From ten labels of a class up, a fifth of them does not teach but checks.
             method: The name of a method; the default takes new classes in milliseconds.
             parameters: Hyper-parameters of the method.
             tables: How tables are read (``key``, ``source``, ``target``, ``edge_type``,
@@ -64,12 +63,13 @@ class Store(StoreWriter):
             listener: Is told how far it is.
         """
         from nodegraft.store.creation import made_in
+        from nodegraft.tables.labels import keys_by_class
 
         folder = Path(place).expanduser()
         journal = made_in(
             folder,
             graph,
-            labels,
+            keys_by_class(labels),
             method=method,
             parameters=parameters or {},
             tables=tables or {},
@@ -80,7 +80,7 @@ class Store(StoreWriter):
         )
         return cls(folder, journal)
 
-    def add(self, classes: Labels, **told: Any) -> Version:
+    def add(self, classes: "Labels", **told: Any) -> Version:
         """Learn new classes.
 
         Args:
@@ -89,7 +89,7 @@ class Store(StoreWriter):
         """
         return self.change(Change("add", {"classes": _plain(classes)}), **told)
 
-    def label(self, more: Labels, **told: Any) -> Version:
+    def label(self, more: "Labels", **told: Any) -> Version:
         """Learn more labels of known classes.
 
         Args:
@@ -107,7 +107,7 @@ class Store(StoreWriter):
         """
         return self.change(Change("unlabel", {"keys": _plain_keys(nodes)}), **told)
 
-    def relabel(self, classes: Labels, **told: Any) -> Version:
+    def relabel(self, classes: "Labels", **told: Any) -> Version:
         """Give labelled nodes another class.
 
         Args:
@@ -145,7 +145,7 @@ class Store(StoreWriter):
         """
         return self.change(Change("merge", {"names": list(names), "into": into}), **told)
 
-    def split(self, name: str, parts: Labels, **told: Any) -> Version:
+    def split(self, name: str, parts: "Labels", **told: Any) -> Version:
         """Make one class several.
 
         Args:
@@ -156,13 +156,10 @@ class Store(StoreWriter):
         return self.change(Change("split", {"name": name, "parts": _plain(parts)}), **told)
 
 
-def _plain(classes: Labels) -> dict[str, list[Key]]:
-    if not isinstance(classes, Mapping):
-        raise ParameterError(
-            f"Labels are a dict, class name -> list of node keys; a {type(classes).__name__} was "
-            "given."
-        )
-    return {name: _plain_keys(keys) for name, keys in classes.items()}
+def _plain(classes: "Labels") -> dict[str, list[Key]]:
+    from nodegraft.tables.labels import keys_by_class
+
+    return {name: _plain_keys(keys) for name, keys in keys_by_class(classes).items()}
 
 
 def _plain_keys(keys: Iterable[Key]) -> list[Key]:
