@@ -3,15 +3,18 @@
 import re
 import shlex
 from collections.abc import Iterator
+from contextlib import redirect_stdout
 from dataclasses import dataclass
+from io import StringIO
 from pathlib import Path
+from typing import Any
 
 from typer.testing import CliRunner
 
 from nodegraft.cli.app import app
 
 ROOT = Path(__file__).parents[2]
-BLOCK = re.compile(r"^```(?:console|sh)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```(console|sh|python|pycon)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 DATE = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d")
 DECIMAL = re.compile(r"\d+\.\d+")
 OMITTED = "…"
@@ -26,10 +29,16 @@ class Step:
 
 
 def steps(page: str) -> Iterator[Step]:
-    for block in BLOCK.findall(page):
-        for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
-            command, _, output = part.replace("\\\n", " ").partition("\n")
-            yield Step(command, lines(output))
+    """The commands of a page."""
+    for kind, block in BLOCK.findall(page):
+        if kind in ("console", "sh"):
+            yield from steps_of(block, "$ ")
+
+
+def steps_of(block: str, prompt: str) -> Iterator[Step]:
+    for part in re.split(f"^{re.escape(prompt)}", block, flags=re.MULTILINE)[1:]:
+        command, _, output = part.replace("\\\n", " ").partition("\n")
+        yield Step(command, lines(output))
 
 
 def lines(output: str) -> tuple[str, ...]:
@@ -71,5 +80,25 @@ def check(step: Step) -> None:
     done = CliRunner().invoke(app, arguments)
     refused = any(line.startswith("Error:") for line in step.shown)
     assert done.exit_code == (2 if refused else 0), done.output
-    wrong = missing(step.shown, lines(done.output))
-    assert wrong is None, f"{step.command}\n{wrong}\nis not what comes out:\n{done.output}"
+    compare(step, done.output)
+
+
+def compare(step: Step, output: str) -> None:
+    wrong = missing(step.shown, lines(output))
+    assert wrong is None, f"{step.command}\n{wrong}\nis not what comes out:\n{output}"
+
+
+def run_page(page: str) -> None:
+    """Run every block of a page, in order, in the working folder: commands and Python."""
+    names: dict[str, Any] = {}
+    for kind, block in BLOCK.findall(page):
+        if kind == "python":
+            exec(block, names)  # noqa: S102
+        elif kind == "pycon":
+            for step in steps_of(block, ">>> "):
+                with redirect_stdout(StringIO()) as said:
+                    exec(compile(step.command, "page", "single"), names)  # noqa: S102
+                compare(step, said.getvalue())
+        else:
+            for step in steps_of(block, "$ "):
+                check(step)

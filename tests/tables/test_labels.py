@@ -12,7 +12,7 @@ from nodegraft.graph.graph import Graph
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.numbered_labels import labels_from_numbers
 from nodegraft.tables.held_out import hold_out
-from nodegraft.tables.labels import keys_by_class
+from nodegraft.tables.labels import keys_by_class, read_labels
 
 TRUTH = {"hats": ["a", "d"], "shoes": ["b"]}
 COLUMNS = {"key": ["a", "b", "c", "d"], "label": ["hats", "shoes", None, "hats"]}
@@ -29,6 +29,12 @@ def test_a_dict_stays_as_it_is() -> None:
 def test_a_table_is_read_by_its_columns() -> None:
     assert keys_by_class(pa.table(COLUMNS)) == TRUTH
     assert keys_by_class(pa.table(COLUMNS).slice(0, 0)) == {}
+
+
+def test_a_row_that_comes_twice_is_one_label() -> None:
+    table = pa.concat_tables([pa.table(COLUMNS), pa.table(COLUMNS)])
+    assert keys_by_class(table) == TRUTH
+    assert list(read_labels(table, small_graph())["hats"]) == ["a", "d"]
 
 
 def test_numbers_in_a_table_are_keys_and_names() -> None:

@@ -63,10 +63,11 @@ def _named(table: SourceTable, label: str = LABEL) -> SourceTable:
 
 
 def _grouped(keys: KeyArray, names: Iterable[str | None]) -> dict[str, list[Key]]:
-    by_class: dict[str, list[Key]] = {}
+    # A row that comes twice says nothing new: tables of nodes with a column of labels have such.
+    by_class: dict[str, dict[Key, None]] = {}
     for key, name in zip(keys.tolist(), names, strict=True):
-        by_class.setdefault(str(name), []).append(key)
-    return by_class
+        by_class.setdefault(str(name), {})[key] = None
+    return {name: list(members) for name, members in by_class.items()}
 
 
 def _arrow(labels: Any) -> Any:
