@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from nodegraft.evaluation.protocol import evaluate
     from nodegraft.graph.graph import Graph
     from nodegraft.graph.labels import NodeLabels
+    from nodegraft.graph.numbered_labels import labels_from_numbers
     from nodegraft.graph.relation import Relation
     from nodegraft.methods.graft import Graft
     from nodegraft.model.method import Method
@@ -20,13 +21,9 @@ if TYPE_CHECKING:
     from nodegraft.streams.split import ClassSplit
     from nodegraft.streams.stream import ClassStream
     from nodegraft.tables.features.recipe import FeatureRecipe
-    from nodegraft.tables.read import (
-        grow_graph,
-        grow_tables,
-        read_graph,
-        read_labels,
-        read_tables,
-    )
+    from nodegraft.tables.held_out import hold_out
+    from nodegraft.tables.labels import read_labels
+    from nodegraft.tables.read import grow_graph, grow_tables, read_graph, read_tables
     from nodegraft.tables.storage import load_graph, save_graph
 
 # Where each name lives: it is imported when it is asked for, so that a command or a script pays
@@ -40,6 +37,7 @@ _HOMES = {
     "evaluate": "nodegraft.evaluation.protocol",
     "Graph": "nodegraft.graph.graph",
     "NodeLabels": "nodegraft.graph.labels",
+    "labels_from_numbers": "nodegraft.graph.numbered_labels",
     "Relation": "nodegraft.graph.relation",
     "Graft": "nodegraft.methods.graft",
     "Method": "nodegraft.model.method",
@@ -51,10 +49,11 @@ _HOMES = {
     "ClassStream": "nodegraft.streams.stream",
     "Store": "nodegraft.store.store",
     "FeatureRecipe": "nodegraft.tables.features.recipe",
+    "hold_out": "nodegraft.tables.held_out",
+    "read_labels": "nodegraft.tables.labels",
     "grow_graph": "nodegraft.tables.read",
     "grow_tables": "nodegraft.tables.read",
     "read_graph": "nodegraft.tables.read",
-    "read_labels": "nodegraft.tables.read",
     "read_tables": "nodegraft.tables.read",
     "load_graph": "nodegraft.tables.storage",
     "save_graph": "nodegraft.tables.storage",
@@ -77,6 +76,8 @@ __all__ = [
     "evaluate",
     "grow_graph",
     "grow_tables",
+    "hold_out",
+    "labels_from_numbers",
     "list_datasets",
     "list_methods",
     "load_dataset",

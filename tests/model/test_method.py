@@ -325,7 +325,7 @@ def test_a_model_says_what_it_holds() -> None:
 def test_labels_that_are_no_dict_are_refused() -> None:
     for labels in (["n0"], "low", None):
         with pytest.raises(ClassNameError, match="Labels are a dict"):
-            fitted().add_classes(GRAPH, labels)  # type: ignore[arg-type]
+            fitted().add_classes(GRAPH, labels)
 
 
 def test_one_writer_waits_for_another() -> None:

@@ -12,7 +12,8 @@ from nodegraft.base.errors import ClassNameError, DataError, ParameterError, Unk
 from nodegraft.graph.algebra.entries import OUT
 from nodegraft.graph.graph import Graph
 from nodegraft.tables.features.recipe import FeatureRecipe
-from nodegraft.tables.read import grow_graph, read_graph, read_labels, read_tables
+from nodegraft.tables.labels import read_labels
+from nodegraft.tables.read import grow_graph, read_graph, read_tables
 from tests.graph.reference import dense, everyone
 
 Columns = dict[str, Any]

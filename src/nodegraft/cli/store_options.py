@@ -150,7 +150,7 @@ def labels_in(table: Path, graph: "Graph", key: str, label: str) -> "dict[str, l
         key: The column of node keys in it.
         label: The column of class names in it.
     """
-    from nodegraft.tables.read import read_labels
+    from nodegraft.tables.labels import read_labels
 
     found = read_labels(table, graph, key=key, label=label)
     if not found:

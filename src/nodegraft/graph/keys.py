@@ -172,7 +172,7 @@ def key_hashes(keys: KeyArray) -> NDArray[np.uint64]:
     return hashes
 
 
-def hash_order(keys: KeyArray) -> NDArray[np.int64]:
+def hash_order(keys: KeyArray, seed: int = 0) -> NDArray[np.int64]:
     """The places of keys in the order of their hashes: the first ones are a fair sample.
 
     The first of two sets together are among the first of each, so sampling can be done in parts.
@@ -185,8 +185,12 @@ def hash_order(keys: KeyArray) -> NDArray[np.int64]:
 
     Args:
         keys: int64, or objects that are text.
+        seed: Other seeds give other orders.
     """
-    return np.argsort(key_hashes(keys), kind="stable")
+    hashes = key_hashes(keys)
+    if seed:
+        hashes = key_hashes((hashes + np.uint64(seed)).view(np.int64))
+    return np.argsort(hashes, kind="stable")
 
 
 def key_array(keys: Sequence[Key] | KeyArray) -> KeyArray:

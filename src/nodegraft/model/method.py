@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from nodegraft.base.errors import (
-    ClassNameError,
     DataError,
     NotFittedError,
     NotSupportedError,
@@ -31,8 +30,7 @@ from nodegraft.model.inputs import GraphInputs
 from nodegraft.model.learned import learned_kinds
 from nodegraft.model.saveable import Saveable
 from nodegraft.streams.curriculum import Curriculum
-
-Labels = NodeLabels | Mapping[str, Iterable[Key]]
+from nodegraft.tables.labels import Labels, keys_by_class
 
 
 @dataclass(frozen=True)
@@ -72,7 +70,8 @@ class Method(Saveable):
 
         Args:
             graph: The graph, or what may be seen of it.
-            labels: Class name -> keys of its nodes; or a curriculum, for who has more than labels.
+            labels: Class name -> keys of its nodes, or another form of labels (a table, a pandas
+                Series), wherever a method takes them; or a curriculum, for who has more.
             listener: Is told how far it is.
         """
         validate(self)
@@ -290,12 +289,10 @@ def _check_graph(graph: GraphView) -> None:
         )
 
 
-def _by_row(view: GraphView, labels: Labels) -> NodeLabels:
-    if not isinstance(labels, Mapping):
-        raise ClassNameError(
-            f"Labels are a dict, class name -> list of node keys; a {type(labels).__name__} was "
-            "given."
-        )
-    by_row = labels if isinstance(labels, NodeLabels) else NodeLabels.by_key(view, labels)
+def _by_row(view: GraphView, labels: NodeLabels | Labels) -> NodeLabels:
+    if isinstance(labels, NodeLabels):
+        by_row = labels
+    else:
+        by_row = NodeLabels.by_key(view, keys_by_class(labels))
     view.positions(by_row.rows())
     return by_row

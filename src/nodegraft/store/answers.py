@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from nodegraft.base.errors import ParameterError
 from nodegraft.base.parameters.constraints import Fraction, PositiveInt
 from nodegraft.base.parameters.validate import validate_value
+from nodegraft.base.tabular import Tabular
 from nodegraft.graph.algebra.matrix import IntArray
 from nodegraft.graph.keys import Key
 from nodegraft.model.capability import Capability
@@ -17,7 +18,7 @@ from nodegraft.store.state import State
 
 
 @dataclass(frozen=True)
-class Answers:
+class Answers(Tabular):
     """One row for each node asked about, in the order they were given."""
 
     nodes: list[Key]
@@ -65,10 +66,6 @@ class Answers:
             columns[f"class_{place + 1}"] = [one[place] for one in self.classes]
             columns[f"probability_{place + 1}"] = self.probabilities[:, place]
         return pa.table(columns)
-
-    def to_pandas(self) -> Any:
-        """The same as a pandas.DataFrame; pandas must be installed."""
-        return self.to_arrow().to_pandas()
 
 
 def answered(

@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from math import sqrt
 
 import numpy as np
+import pyarrow as pa
 
+from nodegraft.base.tabular import Tabular
 from nodegraft.graph.keys import Key
 from nodegraft.store.labels import StoreLabels
 from nodegraft.store.measures import RightAnswers, recognised_by_halves, right_answers
@@ -61,7 +63,7 @@ class TakenFor:
 
 
 @dataclass(frozen=True)
-class Preview:
+class Preview(Tabular):
     """What changes between two versions."""
 
     asked: int
@@ -92,6 +94,11 @@ class Preview:
     def flipped(self) -> int:
         """How many of the nodes asked about are answered differently."""
         return sum(self.flips.values())
+
+    def to_arrow(self) -> pa.Table:
+        """A table of what changes: before, after, nodes."""
+        before, after = ([pair[side] for pair in self.flips] for side in (0, 1))
+        return pa.table({"before": before, "after": after, "nodes": list(self.flips.values())})
 
     @property
     def forgetting(self) -> float | None:

@@ -7,12 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from nodegraft.base.errors import StoreError
+from nodegraft.base.tabular import Records
 from nodegraft.graph.keys import Key
 from nodegraft.store.journal import Journal, Promotion, Version, refuse_pruned
 from nodegraft.store.migration import require_current
 from nodegraft.store.settings import journal_in
 
 if TYPE_CHECKING:
+    from nodegraft.evaluation.confusion import ConfusionMatrix
     from nodegraft.graph.graph import Graph
     from nodegraft.store.answers import Answers
     from nodegraft.store.drift import Shift
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from nodegraft.store.preview import Preview
     from nodegraft.store.state import State, States
     from nodegraft.store.suggestion import Suggestion
+    from nodegraft.tables.labels import Labels
 
 
 class StoreReader:
@@ -75,13 +78,13 @@ class StoreReader:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def history(self) -> list[Version]:
+    def history(self) -> Records[Version]:
         """All versions, oldest first."""
-        return self._journal.versions()
+        return Records(self._journal.versions())
 
-    def promotions(self) -> list[Promotion]:
+    def promotions(self) -> Records[Promotion]:
         """Which version answered from when on, oldest first."""
-        return self._journal.promotions()
+        return Records(self._journal.promotions())
 
     @property
     def candidate(self) -> int:
@@ -167,6 +170,53 @@ class StoreReader:
         rows = state.graph.rows if nodes is None else state.graph.rows_of(nodes)
         return answered(state, rows, number, top, min_confidence)
 
+    def score(self, labels: "Labels | None" = None, version: int | None = None) -> float:
+        """The share of right answers, from 0 to 1.
+
+        Args:
+            labels: Class name -> keys of nodes that are of it in truth, or another form of labels;
+                None for the nodes that the version holds out.
+            version: Which one answers; None for the champion.
+        """
+        from nodegraft.store.grading import graded
+
+        return graded(self.state(version), labels).accuracy
+
+    def classification_report(
+        self, labels: "Labels | None" = None, version: int | None = None
+    ) -> str:
+        """Precision, recall and F1 of each class, as scikit-learn prints them.
+
+        Args:
+            labels: The truth, as in :meth:`score`.
+            version: Which one answers; None for the champion.
+        """
+        from nodegraft.evaluation.confusion import classification_report
+        from nodegraft.store.grading import graded
+
+        asked = graded(self.state(version), labels)
+        return classification_report(asked.truth, asked.answers)
+
+    def confusion_matrix(
+        self,
+        labels: "Labels | None" = None,
+        version: int | None = None,
+        min_confidence: float | None = None,
+    ) -> "ConfusionMatrix":
+        """How many nodes of each class are answered to be of which.
+
+        Args:
+            labels: The truth, as in :meth:`score`.
+            version: Which one answers; None for the champion.
+            min_confidence: Between 0 and 1: answers that are less sure are kept back, and counted
+                apart.
+        """
+        from nodegraft.evaluation.confusion import ConfusionMatrix
+        from nodegraft.store.grading import graded
+
+        asked = graded(self.state(version), labels, min_confidence)
+        return ConfusionMatrix.of(asked.truth, asked.answers)
+
     def explain(self, node: Key, version: int | None = None) -> dict[str, Any]:
         """Why a node is answered as it is.
 
@@ -177,7 +227,7 @@ class StoreReader:
         state = self.state(version)
         return state.model.explain(state.graph, node)
 
-    def suggest(self, count: int = 10, version: int | None = None) -> "list[Suggestion]":
+    def suggest(self, count: int = 10, version: int | None = None) -> "Records[Suggestion]":
         """Which nodes to label next: unsure ones, each standing for others like it.
 
         Args:
@@ -186,9 +236,10 @@ class StoreReader:
         """
         from nodegraft.store.suggestion import suggestions
 
-        return suggestions(self.state(self.candidate if version is None else version), count)
+        state = self.state(self.candidate if version is None else version)
+        return Records(suggestions(state, count))
 
-    def suggest_classes(self, count: int = 3, version: int | None = None) -> "list[NewClass]":
+    def suggest_classes(self, count: int = 3, version: int | None = None) -> "Records[NewClass]":
         """Groups of nodes that may be a class nobody has taught, the largest first.
 
         Args:
@@ -197,9 +248,10 @@ class StoreReader:
         """
         from nodegraft.store.new_classes import new_classes
 
-        return new_classes(self.state(self.candidate if version is None else version), count)
+        state = self.state(self.candidate if version is None else version)
+        return Records(new_classes(state, count))
 
-    def drift(self, before: int | None = None, after: int | None = None) -> "list[Shift]":
+    def drift(self, before: int | None = None, after: int | None = None) -> "Records[Shift]":
         """How far answers, confidence, edges and features have moved between two versions.
 
         Args:
@@ -208,7 +260,8 @@ class StoreReader:
         """
         from nodegraft.store.drift import shifts
 
-        return shifts(self.state(before), self.state(self.candidate if after is None else after))
+        today = self.state(self.candidate if after is None else after)
+        return Records(shifts(self.state(before), today))
 
     def diff(self, before: int, after: int) -> "Preview":
         """Which nodes two versions answer differently.

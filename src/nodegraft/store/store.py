@@ -21,9 +21,8 @@ if TYPE_CHECKING:
     from nodegraft.graph.graph import Graph
     from nodegraft.store.migration import Migration
     from nodegraft.store.purging import Purged
+    from nodegraft.tables.labels import Labels
     from nodegraft.tables.node_texts import NodeTexts
-
-Labels = Mapping[str, Iterable[Key]]
 
 
 class Store(StoreWriter):
@@ -43,7 +42,7 @@ class Store(StoreWriter):
         cls,
         place: str | Path,
         graph: "Graph",
-        labels: Labels,
+        labels: "Labels",
         *,
         method: str = "graft",
         parameters: Mapping[str, Any] | None = None,
@@ -59,8 +58,9 @@ class Store(StoreWriter):
         Args:
             place: A folder that does not exist yet, or is empty.
             graph: All nodes and edges.
-            labels: Class name -> keys of its nodes. From ten labels of a class up, a fifth of them
-                does not teach but checks.
+            labels: Class name -> keys of its nodes; or a table with the columns ``key`` and
+                ``label``, or a pandas Series whose index are keys: wherever a store takes labels.
+                From ten labels of a class up, a fifth of them does not teach but checks.
             method: The name of a method; the default takes new classes in milliseconds.
             parameters: Hyper-parameters of the method.
             tables: How tables are read (``key``, ``source``, ``target``, ``edge_type``,
@@ -74,12 +74,13 @@ class Store(StoreWriter):
             listener: Is told how far it is.
         """
         from nodegraft.store.creation import made_in
+        from nodegraft.tables.labels import keys_by_class
 
         folder = Path(place).expanduser()
         journal = made_in(
             folder,
             graph,
-            labels,
+            keys_by_class(labels),
             method=method,
             parameters=parameters or {},
             tables=tables or {},
@@ -106,7 +107,7 @@ class Store(StoreWriter):
         with closing(journal_in(Path(place).expanduser())) as journal:
             return migrate(journal)
 
-    def add(self, classes: Labels, **told: Any) -> Version:
+    def add(self, classes: "Labels", **told: Any) -> Version:
         """Learn new classes.
 
         Args:
@@ -116,7 +117,7 @@ class Store(StoreWriter):
         """
         return self.change(Change("add", {"classes": _plain(classes)}), **told)
 
-    def label(self, more: Labels, **told: Any) -> Version:
+    def label(self, more: "Labels", **told: Any) -> Version:
         """Learn more labels of known classes.
 
         Args:
@@ -134,7 +135,7 @@ class Store(StoreWriter):
         """
         return self.change(Change("unlabel", {"keys": _plain_keys(nodes)}), **told)
 
-    def relabel(self, classes: Labels, **told: Any) -> Version:
+    def relabel(self, classes: "Labels", **told: Any) -> Version:
         """Give labelled nodes another class.
 
         Args:
@@ -172,7 +173,7 @@ class Store(StoreWriter):
         """
         return self.change(Change("merge", {"names": list(names), "into": into}), **told)
 
-    def split(self, name: str, parts: Labels, **told: Any) -> Version:
+    def split(self, name: str, parts: "Labels", **told: Any) -> Version:
         """Make one class several.
 
         Args:
@@ -246,13 +247,10 @@ class Store(StoreWriter):
         clear_shelves(self.place, whole)
 
 
-def _plain(classes: Labels) -> dict[str, list[Key]]:
-    if not isinstance(classes, Mapping):
-        raise ParameterError(
-            f"Labels are a dict, class name -> list of node keys; a {type(classes).__name__} was "
-            "given."
-        )
-    return {name: _plain_keys(keys) for name, keys in classes.items()}
+def _plain(classes: "Labels") -> dict[str, list[Key]]:
+    from nodegraft.tables.labels import keys_by_class
+
+    return {name: _plain_keys(keys) for name, keys in keys_by_class(classes).items()}
 
 
 def _plain_keys(keys: Iterable[Key]) -> list[Key]:

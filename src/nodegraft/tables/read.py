@@ -1,26 +1,22 @@
-"""Nodes, edges and labels from tables, with a report of what is odd in them."""
+"""Nodes and edges from tables, with a report of what is odd in them."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from nodegraft.base.errors import DataError, ParameterError
 from nodegraft.base.parameters.validate import validate_value
 from nodegraft.graph.algebra.matrix import IntArray
 from nodegraft.graph.graph import Graph
-from nodegraft.graph.keyed_labels import KeyedLabels
-from nodegraft.graph.keys import Key, KeyArray, NodeKeys, key_array
-from nodegraft.graph.labels import NodeLabels
+from nodegraft.graph.keys import KeyArray, NodeKeys
 from nodegraft.graph.relation import Edges
 from nodegraft.graph.stores.protocol import EDGES
 from nodegraft.tables.columns import (
     Source,
     column_names,
-    keys_like,
     node_keys,
     read_source,
 )
@@ -207,30 +203,6 @@ def grow_tables(
     new: Edges = relations if edge_type is not None else relations[EDGES]
     grown = graph.grow(keys.tolist(), matrix, new if given.source.size else ())
     return Tables(grown, report, texts)
-
-
-def read_labels(
-    labels: Source, graph: Graph, *, key: str = "key", label: str = "label"
-) -> KeyedLabels:
-    """Labels from a table of node keys and class names; rows without a name are skipped.
-
-    Args:
-        labels: The table, a file or in memory.
-        graph: The graph whose nodes it names; nodes it does not have are refused.
-        key: The column of node keys.
-        label: The column of class names; numbers are read as text.
-    """
-    texts = (label, key) if graph.has_text_keys else (label,)
-    table = read_source(labels, "labels", texts)
-    names = table.texts(label)
-    table = table.filter(pa.array([name is not None for name in names], pa.bool_()))
-    keys = keys_like(graph.node_keys, table, key)
-    by_class: dict[str, list[Key]] = {}
-    for one, name in zip(keys.tolist(), (name for name in names if name is not None), strict=True):
-        by_class.setdefault(name, []).append(one)
-    # Whatever does not fit is told here, with the names of the nodes.
-    NodeLabels.by_key(graph, by_class)
-    return KeyedLabels({name: key_array(by_class[name]) for name in sorted(by_class)})
 
 
 def _refuse(report: DataReport, repair: bool) -> None:

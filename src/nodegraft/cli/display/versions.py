@@ -55,7 +55,8 @@ def _what(version: Version) -> str:
         case "label":
             return f"label {_counts(detail['more'])}"
         case "unlabel":
-            return f"unlabel {len(detail['keys'])} nodes"
+            count = len(detail["keys"])
+            return f"unlabel {count} node{'s' if count > 1 else ''}"
         case "remove":
             return f"remove {', '.join(detail['names'])}"
         case "rename":

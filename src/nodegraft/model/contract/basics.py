@@ -153,7 +153,7 @@ def check_invalid_input_changes_nothing(case: Case) -> None:
         model.add_classes(graph, {new: [second, *case.keys(known, 1)]})
     for odd in (1, None, "", " "):
         with must_raise(ClassNameError, f"{odd!r} as the name of a class", "text"):
-            model.add_classes(graph, {odd: [first]})  # type: ignore[dict-item]
+            model.add_classes(graph, {odd: [first]})
     text = str(first)
     for call in (
         lambda: model.predict(graph, text),

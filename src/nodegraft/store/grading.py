@@ -1,0 +1,46 @@
+"""What a version answers about nodes whose class the asker knows."""
+
+from dataclasses import dataclass
+
+from nodegraft.base.errors import StoreError
+from nodegraft.graph.keys import several
+from nodegraft.store.answers import answered
+from nodegraft.store.state import State
+from nodegraft.tables.labels import Labels, keys_by_class
+
+
+@dataclass(frozen=True)
+class Graded:
+    """An item for each node."""
+
+    truth: list[str]
+    """Its class."""
+
+    answers: list[str | None]
+    """What was answered; None where the answer was kept back."""
+
+    @property
+    def accuracy(self) -> float:
+        """The share of right answers; one that is kept back is not right."""
+        pairs = zip(self.truth, self.answers, strict=True)
+        return sum(true == answer for true, answer in pairs) / len(self.truth)
+
+
+def graded(state: State, labels: Labels | None, min_confidence: float | None = None) -> Graded:
+    """Ask a version about nodes.
+
+    Args:
+        state: The version.
+        labels: The truth; None for the nodes that the version holds out.
+        min_confidence: Between 0 and 1: answers that are less sure are kept back.
+    """
+    given = state.labels.held_out if labels is None else keys_by_class(labels)
+    truth = {name: several(keys, f"nodes of class {name!r}") for name, keys in given.items()}
+    nodes = [key for keys in truth.values() for key in keys]
+    if not nodes:
+        raise StoreError(
+            "There is no node to ask about: give labels. A store has some of its own where a class "
+            "has ten labels or more."
+        )
+    answers = answered(state, state.graph.rows_of(nodes), 0, min_confidence=min_confidence)
+    return Graded([name for name, keys in truth.items() for _ in keys], answers.answers)
