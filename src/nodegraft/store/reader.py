@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from nodegraft.base.errors import StoreError
+from nodegraft.base.events import SILENT, Listener
 from nodegraft.graph.keys import Key
 from nodegraft.store.journal import DATABASE_FILES, Journal, Promotion, Version, database_url
 from nodegraft.store.migration import require_current
@@ -14,6 +15,7 @@ from nodegraft.store.migration import require_current
 if TYPE_CHECKING:
     from nodegraft.graph.graph import Graph
     from nodegraft.store.answers import Answers
+    from nodegraft.store.comparison import Evaluation
     from nodegraft.store.drift import Shift
     from nodegraft.store.preview import Preview
     from nodegraft.store.state import State, States
@@ -178,6 +180,34 @@ class StoreReader:
         from nodegraft.store.drift import shifts
 
         return shifts(self.state(before), self.state(self.candidate if after is None else after))
+
+    def evaluate(
+        self,
+        methods: Sequence[str] | None = None,
+        *,
+        seeds: int = 5,
+        shots: int = 5,
+        version: int | None = None,
+        listener: Listener = SILENT,
+    ) -> "Evaluation":
+        """Which method is best on these labels, and what each new class costs.
+
+        Half of the classes are taken as known, the others arrive in sessions; nodes that are asked
+        about teach nobody (the strict protocol). Nothing in the store is changed.
+
+        Args:
+            methods: Names of methods; None for the store's own, with its parameters, and some that
+                are fast.
+            seeds: How many times it is drawn which classes are new and which nodes teach.
+            shots: How many labels teach a new class; classes with fewer than twice as many are
+                left out.
+            version: Whose labels; None for the candidate, which has the newest.
+            listener: Is told how far it is.
+        """
+        from nodegraft.store.evaluation import evaluated
+
+        number = self.candidate if version is None else version
+        return evaluated(self.state(number), number, methods, seeds, shots, listener)
 
     def diff(self, before: int, after: int) -> "Preview":
         """Which nodes two versions answer differently.
