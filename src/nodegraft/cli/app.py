@@ -11,7 +11,7 @@ from nodegraft.cli.commands.compact import compact
 from nodegraft.cli.commands.data import info
 from nodegraft.cli.commands.example import example
 from nodegraft.cli.commands.growing import grow, sync
-from nodegraft.cli.commands.judging import evaluate
+from nodegraft.cli.commands.judging import card, evaluate
 from nodegraft.cli.commands.lists import list_datasets, list_methods
 from nodegraft.cli.commands.map import draw_map
 from nodegraft.cli.commands.mending import (
@@ -58,7 +58,7 @@ PANELS = {
         "diff": diff,
     },
     "Using": {"predict": predict, "explain": explain, "suggest": suggest, "drift": drift},
-    "Judging": {"evaluate": evaluate},
+    "Judging": {"evaluate": evaluate, "card": card},
     "Laboratory": {
         "run": run,
         "bench": bench,

@@ -15,6 +15,7 @@ from nodegraft.store.migration import require_current
 if TYPE_CHECKING:
     from nodegraft.graph.graph import Graph
     from nodegraft.store.answers import Answers
+    from nodegraft.store.card import Card
     from nodegraft.store.comparison import Evaluation
     from nodegraft.store.drift import Shift
     from nodegraft.store.preview import Preview
@@ -208,6 +209,19 @@ class StoreReader:
 
         number = self.candidate if version is None else version
         return evaluated(self.state(number), number, methods, seeds, shots, listener)
+
+    def card(self, version: int | None = None) -> "Card":
+        """What a version is, what it was taught, how well it answers, and how it came about.
+
+        Args:
+            version: Its number; None for the champion.
+        """
+        from nodegraft.store.card import card_of
+
+        found = self._journal.version(self.champion if version is None else version)
+        history = [one for one in self.history() if one.number <= found.number]
+        first = next((one for one in self.promotions() if one.version == found.number), None)
+        return card_of(self._state(found), history, first, self._states.class_names)
 
     def diff(self, before: int, after: int) -> "Preview":
         """Which nodes two versions answer differently.

@@ -5,8 +5,9 @@ from typing import Annotated
 
 import typer
 
+from nodegraft.base.errors import ParameterError
 from nodegraft.cli.errors import user_errors
-from nodegraft.cli.store_options import StorePlace
+from nodegraft.cli.store_options import StorePlace, WhichVersion
 
 
 @user_errors
@@ -47,3 +48,30 @@ def evaluate(
     if out is not None:
         page = write_evaluation(found, place.resolve().name, out)
         console.print(f"report: {page}", highlight=False, soft_wrap=True, markup=False)
+
+
+@user_errors
+def card(
+    place: StorePlace,
+    version: WhichVersion = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Write a .md instead, and its picture beside it.")
+    ] = None,
+) -> None:
+    """The model card of a version: what it is, was taught, gets right, and is not for."""
+    from rich.console import Console
+
+    from nodegraft.cli.display.card import write_card
+    from nodegraft.report.card.markdown import card_markdown
+    from nodegraft.store.store import Store
+
+    if out is not None and out.suffix != ".md":
+        raise ParameterError(f"{out} must end in .md.")
+    with Store.open(place) as store:
+        found = store.card(version)
+    console, name = Console(), place.resolve().name
+    if out is None:
+        console.out(card_markdown(found, name), end="", highlight=False)
+        return
+    write_card(found, name, out)
+    console.print(f"card: {out}", highlight=False, soft_wrap=True, markup=False)

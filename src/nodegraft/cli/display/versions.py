@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from rich.box import SIMPLE
 from rich.console import Console
@@ -10,6 +9,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
+from nodegraft.store.description import what_it_did
 from nodegraft.store.journal import Version
 from nodegraft.store.store import Store
 
@@ -36,7 +36,7 @@ def version_line(version: Version, champion: int) -> Text:
         version: The version.
         champion: The one that answers.
     """
-    found = Text(f"Version {version.number}: {_what(version)}.")
+    found = Text(f"Version {version.number}: {what_it_did(version)}.")
     flipped, asked = version.measures.get("flipped"), version.measures.get("asked")
     if flipped is not None:
         found.append(f" {flipped:,} of {asked:,} nodes are answered differently.")
@@ -44,37 +44,6 @@ def version_line(version: Version, champion: int) -> Text:
         f" Version {champion} goes on answering until you promote another one.", style="dim"
     )
     return found
-
-
-def _what(version: Version) -> str:
-    detail: dict[str, Any] = version.detail
-    match version.action:
-        case "add" | "relabel":
-            return f"{version.action} {_counts(detail['classes'])}"
-        case "label":
-            return f"label {_counts(detail['more'])}"
-        case "unlabel":
-            return f"unlabel {len(detail['keys'])} nodes"
-        case "remove":
-            return f"remove {', '.join(detail['names'])}"
-        case "rename":
-            return f"rename {detail['old']} to {detail['new']}"
-        case "merge":
-            return f"merge {', '.join(detail['names'])} into {detail['into']}"
-        case "split":
-            return f"split {detail['name']} into {_counts(detail['parts'])}"
-        case "grow" | "sync":
-            told = {name.replace("_", " "): count for name, count in detail.items() if count}
-            return f"{version.action}: " + ", ".join(f"{n:,} {name}" for name, n in told.items())
-        case "undo":
-            return f"undo version {detail['version']}"
-    return version.action
-
-
-def _counts(classes: dict[str, list[Any]]) -> str:
-    shown = [f"{name} ({len(keys)})" for name, keys in list(classes.items())[:SHOWN]]
-    more = len(classes) - len(shown)
-    return ", ".join(shown) + (f" and {more} more" if more else "")
 
 
 def history_table(versions: list[Version], champion: int) -> Table:
@@ -96,7 +65,7 @@ def history_table(versions: list[Version], champion: int) -> Table:
         note = f"\n[dim]{escape(version.note)}[/]" if version.note else ""
         table.add_row(
             f"{version.number} answers" if version.number == champion else str(version.number),
-            escape(_what(version)) + note,
+            escape(what_it_did(version)) + note,
             escape(version.by),
             f"{version.at:%Y-%m-%d %H:%M}",
             "" if accuracy is None else f"{100 * accuracy:.1f} %",
