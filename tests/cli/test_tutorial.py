@@ -1,4 +1,4 @@
-"""README and tutorial show what commands say: all are run, in order, in an empty folder."""
+"""Pages show what commands say: all are run, in order, in an empty folder."""
 
 import re
 import shlex
@@ -16,6 +16,7 @@ FIRST = {"example", "init", "add", "predict", "undo"}
 PAGES = {
     "README.md": FIRST,
     "docs/tutorials/first-class.md": FIRST | {"explain", "history", "promote"},
+    "docs/how-to/evaluate.md": {"evaluate", "promote", "card"},
 }
 BLOCK = re.compile(r"^```(?:console|sh)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 DATE = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d")

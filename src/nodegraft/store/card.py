@@ -147,17 +147,16 @@ class Card:
 
     def to_json(self) -> dict[str, Any]:
         """As plain JSON."""
+        levels = (self.reliability or {}).items()
+        reliability = {f"{least:.2f}": one.to_json() for least, one in levels}
         promotion = self.promotion and {**vars(self.promotion), "at": _iso(self.promotion)}
-        reliability = self.reliability and {
-            f"{least:.2f}": one.to_json() for least, one in self.reliability.items()
-        }
         return {
             **asdict(self),
             "classes": [
                 {**asdict(one), "held_out": one.held_out.to_json()} for one in self.classes
             ],
             "held_out": self.held_out.to_json(),
-            "reliability": reliability,
+            "reliability": reliability or None,
             "promotion": promotion,
         }
 

@@ -49,7 +49,8 @@ def _what(found: Evaluation) -> str:
     each = "one by one" if setting.ways == 1 else f"{setting.ways} at a time"
     return (
         f"Version {found.version}: {setting.base} classes known, {setting.novel} taught {each} "
-        f"from {setting.shots} labels each; {seeds}, strict protocol."
+        f"from {setting.shots} labels each; {seeds}, strict protocol; "
+        "every class counts alike."
     )
 
 
