@@ -120,6 +120,8 @@ WRONG = {
     "evaluate shop --shots 3": "this version has 2 such classes.*`add`",
     "evaluate shop --shots 0": "shots",
     "evaluate shop --seeds 0": "seeds",
+    "evaluate shop --method grft": "Did you mean 'graft'",
+    "evaluate shop --method joint": "joint is taught most labels",
     "evaluate shop --version 3": "no version 3",
     "evaluate shop --out notes.txt": "notes.txt cannot be written to",
     "card nowhere": "nowhere is no store",

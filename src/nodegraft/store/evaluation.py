@@ -40,10 +40,10 @@ def evaluated(
         listener: Is told how far it is.
     """
     validate_value("seeds", seeds, PositiveInt)
-    plan = planned({name: len(one.all) for name, one in state.labels.items()}, shots)
     chosen = several(methods, "methods") if methods else (state.model.name, *METHODS)
     names = list(dict.fromkeys(chosen))
     parameters = {name: _parameters(state.model, name) for name in names}
+    plan = planned({name: len(one.all) for name, one in state.labels.items()}, shots)
     found: dict[str, list[StreamResult]] = {name: [] for name in names}
     for seed in range(seeds):
         for name in names:
