@@ -24,7 +24,8 @@ from nodegraft.report.tables.table import Table
 from nodegraft.store.labels import StoreLabels
 from nodegraft.store.new_classes import new_classes
 from nodegraft.store.state import first_state
-from nodegraft.tables.read import read_graph, read_labels
+from nodegraft.tables.labels import read_labels
+from nodegraft.tables.read import read_graph
 
 RECORDS = record_file.FOLDER / "new-classes.json"
 GROUPS = 10

@@ -1,4 +1,4 @@
-"""README and tutorial show what commands say: all are run, in order, in an empty folder."""
+"""Pages show what commands say: all are run, in order, in an empty folder."""
 
 from pathlib import Path
 
@@ -10,6 +10,7 @@ FIRST = {"example", "init", "add", "predict", "undo"}
 PAGES = {
     "README.md": FIRST,
     "docs/tutorials/first-class.md": FIRST | {"explain", "history", "promote"},
+    "docs/how-to/evaluate.md": {"evaluate", "promote", "card"},
 }
 USER = "anna"
 

@@ -30,7 +30,7 @@ def run(
     first, last = accuracies[0], accuracies[-1]
     return {
         "seed": seed,
-        "setting": setting or {"ways": 3, "shots": 5},
+        "setting": {"novel": 6, **(setting or {"ways": 3, "shots": 5})},
         "sessions": [
             {
                 "macro_accuracy": accuracy,

@@ -11,6 +11,7 @@ from nodegraft.cli.commands.compact import compact
 from nodegraft.cli.commands.data import info
 from nodegraft.cli.commands.example import example
 from nodegraft.cli.commands.growing import grow, sync
+from nodegraft.cli.commands.judging import card, evaluate
 from nodegraft.cli.commands.keeping import prune, purge
 from nodegraft.cli.commands.lists import list_datasets, list_methods
 from nodegraft.cli.commands.map import draw_map
@@ -57,10 +58,16 @@ PANELS = {
         "rollback": rollback,
         "history": history,
         "diff": diff,
-        "migrate": migrate,
     },
-    "Keeping": {"prune": prune, "purge": purge},
-    "Using": {"predict": predict, "explain": explain, "suggest": suggest, "drift": drift},
+    "Using": {
+        "predict": predict,
+        "explain": explain,
+        "suggest": suggest,
+        "drift": drift,
+        "evaluate": evaluate,
+        "card": card,
+    },
+    "Keeping": {"prune": prune, "purge": purge, "migrate": migrate},
     "Laboratory": {
         "run": run,
         "bench": bench,

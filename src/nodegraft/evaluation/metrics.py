@@ -31,6 +31,27 @@ def interval(values: Floats, confidence: float = 0.95) -> float:
     return float(quantile * values.std(ddof=1) / np.sqrt(values.size))
 
 
+def share_interval(right: int, asked: int) -> tuple[float, float]:
+    """The 95 % interval of a share that was counted, by Wilson's score (1927).
+
+    (p + z²/2n ± z √(p(1 − p)/n + z²/4n²)) / (1 + z²/n), which is never empty, not even where all
+    answers are right.
+
+    >>> low, high = share_interval(9, 10)
+    >>> round(low, 3), round(high, 3)
+    (0.596, 0.982)
+
+    Args:
+        right: How many were right.
+        asked: How many were asked, at least one.
+    """
+    share, z = right / asked, 1.959964
+    middle = (share + z**2 / (2 * asked)) / (1 + z**2 / asked)
+    spread = np.sqrt(share * (1 - share) / asked + (z / (2 * asked)) ** 2)
+    half = float(z * spread / (1 + z**2 / asked))
+    return max(0.0, middle - half), min(1.0, middle + half)
+
+
 def harmonic_mean(first: float, second: float) -> float:
     """High only where both are.
 

@@ -162,6 +162,18 @@ def paired_differences(
     return [run["summary"][field] - earlier[run["seed"]] for run in after if run["seed"] in earlier]
 
 
+def losses_per_class(runs: Sequence[Record]) -> list[float]:
+    """By how much macro accuracy falls for each new class, one for each run.
+
+    >>> losses_per_class([{"setting": {"novel": 4}, "summary": {"performance_drop": 0.5}}])
+    [0.125]
+
+    Args:
+        runs: Records of runs with new classes.
+    """
+    return [run["summary"]["performance_drop"] / run["setting"]["novel"] for run in runs]
+
+
 def median_seconds(runs: Sequence[Record]) -> tuple[float, float]:
     """Of learning and then answering, the median over runs: session 0, and a later one on average.
 

@@ -148,6 +148,9 @@ def reason_text(recommendation: Recommendation) -> str:
     where = (
         f"all {len(graphs)} graphs" if wins == len(graphs) else f"{wins} of {len(graphs)} graphs"
     )
+    over = ", mean over graphs"
+    if len(graphs) == 1:
+        where, over = graphs[0], ""
     others = [f"{_share(groups, second)} for **{second}**, the runner-up"]
     if PAPERS_METHOD in recommendation.names[1:]:
         role = "the paper's method" + (" and the runner-up" if second == PAPERS_METHOD else "")
@@ -157,7 +160,7 @@ def reason_text(recommendation: Recommendation) -> str:
     return (
         f"**{winner}** is the most accurate method on {where}: after the last session it "
         f"classifies {_share(groups, winner)} of nodes correctly, against {', and '.join(others)} "
-        "(macro accuracy, mean over graphs). "
+        f"(macro accuracy{over}). "
         "It learns a session of new classes and answers all that is asked then in "
         f"{_number(cost['learns a session'])} s, after {_number(cost['trains'])} s of training."
     )
@@ -175,6 +178,9 @@ def certainty_text(recommendation: Recommendation) -> str:
         return "It is first on no graph by itself, but best on average."
     leads = "; ".join(f"{lead} over {lead.second} on {lead.dataset}" for lead in ahead)
     significant = sum(lead.is_significant for lead in ahead)
+    if len(recommendation.leads) == 1:
+        size = "larger" if significant else "not larger"
+        return f"Its lead is {size} than its 95 % interval over seeds: {leads}."
     if significant == len(ahead):
         return f"Each lead is larger than its 95 % interval over seeds: {leads}."
     return f"{significant} of its {len(ahead)} leads are larger than their 95 % interval: {leads}."

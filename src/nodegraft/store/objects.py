@@ -57,6 +57,14 @@ class Objects:
         parts, document = self._listed(name)
         return {part: self._array(place) for part, place in parts.items()}, document
 
+    def document(self, name: str) -> Document:
+        """The JSON that :meth:`put` was given; arrays are not read.
+
+        Args:
+            name: What it gave.
+        """
+        return self._listed(name)[1]
+
     def names_in(self, names: Iterable[str]) -> set[str]:
         """All files that some objects are made of.
 

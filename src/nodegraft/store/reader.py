@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from nodegraft.base.errors import StoreError
+from nodegraft.base.events import SILENT, Listener
 from nodegraft.base.tabular import Records
 from nodegraft.graph.keys import Key
 from nodegraft.store.journal import Journal, Promotion, Version, refuse_pruned
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from nodegraft.evaluation.confusion import ConfusionMatrix
     from nodegraft.graph.graph import Graph
     from nodegraft.store.answers import Answers
+    from nodegraft.store.card import Card
+    from nodegraft.store.comparison import Evaluation
     from nodegraft.store.drift import Shift
     from nodegraft.store.new_classes import NewClass
     from nodegraft.store.objects import Objects
@@ -262,6 +265,47 @@ class StoreReader:
 
         today = self.state(self.candidate if after is None else after)
         return Records(shifts(self.state(before), today))
+
+    def evaluate(
+        self,
+        methods: Sequence[str] | None = None,
+        *,
+        seeds: int = 5,
+        shots: int = 5,
+        version: int | None = None,
+        listener: Listener = SILENT,
+    ) -> "Evaluation":
+        """Which method is best on these labels, and what each new class costs.
+
+        Half of the classes are taken as known, the others arrive in sessions; nodes that are asked
+        about teach nobody (the strict protocol). Nothing in the store is changed.
+
+        Args:
+            methods: Names of methods; None for the store's own, with its parameters, and some that
+                are fast.
+            seeds: How many times it is drawn which classes are new and which nodes teach.
+            shots: How many labels teach a new class; classes with fewer than twice as many are
+                left out.
+            version: Whose labels; None for the candidate, which has the newest.
+            listener: Is told how far it is.
+        """
+        from nodegraft.store.evaluation import evaluated
+
+        number = self.candidate if version is None else version
+        return evaluated(self.state(number), number, methods, seeds, shots, listener)
+
+    def card(self, version: int | None = None) -> "Card":
+        """What a version is, what it was taught, how well it answers, and how it came about.
+
+        Args:
+            version: Its number; None for the champion.
+        """
+        from nodegraft.store.card import card_of
+
+        found = self._journal.version(self.champion if version is None else version)
+        history = [one for one in self.history() if one.number <= found.number]
+        first = next((one for one in self.promotions() if one.version == found.number), None)
+        return card_of(self._state(found), history, first, self._states.class_names)
 
     def diff(self, before: int, after: int) -> "Preview":
         """Which nodes two versions answer differently.

@@ -166,6 +166,14 @@ class States:
             raise CheckpointError("The model of this version was taught by other labels than it.")
         return State(self.graph(names.graph), labels, model)
 
+    def class_names(self, labels: str) -> list[str]:
+        """The classes that labels are of; their nodes are not read.
+
+        Args:
+            labels: The object that holds them.
+        """
+        return [name for name, _ in self._objects.document(labels)["sessions"]]
+
     def graph(self, name: str) -> Graph:
         """The graph that an object holds.
 

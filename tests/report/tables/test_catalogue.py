@@ -9,6 +9,7 @@ from nodegraft.report.groups import Groups
 from nodegraft.report.tables.catalogue import (
     comparison,
     matrix,
+    new_classes,
     overview,
     sessions,
     sessions_in_full,
@@ -22,6 +23,7 @@ def run(first: float, last: float, novel: float = 0.1, seed: int = 0) -> dict[st
     """A record of two sessions, as far as tables look at it."""
     return {
         "seed": seed,
+        "setting": {"novel": 4},
         "sessions": [
             {"macro_accuracy": first, "seconds": 2.0, "query_seconds": 0.0},
             {"macro_accuracy": last, "seconds": 0.25, "query_seconds": 0.0},
@@ -167,3 +169,16 @@ def test_a_suite_without_all_records_says_what_is_missing() -> None:
 def test_an_unknown_table_is_named() -> None:
     with pytest.raises(ParameterError, match="no table 'sesions'"):
         suite_tables(Suite("", ("sesions",), (), ()), [])
+
+
+def test_a_new_class_costs_the_drop_divided_by_their_number() -> None:
+    (table,) = new_classes(GROUPS)
+    assert table.head == ("method", "A0", "last", "lost per new class", "seconds a session")
+    assert table.rows[0] == (
+        "one (n = 2)",
+        "80.0 ± 0.0",
+        "50.0 ± 127.1",
+        "7.5 ± 31.8",
+        "0.25 ± 0.00",
+    )
+    assert table.rows[1] == ("other (n = 1)", "50.0", "50.0", "0.0", "0.25")

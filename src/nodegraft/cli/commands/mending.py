@@ -148,14 +148,21 @@ def promote(
     note: Note = "",
     by: By = None,
 ) -> None:
-    """Let a version answer from now on."""
+    """Let a version answer from now on, and write its model card."""
     from rich.console import Console
 
     from nodegraft.store.store import Store
 
+    console = Console()
     with Store.open(place) as store:
         move = store.promote(number, by=by, note=note)
-        Console().print(f"Version {move.version} answers now.", highlight=False)
+        console.print(f"Version {move.version} answers now.", highlight=False)
+        with console.status("writing its card"):
+            # A card takes a model, which is slow to import: promoting does not wait for it.
+            from nodegraft.cli.display.card import kept_card
+
+            told = kept_card(store, move.version)
+        console.print(told, soft_wrap=True)
 
 
 @user_errors

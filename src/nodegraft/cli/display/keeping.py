@@ -2,7 +2,7 @@
 
 from rich.text import Text
 
-from nodegraft.cli.display.versions import numbered
+from nodegraft.store.description import numbered
 from nodegraft.store.pruning import Pruned
 from nodegraft.store.purging import Purged
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Collection
 from pathlib import Path
-from typing import Any
 
 from rich.box import SIMPLE
 from rich.console import Console
@@ -10,6 +9,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
+from nodegraft.store.description import what_it_did
 from nodegraft.store.journal import Version
 from nodegraft.store.store import Store
 
@@ -36,7 +36,7 @@ def version_line(version: Version, champion: int) -> Text:
         version: The version.
         champion: The one that answers.
     """
-    found = Text(f"Version {version.number}: {_what(version)}.")
+    found = Text(f"Version {version.number}: {what_it_did(version)}.")
     flipped, asked = version.measures.get("flipped"), version.measures.get("asked")
     if flipped is not None:
         found.append(f" {flipped:,} of {asked:,} nodes are answered differently.")
@@ -45,61 +45,6 @@ def version_line(version: Version, champion: int) -> Text:
         answers = "It answers from now on."
     found.append(f" {answers}", style="dim")
     return found
-
-
-def _what(version: Version) -> str:
-    detail: dict[str, Any] = version.detail
-    match version.action:
-        case "add" | "relabel":
-            return f"{version.action} {_counts(detail['classes'])}"
-        case "label":
-            return f"label {_counts(detail['more'])}"
-        case "unlabel":
-            count = len(detail["keys"])
-            return f"unlabel {count} node{'s' if count > 1 else ''}"
-        case "remove":
-            return f"remove {', '.join(detail['names'])}"
-        case "rename":
-            return f"rename {detail['old']} to {detail['new']}"
-        case "merge":
-            return f"merge {', '.join(detail['names'])} into {detail['into']}"
-        case "split":
-            return f"split {detail['name']} into {_counts(detail['parts'])}"
-        case "grow" | "sync":
-            told = {name.replace("_", " "): count for name, count in detail.items() if count}
-            return f"{version.action}: " + ", ".join(f"{n:,} {name}" for name, n in told.items())
-        case "undo":
-            return f"undo version {detail['version']}"
-        case "prune":
-            return f"prune {numbered(detail['versions'])}"
-        case "purge":
-            return f"purge {detail['nodes']:,} nodes from version {detail['instead_of']}"
-    return version.action
-
-
-def _counts(classes: dict[str, list[Any]]) -> str:
-    shown = [f"{name} ({len(keys)})" for name, keys in list(classes.items())[:SHOWN]]
-    more = len(classes) - len(shown)
-    return ", ".join(shown) + (f" and {more} more" if more else "")
-
-
-def numbered(numbers: list[int]) -> str:
-    """Versions, in few words.
-
-    >>> numbered([2, 3, 4, 7])
-    'versions 2-4, 7'
-
-    Args:
-        numbers: Theirs, ascending.
-    """
-    runs: list[list[int]] = []
-    for number in numbers:
-        if runs and number == runs[-1][-1] + 1:
-            runs[-1].append(number)
-        else:
-            runs.append([number])
-    shown = [str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs]
-    return f"{'version' if len(numbers) == 1 else 'versions'} {', '.join(shown)}"
 
 
 def history_table(
@@ -125,7 +70,7 @@ def history_table(
         state = " answers" if version.number == champion else ""
         table.add_row(
             f"{version.number}{' pruned' if version.number in pruned else state}",
-            escape(_what(version)) + note,
+            escape(what_it_did(version)) + note,
             escape(version.by),
             f"{version.at:%Y-%m-%d %H:%M}",
             "" if accuracy is None else f"{100 * accuracy:.1f} %",

@@ -37,6 +37,12 @@ TABLES = {
         f"Best last session first. {MEANS}; “behind” in points, paired by seed. Known and novel "
         "are accuracies on these classes after the last session.",
     ),
+    "new-classes": (
+        "What new classes cost",
+        f"Best last session first. {MEANS}; “lost per new class” is A0 minus last in points, "
+        "divided by the number of new classes. Seconds are those of learning a session and "
+        "answering what is asked then.",
+    ),
     "unknown-classes": (
         "Classes still to come",
         "The chance, in %, that a method is surer of a node of a class it was taught than of a "
@@ -87,8 +93,8 @@ def _contents(drawn: Sequence[Section], rest: Sequence[Section], has_maps: bool)
 
 def _section(section: Section) -> str:
     parts = [f'<section id="{section.name}">\n<h2>{escape(section.title)}</h2>']
-    if section.history:
-        parts.append(f'<p class="reading">{section.history}</p>')
+    told = filter(None, (escape(section.note), section.history))
+    parts += [f'<p class="reading">{one}</p>' for one in told]
     for kind, pictures in section.pictures.items():
         figure = FIGURES[kind]
         below = figure.how_to_read if pictures else "Too little is on record to draw this yet."
@@ -118,9 +124,17 @@ def _source(section: Section) -> str:
         count = f"all {len(all_jobs)} jobs recorded"
     return (
         f'<details class="source"><summary>{count}, {seeds_text(done)}; how to reproduce it'
-        f"</summary>\n<p>All records: <code>{escape(bench_command(section.path))}</code></p>\n"
-        f"<p>One of them: <code>{escape(run_command(done[0].job))}</code></p>\n"
+        f"</summary>\n{_commands(section)}"
         f"<p>Seeds on a graph: {escape(seeds_by_method(done))}.</p>\n</details>"
+    )
+
+
+def _commands(section: Section) -> str:
+    if section.command:
+        return f"<p><code>{escape(section.command)}</code></p>\n"
+    return (
+        f"<p>All records: <code>{escape(bench_command(section.path))}</code></p>\n"
+        f"<p>One of them: <code>{escape(run_command(section.recorded[0].job))}</code></p>\n"
     )
 
 

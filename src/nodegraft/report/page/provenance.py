@@ -7,6 +7,7 @@ from typing import Any
 from nodegraft.benchmark.job import Job
 from nodegraft.benchmark.suite import SuiteEntry
 from nodegraft.report.tables.cells import range_text
+from nodegraft.store.comparison import Evaluation
 
 FOLDERS = ("--data", "DIR", "--out", "RUNS")
 
@@ -52,6 +53,18 @@ def run_command(job: Job) -> str:
         arguments += ["--without", name]
     arguments += ["--rehearse"] * job.rehearse
     return join(["nodegraft", "run", *arguments, *FOLDERS])
+
+
+def evaluate_command(found: Evaluation, store: str) -> str:
+    """What measures methods on a store's own labels again.
+
+    Args:
+        found: What was measured.
+        store: The name of the store's folder.
+    """
+    arguments = [part for one in found.methods for part in ("--method", one.method)]
+    arguments += ["--seeds", str(found.seeds), "--shots", str(found.plan.setting.shots)]
+    return join(["nodegraft", "evaluate", store, *arguments, "--version", str(found.version)])
 
 
 def seeds_text(entries: Sequence[SuiteEntry]) -> str:

@@ -51,6 +51,12 @@ class Section:
     styles: Styles = field(default_factory=dict)
     """Name of a method -> how figures draw it; see with_styles()."""
 
+    command: str = ""
+    """What makes its numbers, where they are of no suite's file."""
+
+    note: str = ""
+    """What a reader must know of it, or nothing."""
+
     @property
     def name(self) -> str:
         """The name of the file, for links."""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from nodegraft.base.errors import ParameterError
 from nodegraft.benchmark.records.archive import read_documents
-from nodegraft.report.figures.embedding_map import read_maps
+from nodegraft.report.figures.embedding_map import EmbeddingMap, read_maps
 from nodegraft.report.page.page import page_html
 from nodegraft.report.page.section import Section, read_sections
 from nodegraft.report.tables.table import Table
@@ -28,7 +28,17 @@ def write_report(runs: str | Path, suites: Path, out: Path) -> Path:
     sections = read_sections(suites, records)
     if not any(section.recorded for section in sections):
         raise ParameterError(f"No record in {runs} belongs to a suite at {suites}.")
-    maps = read_maps(Path(runs) / "maps")
+    return write_site(sections, read_maps(Path(runs) / "maps"), out)
+
+
+def write_site(sections: Sequence[Section], maps: Sequence[EmbeddingMap], out: Path) -> Path:
+    """The page, its tables and figures; returns the page's path.
+
+    Args:
+        sections: What it is about; see with_styles().
+        maps: Maps of embeddings.
+        out: The folder for page, tables and figures.
+    """
     for section in sections:
         if section.recorded:
             _write_section(section, out)

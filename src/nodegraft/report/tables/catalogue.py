@@ -13,12 +13,19 @@ from nodegraft.report.groups import (
     by_method,
     datasets,
     group,
+    losses_per_class,
     mean,
     paired_differences,
     summary_values,
     unique,
 )
-from nodegraft.report.tables.cells import kept_megabytes, learning_seconds, percent, with_seeds
+from nodegraft.report.tables.cells import (
+    kept_megabytes,
+    learning_seconds,
+    percent,
+    session_seconds,
+    with_seeds,
+)
 from nodegraft.report.tables.table import Table
 
 SUMMARY = {
@@ -173,6 +180,30 @@ def comparison(groups: Groups) -> list[Table]:
     return tables
 
 
+def new_classes(groups: Groups) -> list[Table]:
+    """For each dataset what each method starts with, ends with, and loses for each new class.
+
+    Args:
+        groups: The records, grouped; see group().
+    """
+    head = ["method", "A0", "last", "lost per new class", "seconds a session"]
+    tables = []
+    for dataset in datasets(groups):
+        found = by_method(groups, dataset)
+        rows = [
+            [
+                with_seeds(name, [found[name]], groups),
+                percent(summary_values(found[name], "first_accuracy")),
+                percent(summary_values(found[name])),
+                percent(losses_per_class(found[name])),
+                session_seconds(found[name]),
+            ]
+            for name in sorted(found, key=lambda name: -mean(found[name]))
+        ]
+        tables.append(Table.of(head, rows, f"**{dataset}**"))
+    return tables
+
+
 def unknown_classes(groups: Groups) -> list[Table]:
     """A row for each method: how well it tells classes still to come from those it knows.
 
@@ -189,6 +220,7 @@ TABLES: dict[str, Callable[[Groups], list[Table]]] = {
     "known-and-novel": known_and_novel,
     "matrix": matrix,
     "comparison": comparison,
+    "new-classes": new_classes,
     "unknown-classes": unknown_classes,
 }
 

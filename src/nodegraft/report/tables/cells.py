@@ -69,6 +69,24 @@ def learning_seconds(runs: Sequence[Record]) -> list[str]:
     return [f"{training:.1f}", f"{session:.3f}"]
 
 
+def session_seconds(runs: Sequence[Record]) -> str:
+    """Seconds of a later session, learning and answering: mean and half of its 95 % interval.
+
+    >>> sessions = [{"seconds": one, "query_seconds": 0.5} for one in (2.0, 0.25)]
+    >>> session_seconds([{"sessions": sessions}])
+    '0.75'
+
+    Args:
+        runs: Records of runs, at least one.
+    """
+    taken = [
+        np.mean([one["seconds"] + one["query_seconds"] for one in run["sessions"][1:]])
+        for run in runs
+    ]
+    mean = f"{np.mean(taken):.2f}"
+    return mean if len(taken) < 2 else f"{mean} ± {interval(np.array(taken)):.2f}"
+
+
 def kept_megabytes(runs: Sequence[Record]) -> str:
     """Megabytes that models keep after the last session.
 

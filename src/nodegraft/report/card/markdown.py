@@ -1,0 +1,171 @@
+"""A model card in Markdown, with the YAML head that model hubs read."""
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+
+from nodegraft.report.card.limits import limits
+from nodegraft.report.tables.table import Table
+from nodegraft.store.card import Card, Counted, Step
+
+TAGS = ("graph", "node-classification", "few-shot", "class-incremental-learning")
+
+
+def card_markdown(card: Card, store: str, picture: str | None = None) -> str:
+    """The whole card.
+
+    Args:
+        card: What there is to say.
+        store: The name of the store's folder.
+        picture: The name of the picture's file, beside the card; None if there is none.
+    """
+    parts = [
+        _head(card, store),
+        f"# {_text(store)}, version {card.version}",
+        _what_it_is(card),
+        "## What it was taught, and how well it answers",
+        *_how_well(card),
+        *_picture(card, picture),
+        "## When it may abstain",
+        *_abstaining(card),
+        "## How it came about",
+        _table(
+            ("version", "what", "why", "by", "when (UTC)", "held-out right"),
+            [_step(one) for one in card.history],
+        ),
+        "## What it is not for, and what was not measured",
+        "\n".join(f"- {_text(one)}" for one in limits(card)),
+        "## Settings",
+        _table(("parameter", "value"), [(a, json.dumps(b)) for a, b in card.parameters.items()]),
+        f"Written by nodegraft {card.nodegraft}.",
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _head(card: Card, store: str) -> str:
+    """YAML; a text of JSON is one of YAML, whatever is in it."""
+    lines = ["---", "license: unknown", "library_name: nodegraft", "tags:"]
+    lines += [f"- {tag}" for tag in TAGS]
+    if card.held_out.share is not None:
+        lines += [
+            "metrics:",
+            "- accuracy",
+            "model-index:",
+            f"- name: {json.dumps(f'{store}, version {card.version}', ensure_ascii=False)}",
+            "  results:",
+            "  - task:",
+            "      type: node-classification",
+            "    dataset:",
+            "      type: own",
+            "      name: held-out nodes of the store",
+            "    metrics:",
+            "    - type: accuracy",
+            f"      value: {card.held_out.share:.4f}",
+        ]
+    return "\n".join([*lines, "---"])
+
+
+def _what_it_is(card: Card) -> str:
+    graph, taught = card.graph, sum(one.labels for one in card.classes)
+    edges = ", ".join(f"{count:,} {_text(kind)}" for kind, count in graph.kinds.items())
+    kinds = "" if len(graph.kinds) == 1 else f" of {len(graph.kinds)} kinds ({edges})"
+    told = (
+        f"It says of which class a node is. Method: `{card.method}`. It knows {len(card.classes)} "
+        f"classes, taught by {taught:,} labelled nodes of a graph with {graph.nodes:,} nodes, "
+        f"{graph.edges:,} edges{kinds} and {graph.features:,} features; the graph is "
+        f"that of version {graph.since}."
+    )
+    move = card.promotion
+    if move is None:
+        return f"{told} Nobody has let this version answer so far."
+    why = f": “{_text(move.note)}”" if move.note else "."
+    return f"{told}\n\n{_text(move.by)} let it answer from {move.at:%Y-%m-%d %H:%M} UTC on{why}"
+
+
+def _how_well(card: Card) -> Iterator[str]:
+    if card.held_out.interval is None:
+        yield (
+            "No label is held out (from 10 labels of a class up, a fifth of them is), so nothing "
+            "can be said of how well it answers."
+        )
+    else:
+        yield (
+            f"Of {card.held_out.asked:,} labelled nodes that did not teach it, "
+            f"**{_percent(card.held_out.share)} are answered rightly** (95 % interval "
+            f"{_interval(card.held_out)}). Class by class:"
+        )
+    head = ("class", "labels that teach", "held out", "right", "recall", "95 % interval", "since")
+    rows = [
+        (
+            _text(one.name),
+            f"{one.labels:,}",
+            f"{one.held_out.asked:,}",
+            f"{one.held_out.right:,}" if one.held_out.asked else "–",
+            _percent(one.held_out.share),
+            _interval(one.held_out),
+            f"version {one.since}",
+        )
+        for one in card.classes
+    ]
+    yield _table(head, rows)
+
+
+def _picture(card: Card, picture: str | None) -> list[str]:
+    if card.held_out.asked == 0:
+        return []
+    if picture is None:
+        return [
+            "No picture: `nodegraft card STORE --out FILE` draws one beside the file, where the "
+            "extra is installed that draws (`pip install 'nodegraft[report]'`)."
+        ]
+    shown = "Held-out nodes answered rightly by version, and by how sure answers have to be"
+    return [f"![{shown}]({picture})"]
+
+
+def _abstaining(card: Card) -> Iterator[str]:
+    if card.reliability is None:
+        yield (
+            f"`{card.method}` gives no calibrated confidence, so it cannot abstain: it answers "
+            "about every node, also about those that are of no class it knows."
+        )
+        return
+    yield (
+        "What is left if only answers of some confidence are given (`nodegraft predict "
+        "--min-confidence`), measured on held-out nodes:"
+    )
+    rows = [
+        (
+            f"{least:.2f}",
+            _percent(one.asked / card.held_out.asked if card.held_out.asked else None),
+            _percent(one.share),
+            _interval(one),
+        )
+        for least, one in card.reliability.items()
+    ]
+    yield _table(("least confidence", "answered", "right among them", "95 % interval"), rows)
+
+
+def _step(one: Step) -> Sequence[str]:
+    override = f"against the gate: {one.override}" if one.override else ""
+    why = "; ".join(part for part in (one.note, override) if part)
+    when = one.at[:16].replace("T", " ")
+    cells = (f"{one.version}", _text(one.what), _text(why), _text(one.by), when)
+    return (*cells, _percent(one.accuracy))
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    return Table.of(head, rows).markdown()
+
+
+def _percent(share: float | None) -> str:
+    return "–" if share is None else f"{100 * share:.1f} %"
+
+
+def _interval(counted: Counted) -> str:
+    found = counted.interval
+    return "–" if found is None else f"{100 * found[0]:.1f} to {100 * found[1]:.1f} %"
+
+
+def _text(told: str) -> str:
+    """What people wrote, so that it is read as they wrote it: neither Markdown nor HTML."""
+    return re.sub(r"([\\`*_|<>\[\]#~])", r"\\\1", " ".join(told.split()))

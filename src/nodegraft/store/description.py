@@ -1,0 +1,68 @@
+"""What a version did, in a few words."""
+
+from typing import Any
+
+from nodegraft.store.journal import Version
+
+SHOWN = 8
+"""So many classes are named; the others are counted."""
+
+
+def what_it_did(version: Version) -> str:
+    """The change, without the keys of its nodes.
+
+    Args:
+        version: The version.
+    """
+    detail: dict[str, Any] = version.detail
+    match version.action:
+        case "add" | "relabel":
+            return f"{version.action} {_counts(detail['classes'])}"
+        case "label":
+            return f"label {_counts(detail['more'])}"
+        case "unlabel":
+            count = len(detail["keys"])
+            return f"unlabel {count} node{'s' if count > 1 else ''}"
+        case "remove":
+            return f"remove {', '.join(detail['names'])}"
+        case "rename":
+            return f"rename {detail['old']} to {detail['new']}"
+        case "merge":
+            return f"merge {', '.join(detail['names'])} into {detail['into']}"
+        case "split":
+            return f"split {detail['name']} into {_counts(detail['parts'])}"
+        case "grow" | "sync":
+            told = {name.replace("_", " "): count for name, count in detail.items() if count}
+            return f"{version.action}: " + ", ".join(f"{n:,} {name}" for name, n in told.items())
+        case "undo":
+            return f"undo version {detail['version']}"
+        case "prune":
+            return f"prune {numbered(detail['versions'])}"
+        case "purge":
+            return f"purge {detail['nodes']:,} nodes from version {detail['instead_of']}"
+    return version.action
+
+
+def _counts(classes: dict[str, list[Any]]) -> str:
+    shown = [f"{name} ({len(keys)})" for name, keys in list(classes.items())[:SHOWN]]
+    more = len(classes) - len(shown)
+    return ", ".join(shown) + (f" and {more} more" if more else "")
+
+
+def numbered(numbers: list[int]) -> str:
+    """Versions, in few words.
+
+    >>> numbered([2, 3, 4, 7])
+    'versions 2-4, 7'
+
+    Args:
+        numbers: Theirs, ascending.
+    """
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    shown = [str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs]
+    return f"{'version' if len(numbers) == 1 else 'versions'} {', '.join(shown)}"
