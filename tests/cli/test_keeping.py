@@ -27,6 +27,7 @@ def said(folder: Path, line: str) -> str:
 def test_a_change_answers_at_once_if_asked_to(shop: Path) -> None:
     assert "answers until" not in said(shop, "rename shop hats caps --promote")
     assert "2 answers" in said(shop, "history shop")
+    assert (shop / "shop" / "cards" / "version-2.md").exists()
     assert "goes on answering" in said(shop, "rename shop caps hats")
     code, output = invoke(shop, "rename shop hats caps --promote")
     assert code == 2
@@ -51,7 +52,9 @@ def test_a_store_is_pruned(shop: Path) -> None:
 
 def test_a_node_is_forgotten(shop: Path) -> None:
     said(shop, "label shop --class hats --nodes hats7 --note hats7")
+    said(shop, "promote shop")
     told = said(shop, "purge shop hats7 hats1 --yes")
+    assert not (shop / "shop" / "cards").exists()
     assert told.startswith("Forgotten: 2 nodes. Version 3, learned anew without, answers")
     assert "purge 2 nodes from version 1" in said(shop, "history shop")
     assert invoke(shop, "explain shop hats7")[0] == 2

@@ -8,6 +8,7 @@ from typing import Any
 from nodegraft.base.errors import ParameterError, StoreError, UnfinishedStoreError
 from nodegraft.base.events import Listener
 from nodegraft.base.files.folder import PRIVATE, READABLE, WriteOnceFolder
+from nodegraft.base.measure import Measurement
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.keys import Key
 from nodegraft.graph.labels import NodeLabels
@@ -65,8 +66,10 @@ def made_in(
     checked = StoreLabels().added(labels)
     states = States(folder)
     name, graph = states.put_graph(graph)
-    state = first_state(graph, checked, method, dict(parameters), listener)
-    measures = {"after": right_answers(state, checked.held_out).to_json()}
+    with Measurement() as fit:
+        state = first_state(graph, checked, method, dict(parameters), listener)
+    right = right_answers(state, checked.held_out).to_json()
+    measures = {"after": right, "seconds": round(fit.seconds, 1)}
     names = states.put(state, name, texts)
     journal = migrated(database_url(folder, database))
     ours = _settings_written(folder, database)

@@ -1,5 +1,6 @@
 """The production life of a model: every change is a version, checked, named, and undone at will."""
 
+import shutil
 from collections.abc import Iterable, Mapping
 from contextlib import closing
 from pathlib import Path
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
     from nodegraft.store.purging import Purged
     from nodegraft.tables.labels import Labels
     from nodegraft.tables.node_texts import NodeTexts
+
+CARDS = "cards"
+"""The folder of a store that holds the model cards of versions that answered."""
 
 
 class Store(StoreWriter):
@@ -239,6 +243,8 @@ class Store(StoreWriter):
             return forgetting.run(author(by), writable(note), listener)
         finally:
             self._clear_shelves()
+            # They repeat notes, which may name a node.
+            shutil.rmtree(self.place / CARDS, ignore_errors=True)
 
     def _clear_shelves(self) -> None:
         """Of graphs that no version has any more."""

@@ -12,6 +12,7 @@ from nodegraft.store.journal import Promotion, StateNames, Version, now
 from nodegraft.store.reader import StoreReader
 
 if TYPE_CHECKING:
+    from nodegraft.store.labels import StoreLabels
     from nodegraft.store.preview import Preview
     from nodegraft.store.state import State
     from nodegraft.tables.columns import Source
@@ -257,12 +258,24 @@ class StoreWriter(StoreReader):
             )
         return last
 
+    def refit(self, change: Change) -> "Refit | None":
+        """What must be learned again for a change; None where the method need not be fitted anew.
+
+        Args:
+            change: The change, of the candidate.
+        """
+        before = self._state(self._journal.version())
+        labels = _labels_after(before, change)
+        if not before.needs_fit(labels):
+            return None
+        nodes = sum(map(len, labels.taught.values()))
+        seconds = self._journal.version(1).measures.get("seconds", 0.0)
+        return Refit(before.model.name, nodes, seconds)
+
     def _changed(self, before: "State", change: Change, listener: Listener) -> "State":
         from nodegraft.graph.labels import NodeLabels
 
-        labels = change.applied(before.labels)
-        if labels == before.labels:
-            raise StoreError("This would change nothing: all of it is so already.")
+        labels = _labels_after(before, change)
         # Whatever does not fit is told here, with the names of the nodes.
         NodeLabels.by_key(before.graph, {name: one.all for name, one in labels.items()})
         return before.relabelled(labels, listener)
@@ -304,6 +317,20 @@ class StoreWriter(StoreReader):
 
 
 @dataclass(frozen=True)
+class Refit:
+    """A change after which a method must be fitted from the start."""
+
+    method: str
+    """Its name."""
+
+    labels: int
+    """How many labels teach then."""
+
+    seconds: float
+    """How long the first version took to learn."""
+
+
+@dataclass(frozen=True)
 class Done:
     """What makes a version what it is."""
 
@@ -336,6 +363,13 @@ def _refuse_objections(seen: "Preview", advice: str) -> None:
     objections = seen.objections()
     if objections:
         raise GateError(" ".join(objections) + f" Nothing was changed. {advice}")
+
+
+def _labels_after(before: "State", change: Change) -> "StoreLabels":
+    labels = change.applied(before.labels)
+    if labels == before.labels:
+        raise StoreError("This would change nothing: all of it is so already.")
+    return labels
 
 
 def measured(seen: "Preview") -> dict[str, Any]:

@@ -151,18 +151,14 @@ def promote(
     """Let a version answer from now on, and write its model card."""
     from rich.console import Console
 
+    from nodegraft.cli.display.versions import show_card
     from nodegraft.store.store import Store
 
     console = Console()
     with Store.open(place) as store:
         move = store.promote(number, by=by, note=note)
         console.print(f"Version {move.version} answers now.", highlight=False)
-        with console.status("writing its card"):
-            # A card takes a model, which is slow to import: promoting does not wait for it.
-            from nodegraft.cli.display.card import kept_card
-
-            told = kept_card(store, move.version)
-        console.print(told, soft_wrap=True)
+        show_card(console, store, move.version)
 
 
 @user_errors

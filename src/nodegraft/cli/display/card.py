@@ -9,10 +9,7 @@ from nodegraft.base.errors import DataError
 from nodegraft.base.files.folder import WriteOnceFolder
 from nodegraft.report.card.files import card_files
 from nodegraft.store.card import Card
-from nodegraft.store.store import Store
-
-CARDS = "cards"
-"""The folder of a store that holds the cards of versions that answered."""
+from nodegraft.store.store import CARDS, Store
 
 
 def kept_card(store: Store, version: int) -> Text:

@@ -11,9 +11,10 @@ from rich.text import Text
 from nodegraft.base.events import Listener
 from nodegraft.base.progress import step_text
 from nodegraft.cli.display.preview import preview_lines
-from nodegraft.cli.display.versions import version_line
+from nodegraft.cli.display.versions import show_made
 from nodegraft.store.changes import Change
 from nodegraft.store.store import Store
+from nodegraft.store.writer import Refit
 from nodegraft.tables.data_report import DataReport
 
 
@@ -71,6 +72,9 @@ def carry_out(
     console = Console()
     with Store.open(place) as store:
         wanted = change(store)
+        cost = store.refit(wanted)
+        if cost:
+            console.print(refit_line(cost))
         with Steps(console) as steps:
             if dry_run:
                 seen = store.preview(wanted, steps)
@@ -82,7 +86,20 @@ def carry_out(
             console.print(preview_lines(seen, store.texts([one.node for one in seen.examples])))
             console.print("Nothing was changed.", highlight=False)
             return
-        console.print(version_line(version, store.champion))
+        show_made(console, store, version)
+
+
+def refit_line(cost: Refit) -> Text:
+    """That a change takes as long as the first version did.
+
+    Args:
+        cost: What must be learned again.
+    """
+    return Text(
+        f"{cost.method} cannot learn this by itself: it is fitted again from {cost.labels:,} "
+        f"labels. The first time that took {cost.seconds:,.0f} s.",
+        style="yellow",
+    )
 
 
 def store_summary(store: Store) -> Text:

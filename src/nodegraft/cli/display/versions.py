@@ -25,8 +25,37 @@ def show_version(place: Path, make: Callable[[Store], Version]) -> None:
         make: Makes it.
     """
     with Store.open(place) as store:
-        version = make(store)
-        Console().print(version_line(version, store.champion))
+        show_made(Console(), store, make(store))
+
+
+def show_made(console: Console, store: Store, version: Version) -> None:
+    """What a version did; one that answers at once gets its card.
+
+    Args:
+        console: Where to.
+        store: The store.
+        version: The version, which has just been made.
+    """
+    champion = store.champion
+    console.print(version_line(version, champion))
+    if version.number == champion:
+        show_card(console, store, champion)
+
+
+def show_card(console: Console, store: Store, version: int) -> None:
+    """Write the card of a version that answers, and say where it is.
+
+    Args:
+        console: Where to.
+        store: The store.
+        version: The number of the version.
+    """
+    with console.status("writing its card"):
+        # A card takes a model, which is slow to import: promoting does not wait for it.
+        from nodegraft.cli.display.card import kept_card
+
+        told = kept_card(store, version)
+    console.print(told, soft_wrap=True)
 
 
 def version_line(version: Version, champion: int) -> Text:
