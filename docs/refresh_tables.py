@@ -1,8 +1,8 @@
 """Writes the tables of suites into Markdown files: ``python -m docs.refresh_tables FILE ...``
 
-Tables stand between ``<!-- nodegraft table experiments/NAME.toml -->`` and ``<!-- end -->``, and
-come from the records in ``results/``; CI fails where a file does not say what they do. The name of
-a table behind that of the suite asks for this one alone.
+Tables stand between ``<!-- nodegraft lab table experiments/NAME.toml -->`` and ``<!-- end -->``,
+and come from the records in ``results/``; CI fails where a file does not say what they do. The name
+of a table behind that of the suite asks for this one alone.
 """
 
 import re
@@ -16,7 +16,7 @@ from nodegraft.report.tables.catalogue import suite_tables
 
 ROOT = Path(__file__).parents[1]
 BLOCK = re.compile(
-    r"(<!-- nodegraft table (?P<suite>\S+)(?: (?P<table>\S+))? -->\n).*?(\n<!-- end -->)",
+    r"(<!-- nodegraft lab table (?P<suite>\S+)(?: (?P<table>\S+))? -->\n).*?(\n<!-- end -->)",
     flags=re.DOTALL,
 )
 

@@ -3,7 +3,7 @@
     python examples/a_week_with_debian.py --data ../shared/data
 
 Needs the extra `store`, and below --data a folder `debian-packages` with the package index and the
-English descriptions of Debian 12 (Packages.xz, Translation-en.xz), as `nodegraft data info debian`
+English descriptions of Debian 12 (Packages.xz, Translation-en.xz), as `nodegraft lab info debian`
 reads them; without it, it says so and ends. It takes about a minute of one core. The tutorial
 `docs/tutorials/a-week-with-debian.md` tells the same, and a test holds both together.
 """

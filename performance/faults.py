@@ -3,7 +3,7 @@
 ``node``: a suite of 60 jobs of about a second on a Ray cluster of two nodes on this host, one node
 killed with SIGKILL (all its processes) in the middle, against the same suite undisturbed.
 ``namespaces``: the same with each node in a network namespace of its own (needs root).
-``driver``: ``nodegraft bench`` itself killed 20 times at random moments and started again.
+``driver``: ``nodegraft lab bench`` itself killed 20 times at random moments and started again.
 """
 
 import argparse
@@ -65,7 +65,7 @@ def start_bench(suite: Path, out: Path, *options: str, within: Sequence[str] = (
     """The command a user types."""
     command = Path(sys.executable).with_name("nodegraft")
     return subprocess.Popen(  # noqa: S603
-        [*within, str(command), "bench", str(suite), "--out", str(out), *options],
+        [*within, str(command), "lab", "bench", str(suite), "--out", str(out), *options],
         stdout=subprocess.DEVNULL,
     )
 

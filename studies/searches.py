@@ -1,6 +1,6 @@
 """What the searches on validation classes chose: ``python -m studies.searches`` writes the table.
 
-From what ``nodegraft tune`` kept in ``experiments/search/`` to
+From what ``nodegraft lab tune`` kept in ``experiments/search/`` to
 ``docs/explanation/searches-measured.md``. A score is the harmonic mean of known and new classes in
 the last session of a rehearsal; the best of a few is a little lucky.
 """

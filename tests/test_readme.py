@@ -25,4 +25,4 @@ def test_the_report_is_what_the_records_say(
     kept = {file.relative_to(ROOT / REPORT): file for file in (ROOT / REPORT).rglob("*.*")}
     assert made.keys() == kept.keys()
     differing = [str(name) for name in made if made[name].read_bytes() != kept[name].read_bytes()]
-    assert not differing, f"make them anew: nodegraft report results --out {REPORT}"
+    assert not differing, f"make them anew: nodegraft lab report results --out {REPORT}"

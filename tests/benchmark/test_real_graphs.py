@@ -31,7 +31,7 @@ FLOORS = [
 
 
 def run(dataset: str, method: str, data: Path, out: Path, *more: str) -> dict[str, Any]:
-    arguments = ["run", "--dataset", dataset, "--method", method, "--seed", "0"]
+    arguments = ["lab", "run", "--dataset", dataset, "--method", method, "--seed", "0"]
     places = ["--data", str(data), "--out", str(out), "--json"]
     done = CliRunner().invoke(app, [*arguments, *places, *more])
     assert done.exit_code == 0, done.stderr

@@ -217,7 +217,7 @@ def test_values_of_a_search_are_taken_dataset_by_dataset(tmp_path: Path) -> None
         {},
         {"hops": 1},
     ]
-    with pytest.raises(ParameterError, match="holds no search: make it with nodegraft tune"):
+    with pytest.raises(ParameterError, match="holds no search: make it with nodegraft lab tune"):
         Suite.from_document(document, tmp_path / "elsewhere")
 
 

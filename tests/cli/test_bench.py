@@ -28,21 +28,23 @@ def places(tmp_path: Path) -> tuple[str, str]:
 
 def test_bench_runs_what_is_left_and_table_shows_it(places: tuple[str, str]) -> None:
     suite, runs = places
-    early = invoke("table", suite, "--runs", runs)
+    early = invoke("lab", "table", suite, "--runs", runs)
     assert early.exit_code == 2
     assert "2 of 2 jobs have no record" in early.stderr
-    assert "2 jobs to do" in invoke("bench", suite, "--out", runs, "--dry-run").stdout
-    done = call("bench", suite, "--out", runs, "--workers", "2")
+    assert "2 jobs to do" in invoke("lab", "bench", suite, "--out", runs, "--dry-run").stdout
+    done = call("lab", "bench", suite, "--out", runs, "--workers", "2")
     assert done.returncode == 0, done.stderr
     assert "2/2 sgc-mean on synthetic" in done.stdout
-    assert "0 jobs to do, 2 of 2 done" in invoke("bench", suite, "--out", runs).stdout
-    assert "| synthetic | sgc-mean |" in invoke("table", suite, "--runs", runs).stdout
-    assert "sgc-mean" in invoke("results", runs, "--sql", "SELECT method FROM runs").stdout
-    assert "2 records in 1 files" in invoke("compact", runs).stdout
-    assert "0 jobs to do, 2 of 2 done" in invoke("bench", suite, "--out", runs).stdout
+    assert "0 jobs to do, 2 of 2 done" in invoke("lab", "bench", suite, "--out", runs).stdout
+    assert "| synthetic | sgc-mean |" in invoke("lab", "table", suite, "--runs", runs).stdout
+    assert "sgc-mean" in invoke("lab", "results", runs, "--sql", "SELECT method FROM runs").stdout
+    assert "2 records in 1 files" in invoke("lab", "compact", runs).stdout
+    assert "0 jobs to do, 2 of 2 done" in invoke("lab", "bench", suite, "--out", runs).stdout
     place = Path(runs, "sessions.csv")
     assert (
-        invoke("results", runs, "--sql", "SELECT * FROM sessions", "--csv", str(place)).exit_code
+        invoke(
+            "lab", "results", runs, "--sql", "SELECT * FROM sessions", "--csv", str(place)
+        ).exit_code
         == 0
     )
     assert '""class-' in place.read_text()
@@ -50,11 +52,11 @@ def test_bench_runs_what_is_left_and_table_shows_it(places: tuple[str, str]) -> 
 
 def test_a_dry_run_tells_how_long_it_will_take(places: tuple[str, str]) -> None:
     suite, runs = places
-    assert "about" not in invoke("bench", suite, "--out", runs, "--dry-run").stdout
+    assert "about" not in invoke("lab", "bench", suite, "--out", runs, "--dry-run").stdout
     Path(suite).write_text(SUITE.replace("[0, 1]", "[0]"))
-    assert invoke("bench", suite, "--out", runs).exit_code == 0
+    assert invoke("lab", "bench", suite, "--out", runs).exit_code == 0
     Path(suite).write_text(SUITE)
-    said = invoke("bench", suite, "--out", runs, "--dry-run").stdout
+    said = invoke("lab", "bench", suite, "--out", runs, "--dry-run").stdout
     assert "1 job to do, 1 of 2 done" in said
     assert "of one process, by the records there are" in said
 
@@ -64,29 +66,29 @@ def test_a_failed_job_is_on_record_and_tried_again_on_request(places: tuple[str,
     wrong = '{ method = "sgc-mean" }, { method = "proto-gat", set = { heads = 5 } }'
     text = SUITE.replace('{ method = "sgc-mean" }', wrong).replace("[0, 1]", "[0]")
     Path(suite).write_text(text)
-    done = invoke("bench", suite, "--out", runs)
+    done = invoke("lab", "bench", suite, "--out", runs)
     assert done.exit_code == 2
     assert "1 of 2 jobs failed, and 1 did not" in done.stderr
     assert "5 heads cannot share 32 numbers evenly" in done.stdout
     (told,) = Path(runs).glob("failed/*.json")
     assert "Traceback" in json.loads(told.read_text())["error"]
-    again = invoke("bench", suite, "--out", runs)
+    again = invoke("lab", "bench", suite, "--out", runs)
     assert again.exit_code == 0
     assert "0 jobs to do, 1 of 2 done, 1 failed before" in again.stdout
-    assert invoke("bench", suite, "--out", runs, "--retry-failed").exit_code == 2
+    assert invoke("lab", "bench", suite, "--out", runs, "--retry-failed").exit_code == 2
     assert len([*Path(runs).glob("failed/*.json")]) == 2
 
 
 def test_what_cannot_work_does_not_wait_for_its_turn(places: tuple[str, str]) -> None:
     suite, runs = places
     Path(suite).write_text(SUITE.replace('"sgc-mean" }', '"sgc-mean", set = { hop = 1 } }'))
-    misspelt = invoke("bench", suite, "--out", runs)
+    misspelt = invoke("lab", "bench", suite, "--out", runs)
     assert misspelt.exit_code == 2
     assert "sgc-mean has no parameter 'hop'" in misspelt.stderr
     Path(suite).write_text(
         'arrival = "present"\ndatasets = ["gentoo"]\nmethods = [{ method = "graft" }]'
     )
-    nowhere = invoke("bench", suite, "--out", runs, "--data", runs)
+    nowhere = invoke("lab", "bench", suite, "--out", runs, "--data", runs)
     assert nowhere.exit_code == 2
     assert "'gentoo' needs" in nowhere.stderr
     assert not Path(runs).exists()

@@ -35,7 +35,7 @@ def invoke(*arguments: str) -> Result:
 
 
 def test_run_shows_sessions_and_ends_with_the_numbers(tmp_path: Path) -> None:
-    done = call("run", *SMALL, "--method", "sgc-mean", "--out", str(tmp_path))
+    done = call("lab", "run", *SMALL, "--method", "sgc-mean", "--out", str(tmp_path))
     assert done.returncode == 0, done.stderr
     for wanted in ("A0", "last session", "average", "PD", "RPD", "harmonic mean", "record:"):
         assert wanted in done.stdout
@@ -44,7 +44,17 @@ def test_run_shows_sessions_and_ends_with_the_numbers(tmp_path: Path) -> None:
 
 
 def test_json_goes_to_standard_output_alone(tmp_path: Path) -> None:
-    arguments = ("run", *SMALL, "--method", "sgc-mean", "--seed", "3", "--out", str(tmp_path))
+    arguments = (
+        "lab",
+        "run",
+        *SMALL,
+        "--method",
+        "sgc-mean",
+        "--seed",
+        "3",
+        "--out",
+        str(tmp_path),
+    )
     done = call(*arguments, "--set", "hops=1", "--json")
     document = json.loads(done.stdout)
     assert (document["seed"], document["parameters"]["hops"]) == (3, 1)
@@ -56,7 +66,7 @@ def test_json_goes_to_standard_output_alone(tmp_path: Path) -> None:
 
 
 def test_the_leaky_protocol_says_so_everywhere(tmp_path: Path) -> None:
-    arguments = ("run", *SMALL, "--method", "sgc-mean", "--out", str(tmp_path))
+    arguments = ("lab", "run", *SMALL, "--method", "sgc-mean", "--out", str(tmp_path))
     done = call(*arguments, "--protocol", "published", "--json")
     assert "leaky" in json.loads(done.stdout)["protocol"]
     assert "leaky" in done.stderr
@@ -64,7 +74,7 @@ def test_the_leaky_protocol_says_so_everywhere(tmp_path: Path) -> None:
 
 def test_a_rehearsal_teaches_validation_classes_and_says_so(tmp_path: Path) -> None:
     more = ("--method", "sgc-mean", "--out", str(tmp_path), "--rehearse", "--json")
-    document = json.loads(invoke("run", "--dataset", "synthetic", *more).stdout)
+    document = json.loads(invoke("lab", "run", "--dataset", "synthetic", *more).stdout)
     assert document["protocol"] == "strict, rehearsal"
     assert document["setting"]["novel"] == 2
     assert document["sessions"][-1]["classes"] == 12
@@ -72,7 +82,7 @@ def test_a_rehearsal_teaches_validation_classes_and_says_so(tmp_path: Path) -> N
 
 def test_progress_is_live_in_a_terminal(tmp_path: Path) -> None:
     leader, follower = pty.openpty()
-    arguments = ["run", *SMALL, "--method", "proto-gcn", "--out", str(tmp_path)]
+    arguments = ["lab", "run", *SMALL, "--method", "proto-gcn", "--out", str(tmp_path)]
     with subprocess.Popen([*COMMAND, *arguments], stdout=follower, stderr=follower) as process:
         os.close(follower)
         seen = b""
@@ -114,13 +124,13 @@ def test_progress_is_live_in_a_terminal(tmp_path: Path) -> None:
     ],
 )
 def test_errors_say_what_to_do(arguments: list[str], sentence: str, tmp_path: Path) -> None:
-    done = invoke("run", *arguments, "--out", str(tmp_path))
+    done = invoke("lab", "run", *arguments, "--out", str(tmp_path))
     assert done.exit_code == 2
     assert sentence in done.stderr
 
 
 def test_an_error_of_the_real_command_has_no_traceback(tmp_path: Path) -> None:
-    done = call("data", "info", "gentoo", "--data", str(tmp_path))
+    done = call("lab", "info", "gentoo", "--data", str(tmp_path))
     assert done.returncode == 2
     assert "md5-cache.xz" in done.stderr
     assert str(tmp_path / "gentoo-packages") in done.stderr
@@ -130,7 +140,7 @@ def test_an_error_of_the_real_command_has_no_traceback(tmp_path: Path) -> None:
 def test_a_place_that_cannot_be_written_is_told_before_the_run(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     out = str(tmp_path / "file" / "runs")
-    done = invoke("run", *SMALL, "--method", "sgc-mean", "--out", out)
+    done = invoke("lab", "run", *SMALL, "--method", "sgc-mean", "--out", out)
     assert done.exit_code == 2
     assert f"{out} cannot be written to" in done.stderr
     assert "session" not in done.stdout
@@ -138,7 +148,7 @@ def test_a_place_that_cannot_be_written_is_told_before_the_run(tmp_path: Path) -
 
 def test_the_version_and_a_reader_who_has_had_enough(tmp_path: Path) -> None:
     assert invoke("--version").stdout.startswith("nodegraft 0.")
-    command = " ".join(shlex.quote(word) for word in [*COMMAND, "list", "methods"])
+    command = " ".join(shlex.quote(word) for word in [*COMMAND, "lab", "methods"])
     for head in ("head -n 1", "true"):
         done = subprocess.run(
             ["/bin/bash", "-c", f"set -o pipefail; {command} | {head}"],
@@ -158,24 +168,29 @@ def test_help_needs_no_torch() -> None:
         "sys.argv = ['nodegraft', *{}]\n"
         "main()"
     )
-    for arguments in (["--help"], ["run", "--help"], ["bench", "--help"], ["--version"]):
+    for arguments in (
+        ["--help"],
+        ["lab", "run", "--help"],
+        ["lab", "bench", "--help"],
+        ["--version"],
+    ):
         code = blocked.format(arguments)
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
 
 
 def test_check_holds_a_method_against_the_contract() -> None:
-    done = invoke("check", "text-only")
+    done = invoke("lab", "check", "text-only")
     assert done.exit_code == 0, done.stderr
     assert "ok  rows may come in any order" in done.stdout
     assert "ok  independent of query labels" in done.stdout
 
 
 def test_lists_and_info(tmp_path: Path) -> None:
-    assert "sgc-mean" in invoke("list", "methods").stdout
-    datasets = invoke("list", "datasets", "--data", str(tmp_path)).stdout
+    assert "sgc-mean" in invoke("lab", "methods").stdout
+    datasets = invoke("lab", "datasets", "--data", str(tmp_path)).stdout
     assert "missing: md5-cache.xz" in datasets
-    described = invoke("data", "info", "synthetic").stdout
+    described = invoke("lab", "info", "synthetic").stdout
     assert "2,000" in described
     assert "default setting: 6/4/2/8" in described
     assert "kind of edges" not in described
@@ -190,7 +205,7 @@ def test_info_has_a_row_for_each_kind_of_edges(tmp_path: Path) -> None:
     for name, text in (("nodes.tsv.xz", nodes), ("edges.tsv.xz", edges)):
         (folder / name).write_bytes(lzma.compress(text.encode()))
     (folder / "classes.tsv").write_text("0\t4\tdet\n1\t4\troot\n")
-    arguments = ("data", "info", "treebank-roles", "--data", str(tmp_path))
+    arguments = ("lab", "info", "treebank-roles", "--data", str(tmp_path))
     done = CliRunner().invoke(
         app, [*arguments, "--dataset-set", "smallest_class=2"], env={"COLUMNS": "80"}
     )
@@ -212,7 +227,7 @@ def test_tune_keeps_its_trials_beside_the_plan(tmp_path: Path) -> None:
         'arrival = "with-class"\n'
         "[space]\nhops = [0, 1]\n"
     )
-    done = invoke("tune", str(plan))
+    done = invoke("lab", "tune", str(plan))
     assert done.exit_code == 0, done.stderr
     kept = json.loads(plan.with_suffix(".json").read_text())
     found = kept["datasets"]["synthetic"]

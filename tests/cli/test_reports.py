@@ -25,11 +25,11 @@ def test_from_runs_and_a_map_to_a_page(tmp_path: Path) -> None:
     suite.write_text(SUITE)
     for method in ("sgc-mean", "text-only"):
         told = ("--dataset", "synthetic", "--method", method, "--out", str(runs))
-        assert invoke("run", *told)[0] == 0
+        assert invoke("lab", "run", *told)[0] == 0
     told = ("--dataset", "synthetic", "--after", "1", "--out", str(runs / "maps"))
-    code, output = invoke("map", *told, "--method", "sgc-mean", "--method", "text-only")
+    code, output = invoke("lab", "map", *told, "--method", "sgc-mean", "--method", "text-only")
     assert code == 0, output
-    code, output = invoke("report", str(runs), "--out", str(out), "--suites", str(suite))
+    code, output = invoke("lab", "report", str(runs), "--out", str(out), "--suites", str(suite))
     assert code == 0, output
     page = (out / "index.html").read_text()
     assert "Maps of what a method sees" in page
@@ -38,8 +38,8 @@ def test_from_runs_and_a_map_to_a_page(tmp_path: Path) -> None:
 
 def test_a_place_without_suites_is_an_error_that_helps(tmp_path: Path) -> None:
     small = ("--dataset-set", "nodes=300", "--dataset-set", "classes=8")
-    assert invoke("run", "--dataset", "synthetic", *small, "--out", str(tmp_path))[0] == 0
-    told = ("report", str(tmp_path), "--out", str(tmp_path), "--suites", "nowhere")
+    assert invoke("lab", "run", "--dataset", "synthetic", *small, "--out", str(tmp_path))[0] == 0
+    told = ("lab", "report", str(tmp_path), "--out", str(tmp_path), "--suites", "nowhere")
     code, output = invoke(*told)
     assert code == 2
     assert "--suites" in output

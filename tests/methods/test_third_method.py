@@ -31,7 +31,7 @@ def plugged_in(tmp_path: Path) -> dict[str, str]:
 
 def test_is_found_and_run_by_the_command(plugged_in: dict[str, str], tmp_path: Path) -> None:
     command = [sys.executable, "-c", "from nodegraft.cli.entry import main; main()"]
-    run = ["run", "--dataset", "synthetic", "--method", "text-mean", "--json"]
+    run = ["lab", "run", "--dataset", "synthetic", "--method", "text-mean", "--json"]
     done = subprocess.run(
         [*command, *run, "--out", str(tmp_path / "runs")],
         env=plugged_in,

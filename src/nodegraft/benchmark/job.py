@@ -28,7 +28,7 @@ Protocol = Literal["strict", "published"]
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
-    """What ``nodegraft run`` is asked.
+    """What ``nodegraft lab run`` is asked.
 
     >>> Job(dataset="synthetic", method="sgc-mean", seed=3).title
     'sgc-mean on synthetic, seed 3'

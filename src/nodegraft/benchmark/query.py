@@ -45,7 +45,7 @@ def query_records(place: str | Path, sql: str = OVERVIEW) -> Any:
     archive = Archive(place)
     documents = archive.documents()
     if not documents:
-        raise ParameterError(f"No record in {place}: `nodegraft bench` or `run` makes them.")
+        raise ParameterError(f"No record in {place}: `nodegraft lab bench` or `run` makes them.")
     with duckdb.connect() as database:
         database.register("runs", pa.Table.from_pylist([_run(one) for one in documents]))
         database.register("sessions", pa.Table.from_pylist(_sessions(documents)))

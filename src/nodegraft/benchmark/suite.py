@@ -51,8 +51,8 @@ class SuiteMethod:
     """Hyper-parameters that are not as by default."""
 
     tuned: str | None = None
-    """What ``nodegraft tune`` wrote, beside the suite: on each dataset of it the best values are
-    taken, where ``set`` says nothing else."""
+    """What ``nodegraft lab tune`` wrote, beside the suite: on each dataset of it the best values
+    are taken, where ``set`` says nothing else."""
 
     datasets: Sequence[str | Mapping[str, Any]] | None = None
     """Of the suite's datasets only these."""
@@ -252,7 +252,7 @@ def _tuned(folder: Path, name: str) -> Mapping[str, Mapping[str, Any]]:
         return {dataset: kept["best"]["parameters"] for dataset, kept in found.items()}
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ParameterError(
-            f"{folder / name} holds no search: make it with nodegraft tune ({error!r})."
+            f"{folder / name} holds no search: make it with nodegraft lab tune ({error!r})."
         ) from error
 
 

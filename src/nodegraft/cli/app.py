@@ -42,8 +42,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-lists = typer.Typer(help="What is there to choose from.", no_args_is_help=True)
-data = typer.Typer(help="Look at datasets.", no_args_is_help=True)
+lab = typer.Typer(help="Methods measured on streams of classes.", no_args_is_help=True)
 
 PANELS = {
     "Your data": {"example": example, "init": init, "grow": grow, "sync": sync},
@@ -68,26 +67,27 @@ PANELS = {
         "card": card,
     },
     "Keeping": {"prune": prune, "purge": purge, "migrate": migrate},
-    "Laboratory": {
-        "run": run,
-        "bench": bench,
-        "results": results,
-        "compact": compact,
-        "table": table,
-        "report": report,
-        "tune": tune,
-        "check": check,
-        "map": draw_map,
-    },
+}
+LABORATORY = {
+    "run": run,
+    "bench": bench,
+    "results": results,
+    "compact": compact,
+    "table": table,
+    "report": report,
+    "tune": tune,
+    "check": check,
+    "map": draw_map,
+    "info": info,
+    "methods": list_methods,
+    "datasets": list_datasets,
 }
 for panel, commands in PANELS.items():
     for name, command in commands.items():
         app.command(name, rich_help_panel=panel)(command)
-lists.command("methods")(list_methods)
-lists.command("datasets")(list_datasets)
-data.command("info")(info)
-app.add_typer(lists, name="list", rich_help_panel="Laboratory")
-app.add_typer(data, name="data", rich_help_panel="Laboratory")
+for name, command in LABORATORY.items():
+    lab.command(name)(command)
+app.add_typer(lab, name="lab", rich_help_panel="Laboratory")
 
 
 def _show_version(wanted: bool) -> None:

@@ -20,7 +20,7 @@ def make_method(name: str, **parameters: Any) -> Method:
     """A method by name, not yet taught.
 
     Args:
-        name: As ``nodegraft list methods`` shows it.
+        name: As ``nodegraft lab methods`` shows it.
         parameters: Hyper-parameters by name.
     """
     return build(REGISTRY.get(name), parameters)

@@ -32,7 +32,7 @@ def test_points_are_query_nodes_and_one_prototype_a_class(tmp_path: Path) -> Non
     (read,) = read_maps(place.parent)
     assert read.points == rows
     assert read.command == (
-        "nodegraft map --dataset synthetic --method sgc-mean --seed 0 --after 1 --data DIR "
+        "nodegraft lab map --dataset synthetic --method sgc-mean --seed 0 --after 1 --data DIR "
         "--out RUNS/maps"
     )
 

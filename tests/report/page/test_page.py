@@ -105,8 +105,8 @@ def test_figures_take_their_colours_from_the_page(text: str) -> None:
 def test_what_is_missing_is_said_with_the_commands(text: str) -> None:
     assert "16 of 19 jobs recorded" in text
     assert "So far 16 of 19 runs are on record." in text
-    assert "nodegraft bench experiments/by-hand.toml --data DIR --out RUNS" in text
-    assert "nodegraft run --dataset gentoo --method graft --seed 0 --data DIR" in text
+    assert "nodegraft lab bench experiments/by-hand.toml --data DIR --out RUNS" in text
+    assert "nodegraft lab run --dataset gentoo --method graft --seed 0 --data DIR" in text
 
 
 def test_the_first_screen_follows_the_records() -> None:

@@ -9,7 +9,7 @@ from nodegraft.cli.errors import user_errors
 
 @user_errors
 def check(
-    method: Annotated[str, typer.Argument(help="See: nodegraft list methods.")],
+    method: Annotated[str, typer.Argument(help="See: nodegraft lab methods.")],
 ) -> None:
     """Check that a method does what every method must, and sees nothing it should not."""
     from rich.console import Console

@@ -20,6 +20,6 @@ def compact(
     archive = Archive(runs)
     names = archive.compact()
     if not names:
-        raise ParameterError(f"No record in {runs}: `nodegraft bench` or `run` makes them.")
+        raise ParameterError(f"No record in {runs}: `nodegraft lab bench` or `run` makes them.")
     said = f"{len(archive.documents())} records in {len(names)} files: {', '.join(names)}"
     Console().print(said, highlight=False, markup=False)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @user_errors
 def info(
-    name: Annotated[str, typer.Argument(help="See: nodegraft list datasets.")],
+    name: Annotated[str, typer.Argument(help="See: nodegraft lab datasets.")],
     data: DataRoot = None,
     dataset_settings: DatasetOptions = None,
 ) -> None:

@@ -11,14 +11,14 @@ from nodegraft.cli.options import DataRoot
 
 @user_errors
 def draw_map(
-    dataset: Annotated[str, typer.Option(help="See: nodegraft list datasets.")],
+    dataset: Annotated[str, typer.Option(help="See: nodegraft lab datasets.")],
     method: Annotated[list[str], typer.Option(help="Once for each method to be shown.")],
     seed: Annotated[int, typer.Option(help="Draws the split and starts the methods.")] = 0,
     after: Annotated[int, typer.Option(help="After which session.")] = 2,
     data: DataRoot = None,
     out: Annotated[Path, typer.Option(help="Folder for the map.")] = Path("runs/maps"),
 ) -> None:
-    """Where nodes lie for methods after some sessions; `nodegraft report` draws RUNS/maps."""
+    """Where nodes lie for methods after some sessions; `nodegraft lab report` draws RUNS/maps."""
     import torch
     from rich.console import Console
 

@@ -11,8 +11,8 @@ from nodegraft.cli.options import DataRoot, DatasetOptions, name_value_pairs
 
 @user_errors
 def run(
-    dataset: Annotated[str, typer.Option(help="See: nodegraft list datasets.")],
-    method: Annotated[str, typer.Option(help="See: nodegraft list methods.")] = "graft",
+    dataset: Annotated[str, typer.Option(help="See: nodegraft lab datasets.")],
+    method: Annotated[str, typer.Option(help="See: nodegraft lab methods.")] = "graft",
     seed: Annotated[int, typer.Option(help="Draws the split and starts the method.")] = 0,
     node_seed: Annotated[
         int | None, typer.Option(help="Draws which nodes teach; else --seed does.")

@@ -47,7 +47,7 @@ def init(
     ] = None,
     directed: Annotated[bool, typer.Option(help="It matters which end is the source.")] = False,
     repair: Repair = False,
-    method: Annotated[str, typer.Option(help="See: nodegraft list methods.")] = "graft",
+    method: Annotated[str, typer.Option(help="See: nodegraft lab methods.")] = "graft",
     settings: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="NAME=VALUE", help="Set a parameter of the method."),

@@ -186,7 +186,7 @@ def load_dataset(name: str, root: str | Path | None = None, **options: Any) -> L
     """A dataset by name.
 
     Args:
-        name: As ``nodegraft list datasets`` shows it.
+        name: As ``nodegraft lab datasets`` shows it.
         root: The folder that holds the data folders; else the variable NODEGRAFT_DATA, else
             ``./data``.
         options: Fields of the dataset.

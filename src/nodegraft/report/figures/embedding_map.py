@@ -51,7 +51,7 @@ class EmbeddingMap:
 
     @classmethod
     def read(cls, path: Path) -> "EmbeddingMap":
-        """From what ``nodegraft map`` wrote.
+        """From what ``nodegraft lab map`` wrote.
 
         Args:
             path: A Parquet file.
@@ -62,7 +62,9 @@ class EmbeddingMap:
             after = int(about["after"])
             return cls(path.stem, about["dataset"], after, about["command"], table.to_pylist())
         except (pa.ArrowException, OSError, KeyError, ValueError, AttributeError) as error:
-            raise DataError(f"{path} is no map that `nodegraft map` wrote: {error!r}.") from error
+            raise DataError(
+                f"{path} is no map that `nodegraft lab map` wrote: {error!r}."
+            ) from error
 
     @cached_property
     @figure_style

@@ -16,19 +16,19 @@ def bench_command(suite: str) -> str:
     """What makes all records of a suite.
 
     >>> bench_command("experiments/heads.toml")
-    'nodegraft bench experiments/heads.toml --data DIR --out RUNS'
+    'nodegraft lab bench experiments/heads.toml --data DIR --out RUNS'
 
     Args:
         suite: The path of its file.
     """
-    return join(["nodegraft", "bench", suite, *FOLDERS])
+    return join(["nodegraft", "lab", "bench", suite, *FOLDERS])
 
 
 def run_command(job: Job) -> str:
     """What makes the record of one job.
 
-    >>> run_command(Job(dataset="gentoo", method="graft", seed=3, parameters={"walks": False}))
-    'nodegraft run --dataset gentoo --method graft --seed 3 --set walks=false --data DIR --out RUNS'
+    >>> run_command(Job(dataset="gentoo", method="graft", seed=3))
+    'nodegraft lab run --dataset gentoo --method graft --seed 3 --data DIR --out RUNS'
 
     Args:
         job: What is run.
@@ -52,7 +52,7 @@ def run_command(job: Job) -> str:
     for name in job.without:
         arguments += ["--without", name]
     arguments += ["--rehearse"] * job.rehearse
-    return join(["nodegraft", "run", *arguments, *FOLDERS])
+    return join(["nodegraft", "lab", "run", *arguments, *FOLDERS])
 
 
 def evaluate_command(found: Evaluation, store: str) -> str:

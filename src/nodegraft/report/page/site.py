@@ -23,7 +23,7 @@ def write_report(runs: str | Path, suites: Path, out: Path) -> Path:
     records = read_documents(runs)
     if not records:
         raise ParameterError(
-            f"There are no run records in {runs}: make some with `nodegraft bench`."
+            f"There are no run records in {runs}: make some with `nodegraft lab bench`."
         )
     sections = read_sections(suites, records)
     if not any(section.recorded for section in sections):

@@ -52,7 +52,7 @@ def suite_tables(suite: Suite, records: Sequence[Record]) -> str:
         first = missing[0]
         raise ParameterError(
             f"{len(missing)} of {len(pairs)} jobs have no record, such as {first.name} on "
-            f"{first.job.dataset}, seed {first.job.seed}: run `nodegraft bench` first."
+            f"{first.job.dataset}, seed {first.job.seed}: run `nodegraft lab bench` first."
         )
     tables = make_tables(suite.tables, group(pairs))
     return "\n\n".join(table.markdown() for table in tables)
