@@ -120,3 +120,15 @@ def test_it_is_plain_json(store: Store) -> None:
 def test_a_version_that_is_not_there_is_told(store: Store) -> None:
     with pytest.raises(StoreError, match="no version 7"):
         store.card(7)
+
+
+def test_a_card_can_be_made_after_a_prune(tmp_path: Path) -> None:
+    store, new = made(tmp_path / "store")
+    store.add(new, override="a small store knows little")
+    store.undo()
+    store.undo()
+    store.promote()
+    store.prune(keep=1)
+    card = store.card()
+    assert {one.name for one in card.classes} >= set(new)
+    assert len(card.history) == 4

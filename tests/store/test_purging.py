@@ -36,6 +36,7 @@ def tabled(place: Path, database: str | None = None) -> Store:
         read.graph,
         labels,
         method="sgc-mean",
+        texts=read.texts,
         note=f"with {KEY}, of course",
         database=database,
         by="tests",

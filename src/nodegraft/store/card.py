@@ -1,6 +1,6 @@
 """A model card as data: what a version is, was taught, answers rightly, and how it came about."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import version as package_version
 from typing import Any
@@ -166,6 +166,7 @@ def card_of(
     history: Sequence[Version],
     promotion: Promotion | None,
     class_names: Callable[[str], Iterable[str]],
+    pruned: Collection[int] = (),
 ) -> Card:
     """The card of a version.
 
@@ -174,18 +175,19 @@ def card_of(
         history: Versions up to it, oldest first; it is the last.
         promotion: Who let it answer for the first time.
         class_names: The classes that an object of labels is of.
+        pruned: Versions of which nobody knows any more which classes they had.
     """
-    found = history[-1]
+    found, whole = history[-1], [one for one in history if one.number not in pruned]
     truth, answers, sure = _held_out_answers(state)
     right = truth == answers
-    since = _since(history, lambda one: set(class_names(one.labels)))
+    since = _since(whole, lambda one: set(class_names(one.labels)))
     calibrated = Capability.CALIBRATED in state.model.capabilities()
     return Card(
         version=found.number,
         nodegraft=package_version("nodegraft"),
         method=state.model.name,
         parameters=state.model.get_params(),
-        graph=_graph(state, _since(history, lambda one: {one.graph})[found.graph]),
+        graph=_graph(state, _since(whole, lambda one: {one.graph})[found.graph]),
         classes=tuple(
             ClassCard(name, len(one.taught), since[name], _counted(right[truth == name]))
             for name, one in state.labels.items()

@@ -118,9 +118,12 @@ class StoreReader:
         Args:
             version: Its number; None for the candidate.
         """
+        return self._states.graph(self._whole(version).graph)
+
+    def _whole(self, version: int | None) -> Version:
         found = self._journal.version(version)
         self._refuse_pruned(found)
-        return self._states.graph(found.graph)
+        return found
 
     def texts(self, nodes: Sequence[Key], version: int | None = None) -> list[str | None]:
         """What can be read about nodes: how their text begins, None where none was kept.
@@ -129,7 +132,7 @@ class StoreReader:
             nodes: Keys of nodes.
             version: Which one has them; None for the candidate.
         """
-        found = self._journal.version(version)
+        found = self._whole(version)
         rows = self._states.graph(found.graph).rows_of(nodes)
         if found.texts is None:
             return [None] * len(rows)
@@ -143,7 +146,7 @@ class StoreReader:
             limit: How many nodes at most.
             version: Which one has them; None for the candidate.
         """
-        found, wanted = self._journal.version(version), words.casefold().split()
+        found, wanted = self._whole(version), words.casefold().split()
         keys = self._states.graph(found.graph).node_keys.values().tolist()
         texts = repeat("") if found.texts is None else iter(self._states.texts(found.texts))
         told = (f"{key} {text}".casefold() for key, text in zip(keys, texts, strict=False))
@@ -302,10 +305,11 @@ class StoreReader:
         """
         from nodegraft.store.card import card_of
 
-        found = self._journal.version(self.champion if version is None else version)
+        found = self._whole(self.champion if version is None else version)
         history = [one for one in self.history() if one.number <= found.number]
         first = next((one for one in self.promotions() if one.version == found.number), None)
-        return card_of(self._state(found), history, first, self._states.class_names)
+        names, pruned = self._states.class_names, self._journal.pruned()
+        return card_of(self._state(found), history, first, names, pruned)
 
     def diff(self, before: int, after: int) -> "Preview":
         """Which nodes two versions answer differently.
