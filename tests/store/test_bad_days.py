@@ -142,7 +142,7 @@ def check_reader(place: Path, versions: int) -> None:
             store.add({"hats": some}, override="a test")
         for work in (store.promote, store.undo, lambda: store.prune(keep=1)):
             with pytest.raises(StoreError, match="may read this store but not write"):
-                work()  # type: ignore[operator]
+                work()
 
 
 def test_who_may_only_read_is_answered(shared: Made) -> None:

@@ -12,6 +12,7 @@ import tempfile
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from itertools import count
 from multiprocessing import get_context
@@ -417,6 +418,11 @@ def test_no_row_names_a_node_that_was_purged(database: str, server: Server, tmp_
             dead = "SELECT pg_relation_size('versions') + pg_relation_size('promotions')"
             pages = connection.execute(dead).fetchone()
         assert pages == (2 * 8192,)
+        # Two rows are still written together or not at all.
+        last = store.history()[-1]
+        with pytest.raises(StoreError, match="has changed meanwhile"):
+            store._journal.add(replace(last, number=last.number + 1), last)
+        assert store.history()[-1] == last
         assert set(store.predict().answers) == {"hats", "shoes"}
 
 
