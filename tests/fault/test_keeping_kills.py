@@ -27,8 +27,8 @@ COMMITS = ("do_commit", COMMITTED)
 Said = tuple[int, int, bytes, bytes]
 
 
-def taught(place: Path) -> None:
-    store, new = made(place)
+def taught(place: Path, database: str | None = None) -> None:
+    store, new = made(place, database=database)
     with store:
         for name, nodes in new.items():
             store.add({name: nodes[:4]})

@@ -12,6 +12,7 @@ import tempfile
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from itertools import count
 from multiprocessing import get_context
@@ -30,6 +31,7 @@ from nodegraft.store import database as database_room
 from nodegraft.store.journal import Journal
 from nodegraft.store.migration import Migration, migrated, require_current
 from nodegraft.store.store import Store
+from tests.fault.test_keeping_kills import files, prune, purge, purge_again, said, taught
 from tests.fault.test_store_kills import COMMITTED, forked, killed_at, seen, steps_of, was_killed
 from tests.store.small import REVISION_1, made
 from tests.store.test_purging import BRAND, KEY, WORD, found_in, tabled
@@ -437,7 +439,36 @@ def test_no_row_names_a_node_that_was_purged(database: str, server: Server, tmp_
             dead = "SELECT pg_relation_size('versions') + pg_relation_size('promotions')"
             pages = connection.execute(dead).fetchone()
         assert pages == (2 * 8192,)
+        # Two rows are still written together or not at all.
+        last = store.history()[-1]
+        with pytest.raises(StoreError, match="has changed meanwhile"):
+            store._journal.add(replace(last, number=last.number + 1), last)
+        assert store.history()[-1] == last
         assert set(store.predict().answers) == {"hats", "shoes"}
+
+
+KEEPING = {
+    "prune": (taught, prune, prune),
+    "purge": (lambda *given: tabled(*given).close(), purge, purge_again),
+}
+
+
+@pytest.mark.parametrize("name", KEEPING)
+def test_what_is_cut_at_a_commit_is_finished_by_the_next(
+    name: str, database: str, server: Server, tmp_path: Path
+) -> None:
+    place, (start, do, again) = tmp_path / "store", KEEPING[name]
+    start(place, database)
+    before, undisturbed = said(place), server.twin(place)
+    names = steps_of(partial(do, undisturbed))
+    after, committed = said(undisturbed), names.index(COMMITTED)
+    for step in (at for at, one in enumerate(names) if one in ("do_commit", COMMITTED)):
+        twin = server.twin(place)
+        assert killed_at(step, partial(do, twin))
+        assert said(twin) == (before if step < committed else after)
+        again(twin)
+        assert said(twin) == after
+        assert files(twin) == files(undisturbed)
 
 
 PASSWORD = "s3:cr@t"  # noqa: S105

@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from nodegraft.base.errors import ParameterError, StoreError
+from nodegraft.base.errors import NodegraftError, ParameterError, StoreError
 from nodegraft.store.state import first_state
 from nodegraft.store.store import Store
 from nodegraft.tables.features.recipe import FeatureRecipe
@@ -105,8 +105,10 @@ def test_life_goes_on(store: Store) -> None:
     store.grow(new, promote=False)
     assert store.predict(["m1"], version=6).answers == ["hats"]
     store.undo()
-    with pytest.raises(StoreError, match="Version 3 was pruned"):
+    with pytest.raises(StoreError, match="what it took away is gone"):
         store.undo(4)
+    with pytest.raises(StoreError, match="Version 2 was pruned"):
+        store.undo(3)
     with pytest.raises(StoreError, match="was pruned"):
         store.rollback()
 
@@ -144,6 +146,8 @@ def test_nodes_are_listed(store: Store) -> None:
         store.purge([])
     with pytest.raises(ParameterError, match="A list of nodes"):
         store.purge(KEY)
+    with pytest.raises(NodegraftError):
+        store.purge([[KEY]])  # type: ignore[list-item]
 
 
 def test_what_is_known_of_classes_is_learned_anew(tmp_path: Path) -> None:

@@ -122,13 +122,14 @@ def erase_free_space(engine: Engine) -> None:
         engine: The database.
     """
     try:
-        with closing(engine.raw_connection()) as connection:
-            if engine.dialect.name == "sqlite":
+        if engine.dialect.name == "sqlite":
+            # Not in a transaction, as all else is.
+            with closing(engine.raw_connection()) as connection:
                 _vacuum_sqlite(connection)
-            else:
-                connection.driver_connection.autocommit = True  # type: ignore[union-attr]
-                connection.cursor().execute("VACUUM FULL versions, promotions")
-    except (SQLAlchemyError, engine.dialect.loaded_dbapi.Error) as error:
+        else:
+            with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connected:
+                connected.exec_driver_sql("VACUUM FULL versions, promotions")
+    except (SQLAlchemyError, sqlite3.Error) as error:
         raise unreachable(error, engine.url) from error
 
 

@@ -82,27 +82,40 @@ class Purge:
         self._refuse_strangers()
         numbers = dict.fromkeys((self._moves[-1].version, self._journal.candidate().number))
         made = [self._made(self._versions[number - 1], listener) for number in numbers]
-        first, rows = self._versions[-1].number + 1, list[Version]()
+        rows = self._rows(made, by, note)
+        first, after = rows[0], self._moves[-1].number + 1
+        struck = self._write(
+            rows, Promotion(after, first.number, "promote", by, first.note, first.at)
+        )
+        # Of all ages: whoever is about to name one of them is refused, and does it again.
+        removed = sweep(self._journal, self._objects, now())
+        erase_free_space(self._journal.engine)
+        return Purged(
+            len(self._keys),
+            tuple(row.number for row in rows),
+            first.number,
+            tuple(first.detail["versions"]),
+            struck,
+            len(removed),
+        )
+
+    def _rows(self, made: Sequence[Version], by: str, note: str) -> list[Version]:
+        """What is written down of versions made anew; the first of them prunes all others."""
+        whole, at, last = [one.number for one in self._whole], now(), self._versions[-1].number
+        rows = []
         for place, version in enumerate(made):
             detail = {
                 "nodes": len(self._keys),
                 "instead_of": version.number,
-                "versions": [one.number for one in self._whole] if not place else [],
+                "versions": [] if place else whole,
             }
-            row = replace(version, number=first + place, parent=first + place - 1, detail=detail)
-            rows.append(note_without(replace(row, by=by, note=note, at=now()), self._keys))
-        number, note = self._moves[-1].number + 1, rows[0].note
-        move = Promotion(number, first, "promote", by, note, now())
-        struck = self._write(rows, move)
-        # Of all ages: whoever is about to name one of them is refused, and does it again.
-        removed = sweep(self._journal, self._objects, now())
-        erase_free_space(self._journal.engine)
-        whole = tuple(one.number for one in self._whole)
-        made_now = tuple(row.number for row in rows)
-        return Purged(len(self._keys), made_now, first, whole, struck, len(removed))
+            number = last + 1 + place
+            row = replace(version, number=number, parent=number - 1, detail=detail, by=by, at=at)
+            rows.append(note_without(replace(row, note=note), self._keys))
+        return rows
 
     def _made(self, version: Version, listener: Listener) -> Version:
-        """What a version is without the nodes; whose number it gets is not known yet."""
+        """What a version is without the nodes; it still has its number."""
         before = self._states.get(version.names)
         after = state_without(before, self._keys, listener)
         name, graph = self._states.put_graph(after.graph)

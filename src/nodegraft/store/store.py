@@ -10,7 +10,7 @@ import numpy as np
 
 from nodegraft.base.errors import ParameterError
 from nodegraft.base.events import SILENT, Listener
-from nodegraft.graph.keys import Key, several
+from nodegraft.graph.keys import Key, key_array, several
 from nodegraft.store.authorship import author, writable
 from nodegraft.store.changes import Change
 from nodegraft.store.journal import Version
@@ -235,10 +235,10 @@ class Store(StoreWriter):
         """
         from nodegraft.store.purging import Purge
 
-        keys = _plain_keys(several(nodes, "nodes"))
-        if not keys:
+        keys = key_array(several(nodes, "nodes"))
+        if not keys.size:
             raise ParameterError("No node was named: say which ones are to be forgotten.")
-        forgetting = Purge(self._journal, self._objects, self._states, keys)
+        forgetting = Purge(self._journal, self._objects, self._states, keys.tolist())
         try:
             return forgetting.run(author(by), writable(note), listener)
         finally:

@@ -8,7 +8,7 @@ from nodegraft.base.errors import GateError, StoreError
 from nodegraft.base.events import SILENT, Listener
 from nodegraft.store.authorship import author, writable
 from nodegraft.store.changes import Change, changes_labels, replayed
-from nodegraft.store.journal import Promotion, StateNames, Version, now
+from nodegraft.store.journal import PRUNING, Promotion, StateNames, Version, now
 from nodegraft.store.reader import StoreReader
 
 if TYPE_CHECKING:
@@ -98,6 +98,11 @@ class StoreWriter(StoreReader):
         undone = newest if version is None else self._journal.version(version)
         if undone.parent is None:
             raise StoreError("Version 1 is the first: there is nothing before it to go back to.")
+        if undone.action in PRUNING:
+            raise StoreError(
+                f"Version {undone.number} ({undone.action}) cannot be undone: what it took away "
+                "is gone."
+            )
         kept = self._journal.version(undone.parent)
         self._refuse_pruned(kept)
         if undone == newest:

@@ -32,7 +32,7 @@ def prune(
 @user_errors
 def purge(
     place: StorePlace,
-    nodes: Annotated[list[str], typer.Argument(metavar="NODE...", help="Keys of nodes.")],
+    nodes: Annotated[list[str], typer.Argument(metavar="NODE", help="Keys of nodes.")],
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
     note: Note = "",
     by: By = None,
