@@ -85,6 +85,7 @@ def test_class_numbers_are_labels_of_rows(y: Any) -> None:
     for names in (["hats", "shoes"], {0: "hats", 1: "shoes"}):
         labels = labels_from_numbers(y, small_graph(), names)
         assert {name: keys.tolist() for name, keys in labels.items()} == TRUTH
+    assert labels_from_numbers(y, small_graph(), ["wear", "wear"])["wear"].size == 3
 
 
 @pytest.mark.parametrize(

@@ -27,11 +27,12 @@ def labels_from_numbers(
             is no label. To leave nodes out by a mask: ``torch.where(data.train_mask, data.y, -1)``.
         graph: The graph.
         names: The name of each class number, as a list or a dict; None takes the number itself.
+            Numbers of one name are one class.
     """
     numbers = _whole(np.asarray(y), graph.num_nodes)
-    rows = {number: np.flatnonzero(numbers == number) for number in np.unique(numbers).tolist()}
-    rows.pop(-1, None)
-    return KeyedLabels.of(NodeLabels({_name(one, names): rows[one] for one in rows}), graph)
+    name_of = {one: _name(one, names) for one in np.unique(numbers).tolist() if one != -1}
+    labels = NodeLabels.from_names(name_of.get(number) for number in numbers.tolist())
+    return KeyedLabels.of(labels, graph)
 
 
 def _whole(y: NDArray[Any], nodes: int) -> NDArray[np.int64]:

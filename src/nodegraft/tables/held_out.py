@@ -17,7 +17,7 @@ def hold_out(labels: Labels, share: float = 0.2, seed: int = 0) -> tuple[ByClass
 
     >>> taught, checking = hold_out({"hats": range(10), "caps": [20, 21]})
     >>> {name: len(keys) for name, keys in taught.items()}, checking
-    ({'hats': 8, 'caps': 2}, {'hats': [7, 8]})
+    ({'hats': 8, 'caps': 2}, {'hats': [3, 5]})
 
     Args:
         labels: Class name -> keys of its nodes; or a table or Series, as a store takes them.
