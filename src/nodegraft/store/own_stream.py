@@ -51,8 +51,8 @@ class Plan:
         named = [f"{name} ({count})" for name, count in self.left_out.items()]
         more = f" and {len(named) - SHOWN} more" if len(named) > SHOWN else ""
         return (
-            f"Left out, because they have too few labels: {', '.join(named[:SHOWN])}{more}. A class "
-            f"needs {self.needed}: half of them to teach it, half to check it."
+            f"Left out, because they have too few labels: {', '.join(named[:SHOWN])}{more}. A "
+            f"class needs {self.needed}: half of them to teach it, half to check it."
         )
 
 
