@@ -117,6 +117,11 @@ def test_many_classes_arrive_in_few_sessions() -> None:
     assert (setting.base, setting.novel, setting.ways) == (21, 20, 4)
 
 
+def test_of_many_classes_left_out_some_are_named() -> None:
+    plan = planned({f"c{number}": 50 if number < 4 else 9 for number in range(30)}, shots=5)
+    assert "c23 (9) and 6 more. A class needs 10" in plan.exclusion()
+
+
 def test_too_few_labels_for_any_stream_say_what_is_needed(store: Store, tmp_path: Path) -> None:
     with pytest.raises(StoreError, match=r"4 classes of 30 labels each.*has 0 such.*has 20"):
         store.evaluate(shots=15)

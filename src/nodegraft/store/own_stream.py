@@ -21,6 +21,9 @@ FEWEST_LABELS = 4
 SESSIONS = 5
 """So many sessions at most, whatever the number of classes; then several arrive in one."""
 
+SHOWN = 20
+"""So many classes that are left out are named; the others are counted."""
+
 ARRIVAL: Arrival = "present"
 """All nodes of a store's graph are there from the start; it is labels that arrive."""
 
@@ -45,10 +48,11 @@ class Plan:
         """A sentence on the classes that take no part, or nothing."""
         if not self.left_out:
             return ""
-        shown = ", ".join(f"{name} ({count})" for name, count in self.left_out.items())
+        named = [f"{name} ({count})" for name, count in self.left_out.items()]
+        more = f" and {len(named) - SHOWN} more" if len(named) > SHOWN else ""
         return (
-            f"Left out, because they have too few labels: {shown}. A class needs {self.needed}: "
-            "half of them to teach it, half to check it."
+            f"Left out, because they have too few labels: {', '.join(named[:SHOWN])}{more}. A "
+            f"class needs {self.needed}: half of them to teach it, half to check it."
         )
 
 
