@@ -10,6 +10,9 @@ from nodegraft.cli.display.shares import likely
 from nodegraft.cli.display.texts import Texts, add_text_column
 from nodegraft.store.answers import Answers
 
+OTHERS = 24
+"""So many characters are for what else a node may be, if so many are needed."""
+
 MOST_ANSWERS = 50
 """So many answers are shown; more belong in a file."""
 
@@ -29,26 +32,28 @@ def answers_table(answers: Answers, texts: Texts) -> RenderableType:
     table.add_column("class", overflow="fold")
     table.add_column("sure", justify="right", no_wrap=True)
     given = answers.answers[:MOST_ANSWERS]
-    more = answers.probabilities.shape[1] > 1 or None in given
-    if more:
-        table.add_column("or perhaps")
+    others = [_others(answers, row) for row in range(len(given))]
+    if any(others):
+        # The text yields first: it can be cut anywhere.
+        table.add_column("or perhaps", min_width=min(OTHERS, max(map(len, others))))
     told = add_text_column(table, texts)
-    shares = answers.probabilities * answers.known[:, None]
     for row, (node, answer) in enumerate(zip(answers.nodes, given, strict=False)):
-        first = 0 if answer is None else 1
-        others = zip(answers.classes[row][first:], shares[row, first:], strict=True)
-        # A number stays on the line of its class.
-        rest = ", ".join(
-            f"{name}\xa0" + likely(share).replace(" ", "\xa0") for name, share in others
-        )
         table.add_row(
             escape(str(node)),
             "[dim]abstains[/]" if answer is None else escape(answer),
             likely(answers.confidence[row]),
-            *([escape(rest)] if more else []),
+            *([escape(others[row])] if any(others) else []),
             *told[row],
         )
     if len(answers) <= MOST_ANSWERS:
         return table
     left = f"And {len(answers) - MOST_ANSWERS:,} more: --out answers.csv writes all to a file."
     return Group(table, Text(left))
+
+
+def _others(answers: Answers, row: int) -> str:
+    """What else a node may be; a number stays on the line of its class."""
+    first = 0 if answers.answers[row] is None else 1
+    shares = answers.probabilities[row, first:] * answers.known[row]
+    others = zip(answers.classes[row][first:], shares, strict=True)
+    return ", ".join(f"{name}\xa0" + likely(share).replace(" ", "\xa0") for name, share in others)

@@ -6,7 +6,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-LEAST = 16
+LEAST = 14
 """So many characters a column of texts has at least; other columns make room for it."""
 
 Texts = Sequence[str | None]
