@@ -56,7 +56,7 @@ def test_a_node_is_forgotten(shop: Path) -> None:
     told = said(shop, "purge shop hats7 hats1 --yes")
     assert not (shop / "shop" / "cards").exists()
     assert told.startswith("Forgotten: 2 nodes. Version 3, learned anew without, answers")
-    assert "purge 2 nodes from version 1" in said(shop, "history shop")
+    assert "purge 2 nodes from version 2" in said(shop, "history shop")
     assert invoke(shop, "explain shop hats7")[0] == 2
     assert said(shop, "predict shop --nodes hats8")
 

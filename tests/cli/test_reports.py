@@ -49,7 +49,7 @@ def test_without_matplotlib_the_report_says_what_to_install() -> None:
     without = (
         "import sys; sys.modules['matplotlib'] = None\n"
         "from nodegraft.cli.entry import main\n"
-        "sys.argv = ['nodegraft', 'report', 'runs', '--out', 'out']\n"
+        "sys.argv = ['nodegraft', 'lab', 'report', 'runs', '--out', 'out']\n"
         "main()"
     )
     done = subprocess.run([sys.executable, "-c", without], capture_output=True, text=True)

@@ -102,7 +102,7 @@ def write_map(rows: Sequence[dict[str, Any]], job: Job, after: int, folder: Path
         folder: Where to.
     """
     methods = list(dict.fromkeys(row["method"] for row in rows))
-    words = ["nodegraft", "map", "--dataset", job.dataset]
+    words = ["nodegraft", "lab", "map", "--dataset", job.dataset]
     words += [word for method in methods for word in ("--method", method)]
     words += ["--seed", str(job.seed), "--after", str(after), "--data", "DIR", "--out", "RUNS/maps"]
     about = {"command": join(words), "dataset": job.dataset, "after": str(after)}
