@@ -27,6 +27,7 @@ from nodegraft.cli.commands.mending import (
 from nodegraft.cli.commands.report import report
 from nodegraft.cli.commands.results import results
 from nodegraft.cli.commands.run import run
+from nodegraft.cli.commands.serving import add_token, list_tokens, revoke_token, serve
 from nodegraft.cli.commands.table import table
 from nodegraft.cli.commands.teaching import add, label, relabel, unlabel
 from nodegraft.cli.commands.tune import tune
@@ -41,6 +42,7 @@ app = typer.Typer(
 )
 lists = typer.Typer(help="What is there to choose from.", no_args_is_help=True)
 data = typer.Typer(help="Look at datasets.", no_args_is_help=True)
+tokens = typer.Typer(help="Who may ask a service for what.", no_args_is_help=True)
 
 PANELS = {
     "Your data": {"example": example, "init": init, "grow": grow, "sync": sync},
@@ -56,7 +58,13 @@ PANELS = {
         "history": history,
         "diff": diff,
     },
-    "Using": {"predict": predict, "explain": explain, "suggest": suggest, "drift": drift},
+    "Using": {
+        "predict": predict,
+        "explain": explain,
+        "suggest": suggest,
+        "drift": drift,
+        "serve": serve,
+    },
     "Laboratory": {
         "run": run,
         "bench": bench,
@@ -75,6 +83,10 @@ for panel, commands in PANELS.items():
 lists.command("methods")(list_methods)
 lists.command("datasets")(list_datasets)
 data.command("info")(info)
+tokens.command("add")(add_token)
+tokens.command("list")(list_tokens)
+tokens.command("revoke")(revoke_token)
+app.add_typer(tokens, name="token", rich_help_panel="Using")
 app.add_typer(lists, name="list", rich_help_panel="Laboratory")
 app.add_typer(data, name="data", rich_help_panel="Laboratory")
 

@@ -7,7 +7,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from nodegraft.base.errors import StoreError, UnfinishedStoreError
+from nodegraft.base.errors import (
+    StoreChangedError,
+    StoreError,
+    StoreUnreachableError,
+    UnfinishedStoreError,
+)
 from nodegraft.base.extras import extra
 
 with extra("store", package="sqlalchemy", purpose="A store"):
@@ -190,6 +195,17 @@ class Journal:
             raise StoreError(f"There is no version {number}: the newest is {newest}.")
         return Version(**_in_utc(row))
 
+    def version_for(self, key: str) -> Version | None:
+        """The version that a request made; None if it made none.
+
+        Args:
+            key: Of the request.
+        """
+        asked = VERSIONS.c.measures["request"]["key"].as_string()
+        with self.connection() as connection:
+            row = connection.execute(select(VERSIONS).where(asked == key)).mappings().first()
+        return None if row is None else Version(**_in_utc(row))
+
     def promotions(self) -> list[Promotion]:
         """All of them, oldest first; the last one names the champion."""
         with self.connection() as connection:
@@ -210,7 +226,7 @@ class Journal:
                 if promotion:
                     connection.execute(insert(PROMOTIONS).values(**vars(promotion)))
         except IntegrityError as error:
-            raise StoreError(_told(self, version, promotion)) from error
+            raise StoreChangedError(_told(self, version, promotion)) from error
         except SQLAlchemyError as error:
             raise _unreachable(error) from error
 
@@ -301,7 +317,7 @@ def _told(journal: Journal, version: Version | None, promotion: Promotion | None
     )
 
 
-def _unreachable(error: SQLAlchemyError) -> StoreError:
+def _unreachable(error: SQLAlchemyError) -> StoreUnreachableError:
     reason = getattr(error, "orig", None) or error
     hint = " Is it running, and may you write to it?" if isinstance(error, OperationalError) else ""
-    return StoreError(f"The store's database did not answer: {reason}.{hint}")
+    return StoreUnreachableError(f"The store's database did not answer: {reason}.{hint}")

@@ -90,7 +90,8 @@ class State:
 
 
 class States:
-    """States in objects. The last graph that was read is kept: most versions share it.
+    """States in objects. The last graph is kept, as most versions share it, and the last states:
+    what a model has worked out to answer need not be worked out again for the next change.
 
     Args:
         objects: Where they lie.
@@ -99,6 +100,7 @@ class States:
     def __init__(self, objects: Objects) -> None:
         self._objects = objects
         self._graphs = Memo[Graph](most=1)
+        self._states = Memo[State](most=2)
 
     def put(self, state: State, graph: str | None = None) -> StateNames:
         """Keep a state.
@@ -107,11 +109,13 @@ class States:
             state: The state.
             graph: The object of its graph, where that is kept already.
         """
-        return StateNames(
+        names = StateNames(
             graph or self.put_graph(state.graph),
             self._objects.put(*state.labels.state()),
             self._objects.put(*state.model.packed()),
         )
+        self._states.get(names, lambda: state)
+        return names
 
     def put_graph(self, graph: Graph) -> str:
         """Keep a graph; the object that holds it.
@@ -127,6 +131,9 @@ class States:
         Args:
             names: The objects.
         """
+        return self._states.get(names, lambda: self._read(names))
+
+    def _read(self, names: StateNames) -> State:
         labels = StoreLabels.from_state(*self._objects.get(names.labels))
         saved = unpack_model(*self._objects.get(names.model), f"Object {names.model}")
         model = unpacked_model(saved)

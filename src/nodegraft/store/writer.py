@@ -1,6 +1,6 @@
 """A store as it is changed: every change is a row with what it did, and none is taken away."""
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from nodegraft.base.errors import GateError, StoreError
@@ -9,6 +9,7 @@ from nodegraft.store.authorship import author, writable
 from nodegraft.store.changes import Change, changes_labels, replayed
 from nodegraft.store.journal import Promotion, StateNames, Version, now
 from nodegraft.store.reader import StoreReader
+from nodegraft.store.request import Request
 
 if TYPE_CHECKING:
     from nodegraft.store.preview import Preview
@@ -38,6 +39,7 @@ class StoreWriter(StoreReader):
         by: str | None = None,
         note: str = "",
         override: str = "",
+        request: Request | None = None,
         listener: Listener = SILENT,
     ) -> Version:
         """Make a version with other labels, unless it costs more than chance explains.
@@ -48,6 +50,7 @@ class StoreWriter(StoreReader):
             note: Why.
             override: A reason for doing it although held-out nodes speak against it; it is written
                 down.
+            request: What was asked for under a key, written down with the version.
             listener: Is told how far it is.
         """
         from nodegraft.store.preview import compare
@@ -58,15 +61,19 @@ class StoreWriter(StoreReader):
         seen = compare(before, after)
         objections = seen.objections()
         if objections and not override:
-            raise GateError(
-                " ".join(objections) + " Nothing was changed. To do it all the same, give a reason "
-                "with override=… (on the command line --override REASON)."
-            )
+            raise GateError(objections)
         measures = _measures(seen) | ({"override": override} if override else {})
         names = self._states.put(after, graph=parent.graph)
-        return self._added(parent, change.action, change.detail, names, measures, by, note)
+        return self._added(parent, change.action, change.detail, names, measures, by, note, request)
 
-    def undo(self, version: int | None = None, *, by: str | None = None, note: str = "") -> Version:
+    def undo(
+        self,
+        version: int | None = None,
+        *,
+        by: str | None = None,
+        note: str = "",
+        request: Request | None = None,
+    ) -> Version:
         """Make a version without what one version did; its own labels and model come back.
 
         Args:
@@ -74,6 +81,7 @@ class StoreWriter(StoreReader):
                 what is left.
             by: Who does it; None for the user that is logged in.
             note: Why.
+            request: As in :meth:`change`.
         """
         newest = self._journal.version()
         undone = newest if version is None else self._journal.version(version)
@@ -85,7 +93,8 @@ class StoreWriter(StoreReader):
         else:
             names = self._without(undone, kept, newest)
         measures = {"after": kept.measures.get("after", {})} if undone == newest else {}
-        return self._added(newest, "undo", {"version": undone.number}, names, measures, by, note)
+        detail = {"version": undone.number}
+        return self._added(newest, "undo", detail, names, measures, by, note, request)
 
     def _without(self, undone: Version, kept: Version, newest: Version) -> StateNames:
         later = [one for one in self._journal.versions() if one.number > undone.number]
@@ -115,6 +124,7 @@ class StoreWriter(StoreReader):
         repair: bool = False,
         by: str | None = None,
         note: str = "",
+        request: Request | None = None,
     ) -> Version:
         """Make a version with more nodes and edges; what is known of classes follows the graph.
 
@@ -124,6 +134,7 @@ class StoreWriter(StoreReader):
             repair: Leave out what does not fit instead of refusing it.
             by: Who does it; None for the user that is logged in.
             note: Why.
+            request: As in :meth:`change`.
         """
         from nodegraft.store.growth import grown, table_changes
         from nodegraft.store.preview import compare
@@ -134,7 +145,7 @@ class StoreWriter(StoreReader):
         more = table_changes(before.graph, after.graph, 0)
         names = replace(parent.names, graph=self._states.put_graph(after.graph))
         measures = _measures(compare(before, after))
-        return self._added(parent, "grow", more.to_json(), names, measures, by, note)
+        return self._added(parent, "grow", more.to_json(), names, measures, by, note, request)
 
     def sync(
         self,
@@ -204,12 +215,15 @@ class StoreWriter(StoreReader):
         return self._promoted(stack[-2], "rollback", by, note)
 
     def _promoted(self, version: int, action: str, by: str | None, note: str) -> Promotion:
-        last = self._journal.promotions()[-1]
-        if version == last.version:
+        if version == self.champion:
             raise StoreError(f"Version {version} is the one that answers already.")
-        move = Promotion(last.number + 1, version, action, author(by), writable(note), now())
+        move = self._next_promotion(version, action, by, note)
         self._journal.add(promotion=move)
         return move
+
+    def _next_promotion(self, version: int, action: str, by: str | None, note: str) -> Promotion:
+        number = self._journal.promotions()[-1].number + 1
+        return Promotion(number, version, action, author(by), writable(note), now())
 
     def _changed(self, before: "State", change: Change, listener: Listener) -> "State":
         from nodegraft.graph.labels import NodeLabels
@@ -230,7 +244,10 @@ class StoreWriter(StoreReader):
         measures: dict[str, Any],
         by: str | None,
         note: str,
+        request: Request | None = None,
     ) -> Version:
+        if request:
+            measures = measures | {"request": asdict(request)}
         version = Version(
             parent.number + 1,
             parent.number,
@@ -242,7 +259,10 @@ class StoreWriter(StoreReader):
             **vars(names),
             measures=measures,
         )
-        self._journal.add(version)
+        promoted = None
+        if request and request.promote:
+            promoted = self._next_promotion(version.number, "promote", by, note)
+        self._journal.add(version, promoted)
         return version
 
 

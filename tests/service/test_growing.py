@@ -1,0 +1,76 @@
+"""A store made of tables with text: it grows, and is asked by keys that are text."""
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from nodegraft.store.store import Store
+from nodegraft.tables.read import read_tables
+from tests.service.served import asked
+
+WORDS = {"hats": "felt brim wool cap", "shoes": "sole lace heel leather"}
+KEYS = [f"{name}{number}" for name in WORDS for number in range(12)]
+NODES = {
+    "key": KEYS,
+    "text": [f"{text} item{number % 5}" for text in WORDS.values() for number in range(12)],
+}
+EDGES = {"source": KEYS[:-1], "target": KEYS[1:]}
+
+
+@pytest.fixture
+def tables(tmp_path: Path) -> Path:
+    graph = read_tables(pa.table(NODES), pa.table(EDGES), text="text").graph
+    labels = {name: [f"{name}{number}" for number in range(5)] for name in WORDS}
+    Store.init(tmp_path / "wear", graph, labels).close()
+    return tmp_path / "wear"
+
+
+def test_new_nodes_are_taken_in_and_answered(tables: Path) -> None:
+    rows = {
+        "nodes": [{"key": "x/1", "text": "felt cap wool"}, {"key": "x2"}],
+        "edges": [{"source": "x/1", "target": "hats3"}],
+    }
+    with asked(tables) as client:
+        before = client.get("/readyz").json()["graph_version"]
+        assert client.post("/v1/predict", json={"keys": ["x/1"]}).status_code == 404
+        sent: dict[str, Any] = {"json": rows, "params": {"promote": True}}
+        key = {"Idempotency-Key": "1"}
+        grown = client.post("/v1/nodes", **sent, headers=key)
+        assert (grown.status_code, grown.json()["session"]["detail"]["added"]) == (201, 2)
+        assert client.post("/v1/nodes", **sent, headers=key).json() == grown.json()
+        found = client.post("/v1/predict", json={"keys": ["x/1"]}).json()
+        assert found["answers"][0]["class"] == "hats"
+        assert found["graph_version"] == grown.json()["graph_version"] != before
+        assert client.get("/v1/explain", params={"node": "x/1"}).json()["node"] == "x/1"
+        keys = {"name": "keys", "shape": [1], "datatype": "BYTES", "data": ["x/1"]}
+        answer = client.post("/v2/models/wear/infer", json={"inputs": [keys]}).json()
+        assert answer["outputs"][0]["data"] == ["hats"]
+        taught = {"classes": {"a/b ü": ["hats9", "hats10"]}, "override": "a test"}
+        assert client.post("/v1/classes", json=taught).status_code == 201
+        assert client.delete("/v1/classes/a%2Fb%20%C3%BC").status_code == 200
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        {"nodes": [{"key": "hats1"}]},
+        {"nodes": [{"key": "x"}, {"key": 3}]},
+        {"nodes": [{"key": "x", "text": [1.0]}]},
+        {"nodes": [{"key": "x", "text": 10**30}]},
+        {"nodes": [{"text": "felt"}]},
+        {"nodes": [{"key": None}]},
+        {"nodes": [{}]},
+        {"edges": [{"source": "hats1", "target": "nobody"}]},
+        {"edges": [{"source": "hats1"}]},
+        {"edges": [{"source": 1, "target": 2}]},
+        {"edges": [{"source": {"a": 1}, "target": 2}]},
+    ],
+)
+def test_rows_that_fit_nowhere_are_told(rows: dict[str, Any], tables: Path) -> None:
+    with asked(tables) as client:
+        answer = client.post("/v1/nodes", json=rows)
+        assert answer.status_code == 422
+        assert answer.json()["error"]["message"]
+        assert client.get("/v1/versions").json()["candidate"] == 1
