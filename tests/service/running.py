@@ -14,7 +14,7 @@ from typing import Any
 
 from tests.fault.test_store_kills import forked, was_killed
 
-LONGEST = 30.0
+LONGEST, LONGEST_LIFE = 30.0, 600
 
 
 def free_port() -> int:
@@ -72,6 +72,7 @@ def started(place: Path, port: int, prepare: Callable[[], None] = lambda: None) 
         from nodegraft.service.server import serve
         from nodegraft.service.settings import Settings
 
+        signal.alarm(LONGEST_LIFE)
         prepare()
         serve(Settings(place, port=port, rate=0.0))
 

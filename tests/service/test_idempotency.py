@@ -16,7 +16,7 @@ KEY = {"Idempotency-Key": "lesson 1"}
 def test_the_same_change_with_the_same_key_is_answered_as_the_first_time(
     shop: Path, new: New
 ) -> None:
-    sent = {"json": lesson(new), "headers": KEY, "params": {"promote": True}}
+    sent: dict[str, Any] = {"json": lesson(new), "headers": KEY, "params": {"promote": True}}
     with asked(shop) as client:
         first = client.post("/v1/classes", **sent)
         client.post("/v1/classes", json=lesson(new, 1))

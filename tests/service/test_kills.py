@@ -33,10 +33,10 @@ class Teacher:
     def work(self) -> None:
         while not self.ending.is_set():
             step = len(self.acknowledged)
-            path, body = "/v1/classes?promote=1", lesson(self._new)
-            if step % 2:
-                path = f"/v1/sessions/{self.acknowledged[-1]['model_version']}:undo?promote=1"
-                body = None
+            path, body = "/v1/classes", lesson(self._new) if step % 2 == 0 else None
+            if body is None:
+                path = f"/v1/sessions/{self.acknowledged[-1]['model_version']}:undo"
+            path += "?promote=1"
             self.acknowledged.append(self._answered(path, body, f"step {step}"))
 
     def _answered(self, path: str, body: Any, key: str) -> dict[str, Any]:

@@ -115,7 +115,7 @@ def test_letting_a_version_answer_at_once_takes_more_than_teaching(
     tokens = Tokens(shop)
     teach, admin = (tokens.add(scope.value, scope) for scope in (Scope.TEACH, Scope.ADMIN))
     with asked(shop) as client:
-        sent = {"json": {"classes": new}, "params": {"promote": True}}
+        sent: dict[str, Any] = {"json": {"classes": new}, "params": {"promote": True}}
         assert client.post("/v1/classes", **sent, headers=bearer(teach)).status_code == 403
         made = client.post("/v1/classes", **sent, headers=bearer(admin))
         assert made.json()["session"]["by"] == "admin"

@@ -31,7 +31,8 @@ def serve(
     from nodegraft.service.server import serve as run
     from nodegraft.service.settings import Settings
 
-    run(Settings(place, host, port, workers, tuple(names or ()), rate))
+    settings = Settings(place, host, port, workers, tuple(names or ()), rate)
+    run(settings, lambda address: _tell(place, address))
 
 
 @user_errors
@@ -63,6 +64,11 @@ def revoke_token(place: StorePlace, name: TokenName) -> None:
     """Make a token worthless, at once."""
     _tokens_of(place).revoke(name)
     typer.echo(f"{name} is refused from now on.")
+
+
+def _tell(place: Path, address: str) -> None:
+    who = "whoever has a token" if Tokens(place).listed() else "all users of this machine"
+    typer.echo(f"{place} will answer {who} at {address}; Ctrl+C ends it.", err=True)
 
 
 def _tokens_of(place: Path) -> Tokens:
