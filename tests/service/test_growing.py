@@ -1,38 +1,36 @@
 """A store made of tables with text: it grows, and is asked by keys that are text."""
 
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 import pytest
+from starlette.testclient import TestClient
 
-from nodegraft.store.store import Store
-from nodegraft.tables.read import read_tables
-from tests.service.served import asked
-
-WORDS = {"hats": "felt brim wool cap", "shoes": "sole lace heel leather"}
-KEYS = [f"{name}{number}" for name in WORDS for number in range(12)]
-NODES = {
-    "key": KEYS,
-    "text": [f"{text} item{number % 5}" for text in WORDS.values() for number in range(12)],
-}
-EDGES = {"source": KEYS[:-1], "target": KEYS[1:]}
+from tests.service.served import asked, make_of_tables
 
 
-@pytest.fixture
-def tables(tmp_path: Path) -> Path:
-    graph = read_tables(pa.table(NODES), pa.table(EDGES), text="text").graph
-    labels = {name: [f"{name}{number}" for number in range(5)] for name in WORDS}
-    Store.init(tmp_path / "wear", graph, labels).close()
-    return tmp_path / "wear"
+@pytest.fixture(scope="module")
+def tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("tables") / "wear"
+    make_of_tables(place)
+    return place
 
 
-def test_new_nodes_are_taken_in_and_answered(tables: Path) -> None:
+@pytest.fixture(scope="module")
+def client(tables: Path) -> Iterator[TestClient]:
+    with asked(tables) as client:
+        yield client
+
+
+def test_new_nodes_are_taken_in_and_answered(tables: Path, tmp_path: Path) -> None:
     rows = {
-        "nodes": [{"key": "x/1", "text": "felt cap wool"}, {"key": "x2"}],
+        "nodes": [{"key": "x/1", "text": "felt cap wool", "price": 3}, {"key": "x2"}],
         "edges": [{"source": "x/1", "target": "hats3"}],
     }
-    with asked(tables) as client:
+    shutil.copytree(tables, tmp_path / "wear")
+    with asked(tmp_path / "wear") as client:
         before = client.get("/readyz").json()["graph_version"]
         assert client.post("/v1/predict", json={"keys": ["x/1"]}).status_code == 404
         sent: dict[str, Any] = {"json": rows, "params": {"promote": True}}
@@ -68,9 +66,8 @@ def test_new_nodes_are_taken_in_and_answered(tables: Path) -> None:
         {"edges": [{"source": {"a": 1}, "target": 2}]},
     ],
 )
-def test_rows_that_fit_nowhere_are_told(rows: dict[str, Any], tables: Path) -> None:
-    with asked(tables) as client:
-        answer = client.post("/v1/nodes", json=rows)
-        assert answer.status_code == 422
-        assert answer.json()["error"]["message"]
-        assert client.get("/v1/versions").json()["candidate"] == 1
+def test_rows_that_fit_nowhere_are_told(rows: dict[str, Any], client: TestClient) -> None:
+    answer = client.post("/v1/nodes", json=rows)
+    assert answer.status_code == 422
+    assert answer.json()["error"]["message"]
+    assert client.get("/v1/versions").json()["candidate"] == 1

@@ -62,6 +62,14 @@ def test_a_token_that_is_revoked_is_refused_at_once(shop: Path) -> None:
         tokens.add("anna", Scope.ADMIN)
         tokens.revoke("ci")
         assert client.get("/v1/classes", headers=bearer(secret)).status_code == 401
+        # Whoever revokes the last one does not mean to let everybody in.
+        tokens.revoke("anna")
+        assert client.get("/v1/classes").status_code == 401
+
+
+def test_a_service_for_others_stays_shut_without_its_file(shop: Path) -> None:
+    with asked(shop, host="192.0.2.7") as client:
+        assert client.get("/v1/classes").status_code == 401
 
 
 def routes() -> list[tuple[str, str]]:

@@ -52,6 +52,7 @@ class Door:
     def __init__(self, app: ASGIApp, settings: Settings, tokens: Tokens, metrics: Metrics) -> None:
         self._app, self._tokens, self._metrics = app, tokens, metrics
         self._hosts, self._rate = settings.hosts, Rate(settings.rate)
+        self._private = settings.is_loopback
 
     async def __call__(self, connection: Connection, receive: Receive, send: Send) -> None:
         """Let a request in, or say why not."""
@@ -98,7 +99,7 @@ class Door:
             raise HttpError(403, "wrong_origin", "A page of another site asks.", advice)
 
     def _caller(self, path: str, headers: Headers) -> Token:
-        if path in OPEN or not self._tokens.listed():
+        if path in OPEN or (self._private and not self._tokens.required):
             return NOBODY
         kind, _, secret = headers.get("authorization", "").partition(" ")
         found = self._tokens.find(secret.strip()) if kind.lower() == "bearer" else None

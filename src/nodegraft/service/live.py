@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from threading import Event, Lock, Thread
 
+from nodegraft.store.journal import Version
 from nodegraft.store.state import State
 from nodegraft.store.store import Store
 
@@ -18,14 +19,21 @@ LOG = logging.getLogger("nodegraft.service")
 class Live:
     """One version, ready to answer. Whoever answers takes it once: no answer mixes two."""
 
-    version: int
-    """Its number."""
-
-    graph_version: str
-    """The hash of its graph."""
+    row: Version
+    """What the store says of it."""
 
     state: State
     """Graph, labels and model; what the model needs for scores is worked out."""
+
+    @property
+    def version(self) -> int:
+        """Its number."""
+        return self.row.number
+
+    @property
+    def graph_version(self) -> str:
+        """The hash of its graph."""
+        return self.row.graph
 
 
 class LiveVersion:
@@ -44,15 +52,15 @@ class LiveVersion:
         self._one_at_a_time = Lock()
         self._ending = Event()
         self._thread = Thread(target=self._watch, name="follower", daemon=True)
-        self.now = self._made(store.champion)
+        self.now = self._made(self._champion())
         swapped(self.now)
 
     def follow(self) -> None:
         """Be on the store's champion when this ends, if the store can be read."""
         with self._one_at_a_time:
             try:
-                champion = self._store.champion
-                if champion != self.now.version:
+                champion = self._champion()
+                if champion != self.now.row:
                     self.now = self._made(champion)
                     self._swapped(self.now)
             except Exception:
@@ -72,9 +80,11 @@ class LiveVersion:
         while not self._ending.wait(FOLLOW_SECONDS):
             self.follow()
 
-    def _made(self, number: int) -> Live:
-        version = self._store.version(number)
-        state = self._store.state(number)
+    def _champion(self) -> Version:
+        return self._store.version(self._store.champion)
+
+    def _made(self, version: Version) -> Live:
+        state = self._store.state(version.number)
         # One answer makes the model work out all that it needs for the others.
         state.answers(state.graph.rows[:1])
-        return Live(number, version.graph, state)
+        return Live(version, state)

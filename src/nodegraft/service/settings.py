@@ -41,7 +41,7 @@ class Settings:
 
     def check(self) -> None:
         """Refuse to be open to everybody, or to nobody."""
-        if self._is_loopback():
+        if self.is_loopback:
             return
         if not Tokens(self.store).listed():
             raise ParameterError(
@@ -55,7 +55,9 @@ class Settings:
                 "by which names it is called, with --name shop.example."
             )
 
-    def _is_loopback(self) -> bool:
+    @property
+    def is_loopback(self) -> bool:
+        """Whether only this machine can reach it."""
         try:
             return self.host == "localhost" or ip_address(self.host).is_loopback
         except ValueError:

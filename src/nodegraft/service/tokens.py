@@ -79,6 +79,11 @@ class Tokens:
             self._listed, self._seen = self._read(), stamp
         return self._listed
 
+    @property
+    def required(self) -> bool:
+        """Whether a caller must show one: also when the last one has been revoked."""
+        return self._path.exists()
+
     def find(self, secret: str) -> Token | None:
         """The token that a caller has shown; None if there is none.
 

@@ -67,7 +67,7 @@ def revoke_token(place: StorePlace, name: TokenName) -> None:
 
 
 def _tell(place: Path, address: str) -> None:
-    who = "whoever has a token" if Tokens(place).listed() else "all users of this machine"
+    who = "whoever has a token" if Tokens(place).required else "all users of this machine"
     typer.echo(f"{place} will answer {who} at {address}; Ctrl+C ends it.", err=True)
 
 
