@@ -1,6 +1,7 @@
 """A service that listens: readers beside a writer, slow callers, and a stop that loses nothing."""
 
 import http.client
+import json
 import socket
 import subprocess
 import sys
@@ -100,6 +101,17 @@ def test_slow_callers_are_sent_away_and_hold_up_nobody(shop: Path) -> None:
         assert monotonic() - began < 10.0
         for one in (*silent, *slow_bodies):
             one.close()
+
+
+def test_a_body_that_is_cut_changes_nothing(shop: Path, new: New) -> None:
+    with running(shop) as life:
+        content = json.dumps(lesson(new)).encode()
+        head = f"POST /v1/classes HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(content) + 1}"
+        with socket.create_connection(("127.0.0.1", life.port), 20) as caller:
+            caller.sendall(head.encode() + b"\r\nContent-Type: application/json\r\n\r\n" + content)
+        assert life.ask("GET", "/v1/versions")[1]["candidate"] == 1
+    with Store.open(shop) as store:
+        assert store.candidate == 1
 
 
 def test_what_has_begun_is_ended_before_a_service_stops(shop: Path, new: New) -> None:

@@ -40,6 +40,8 @@ async def _read(receive: Receive) -> bytes:
     parts, size = list[bytes](), 0
     while True:
         message = await receive()
+        if message["type"] == "http.disconnect":
+            raise HttpError(400, "cut", "The body ended before its end.", "Send it again.")
         parts.append(message.get("body", b""))
         size += len(parts[-1])
         if size > MOST_BYTES:

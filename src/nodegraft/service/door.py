@@ -89,12 +89,11 @@ class Door:
 
     def _check_host(self, headers: Headers) -> None:
         """A page of another site that a browser shows here must not be able to ask."""
-        host = headers.get("host", "")
-        origin = headers.get("origin")
+        host, origin = headers.get("host", ""), headers.get("origin")
         if _name(f"//{host}") not in self._hosts:
             advice = "Use a name that the service was started with (--name)."
             raise HttpError(400, "wrong_host", "This service has another name.", advice)
-        if origin is not None and urlsplit(origin).netloc != host:
+        if origin is not None and origin.partition("://")[2] != host:
             advice = "Ask from a program, or from a page of this host."
             raise HttpError(403, "wrong_origin", "A page of another site asks.", advice)
 
@@ -104,10 +103,9 @@ class Door:
         kind, _, secret = headers.get("authorization", "").partition(" ")
         found = self._tokens.find(secret.strip()) if kind.lower() == "bearer" else None
         if found is None:
-            advice = "Send `Authorization: Bearer TOKEN`; `nodegraft token add` makes one."
-            headers_of_answer = {"WWW-Authenticate": "Bearer"}
             told = "A token is needed that this store knows."
-            raise HttpError(401, "no_token", told, advice, headers_of_answer)
+            advice = "Send `Authorization: Bearer TOKEN`; `nodegraft token add` makes one."
+            raise HttpError(401, "no_token", told, advice, {"WWW-Authenticate": "Bearer"})
         return found
 
     def _tell(self, visit: _Visit) -> None:

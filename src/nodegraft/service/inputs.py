@@ -1,5 +1,6 @@
 """What routes are given: by callers, and by the service itself."""
 
+from hashlib import sha256
 from typing import Annotated
 from uuid import uuid4
 
@@ -16,8 +17,6 @@ from nodegraft.service.limits import MOST_LISTED
 from nodegraft.service.service import Service
 from nodegraft.service.tokens import Scope, Token
 from nodegraft.store.request import Request as Wish
-
-_BEARER = HTTPBearer(auto_error=False, description="From `nodegraft token add`.")
 
 
 def _caller(request: Request) -> Token:
@@ -47,11 +46,14 @@ def needs(wanted: Scope) -> Dependency:
     async def check(request: Request) -> None:
         require(_caller(request), wanted)
 
-    documented: Dependency = Depends(check)
-    return documented
+    dependency: Dependency = Depends(check)
+    return dependency
 
 
-BEARER: Dependency = Security(_BEARER)
+BEARER: Dependency = Security(
+    HTTPBearer(auto_error=False, description="From `nodegraft token add`.")
+)
+"""What says in the OpenAPI document that a token is needed; the door asks for it."""
 
 
 async def _service(request: Request) -> Service:
@@ -81,7 +83,7 @@ async def _wish(
 ) -> Wish:
     if promote:
         require(_caller(request), Scope.ADMIN)
-    body = (await request.body()).decode("latin-1")
+    body = sha256(await request.body()).hexdigest()
     content = content_hash(request.method, request.url.path, request.url.query, body)
     return Wish(idempotency_key or uuid4().hex, content, promote)
 
