@@ -19,9 +19,18 @@ from nodegraft.service.tokens import Scope, Token
 from nodegraft.store.request import Request as Wish
 
 
-def _caller(request: Request) -> Token:
+async def _caller(request: Request) -> Token:
     token: Token = request.state.caller
     return token
+
+
+async def _service(request: Request) -> Service:
+    service: Service = request.app.state.service
+    return service
+
+
+Caller = Annotated[Token, Depends(_caller)]
+Served = Annotated[Service, Depends(_service)]
 
 
 def require(caller: Token, wanted: Scope) -> None:
@@ -43,8 +52,8 @@ def needs(wanted: Scope) -> Dependency:
         wanted: The scope.
     """
 
-    async def check(request: Request) -> None:
-        require(_caller(request), wanted)
+    async def check(caller: Caller) -> None:
+        require(caller, wanted)
 
     dependency: Dependency = Depends(check)
     return dependency
@@ -56,17 +65,9 @@ BEARER: Dependency = Security(
 """What says in the OpenAPI document that a token is needed; the door asks for it."""
 
 
-async def _service(request: Request) -> Service:
-    service: Service = request.app.state.service
-    return service
-
-
-async def _token(request: Request) -> Token:
-    return _caller(request)
-
-
 async def _wish(
     request: Request,
+    caller: Caller,
     promote: Annotated[
         bool,
         Query(description="Let the new version answer at once; this takes the scope admin."),
@@ -82,14 +83,12 @@ async def _wish(
     ] = None,
 ) -> Wish:
     if promote:
-        require(_caller(request), Scope.ADMIN)
+        require(caller, Scope.ADMIN)
     body = sha256(await request.body()).hexdigest()
     content = content_hash(request.method, request.url.path, request.url.query, body)
     return Wish(idempotency_key or uuid4().hex, content, promote)
 
 
-Served = Annotated[Service, Depends(_service)]
-Caller = Annotated[Token, Depends(_token)]
 Wanted = Annotated[Wish, Depends(_wish)]
 Node = Annotated[str, Query(description="The key of a node.", min_length=1, max_length=1_000)]
 Limit = Annotated[
