@@ -127,11 +127,13 @@ def test_what_has_begun_is_ended_before_a_service_stops(shop: Path, new: New) ->
         assert store.candidate == answers[0][1]["model_version"] == 2
 
 
-def test_several_workers_answer_from_the_command_line(shop: Path, new: New) -> None:
+def test_several_workers_answer_from_the_command_line(shop: Path, new: New, tmp_path: Path) -> None:
     port = free_port()
     code = "from nodegraft.cli.entry import main; main()"
     command = [sys.executable, "-c", code, "serve", str(shop), "--port", str(port)]
-    with subprocess.Popen([*command, "--workers", "2"], stderr=subprocess.PIPE, text=True) as run:
+    # Into a file: a pipe that nobody reads would fill, and the service wait.
+    log = tmp_path / "log"
+    with log.open("wb") as told, subprocess.Popen([*command, "--workers", "2"], stderr=told) as run:
         try:
             life = Running(run.pid, port)
             wait_until_ready(life)
@@ -143,15 +145,16 @@ def test_several_workers_answer_from_the_command_line(shop: Path, new: New) -> N
                 version = life.ask("GET", "/readyz")[1]["model_version"]
                 seen = seen + 1 if version == 2 else 0
                 assert monotonic() - began < 20
+                sleep(0.01)
             metrics = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
             metrics.request("GET", "/metrics")
             assert b"nodegraft_model_version 2.0" in metrics.getresponse().read()
             metrics.close()
         finally:
             run.terminate()
-            told = run.communicate(timeout=30)[1]
+            run.wait(30)
     assert run.returncode == 0
-    first, *lines = told.splitlines()
+    first, *lines = log.read_text().splitlines()
     assert f"at http://127.0.0.1:{port}" in first
     assert all(line.startswith("{") for line in lines)
 
