@@ -2,8 +2,8 @@
 
 Every field of every public class and every argument of every public function and method needs a
 sentence: a field in the text below it or under ``Args:`` of its class, an argument under ``Args:``
-of its function (or in the help of a command's option). A method that overrides another one need not
-say again what that says.
+of its function (or in the help of a command's option; those of routes are in the OpenAPI document).
+A method that overrides another one need not say again what that says.
 """
 
 import ast
@@ -44,7 +44,7 @@ def all_parameters() -> Iterator[Parameter]:
                 continue
             if inspect.isclass(value):
                 yield from _of_class(value)
-            elif inspect.isfunction(value):
+            elif inspect.isfunction(value) and not _is_route(value):
                 yield from _of_function(value, f"{module.__name__}.{name}")
 
 
@@ -117,6 +117,11 @@ def _texts_below_fields(cls: type) -> frozenset[str]:
         and isinstance(text.value, ast.Constant)
         and isinstance(text.value.value, str)
     )
+
+
+def _is_route(function: Any) -> bool:
+    """Whether callers of a service are told of its arguments, each by its own description."""
+    return str(function.__module__).startswith("nodegraft.service.routes.")
 
 
 def _is_protocol(cls: type) -> bool:

@@ -141,6 +141,11 @@ WRONG = {
     "grow shop": "Nothing to grow by",
     "grow shop --nodes nodes.parquet": "graph has already",
     "sync shop --nodes strangers.parquet": "text",
+    "serve nowhere": "nowhere is no store",
+    "serve shop --host 0.0.0.0": "no token",
+    "serve shop --host no.such.host.invalid": "no token",
+    "token add nowhere --name ci": "nowhere is no store",
+    "token revoke shop --name ci": "no token called 'ci'",
 }
 
 

@@ -302,7 +302,7 @@ def test_a_store_killed_again_and_again_stays_whole(
             assert store.candidate >= newest
             newest = store.candidate
             check_all_there(store)
-            for number in (newest, store.champion):
+            for number in (newest, newest - 1, store.champion):
                 version = store.history()[number - 1]
                 answers = store.predict(version=number, top=6).probabilities.tobytes()
                 # The same labels have the same model and give the same answers, in every life.

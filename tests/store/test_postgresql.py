@@ -35,6 +35,7 @@ from tests.fault.test_keeping_kills import files, prune, purge, purge_again, sai
 from tests.fault.test_store_kills import COMMITTED, forked, killed_at, seen, steps_of, was_killed
 from tests.store.small import REVISION_1, made
 from tests.store.test_purging import BRAND, KEY, WORD, found_in, tabled
+from tests.store.test_request import check_found_again
 
 # One server for all of them.
 pytestmark = pytest.mark.xdist_group("postgresql")
@@ -208,6 +209,11 @@ def test_a_store_lives_its_life(kept: Made) -> None:
         back = again.predict(version=2, top=3)
     assert back.classes == answers.classes
     assert back.probabilities.tobytes() == answers.probabilities.tobytes()
+
+
+def test_a_request_is_found_again_by_its_key(kept: Made) -> None:
+    with Store.open(kept[0]) as store:
+        check_found_again(store, kept[1])
 
 
 def test_a_store_is_the_same_in_both_databases(kept: Made, tmp_path: Path) -> None:

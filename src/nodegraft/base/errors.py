@@ -65,8 +65,39 @@ class UnfinishedStoreError(StoreError):
         super().__init__("This store was never finished: make it again with `nodegraft init`.")
 
 
+class StoreChangedError(StoreError):
+    """Somebody else has changed the store meanwhile: doing it again may succeed."""
+
+
+class StoreUnreachableError(StoreError):
+    """The store's database does not answer."""
+
+
+class RequestConflictError(StoreError):
+    """A key of a request was used before, for something else.
+
+    Args:
+        key: The key.
+    """
+
+    def __init__(self, key: str) -> None:
+        super().__init__(
+            f"The key {key!r} was used before, to ask for something else: take a new key for each "
+            "change, and the same one only to send the very same change again."
+        )
+
+
 class GateError(StoreError):
-    """A change was refused because it would cost more than the store allows."""
+    """A change was refused because it would cost more than the store allows.
+
+    Args:
+        objections: What speaks against it, a sentence each.
+        advice: What can be done.
+    """
+
+    def __init__(self, objections: Sequence[str], advice: str) -> None:
+        self.objections = tuple(objections)
+        super().__init__(f"{' '.join(objections)} Nothing was changed. {advice}")
 
 
 class RecordConflictError(NodegraftError):

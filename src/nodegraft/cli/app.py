@@ -30,6 +30,7 @@ from nodegraft.cli.commands.mending import (
 from nodegraft.cli.commands.report import report
 from nodegraft.cli.commands.results import results
 from nodegraft.cli.commands.run import run
+from nodegraft.cli.commands.serving import add_token, list_tokens, revoke_token, serve
 from nodegraft.cli.commands.table import table
 from nodegraft.cli.commands.teaching import add, label, relabel, unlabel
 from nodegraft.cli.commands.tune import tune
@@ -43,6 +44,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 lab = typer.Typer(help="Methods measured on streams of classes.", no_args_is_help=True)
+tokens = typer.Typer(help="Who may ask a service for what.", no_args_is_help=True)
 
 PANELS = {
     "Your data": {"example": example, "init": init, "grow": grow, "sync": sync},
@@ -65,6 +67,7 @@ PANELS = {
         "drift": drift,
         "evaluate": evaluate,
         "card": card,
+        "serve": serve,
     },
     "Keeping": {"prune": prune, "purge": purge, "migrate": migrate},
 }
@@ -87,6 +90,10 @@ for panel, commands in PANELS.items():
         app.command(name, rich_help_panel=panel)(command)
 for name, command in LABORATORY.items():
     lab.command(name)(command)
+tokens.command("add")(add_token)
+tokens.command("list")(list_tokens)
+tokens.command("revoke")(revoke_token)
+app.add_typer(tokens, name="token", rich_help_panel="Using")
 app.add_typer(lab, name="lab", rich_help_panel="Laboratory")
 
 

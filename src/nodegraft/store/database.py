@@ -8,7 +8,7 @@ from time import sleep
 from typing import Any
 from urllib.parse import quote
 
-from nodegraft.base.errors import StoreError
+from nodegraft.base.errors import StoreError, StoreUnreachableError
 from nodegraft.base.extras import extra
 
 with extra("store", package="sqlalchemy", purpose="A store"):
@@ -88,7 +88,7 @@ def has_password(url: str | URL) -> bool:
     return bool(_passwords(make_url(url)))
 
 
-def unreachable(error: Exception, url: URL) -> StoreError:
+def unreachable(error: Exception, url: URL) -> StoreUnreachableError:
     """What went wrong with a database, in a sentence without its password.
 
     Args:
@@ -98,11 +98,11 @@ def unreachable(error: Exception, url: URL) -> StoreError:
     reason = str(getattr(error, "orig", None) or error)
     for said, sentence in _SENTENCES.items():
         if said in reason:
-            return StoreError(sentence)
+            return StoreUnreachableError(sentence)
     for password in _passwords(url):
         reason = reason.replace(password, "***")
     hint = " Is it running, and may you write to it?" if isinstance(error, OperationalError) else ""
-    return StoreError(f"The store's database did not answer: {reason}.{hint}")
+    return StoreUnreachableError(f"The store's database did not answer: {reason}.{hint}")
 
 
 def erase_on_delete(connection: Connection) -> None:

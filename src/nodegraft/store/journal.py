@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from nodegraft.base.errors import StoreError, UnfinishedStoreError
+from nodegraft.base.errors import StoreChangedError, StoreError, UnfinishedStoreError
 from nodegraft.base.extras import extra
 from nodegraft.store.database import connected, unreachable
 
@@ -204,6 +204,17 @@ class Journal:
             number = connection.execute(newest).scalar()
         return self.version(number)
 
+    def version_for(self, key: str) -> Version | None:
+        """The version that a request made; None if it made none.
+
+        Args:
+            key: Of the request.
+        """
+        asked = VERSIONS.c.measures["request"]["key"].as_string()
+        with self.connection() as connection:
+            row = connection.execute(select(VERSIONS).where(asked == key)).mappings().first()
+        return None if row is None else Version(**_in_utc(row))
+
     def promotions(self) -> list[Promotion]:
         """All of them, oldest first; the last one names the champion."""
         with self.connection() as connection:
@@ -227,7 +238,7 @@ class Journal:
                 if confirm:
                     confirm()
         except IntegrityError as error:
-            raise StoreError(_told(self, rows)) from error
+            raise StoreChangedError(_told(self, rows)) from error
 
     @contextmanager
     def connection(self) -> Iterator[Connection]:

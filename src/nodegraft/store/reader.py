@@ -12,6 +12,7 @@ from nodegraft.base.tabular import Records
 from nodegraft.graph.keys import Key
 from nodegraft.store.journal import Journal, Promotion, Version, refuse_pruned
 from nodegraft.store.migration import require_current
+from nodegraft.store.request import Request
 from nodegraft.store.settings import journal_in
 
 if TYPE_CHECKING:
@@ -84,6 +85,25 @@ class StoreReader:
     def history(self) -> Records[Version]:
         """All versions, oldest first."""
         return Records(self._journal.versions())
+
+    def version(self, number: int | None = None) -> Version:
+        """One version: what was done, and what it is kept in.
+
+        Args:
+            number: Which one; None for the candidate.
+        """
+        return self._journal.version(number)
+
+    def made_for(self, request: Request) -> Version | None:
+        """The version that a request made when it came before; None if it did not.
+
+        Args:
+            request: The request; one whose key was used for something else is refused.
+        """
+        version = self._journal.version_for(request.key)
+        if version is not None:
+            request.require_same(Request(**version.measures["request"]))
+        return version
 
     def promotions(self) -> Records[Promotion]:
         """Which version answered from when on, oldest first."""

@@ -93,7 +93,8 @@ class State:
 
 
 class States:
-    """States in the folder of a store. The last graph and texts are held: versions share them.
+    """States in the folder of a store. The last graph and texts are held, as versions share them,
+    and the last states: what a model has worked out is there for the next change.
 
     Args:
         place: The folder.
@@ -102,6 +103,7 @@ class States:
     def __init__(self, place: Path) -> None:
         self._place, self._objects = place, Objects(place / "objects")
         self._graphs, self._texts = Memo[Graph](most=1), Memo[NodeTexts](most=1)
+        self._states = Memo[State](most=2)
 
     def put(self, state: State, graph: str, texts: NodeTexts | None = None) -> StateNames:
         """Keep a state.
@@ -111,12 +113,14 @@ class States:
             graph: The object that :meth:`put_graph` made of its graph.
             texts: Of the nodes of its graph, if there are some.
         """
-        return StateNames(
+        names = StateNames(
             graph,
             self._objects.put(*state.labels.state()),
             self._objects.put(*state.model.packed()),
             None if texts is None else self.put_texts(texts),
         )
+        self._states.get(names, lambda: state)
+        return names
 
     def put_graph(self, graph: Graph) -> tuple[str, Graph]:
         """Keep a graph: the object that holds it, and the graph with its shelf.
@@ -145,11 +149,13 @@ class States:
             state: The state.
             names: The objects of a version with the same graph.
         """
-        return replace(
+        kept = replace(
             names,
             labels=self._objects.put(*state.labels.state()),
             model=self._objects.put(*state.model.packed()),
         )
+        self._states.get(kept, lambda: state)
+        return kept
 
     def get(self, names: StateNames) -> State:
         """The state that some objects hold.
@@ -157,6 +163,9 @@ class States:
         Args:
             names: The objects.
         """
+        return self._states.get(names, lambda: self._read(names))
+
+    def _read(self, names: StateNames) -> State:
         labels = StoreLabels.from_state(*self._objects.get(names.labels))
         saved = unpack_model(*self._objects.get(names.model), f"Object {names.model}")
         model = unpacked_model(saved)

@@ -1,15 +1,16 @@
 """A store as it is changed: every change is a row with what it did, and none is taken away."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from nodegraft.base.errors import GateError, StoreError
+from nodegraft.base.errors import GateError, StoreChangedError, StoreError
 from nodegraft.base.events import SILENT, Listener
 from nodegraft.store.authorship import author, writable
 from nodegraft.store.changes import Change, changes_labels, replayed
 from nodegraft.store.journal import PRUNING, Promotion, StateNames, Version, now
 from nodegraft.store.reader import StoreReader
+from nodegraft.store.request import Request
 
 if TYPE_CHECKING:
     from nodegraft.store.labels import StoreLabels
@@ -48,6 +49,7 @@ class StoreWriter(StoreReader):
         note: str = "",
         override: str = "",
         promote: bool = False,
+        request: Request | None = None,
         listener: Listener = SILENT,
     ) -> Version:
         """Make a version with other labels, unless it costs more than chance explains.
@@ -60,6 +62,7 @@ class StoreWriter(StoreReader):
                 down.
             promote: Let it answer at once; not together with ``override``, nor on top of a version
                 that nobody has promoted.
+            request: What was asked for under a key, written down with the version.
             listener: Is told how far it is.
         """
         from nodegraft.store.preview import compare
@@ -82,10 +85,18 @@ class StoreWriter(StoreReader):
             )
         measures = measured(seen) | ({"override": override} if override else {})
         names = self._states.put_learned(after, parent.names)
-        done = Done(change.action, change.detail, measures)
+        done = Done(change.action, change.detail, measures, request)
         return self._added(parent, done, names, by, note, answering)
 
-    def undo(self, version: int | None = None, *, by: str | None = None, note: str = "") -> Version:
+    def undo(
+        self,
+        version: int | None = None,
+        *,
+        by: str | None = None,
+        note: str = "",
+        promote: bool = False,
+        request: Request | None = None,
+    ) -> Version:
         """Make a version without what one version did; its own labels and model come back.
 
         Args:
@@ -93,8 +104,11 @@ class StoreWriter(StoreReader):
                 what is left.
             by: Who does it; None for the user that is logged in.
             note: Why.
+            promote: Let it answer at once; not on top of a version that nobody has promoted.
+            request: As in :meth:`change`.
         """
         parent, newest = self._journal.version(), self._journal.candidate()
+        answering = self._answering(parent) if promote else None
         undone = newest if version is None else self._journal.version(version)
         if undone.parent is None:
             raise StoreError("Version 1 is the first: there is nothing before it to go back to.")
@@ -109,8 +123,8 @@ class StoreWriter(StoreReader):
             names, measures = kept.names, {"after": kept.measures.get("after", {})}
         else:
             names, measures = self._without(undone, kept, parent), {}
-        done = Done("undo", {"version": undone.number}, measures)
-        return self._added(parent, done, names, by, note)
+        done = Done("undo", {"version": undone.number}, measures, request)
+        return self._added(parent, done, names, by, note, answering)
 
     def _without(self, undone: Version, kept: Version, newest: Version) -> StateNames:
         later = [one for one in self._journal.versions() if one.number > undone.number]
@@ -143,6 +157,7 @@ class StoreWriter(StoreReader):
         by: str | None = None,
         note: str = "",
         promote: bool = False,
+        request: Request | None = None,
     ) -> Version:
         """Make a version with more nodes and edges; what is known of classes follows the graph.
 
@@ -154,6 +169,7 @@ class StoreWriter(StoreReader):
             note: Why.
             promote: Let it answer at once, unless held-out nodes speak against it; not on top of a
                 version that nobody has promoted.
+            request: As in :meth:`change`.
         """
         from nodegraft.store.growth import grown, table_changes
         from nodegraft.store.preview import compare
@@ -171,7 +187,7 @@ class StoreWriter(StoreReader):
         if parent.texts is not None and texts is not None:
             together = self._states.texts(parent.texts).followed_by(texts)
             names = replace(names, texts=self._states.put_texts(together))
-        done = Done("grow", more.to_json(), measured(seen))
+        done = Done("grow", more.to_json(), measured(seen), request)
         return self._added(parent, done, names, by, note, answering)
 
     def sync(
@@ -245,10 +261,10 @@ class StoreWriter(StoreReader):
         return self._promoted(stack[-2], "rollback", by, note)
 
     def _promoted(self, version: int, action: str, by: str | None, note: str) -> Promotion:
-        last = self._journal.promotions()[-1]
-        if version == last.version:
+        if version == self.champion:
             raise StoreError(f"Version {version} is the one that answers already.")
-        move = Promotion(last.number + 1, version, action, author(by), writable(note), now())
+        number = self._journal.promotions()[-1].number + 1
+        move = Promotion(number, version, action, author(by), writable(note), now())
         self._journal.add(move)
         return move
 
@@ -305,7 +321,7 @@ class StoreWriter(StoreReader):
             writable(note),
             at,
             **vars(names),
-            measures=done.measures,
+            measures=done.measures | ({"request": asdict(done.request)} if done.request else {}),
         )
         rows: list[Version | Promotion] = [version]
         if answering:
@@ -315,7 +331,7 @@ class StoreWriter(StoreReader):
 
     def _require_whole(self, names: StateNames) -> None:
         if self._objects.lacks(names.all):
-            raise StoreError(
+            raise StoreChangedError(
                 "Files that this version shares with older ones were pruned meanwhile by another "
                 "process. Nothing was written; do it again."
             )
@@ -348,6 +364,9 @@ class Done:
     measures: dict[str, Any]
     """What was measured before and after."""
 
+    request: Request | None = None
+    """What was asked for under a key, if there was one."""
+
 
 def answered_before(moves: Sequence[Promotion]) -> list[int]:
     """The versions that rollbacks lead back to, one after the other; the champion is the last.
@@ -367,7 +386,7 @@ def answered_before(moves: Sequence[Promotion]) -> list[int]:
 def _refuse_objections(seen: "Preview", advice: str) -> None:
     objections = seen.objections()
     if objections:
-        raise GateError(" ".join(objections) + f" Nothing was changed. {advice}")
+        raise GateError(objections, advice)
 
 
 def _labels_after(before: "State", change: Change) -> "StoreLabels":

@@ -1,0 +1,184 @@
+"""What HTTP adds to an answer, against a bare FastAPI route that says the same.
+
+``python performance/service.py`` asks about ten nodes of a synthetic graph (or of ``--dataset``) at
+a fixed rate: a bare route whose answer is ready, and the service, in turns; then the service while
+another caller teaches and undoes a class every second. Latencies count from when a request was due,
+so that a server that falls behind cannot hide it.
+"""
+
+import argparse
+import http.client
+import json
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from multiprocessing import get_context
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from threading import Event, Thread
+from time import perf_counter, sleep
+
+import numpy as np
+import uvicorn
+from fastapi import FastAPI
+
+from nodegraft.datasets.templates.dataset import load_dataset
+from nodegraft.graph.keys import Key
+from nodegraft.service.routes.asking import Predictions, Question
+from nodegraft.service.server import serve
+from nodegraft.service.settings import Settings
+from nodegraft.store.answers import answered
+from nodegraft.store.store import Store
+
+BARE, OURS = 8811, 8812
+NODES, TOP, CALLERS = 10, 3, 8
+
+
+def bare(answer: str) -> None:
+    """A server of one route, which reads the question and has its answer ready."""
+    app, ready = FastAPI(), Predictions(**json.loads(answer.replace('"class"', '"name"')))
+
+    @app.post("/v1/predict")
+    def predict(question: Question) -> Predictions:
+        return ready
+
+    uvicorn.run(app, port=BARE, http="h11", access_log=False, log_level="error")
+
+
+def ours(place: Path, port: int) -> None:
+    """The service."""
+    serve(Settings(place, port=port, rate=0.0))
+
+
+@contextmanager
+def running(port: int, work: Callable[..., None], *given: object) -> Iterator[None]:
+    """A server as a process of its own, that listens."""
+    process = get_context("spawn").Process(target=work, args=given)
+    process.start()
+    while True:
+        try:
+            http.client.HTTPConnection("127.0.0.1", port).connect()
+            break
+        except OSError:
+            sleep(0.1)
+    try:
+        yield
+    finally:
+        process.terminate()
+        process.join()
+
+
+def post(connection: http.client.HTTPConnection, path: str, body: str) -> bytes:
+    """One request; anything but success is an error."""
+    connection.request("POST", path, body, {"Content-Type": "application/json"})
+    answer = connection.getresponse()
+    content = answer.read()
+    if answer.status >= 300:
+        raise RuntimeError(content)
+    return content
+
+
+def latencies(port: int, question: str, rate: float, seconds: float) -> np.ndarray:
+    """Milliseconds from when each request was due to its answer."""
+    began = perf_counter() + 0.1
+
+    def call(caller: int) -> list[float]:
+        connection, took = http.client.HTTPConnection("127.0.0.1", port), []
+        for number in range(caller, int(rate * seconds), CALLERS):
+            due = began + number / rate
+            sleep(max(0.0, due - perf_counter()))
+            post(connection, "/v1/predict", question)
+            took.append(1000 * (perf_counter() - due))
+        return took
+
+    with ThreadPoolExecutor(CALLERS) as pool:
+        return np.concatenate(list(pool.map(call, range(CALLERS))))
+
+
+def in_process(store: Store, keys: list[Key], times: int = 300) -> np.ndarray:
+    """Milliseconds of the answer itself."""
+    state, took = store.state(), []
+    for _ in range(times):
+        began = perf_counter()
+        answered(state, state.graph.rows_of(keys), 1, TOP)
+        took.append(1000 * (perf_counter() - began))
+    return np.array(took[10:])
+
+
+@contextmanager
+def teaching(lesson: str) -> Iterator[None]:
+    """Meanwhile a class comes and goes, a change every second."""
+    done, made = Event(), list[float]()
+
+    def teach() -> None:
+        connection = http.client.HTTPConnection("127.0.0.1", OURS)
+        while not done.wait(1.0):
+            began = perf_counter()
+            version = json.loads(post(connection, "/v1/classes?promote=1", lesson))
+            made.append(perf_counter() - began)
+            done.wait(1.0)
+            post(connection, f"/v1/sessions/{version['model_version']}:undo?promote=1", "")
+
+    teacher = Thread(target=teach)
+    teacher.start()
+    try:
+        yield
+    finally:
+        done.set()
+        teacher.join()
+        print(f"teaching: {len(made)} times, {np.median(made):.2f} s each")
+
+
+def tell(what: str, took: np.ndarray) -> tuple[float, float]:
+    """One line."""
+    middle, last = np.percentile(took, (50, 99))
+    print(f"{what:28} p50 {middle:7.2f} ms   p99 {last:7.2f} ms", flush=True)
+    return float(middle), float(last)
+
+
+def measure(place: Path, keys: list[Key], lesson: str, rate: float, seconds: float) -> None:
+    """All of it, against one store."""
+    question = json.dumps({"keys": keys, "top": TOP})
+    with Store.open(place) as store:
+        own, _ = tell("in process", in_process(store, keys))
+    with running(OURS, ours, place, OURS):
+        answer = post(http.client.HTTPConnection("127.0.0.1", OURS), "/v1/predict", question)
+        with running(BARE, bare, answer.decode()):
+            for port in (BARE, OURS):
+                latencies(port, question, rate, 2.0)
+            rounds = [
+                latencies(port, question, rate, seconds / 2) for port in (BARE, OURS, OURS, BARE)
+            ]
+        route, _ = tell("bare route", np.concatenate((rounds[0], rounds[3])))
+        whole, idle = tell("service", np.concatenate((rounds[1], rounds[2])))
+        print(f"HTTP adds {whole - own:.2f} ms, x{(whole - own) / route:.2f} of a bare route")
+        with teaching(lesson):
+            busy = latencies(OURS, question, rate, seconds)
+        _, last = tell("service while it is taught", busy)
+        print(f"p99 while it is taught: x{last / idle:.2f}")
+
+
+def main() -> None:
+    """Make a store and measure."""
+    parser = argparse.ArgumentParser(description="What HTTP adds to an answer.")
+    parser.add_argument("--dataset", default="synthetic", help="which graph")
+    parser.add_argument("--data", type=Path, help="the folder that holds the data folders")
+    parser.add_argument("--rate", type=float, default=50.0, help="requests in a second")
+    parser.add_argument("--seconds", type=float, default=20.0, help="how long each is asked")
+    given = parser.parse_args()
+    loaded = load_dataset(given.dataset, given.data)
+    graph, names = loaded.graph, sorted(loaded.labels)
+    labels = {name: graph.keys_of(loaded.labels[name]) for name in names}
+    new = names[-1]
+    with TemporaryDirectory() as folder:
+        place = Path(folder) / "store"
+        known = {name: keys for name, keys in labels.items() if name != new}
+        Store.init(place, graph, known).close()
+        keys = graph.keys_of(graph.sampled(NODES, graph.rows[:0]))
+        lesson = json.dumps({"classes": {new: labels[new][:5]}, "override": "a measurement"})
+        print(f"{given.dataset}: {graph.num_nodes:,} nodes, {given.rate:g} requests a second")
+        measure(place, keys, lesson, given.rate, given.seconds)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,78 @@
+"""The application: routes behind a door, over a store that is opened when it starts."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib.metadata import version
+
+from anyio.to_thread import run_sync
+
+from nodegraft.base.extras import extra
+
+with extra("serve", package="fastapi", purpose="A service"):
+    from fastapi import FastAPI
+
+from nodegraft.service.door import Door
+from nodegraft.service.errors import explain_errors
+from nodegraft.service.inputs import BEARER
+from nodegraft.service.metrics import Metrics
+from nodegraft.service.routes import (
+    asking,
+    classes,
+    health,
+    inference,
+    nodes,
+    sessions,
+    versions,
+)
+from nodegraft.service.schemas import Refused
+from nodegraft.service.service import Service
+from nodegraft.service.settings import Settings
+from nodegraft.service.tokens import Tokens
+
+OPEN = (health.OPEN, inference.OPEN)
+GUARDED = (
+    asking.ROUTER,
+    classes.READING,
+    classes.TEACHING,
+    nodes.ROUTER,
+    sessions.READING,
+    sessions.TEACHING,
+    versions.READING,
+    versions.CHOOSING,
+    health.READING,
+    inference.READING,
+)
+
+
+def application(settings: Settings) -> FastAPI:
+    """A service, for any server that speaks ASGI.
+
+    Args:
+        settings: How it is run.
+    """
+    metrics = Metrics()
+
+    @asynccontextmanager
+    async def running(app: FastAPI) -> AsyncIterator[None]:
+        app.state.service = await run_sync(Service.open, settings, metrics)
+        yield
+        await run_sync(app.state.service.close)
+
+    app = FastAPI(
+        title="nodegraft",
+        version=version("nodegraft"),
+        summary="The classes of nodes, and new classes from a handful of them.",
+        lifespan=running,
+        # These pages would load scripts from another host.
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        responses={kind: {"model": Refused, "description": "Refused"} for kind in ("4XX", 422)},
+    )
+    for router in OPEN:
+        app.include_router(router)
+    for router in GUARDED:
+        app.include_router(router, dependencies=[BEARER])
+    explain_errors(app)
+    app.add_middleware(Door, settings=settings, tokens=Tokens(settings.store), metrics=metrics)
+    return app

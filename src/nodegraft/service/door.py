@@ -1,0 +1,137 @@
+"""Where every request comes in: who it is, whether it may, and a line in the log when it ends."""
+
+import logging
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Receive, Send
+from starlette.types import Scope as Connection
+
+from nodegraft.service.body import whole_body
+from nodegraft.service.http_error import HttpError
+from nodegraft.service.metrics import Metrics
+from nodegraft.service.rate import Rate
+from nodegraft.service.settings import Settings
+from nodegraft.service.tokens import Scope, Token, Tokens
+
+OPEN = frozenset(("/livez", "/readyz", "/v2/health/live", "/v2/health/ready"))
+"""What is answered to everybody: who watches over a service has no token."""
+
+NOBODY = Token("local", Scope.ADMIN, "")
+"""Whoever asks a service of a store without tokens, which listens to its own machine alone."""
+
+METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"))
+"""Others are counted together: callers could make up any number of them."""
+
+LOG = logging.getLogger("nodegraft.service")
+
+
+@dataclass
+class _Visit:
+    """One request, from its coming to its end."""
+
+    connection: Connection
+    began: float
+    caller: str = ""
+    status: int = 0
+
+
+class Door:
+    """The outermost part of the application.
+
+    Args:
+        app: What is behind it.
+        settings: How the service is run.
+        tokens: Whom it knows.
+        metrics: What it counts.
+    """
+
+    def __init__(self, app: ASGIApp, settings: Settings, tokens: Tokens, metrics: Metrics) -> None:
+        self._app, self._tokens, self._metrics = app, tokens, metrics
+        self._hosts, self._rate = settings.hosts, Rate(settings.rate)
+        self._private = settings.is_loopback
+
+    async def __call__(self, connection: Connection, receive: Receive, send: Send) -> None:
+        """Let a request in, or say why not."""
+        if connection["type"] != "http":
+            await self._app(connection, receive, send)
+            return
+        visit = _Visit(connection, perf_counter())
+
+        async def noted(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                visit.status = message["status"]
+            await send(message)
+
+        try:
+            await self._let_in(visit, receive, noted)
+        except Exception as error:
+            if visit.status:
+                raise
+            problem = error if isinstance(error, HttpError) else _unexpected(error)
+            await problem.response(connection["path"])(connection, receive, noted)
+        finally:
+            self._tell(visit)
+
+    async def _let_in(self, visit: _Visit, receive: Receive, send: Send) -> None:
+        headers = Headers(scope=visit.connection)
+        self._check_host(headers)
+        caller = self._caller(visit.connection["path"], headers)
+        visit.caller = caller.name
+        visit.connection.setdefault("state", {})["caller"] = caller
+        if not self._rate.allows(caller.name):
+            told = "You ask more often than you may."
+            raise HttpError(429, "too_often", told, "Wait a second.", {"Retry-After": "1"})
+        await self._app(visit.connection, await whole_body(headers, receive), send)
+
+    def _check_host(self, headers: Headers) -> None:
+        """A page of another site that a browser shows here must not be able to ask."""
+        host, origin = headers.get("host", ""), headers.get("origin")
+        if _name(f"//{host}") not in self._hosts:
+            advice = "Use a name that the service was started with (--name)."
+            raise HttpError(400, "wrong_host", "This service has another name.", advice)
+        if origin is not None and origin.partition("://")[2] != host:
+            advice = "Ask from a program, or from a page of this host."
+            raise HttpError(403, "wrong_origin", "A page of another site asks.", advice)
+
+    def _caller(self, path: str, headers: Headers) -> Token:
+        if path in OPEN or (self._private and not self._tokens.required):
+            return NOBODY
+        kind, _, secret = headers.get("authorization", "").partition(" ")
+        found = self._tokens.find(secret.strip()) if kind.lower() == "bearer" else None
+        if found is None:
+            told = "A token is needed that this store knows."
+            advice = "Send `Authorization: Bearer TOKEN`; `nodegraft token add` makes one."
+            raise HttpError(401, "no_token", told, advice, {"WWW-Authenticate": "Bearer"})
+        return found
+
+    def _tell(self, visit: _Visit) -> None:
+        seconds = perf_counter() - visit.began
+        route = getattr(visit.connection.get("route"), "path", "none")
+        method = visit.connection["method"]
+        method = method if method in METHODS else "other"
+        self._metrics.asked(method, route, visit.status, seconds)
+        told: dict[str, Any] = {
+            "method": method,
+            "route": route,
+            "status": visit.status,
+            "milliseconds": round(1000 * seconds, 2),
+            "caller": visit.caller,
+        }
+        LOG.info("request", extra={"told": told})
+
+
+def _name(address: str) -> str | None:
+    try:
+        return urlsplit(address).hostname
+    except ValueError:
+        return None
+
+
+def _unexpected(error: Exception) -> HttpError:
+    LOG.error("a request failed", exc_info=error)
+    advice = "Tell who runs this service: its log says more."
+    return HttpError(500, "internal", "Something went wrong that is not your fault.", advice)

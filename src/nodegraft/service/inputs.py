@@ -1,0 +1,120 @@
+"""What routes are given: by callers, and by the service itself."""
+
+from hashlib import sha256
+from typing import Annotated
+from uuid import uuid4
+
+from fastapi import Depends, Header, Path, Query, Request, Security
+from fastapi.params import Depends as Dependency
+from fastapi.security import HTTPBearer
+
+from nodegraft.base.errors import DataError
+from nodegraft.base.hashing import content_hash
+from nodegraft.graph.graph import Graph
+from nodegraft.graph.keys import Key
+from nodegraft.service.http_error import HttpError
+from nodegraft.service.limits import MOST_LISTED
+from nodegraft.service.service import Service
+from nodegraft.service.tokens import Scope, Token
+from nodegraft.store.request import Request as Wish
+
+
+async def _caller(request: Request) -> Token:
+    token: Token = request.state.caller
+    return token
+
+
+async def _service(request: Request) -> Service:
+    service: Service = request.app.state.service
+    return service
+
+
+Caller = Annotated[Token, Depends(_caller)]
+Served = Annotated[Service, Depends(_service)]
+
+
+def require(caller: Token, wanted: Scope) -> None:
+    """Refuse a caller who may not.
+
+    Args:
+        caller: Who asks.
+        wanted: What it takes.
+    """
+    if not caller.scope.allows(wanted):
+        told = f"This takes the scope {wanted.value}, and your token has {caller.scope.value}."
+        raise HttpError(403, "scope", told, "Ask who runs this service for another token.")
+
+
+def needs(wanted: Scope) -> Dependency:
+    """What a router depends on whose routes take a scope.
+
+    Args:
+        wanted: The scope.
+    """
+
+    async def check(caller: Caller) -> None:
+        require(caller, wanted)
+
+    dependency: Dependency = Depends(check)
+    return dependency
+
+
+BEARER: Dependency = Security(
+    HTTPBearer(auto_error=False, description="From `nodegraft token add`.")
+)
+"""What says in the OpenAPI document that a token is needed; the door asks for it."""
+
+
+async def _wish(
+    request: Request,
+    caller: Caller,
+    promote: Annotated[
+        bool,
+        Query(description="Let the new version answer at once; this takes the scope admin."),
+    ] = False,
+    idempotency_key: Annotated[
+        str | None,
+        Header(
+            min_length=1,
+            max_length=200,
+            description="Another one for each change. Whoever sends the same change with the same "
+            "key again gets the first answer, and nothing is done twice.",
+        ),
+    ] = None,
+) -> Wish:
+    if promote:
+        require(caller, Scope.ADMIN)
+    body = sha256(await request.body()).hexdigest()
+    content = content_hash(request.method, request.url.path, request.url.query, body)
+    return Wish(idempotency_key or uuid4().hex, content, promote)
+
+
+Wanted = Annotated[Wish, Depends(_wish)]
+Node = Annotated[str, Query(description="The key of a node.", min_length=1, max_length=1_000)]
+Limit = Annotated[
+    int, Query(description="How many, newest first.", ge=1, le=MOST_LISTED, examples=[100])
+]
+Number = Annotated[int, Path(description="The number of a version.", ge=1, le=2**31 - 1)]
+Note = Annotated[str, Query(description="Why: it is written down.", max_length=2_000)]
+Override = Annotated[
+    str,
+    Query(
+        description="A reason for doing it although held-out nodes speak against it.",
+        max_length=2_000,
+    ),
+]
+
+
+def key_in(graph: Graph, text: str) -> Key:
+    """A key that came as text, in the type of a graph's.
+
+    Args:
+        graph: The graph that it names a node of.
+        text: What came.
+    """
+    if graph.has_text_keys:
+        return text
+    try:
+        return int(text)
+    except ValueError:
+        raise DataError(f"The keys of this graph are integers, and {text!r} is none.") from None

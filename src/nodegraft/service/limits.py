@@ -1,0 +1,25 @@
+"""How much one caller may ask for at once, and how long anything may take."""
+
+MOST_BYTES = 8 * 2**20
+"""Of a request's body."""
+
+MOST_KEYS = 10_000
+"""Nodes in one question, labels in one lesson, rows in one table."""
+
+MOST_LISTED = 1_000
+"""Rows of one list."""
+
+BODY_SECONDS = 10.0
+"""In which a request must have come whole, its head and its body each."""
+
+TURN_SECONDS = 30.0
+"""How long a change waits for those before it."""
+
+DRAIN_SECONDS = 30
+"""How long a service that is told to stop waits for requests that it has begun."""
+
+START_SECONDS = 60
+"""How long a worker may say nothing before it is replaced: one that starts imports models."""
+
+RATE = 200.0
+"""Requests of one caller in a second, over some seconds."""

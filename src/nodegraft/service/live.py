@@ -1,0 +1,90 @@
+"""The version that answers, as one value that is replaced whole."""
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from threading import Event, Lock, Thread
+
+from nodegraft.store.journal import Version
+from nodegraft.store.state import State
+from nodegraft.store.store import Store
+
+FOLLOW_SECONDS = 1.0
+"""So often the store is asked whether another version answers."""
+
+LOG = logging.getLogger("nodegraft.service")
+
+
+@dataclass(frozen=True)
+class Live:
+    """One version, ready to answer. Whoever answers takes it once: no answer mixes two."""
+
+    row: Version
+    """What the store says of it."""
+
+    state: State
+    """Graph, labels and model; what the model needs for scores is worked out."""
+
+    @property
+    def version(self) -> int:
+        """Its number."""
+        return self.row.number
+
+    @property
+    def graph_version(self) -> str:
+        """The hash of its graph."""
+        return self.row.graph
+
+
+class LiveVersion:
+    """Follows the store's champion, whoever chose it, here or on another host.
+
+    The next version is made ready beside the one that answers, which goes on answering meanwhile.
+
+    Args:
+        store: The store.
+        swapped: Is told of every version that begins to answer.
+    """
+
+    def __init__(self, store: Store, swapped: Callable[[Live], object] = lambda live: None) -> None:
+        self._store = store
+        self._swapped = swapped
+        self._one_at_a_time = Lock()
+        self._ending = Event()
+        self._thread = Thread(target=self._watch, name="follower", daemon=True)
+        self.now = self._made(self._champion())
+        swapped(self.now)
+
+    def follow(self) -> None:
+        """Be on the store's champion when this ends, if the store can be read."""
+        with self._one_at_a_time:
+            try:
+                champion = self._champion()
+                if champion != self.now.row:
+                    self.now = self._made(champion)
+                    self._swapped(self.now)
+            except Exception:
+                # Whatever it is: the last good version goes on answering.
+                LOG.exception("cannot follow the store")
+
+    def start(self) -> None:
+        """Follow in the background, until :meth:`stop`."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Stop following."""
+        self._ending.set()
+        self._thread.join()
+
+    def _watch(self) -> None:
+        while not self._ending.wait(FOLLOW_SECONDS):
+            self.follow()
+
+    def _champion(self) -> Version:
+        return self._store.version(self._store.champion)
+
+    def _made(self, version: Version) -> Live:
+        state = self._store.state(version.number)
+        # One answer makes the model work out all that it needs for the others.
+        state.answers(state.graph.rows[:1])
+        return Live(version, state)

@@ -1,0 +1,209 @@
+"""Routes about classes: which there are, new ones, and those that go."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path
+from pydantic import Field, model_validator
+
+from nodegraft.service.http_error import HttpError
+from nodegraft.service.inputs import Caller, Note, Override, Served, Wanted, needs
+from nodegraft.service.limits import MOST_KEYS
+from nodegraft.service.schemas import Answer, Changed, Form, Keys, NodeKey, Text
+from nodegraft.service.tokens import Scope
+from nodegraft.store.changes import Change
+from nodegraft.store.journal import Version
+from nodegraft.store.preview import Preview as Seen
+
+READING = APIRouter(prefix="/v1", tags=["classes"], dependencies=[needs(Scope.READ)])
+TEACHING = APIRouter(prefix="/v1", tags=["classes"], dependencies=[needs(Scope.TEACH)])
+
+Name = Annotated[str, Path(description="The name of a class.", min_length=1, max_length=1_000)]
+
+
+class KnownClass(Form):
+    """A class that the version that answers knows."""
+
+    name: str = Field(examples=["hats"])
+    """Its name."""
+
+    taught: int = Field(examples=[16])
+    """How many nodes teach it."""
+
+    held_out: int = Field(examples=[4])
+    """How many check it."""
+
+    session: int = Field(examples=[0])
+    """The session that brought it; 0 for the first ones."""
+
+
+class KnownClasses(Answer):
+    """All classes of a version."""
+
+    classes: list[KnownClass]
+    """In the order in which they came."""
+
+
+class Lesson(Form):
+    """New classes and nodes of them."""
+
+    classes: dict[Text, Keys] = Field(
+        min_length=1, examples=[{"e-bikes": ["p91007", "p91008", "p91020"]}]
+    )
+    """New class -> keys of its nodes."""
+
+    note: Text = Field(default="", max_length=2_000, examples=["asked for by sales"])
+    """Why: it is written down."""
+
+    override: Text = Field(default="", max_length=2_000)
+    """A reason for doing it although held-out nodes speak against it; it is written down."""
+
+    @model_validator(mode="after")
+    def bounded(self) -> "Lesson":
+        """Not more labels than one lesson may have."""
+        if sum(map(len, self.classes.values())) > MOST_KEYS:
+            raise ValueError(f"a lesson has {MOST_KEYS:,} labels at most")
+        return self
+
+    @property
+    def change(self) -> Change:
+        """As a store knows it."""
+        return Change("add", {"classes": self.classes})
+
+
+class Flipped(Form):
+    """Nodes that would be answered differently."""
+
+    before: str = Field(examples=["bikes"])
+    """What they are answered to be."""
+
+    after: str = Field(examples=["e-bikes"])
+    """What they would be."""
+
+    nodes: int = Field(examples=[31])
+    """How many of the nodes asked about."""
+
+
+class FlippedNode(Form):
+    """A node that would be answered differently."""
+
+    node: NodeKey = Field(examples=["p91500"])
+    """Its key."""
+
+    before: str = Field(examples=["bikes"])
+    """What it is answered to be."""
+
+    after: str = Field(examples=["e-bikes"])
+    """What it would be."""
+
+    confidence: float = Field(examples=[0.93])
+    """How sure that would be."""
+
+
+class Preview(Answer):
+    """What a lesson would do, and nothing was changed."""
+
+    asked: int = Field(examples=[20000])
+    """How many nodes were asked about: all, or a fair sample."""
+
+    flips: list[Flipped]
+    """How many are answered differently, the most frequent first."""
+
+    examples: list[FlippedNode]
+    """Some of them."""
+
+    accuracy_before: float | None = Field(examples=[0.912])
+    """The share of held-out nodes that are answered rightly."""
+
+    accuracy_after: float | None = Field(examples=[0.911])
+    """The same after it."""
+
+    objections: list[str]
+    """What speaks against it: with any, the lesson is refused unless `override` says why."""
+
+
+@READING.get("/classes")
+def classes(service: Served) -> KnownClasses:
+    """All classes of the version that answers."""
+    live = service.now
+    return KnownClasses(
+        model_version=live.version,
+        graph_version=live.graph_version,
+        classes=[
+            KnownClass(
+                name=name,
+                taught=len(one.taught),
+                held_out=len(one.held_out),
+                session=one.session,
+            )
+            for name, one in live.state.labels.items()
+        ],
+    )
+
+
+@TEACHING.post("/classes", status_code=201)
+async def add(lesson: Lesson, service: Served, caller: Caller, wanted: Wanted) -> Changed:
+    """Teach new classes: this makes a version, unless held-out nodes speak against it."""
+
+    def made() -> Version:
+        return service.store.change(
+            lesson.change,
+            by=caller.name,
+            note=lesson.note,
+            override=lesson.override,
+            promote=wanted.promote,
+            request=wanted,
+        )
+
+    return Changed.of(await service.teaching.done(wanted, made))
+
+
+@TEACHING.post("/classes:preview")
+async def preview(lesson: Lesson, service: Served) -> Preview:
+    """What a lesson would change in the newest version; nothing is changed."""
+
+    def looked() -> tuple[Version, Seen]:
+        version = service.store.version()
+        return version, service.store.preview(lesson.change)
+
+    version, seen = await service.teaching.in_turn(looked)
+    return Preview(
+        model_version=version.number,
+        graph_version=version.graph,
+        asked=seen.asked,
+        flips=[
+            Flipped(before=before, after=after, nodes=count)
+            for (before, after), count in seen.flips.items()
+        ],
+        examples=[FlippedNode(**vars(one)) for one in seen.examples],
+        accuracy_before=seen.before.accuracy,
+        accuracy_after=seen.after.accuracy,
+        objections=seen.objections(),
+    )
+
+
+@TEACHING.delete("/classes/{name:path}")
+async def remove(
+    name: Name,
+    service: Served,
+    caller: Caller,
+    wanted: Wanted,
+    note: Note = "",
+    override: Override = "",
+) -> Changed:
+    """Forget a class: this makes a version without it."""
+
+    def made() -> Version:
+        if name not in service.store.state(service.store.candidate).labels:
+            told = f"The newest version knows no class {name!r}."
+            raise HttpError(404, "unknown_class", told, "Look at GET /v1/sessions.")
+        change = Change("remove", {"names": [name]})
+        return service.store.change(
+            change,
+            by=caller.name,
+            note=note,
+            override=override,
+            promote=wanted.promote,
+            request=wanted,
+        )
+
+    return Changed.of(await service.teaching.done(wanted, made))

@@ -1,0 +1,84 @@
+"""A service as processes that listen."""
+
+import os
+import socket
+from collections.abc import Callable
+from functools import partial
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+from nodegraft.base.errors import ParameterError
+from nodegraft.base.extras import extra
+from nodegraft.service.limits import DRAIN_SECONDS, START_SECONDS
+from nodegraft.service.settings import Settings
+from nodegraft.store.store import Store
+
+with extra("serve", package="uvicorn", purpose="A service"):
+    import uvicorn
+    from uvicorn.supervisors import Multiprocess
+
+    from nodegraft.service.logs import LOGGING
+    from nodegraft.service.metrics import SEVERAL_WORKERS
+    from nodegraft.service.patience import ImpatientProtocol
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
+
+def serve(settings: Settings, told: Callable[[str], object] = lambda address: None) -> None:
+    """Answer until a signal comes; then end what has begun, and return.
+
+    Args:
+        settings: How it is run.
+        told: Is told the address, as soon as it is taken.
+    """
+    settings.check()
+    # Whoever named a wrong folder is told before anything is started.
+    Store.open(settings.store).close()
+    with _bound(settings) as bound, TemporaryDirectory() as counts:
+        host = f"[{settings.host}]" if ":" in settings.host else settings.host
+        told(f"http://{host}:{bound.getsockname()[1]}")
+        config = _config(settings)
+        if settings.workers == 1:
+            uvicorn.Server(config).run(sockets=[bound])
+        else:
+            os.environ[SEVERAL_WORKERS] = counts
+            Multiprocess(config, sockets=[bound]).run()
+
+
+def _bound(settings: Settings) -> socket.socket:
+    """A port that is taken, where nobody listens yet: callers are refused until one can answer."""
+    bound = socket.socket(socket.AF_INET6 if ":" in settings.host else socket.AF_INET)
+    bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        bound.bind((settings.host, settings.port))
+    except OSError as error:
+        bound.close()
+        raise ParameterError(
+            f"Port {settings.port} of {settings.host} cannot be taken: {error.strerror}. Choose "
+            "another one with --port, or an address of this machine with --host."
+        ) from error
+    return bound
+
+
+def _config(settings: Settings) -> uvicorn.Config:
+    return uvicorn.Config(
+        partial(_application, settings),
+        factory=True,
+        workers=settings.workers,
+        http=ImpatientProtocol,
+        lifespan="on",
+        log_config=LOGGING,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        timeout_graceful_shutdown=DRAIN_SECONDS,
+        timeout_worker_healthcheck=START_SECONDS,
+    )
+
+
+def _application(settings: Settings) -> "FastAPI":
+    # Models are slow to import, and who only watches over workers needs none.
+    from nodegraft.service.application import application
+
+    return application(settings)

@@ -1,0 +1,54 @@
+"""What a running service holds: the store, the version that answers, and who may change it."""
+
+from dataclasses import dataclass
+
+from nodegraft.service.live import Live, LiveVersion
+from nodegraft.service.metrics import Metrics
+from nodegraft.service.settings import Settings
+from nodegraft.service.teaching import Teaching
+from nodegraft.store.store import Store
+
+
+@dataclass(frozen=True)
+class Service:
+    """A store that is open, and followed."""
+
+    store: Store
+    """The store."""
+
+    live: LiveVersion
+    """The version that answers."""
+
+    teaching: Teaching
+    """The one writer."""
+
+    metrics: Metrics
+    """What is counted."""
+
+    @classmethod
+    def open(cls, settings: Settings, metrics: Metrics) -> "Service":
+        """A service of a store; its first version is ready to answer.
+
+        Args:
+            settings: How it is run.
+            metrics: What it counts.
+        """
+        store = Store.open(settings.store)
+        live = LiveVersion(store, metrics.swapped)
+        live.start()
+        return cls(store, live, Teaching(store, live), metrics)
+
+    @property
+    def now(self) -> Live:
+        """The version that answers: take it once for each answer."""
+        return self.live.now
+
+    @property
+    def name(self) -> str:
+        """What its model is called: as the folder of the store."""
+        return self.store.place.resolve().name
+
+    def close(self) -> None:
+        """Stop following, and let go of the store."""
+        self.live.stop()
+        self.store.close()

@@ -1,0 +1,64 @@
+"""How a service is run."""
+
+from dataclasses import dataclass
+from ipaddress import ip_address
+from pathlib import Path
+
+from nodegraft.base.errors import ParameterError
+from nodegraft.service.limits import RATE
+from nodegraft.service.tokens import Tokens
+
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
+"""What this machine is called by itself."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What is served, to whom."""
+
+    store: Path
+    """The folder of the store."""
+
+    host: str = "127.0.0.1"
+    """The address to listen on: by default only this machine can reach it."""
+
+    port: int = 8000
+    """The port to listen on; 0 for one that is free."""
+
+    workers: int = 1
+    """How many processes answer."""
+
+    names: tuple[str, ...] = ()
+    """What callers call this host, in addresses they type: any other Host header is refused."""
+
+    rate: float = RATE
+    """Requests of one caller in a second; 0 for no limit."""
+
+    @property
+    def hosts(self) -> frozenset[str]:
+        """All names that a Host header may have."""
+        return frozenset(name.lower() for name in (*LOOPBACK, self.host, *self.names))
+
+    def check(self) -> None:
+        """Refuse to be open to everybody, or to nobody."""
+        if self.is_loopback:
+            return
+        if not Tokens(self.store).listed():
+            raise ParameterError(
+                f"{self.host} can be reached by others, and this store has no token: everybody "
+                "could teach it. Make one first (nodegraft token add STORE --name NAME --scope "
+                "read), or listen on 127.0.0.1."
+            )
+        if self.host in ("0.0.0.0", "::") and not self.names:  # noqa: S104
+            raise ParameterError(
+                f"{self.host} is every address of this machine, and no caller calls it that: say "
+                "by which names it is called, with --name shop.example."
+            )
+
+    @property
+    def is_loopback(self) -> bool:
+        """Whether only this machine can reach it."""
+        try:
+            return self.host == "localhost" or ip_address(self.host).is_loopback
+        except ValueError:
+            return False

@@ -1,0 +1,95 @@
+"""Whatever is sent, nothing fails that is not the caller's mistake."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from starlette.testclient import TestClient
+
+from tests.service.served import KEYS, asked, make_of_tables
+from tests.slow_suite import examples
+
+SETTINGS = settings(
+    max_examples=examples(thorough=2_000, quick=40),
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+
+texts = st.text(alphabet=st.characters(), max_size=8)
+plain = st.none() | st.booleans() | st.integers() | st.floats() | texts
+anything = st.recursive(
+    plain, lambda some: st.lists(some, max_size=4) | st.dictionaries(texts, some, max_size=4)
+)
+keys = st.lists(st.sampled_from(KEYS) | st.integers() | texts, max_size=6)
+rows = st.lists(
+    st.dictionaries(
+        st.sampled_from(["key", "source", "target", "text", "price"]) | texts,
+        st.sampled_from(KEYS) | plain | st.lists(plain, max_size=3),
+        max_size=4,
+    ),
+    max_size=3,
+)
+tensors = st.fixed_dictionaries(
+    {
+        "name": st.just("keys") | texts,
+        "shape": st.lists(st.integers(-1, 4), max_size=3),
+        "datatype": st.sampled_from(["INT64", "BYTES", "FP64"]) | texts,
+        "data": st.lists(plain | keys, max_size=4),
+    }
+)
+FORMS: dict[str, st.SearchStrategy[Any]] = {
+    "/v1/predict": st.fixed_dictionaries(
+        {"keys": keys}, optional={"top": plain, "min_confidence": plain}
+    ),
+    "/v1/classes": st.fixed_dictionaries(
+        {"classes": st.dictionaries(texts, keys, max_size=2)},
+        optional={"note": texts, "override": texts},
+    ),
+    "/v1/nodes": st.fixed_dictionaries({}, optional={"nodes": rows, "edges": rows}),
+    "/v2/models/shop/infer": st.fixed_dictionaries({"inputs": st.lists(tensors, max_size=2)}),
+}
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
+    place = tmp_path_factory.mktemp("fuzz") / "shop"
+    make_of_tables(place)
+    with asked(place) as client:
+        yield client
+
+
+@pytest.mark.parametrize("path", FORMS)
+@SETTINGS
+@given(data=st.data())
+def test_bodies(path: str, client: TestClient, data: st.DataObject) -> None:
+    body = data.draw(FORMS[path] | anything)
+    headers = {"Content-Type": "application/json"}
+    answer = client.post(path, content=json.dumps(body), headers=headers)
+    assert answer.status_code < 500, answer.text
+
+
+@SETTINGS
+@given(
+    method=st.sampled_from(["GET", "POST", "DELETE", "PUT", "HEAD", "STRANGE"]),
+    path=st.sampled_from(
+        [
+            "/v1/explain?node={}",
+            "/v1/suggest?count={}",
+            "/v1/sessions?limit={}",
+            "/v1/sessions/{}:undo",
+            "/v1/versions/{}:promote",
+            "/v1/classes/{}",
+            "/v2/models/{}/infer",
+            "/{}",
+        ]
+    ),
+    value=st.integers().map(str) | texts,
+)
+def test_addresses(method: str, path: str, value: str, client: TestClient) -> None:
+    address = path.format(quote(value.encode(errors="replace"), safe=""))
+    assert client.request(method, address).status_code < 500

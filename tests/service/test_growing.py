@@ -1,0 +1,73 @@
+"""A store made of tables with text: it grows, and is asked by keys that are text."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from tests.service.served import asked, make_of_tables
+
+
+@pytest.fixture(scope="module")
+def tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("tables") / "wear"
+    make_of_tables(place)
+    return place
+
+
+@pytest.fixture(scope="module")
+def client(tables: Path) -> Iterator[TestClient]:
+    with asked(tables) as client:
+        yield client
+
+
+def test_new_nodes_are_taken_in_and_answered(tables: Path, tmp_path: Path) -> None:
+    rows = {
+        "nodes": [{"key": "x/1", "text": "felt cap wool", "price": 3}, {"key": "x2"}],
+        "edges": [{"source": "x/1", "target": "hats3"}],
+    }
+    shutil.copytree(tables, tmp_path / "wear")
+    with asked(tmp_path / "wear") as client:
+        before = client.get("/readyz").json()["graph_version"]
+        assert client.post("/v1/predict", json={"keys": ["x/1"]}).status_code == 404
+        sent: dict[str, Any] = {"json": rows, "params": {"promote": True}}
+        key = {"Idempotency-Key": "1"}
+        grown = client.post("/v1/nodes", **sent, headers=key)
+        assert (grown.status_code, grown.json()["session"]["detail"]["added"]) == (201, 2)
+        assert client.post("/v1/nodes", **sent, headers=key).json() == grown.json()
+        found = client.post("/v1/predict", json={"keys": ["x/1"]}).json()
+        assert found["answers"][0]["class"] == "hats"
+        assert found["graph_version"] == grown.json()["graph_version"] != before
+        assert client.get("/v1/explain", params={"node": "x/1"}).json()["node"] == "x/1"
+        keys = {"name": "keys", "shape": [1], "datatype": "BYTES", "data": ["x/1"]}
+        answer = client.post("/v2/models/wear/infer", json={"inputs": [keys]}).json()
+        assert answer["outputs"][0]["data"] == ["hats"]
+        taught = {"classes": {"a/b ü": ["hats9", "hats10"]}, "override": "a test"}
+        assert client.post("/v1/classes", json=taught).status_code == 201
+        assert client.delete("/v1/classes/a%2Fb%20%C3%BC").status_code == 200
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        {"nodes": [{"key": "hats1"}]},
+        {"nodes": [{"key": "x"}, {"key": 3}]},
+        {"nodes": [{"key": "x", "text": [1.0]}]},
+        {"nodes": [{"key": "x", "text": 10**30}]},
+        {"nodes": [{"text": "felt"}]},
+        {"nodes": [{"key": None}]},
+        {"nodes": [{}]},
+        {"edges": [{"source": "hats1", "target": "nobody"}]},
+        {"edges": [{"source": "hats1"}]},
+        {"edges": [{"source": 1, "target": 2}]},
+        {"edges": [{"source": {"a": 1}, "target": 2}]},
+    ],
+)
+def test_rows_that_fit_nowhere_are_told(rows: dict[str, Any], client: TestClient) -> None:
+    answer = client.post("/v1/nodes", json=rows)
+    assert answer.status_code == 422
+    assert answer.json()["error"]["message"]
+    assert client.get("/v1/versions").json()["candidate"] == 1

@@ -1,0 +1,175 @@
+"""What every route answers, and what it says when it cannot."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from nodegraft.store.store import Store
+from tests.service.served import KNOWN, asked, lesson
+from tests.store.small import drawn
+
+New = dict[str, list[Any]]
+
+JSON = {"content-type": "application/json"}
+
+
+def test_answers_are_those_of_the_store_and_name_their_versions(shop: Path) -> None:
+    with Store.open(shop) as store:
+        wanted, graph = store.predict(KNOWN, top=3), store.version().graph
+    with asked(shop) as client:
+        found = client.post("/v1/predict", json={"keys": KNOWN, "top": 3}).json()
+    assert (found["model_version"], found["graph_version"]) == (1, graph)
+    assert [one["node"] for one in found["answers"]] == KNOWN
+    assert [one["class"] for one in found["answers"]] == wanted.answers
+    assert [one["confidence"] for one in found["answers"]] == wanted.confidence.tolist()
+    best = [[likely["class"] for likely in one["top"]] for one in found["answers"]]
+    assert best == wanted.classes
+
+
+def test_answers_that_are_less_sure_are_kept_back(shop: Path) -> None:
+    with asked(shop) as client:
+        question = {"keys": list(range(50)), "min_confidence": 0.9}
+        found = client.post("/v1/predict", json=question).json()["answers"]
+    kept = {one["class"] is None for one in found if one["confidence"] < 0.9}
+    assert kept == {True}
+    assert any(one["class"] for one in found)
+
+
+def test_a_class_is_previewed_taught_promoted_and_undone(shop: Path, new: New) -> None:
+    taught = lesson(new)
+    (name, nodes) = next(iter(taught["classes"].items()))
+    with asked(shop) as client:
+        seen = client.post("/v1/classes:preview", json=taught).json()
+        assert (seen["model_version"], seen["objections"]) == (1, [])
+        assert {flip["after"] for flip in seen["flips"]} == {name}
+        made = client.post("/v1/classes", json=taught)
+        assert made.status_code == 201
+        assert made.json()["model_version"] == 2
+        assert made.json()["session"]["flipped"] == sum(flip["nodes"] for flip in seen["flips"])
+        # Only promoting chooses who answers.
+        assert name not in {one["name"] for one in client.get("/v1/classes").json()["classes"]}
+        assert client.post("/v1/versions/2:promote").json()["model_version"] == 2
+        listed = client.get("/v1/classes").json()
+        assert listed["model_version"] == 2
+        assert {"name": name, "taught": 5, "held_out": 0, "session": 1} in listed["classes"]
+        answers = client.post("/v1/predict", json={"keys": nodes}).json()["answers"]
+        assert [one["class"] for one in answers].count(name) >= 4
+        undone = client.post("/v1/sessions/2:undo", params={"promote": True}).json()
+        assert (undone["model_version"], undone["promoted"]) == (3, True)
+        assert client.get("/readyz").json()["model_version"] == 3
+        actions = [one["action"] for one in client.get("/v1/sessions").json()["sessions"]]
+        assert actions == ["undo", "add", "init"]
+        versions = client.get("/v1/versions", params={"limit": 1}).json()
+        assert (versions["champion"], versions["candidate"]) == (3, 3)
+        assert [one["number"] for one in versions["versions"]] == [3]
+
+
+def test_a_class_is_removed(shop: Path) -> None:
+    with asked(shop) as client:
+        made = client.delete("/v1/classes/class-00", params={"promote": True, "note": "old"})
+        assert made.json()["session"]["note"] == "old"
+        names = {one["name"] for one in client.get("/v1/classes").json()["classes"]}
+        assert names == {"class-01", "class-02", "class-03"}
+
+
+def test_promoting_the_one_that_answers_changes_nothing(shop: Path) -> None:
+    with asked(shop) as client:
+        assert client.post("/v1/versions/1:promote").status_code == 200
+    with Store.open(shop) as store:
+        assert len(store.promotions()) == 1
+
+
+def test_why_and_what_next(shop: Path) -> None:
+    with asked(shop) as client:
+        told = client.get("/v1/explain", params={"node": "3"}).json()
+        assert (told["node"], told["model_version"]) == (3, 1)
+        assert told["explanation"]["answer"]
+        found = client.get("/v1/suggest", params={"count": 4}).json()
+        assert len(found["suggestions"]) == 4
+        assert found["model_version"] == 1
+
+
+def test_who_watches_is_told_the_version(shop: Path) -> None:
+    with asked(shop) as client:
+        assert client.get("/livez").text == "ok"
+        assert client.get("/readyz").json()["ready"]
+        assert "nodegraft_model_version 1.0" in client.get("/metrics").text
+        assert 'route="/readyz",status="200"' in client.get("/metrics").text
+
+
+def test_the_gate_refuses_and_says_what_speaks_against_it(shop: Path) -> None:
+    everything = drawn()[1]
+    poison = [*everything["class-00"][20:23], *everything["class-01"][20:23]]
+    with asked(shop) as client:
+        refused = client.post("/v1/classes", json={"classes": {"poison": poison}})
+        assert refused.status_code == 409
+        error = refused.json()["error"]
+        assert error["code"] == "gate_refused"
+        assert "are they all of one class" in error["objections"][0]
+        forced = {"classes": {"poison": poison}, "override": "a test"}
+        assert client.post("/v1/classes", json=forced).status_code == 201
+
+
+WRONG: dict[str, tuple[str, str, Any, int, str]] = {
+    "unknown key": ("POST", "/v1/predict", {"keys": ["p1"]}, 404, "unknown_node"),
+    "huge key": ("POST", "/v1/predict", {"keys": [10**30]}, 404, "unknown_node"),
+    "no key": ("POST", "/v1/predict", {"keys": []}, 422, "invalid_request"),
+    "true": ("POST", "/v1/predict", {"keys": [True]}, 422, "invalid_request"),
+    "strange field": ("POST", "/v1/predict", {"keys": [1], "x": 1}, 422, "invalid_request"),
+    "many keys": ("POST", "/v1/predict", {"keys": [1] * 10_001}, 422, "invalid_request"),
+    "no confidence": (
+        "POST",
+        "/v1/predict",
+        {"keys": [1], "min_confidence": 2},
+        422,
+        "invalid_request",
+    ),
+    "known class": ("POST", "/v1/classes", {"classes": {"class-00": [1]}}, 409, "class_name"),
+    "class of none": ("POST", "/v1/classes", {"classes": {"x": [9_999]}}, 404, "unknown_node"),
+    "half a letter": ("POST", "/v1/classes", {"classes": {"\ud800": [1]}}, 422, "parameter"),
+    "empty name": ("POST", "/v1/classes", {"classes": {"": [1]}}, 409, "class_name"),
+    "unknown class": ("DELETE", "/v1/classes/no/such", None, 404, "unknown_class"),
+    "undo the first": ("POST", "/v1/sessions/1:undo", None, 409, "store_refused"),
+    "undo nothing": ("POST", "/v1/sessions/9:undo", None, 404, "unknown_version"),
+    "promote nothing": ("POST", "/v1/versions/9:promote", None, 404, "unknown_version"),
+    "version 0": ("POST", "/v1/versions/0:promote", None, 422, "invalid_request"),
+    "explain a word": ("GET", "/v1/explain?node=joy", None, 422, "data"),
+    "explain a stranger": ("GET", "/v1/explain?node=99999", None, 404, "unknown_node"),
+    "grow by nothing": ("POST", "/v1/nodes", {}, 409, "store_refused"),
+    "no route": ("GET", "/v1/predictions", None, 404, "not_found"),
+    "no method": ("GET", "/v1/predict", None, 405, "method_not_allowed"),
+}
+
+
+@pytest.fixture(scope="module")
+def client(first: tuple[Path, New]) -> Iterator[TestClient]:
+    with asked(first[0]) as client:
+        yield client
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_mistakes_are_told_and_change_nothing(
+    case: str, client: TestClient, first: tuple[Path, New]
+) -> None:
+    method, path, body, status, code = WRONG[case]
+    content = None if body is None else json.dumps(body)
+    answer = client.request(method, path, content=content, headers=JSON)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (status, code)
+    assert answer.json()["error"]["message"]
+    assert answer.json()["error"]["what_to_do"]
+    with Store.open(first[0]) as store:
+        assert store.candidate == 1
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["", "[" * 100_000, '{"keys": [' + "9" * 5_000 + "]}", "null", '{"keys": NaN}', b"\xff\xfe{"],
+)
+def test_what_is_no_json_is_told(content: str | bytes, client: TestClient) -> None:
+    answer = client.post("/v1/predict", content=content, headers=JSON)
+    assert answer.status_code in (400, 422)
+    assert answer.json()["error"]["what_to_do"]

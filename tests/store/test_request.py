@@ -1,0 +1,44 @@
+"""A change that was asked for under a key is found again by it."""
+
+from pathlib import Path
+
+import pytest
+
+from nodegraft.base.errors import RequestConflictError, StoreChangedError
+from nodegraft.graph.keys import Key
+from nodegraft.store.request import Request
+from nodegraft.store.store import Store
+from tests.store.small import made
+
+
+def check_found_again(store: Store, new: dict[str, list[Key]]) -> None:
+    """Ask for changes under keys, whatever the database."""
+    first, second = Request("a 'key'", "1", promote=True), Request("ä", "2")
+    assert store.made_for(first) is None
+    added = store.add(new, request=first)
+    # Both rows came at once.
+    assert (added.number, store.champion) == (2, 2)
+    undone = store.undo(request=second)
+    assert (undone.number, store.champion) == (3, 2)
+    assert (store.made_for(first), store.made_for(second)) == (added, undone)
+    with pytest.raises(RequestConflictError, match="something else"):
+        store.made_for(Request("ä", "1"))
+
+
+def test_a_request_is_found_again_by_its_key(tmp_path: Path) -> None:
+    store, new = made(tmp_path / "s")
+    check_found_again(store, new)
+    store.close()
+    with Store.open(tmp_path / "s") as again:
+        assert again.made_for(Request("ä", "2")) == again.version()
+
+
+def test_of_a_version_and_its_promotion_none_or_both_are_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, new = made(tmp_path / "s")
+    taken = store.promotions()[-1]
+    monkeypatch.setattr(store, "_next_promotion", lambda *_: taken)
+    with pytest.raises(StoreChangedError, match="meanwhile"):
+        store.add(new, request=Request("key", "1", promote=True))
+    assert (store.candidate, len(store.promotions())) == (1, 1)
