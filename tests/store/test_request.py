@@ -1,5 +1,6 @@
 """A change that was asked for under a key is found again by it."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ def check_found_again(store: Store, new: dict[str, list[Key]]) -> None:
     """Ask for changes under keys, whatever the database."""
     first, second = Request("a 'key'", "1", promote=True), Request("ä", "2")
     assert store.made_for(first) is None
-    added = store.add(new, request=first)
+    added = store.add(new, promote=True, request=first)
     # Both rows came at once.
     assert (added.number, store.champion) == (2, 2)
     undone = store.undo(request=second)
@@ -37,8 +38,9 @@ def test_of_a_version_and_its_promotion_none_or_both_are_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store, new = made(tmp_path / "s")
-    taken = store.promotions()[-1]
-    monkeypatch.setattr(store, "_next_promotion", lambda *_: taken)
+    # As if another process had promoted something meanwhile.
+    stale = replace(store.promotions()[-1], number=0)
+    monkeypatch.setattr(store, "_answering", lambda _: stale)
     with pytest.raises(StoreChangedError, match="meanwhile"):
-        store.add(new, request=Request("key", "1", promote=True))
+        store.add(new, promote=True, request=Request("key", "1", promote=True))
     assert (store.candidate, len(store.promotions())) == (1, 1)
