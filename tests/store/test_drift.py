@@ -8,7 +8,6 @@ from nodegraft.graph.graph import Graph
 from nodegraft.store.drift import shifts
 from nodegraft.store.labels import StoreLabels
 from nodegraft.store.state import State, first_state
-from nodegraft.store.suggestion import suggestions
 
 MODEL = BlockModel(nodes=1200, classes=6, features=16, signal=1.5)
 
@@ -53,17 +52,3 @@ def test_planted_shifts_are_told_by_what_has_moved(state: State) -> None:
     fewer = graph.keeping_edges(lambda source, target: (source + target) % 3 == 0)
     told = {one.what for one in shifts(state, replace(state, graph=fewer)) if one.alarming}
     assert "edges of a node" in told
-
-
-def test_suggestions_are_unsure_unlabelled_and_differ(state: State) -> None:
-    found = suggestions(state, 8)
-    assert len({one.node for one in found}) == 8
-    assert not {one.node for one in found} & state.labels.owners().keys()
-    scores = state.model.predict_proba(state.graph, [one.node for one in found])
-    lead = np.sort(scores, axis=1)
-    everyone = np.sort(
-        state.model.predict_proba(state.graph, state.graph.keys_of(state.graph.rows)), axis=1
-    )
-    assert (lead[:, -1] - lead[:, -2]).max() < np.median(everyone[:, -1] - everyone[:, -2])
-    assert sum(one.like_it for one in found) == 80
-    assert found == suggestions(state, 8)

@@ -123,7 +123,7 @@ def test_a_writer_whose_files_are_pruned_is_refused(
     store, new = small
     name, nodes = next(iter(new.items()))
     store.add({name: nodes})
-    first, put = store.undo(), store._states.put
+    first, put = store.undo(), store._states.put_learned
     store.prune(keep=1)
     monkeypatch.setattr(pruning, "ABANDONED", timedelta(0))
 
@@ -133,7 +133,7 @@ def test_a_writer_whose_files_are_pruned_is_refused(
             other.prune()
         return names
 
-    monkeypatch.setattr(store._states, "put", pruned_after)
+    monkeypatch.setattr(store._states, "put_learned", pruned_after)
     with pytest.raises(StoreError, match="do it again"):
         store.add({name: nodes})
     monkeypatch.undo()
