@@ -85,8 +85,8 @@ class Suggested(Form):
     unsure: float = Field(examples=[0.98])
     """How unsure that is, from 0 to 1."""
 
-    like_it: int = Field(examples=[12])
-    """How many unsure nodes it stands for."""
+    like_it: float = Field(examples=[12.5])
+    """For about how many unsure nodes it stands."""
 
 
 class Suggestions(Answer):
