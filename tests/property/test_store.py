@@ -26,8 +26,8 @@ from numpy.typing import NDArray
 from nodegraft.base.errors import NodegraftError, StoreError
 from nodegraft.graph.keys import Key
 from nodegraft.store.changes import Change, replayed
-from nodegraft.store.journal import Version
 from nodegraft.store.labels import StoreLabels
+from nodegraft.store.rows import Version
 from nodegraft.store.state import State, States
 from nodegraft.store.store import Store
 from tests.property.strategies import thorough

@@ -5,7 +5,7 @@ import pytest
 
 from nodegraft.base.errors import GateError, StoreError
 from nodegraft.store.changes import Change
-from nodegraft.store.journal import Version
+from nodegraft.store.rows import Version
 from nodegraft.store.store import Store
 from tests.store.small import drawn, made
 

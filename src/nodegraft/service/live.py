@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from threading import Event, Lock, Thread
 
-from nodegraft.store.journal import Version
+from nodegraft.store.rows import Version
 from nodegraft.store.state import State
 from nodegraft.store.store import Store
 

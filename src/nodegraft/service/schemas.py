@@ -7,7 +7,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictInt, St
 
 from nodegraft.service.limits import MOST_KEYS
 from nodegraft.store.authorship import writable
-from nodegraft.store.journal import Version
+from nodegraft.store.rows import Version
 
 Text = Annotated[StrictStr, AfterValidator(writable)]
 """JSON can spell half a letter, which no file could hold."""

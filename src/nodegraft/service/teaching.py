@@ -11,8 +11,8 @@ from nodegraft.base.errors import StoreChangedError
 from nodegraft.service.http_error import HttpError
 from nodegraft.service.limits import TURN_SECONDS
 from nodegraft.service.live import LiveVersion
-from nodegraft.store.journal import Version
 from nodegraft.store.request import Request
+from nodegraft.store.rows import Version
 from nodegraft.store.store import Store
 
 ATTEMPTS = 5

@@ -10,7 +10,7 @@ import numpy as np
 from nodegraft.evaluation.metrics import share_interval
 from nodegraft.model.capability import Capability
 from nodegraft.store.description import what_it_did
-from nodegraft.store.journal import Promotion, Version
+from nodegraft.store.rows import Promotion, Version
 from nodegraft.store.state import State
 
 THRESHOLDS = (0.5, 0.7, 0.8, 0.9, 0.95, 0.99)

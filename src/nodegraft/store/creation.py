@@ -14,11 +14,12 @@ from nodegraft.graph.keys import Key
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.store.authorship import author, writable
 from nodegraft.store.database import DATABASE_FILES, database_url, has_password
-from nodegraft.store.journal import Journal, Promotion, Version, now
+from nodegraft.store.journal import Journal
 from nodegraft.store.labels import StoreLabels
 from nodegraft.store.measures import right_answers
 from nodegraft.store.migration import migrated, require_free
 from nodegraft.store.reader import StoreReader
+from nodegraft.store.rows import Promotion, Version, now
 from nodegraft.store.settings import FORMAT, SETTINGS
 from nodegraft.store.shelf import DERIVED
 from nodegraft.store.state import States, first_state

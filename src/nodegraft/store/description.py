@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from nodegraft.store.journal import Version
+from nodegraft.store.rows import Version
 
 SHOWN = 8
 """So many classes are named; the others are counted."""

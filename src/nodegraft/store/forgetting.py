@@ -15,8 +15,8 @@ from nodegraft.graph.keys import Key
 from nodegraft.model.capability import Capability
 from nodegraft.model.method import Method
 from nodegraft.model.registry import make_method
-from nodegraft.store.journal import Promotion, Version
 from nodegraft.store.labels import StoreLabels
+from nodegraft.store.rows import Promotion, Version
 from nodegraft.store.state import State
 from nodegraft.tables.features.recipe import FeatureRecipe
 

@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC
 from typing import Any
 
 from nodegraft.base.errors import StoreChangedError, StoreError, UnfinishedStoreError
 from nodegraft.base.extras import extra
 from nodegraft.store.database import connected, unreachable
+from nodegraft.store.rows import PRUNING, Promotion, Version
 
 with extra("store", package="sqlalchemy", purpose="A store"):
     from sqlalchemy import (
@@ -30,9 +30,6 @@ with extra("store", package="sqlalchemy", purpose="A store"):
         update,
     )
     from sqlalchemy.exc import IntegrityError, SQLAlchemyError
-
-PRUNING = ("prune", "purge")
-"""Actions after which versions that they list have no objects any more."""
 
 metadata = MetaData()
 
@@ -63,98 +60,6 @@ PROMOTIONS = Table(
     Column("note", Text, nullable=False),
     Column("at", DateTime(timezone=True), nullable=False),
 )
-
-
-@dataclass(frozen=True)
-class StateNames:
-    """The objects that a version is kept in."""
-
-    graph: str
-    """Of the graph."""
-
-    labels: str
-    """Of the labels."""
-
-    model: str
-    """Of the model."""
-
-    texts: str | None
-    """Of the texts that people read; None where there are none."""
-
-    @property
-    def all(self) -> tuple[str, ...]:
-        """The names of all there are."""
-        found = (self.graph, self.labels, self.model, self.texts)
-        return tuple(name for name in found if name is not None)
-
-
-@dataclass(frozen=True)
-class Version:
-    """What a store was after one change."""
-
-    number: int
-    """1 for the first."""
-
-    parent: int | None
-    """The version that was changed; None for the first."""
-
-    action: str
-    """What was done: ``init``, ``add``, ``undo`` …"""
-
-    detail: dict[str, Any]
-    """With what, as plain JSON: enough to do it again."""
-
-    by: str
-    """Who did it."""
-
-    note: str
-    """Why, in their words."""
-
-    at: datetime
-    """When, in UTC."""
-
-    graph: str
-    """The object that holds the graph."""
-
-    labels: str
-    """The object that holds the labels."""
-
-    model: str
-    """The object that holds the model."""
-
-    measures: dict[str, Any]
-    """What was measured before and after."""
-
-    texts: str | None
-    """The object that holds the texts of nodes; None where there are none."""
-
-    @property
-    def names(self) -> StateNames:
-        """The objects that it is kept in."""
-        return StateNames(self.graph, self.labels, self.model, self.texts)
-
-
-@dataclass(frozen=True)
-class Promotion:
-    """One change of the version that answers."""
-
-    number: int
-    """1 for the first."""
-
-    version: int
-    """The version that answers from then on."""
-
-    action: str
-    """``init``, ``promote`` or ``rollback``."""
-
-    by: str
-    """Who did it."""
-
-    note: str
-    """Why, in their words."""
-
-    at: datetime
-    """When, in UTC."""
 
 
 class Journal:
@@ -350,11 +255,6 @@ def refuse_pruned(number: int, pruned: Mapping[int, Version]) -> None:
             f"{by.number}, {by.action}): what it did is still listed, but its graph, labels and "
             "model are gone."
         )
-
-
-def now() -> datetime:
-    """This moment, in UTC."""
-    return datetime.now(UTC)
 
 
 def _in_utc(row: Mapping[Any, Any]) -> dict[str, Any]:

@@ -8,18 +8,10 @@ from nodegraft.base.errors import StoreError
 from nodegraft.base.files.folder import StoredFile
 from nodegraft.base.parameters.constraints import PositiveInt
 from nodegraft.base.parameters.validate import validate_value
-from nodegraft.store.journal import (
-    Journal,
-    Promotion,
-    Version,
-    now,
-    promotions_in,
-    pruned_in,
-    versions_in,
-    write_rows,
-)
+from nodegraft.store.journal import Journal, promotions_in, pruned_in, versions_in, write_rows
 from nodegraft.store.objects import Objects
-from nodegraft.store.writer import answered_before
+from nodegraft.store.promoting import answered_before
+from nodegraft.store.rows import Promotion, Version, now
 
 KEEP = 10
 """So many of the newest versions are kept, and of those that answered before the champion."""

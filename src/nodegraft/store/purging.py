@@ -11,19 +11,11 @@ from nodegraft.graph.graph import Graph
 from nodegraft.graph.keys import Key
 from nodegraft.store.database import erase_free_space, erase_on_delete
 from nodegraft.store.forgetting import note_without, state_without, version_without
-from nodegraft.store.journal import (
-    Journal,
-    Promotion,
-    Version,
-    now,
-    promotions_in,
-    rewrite_rows,
-    versions_in,
-    write_rows,
-)
+from nodegraft.store.journal import Journal, promotions_in, rewrite_rows, versions_in, write_rows
 from nodegraft.store.objects import Objects
 from nodegraft.store.preview import compare
 from nodegraft.store.pruning import sweep
+from nodegraft.store.rows import Promotion, Version, now
 from nodegraft.store.state import States
 from nodegraft.store.writer import measured
 from nodegraft.tables.node_texts import NodeTexts

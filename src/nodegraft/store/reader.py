@@ -10,9 +10,10 @@ from nodegraft.base.errors import StoreError
 from nodegraft.base.events import SILENT, Listener
 from nodegraft.base.tabular import Records
 from nodegraft.graph.keys import Key
-from nodegraft.store.journal import Journal, Promotion, Version, refuse_pruned
+from nodegraft.store.journal import Journal, refuse_pruned
 from nodegraft.store.migration import require_current
 from nodegraft.store.request import Request
+from nodegraft.store.rows import Promotion, Version
 from nodegraft.store.settings import journal_in
 
 if TYPE_CHECKING:

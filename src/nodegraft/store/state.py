@@ -16,9 +16,9 @@ from nodegraft.model.capability import Capability
 from nodegraft.model.checkpoint import unpack_model
 from nodegraft.model.method import Method
 from nodegraft.model.registry import make_method, unpacked_model
-from nodegraft.store.journal import StateNames
 from nodegraft.store.labels import StoreLabels
 from nodegraft.store.objects import Arrays, Document, Objects
+from nodegraft.store.rows import StateNames
 from nodegraft.store.shelf import shelf_of
 from nodegraft.tables.node_texts import NodeTexts
 from nodegraft.tables.storage import pack_graph, unpack_graph

@@ -13,8 +13,8 @@ from nodegraft.base.events import SILENT, Listener
 from nodegraft.graph.keys import Key, key_array, several
 from nodegraft.store.authorship import author, writable
 from nodegraft.store.changes import Change
-from nodegraft.store.journal import Version
 from nodegraft.store.pruning import KEEP, Pruned, previewed, prune
+from nodegraft.store.rows import Version
 from nodegraft.store.shelf import clear_shelves
 from nodegraft.store.writer import StoreWriter
 

@@ -1,6 +1,5 @@
 """A store as it is changed: every change is a row with what it did, and none is taken away."""
 
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -8,9 +7,9 @@ from nodegraft.base.errors import GateError, StoreChangedError, StoreError
 from nodegraft.base.events import SILENT, Listener
 from nodegraft.store.authorship import author, writable
 from nodegraft.store.changes import Change, changes_labels, replayed
-from nodegraft.store.journal import PRUNING, Promotion, StateNames, Version, now
-from nodegraft.store.reader import StoreReader
+from nodegraft.store.promoting import StorePromoter
 from nodegraft.store.request import Request
+from nodegraft.store.rows import PRUNING, Promotion, StateNames, Version, now
 
 if TYPE_CHECKING:
     from nodegraft.store.labels import StoreLabels
@@ -26,8 +25,8 @@ _WITHOUT_PROMOTING = (
 )
 
 
-class StoreWriter(StoreReader):
-    """What makes versions, and chooses the one that answers."""
+class StoreWriter(StorePromoter):
+    """What makes versions."""
 
     def preview(self, change: Change, listener: Listener = SILENT) -> "Preview":
         """What a change would do to the candidate.
@@ -233,52 +232,6 @@ class StoreWriter(StoreReader):
         options: dict[str, Any] = self._journal.version(1).detail["tables"]
         return options
 
-    def promote(
-        self, version: int | None = None, *, by: str | None = None, note: str = ""
-    ) -> Promotion:
-        """Let a version answer.
-
-        Args:
-            version: Which one; None for the candidate.
-            by: Who does it; None for the user that is logged in.
-            note: Why.
-        """
-        chosen = self._journal.candidate() if version is None else self._journal.version(version)
-        return self._promoted(chosen.number, "promote", by, note)
-
-    def rollback(self, *, by: str | None = None, note: str = "") -> Promotion:
-        """Let the version answer that answered before the champion.
-
-        Args:
-            by: Who does it; None for the user that is logged in.
-            note: Why.
-        """
-        stack = answered_before(self._journal.promotions())
-        if len(stack) < 2:
-            raise StoreError(
-                f"No version answered before version {stack[-1]}: there is none to go back to."
-            )
-        return self._promoted(stack[-2], "rollback", by, note)
-
-    def _promoted(self, version: int, action: str, by: str | None, note: str) -> Promotion:
-        if version == self.champion:
-            raise StoreError(f"Version {version} is the one that answers already.")
-        number = self._journal.promotions()[-1].number + 1
-        move = Promotion(number, version, action, author(by), writable(note), now())
-        self._journal.add(move)
-        return move
-
-    def _answering(self, parent: Version) -> Promotion:
-        """The last promotion, if what it lets answer is what a version is made from."""
-        last = self._journal.promotions()[-1]
-        if self._journal.version(last.version).names != parent.names:
-            raise StoreError(
-                f"Version {self._journal.candidate().number} is newer than the one that answers "
-                f"({last.version}), and would be promoted along, unseen: promote or undo it first, "
-                "or leave promote out."
-            )
-        return last
-
     def refit(self, change: Change) -> "Refit | None":
         """What must be learned again for a change; None where the method need not be fitted anew.
 
@@ -366,21 +319,6 @@ class Done:
 
     request: Request | None = None
     """What was asked for under a key, if there was one."""
-
-
-def answered_before(moves: Sequence[Promotion]) -> list[int]:
-    """The versions that rollbacks lead back to, one after the other; the champion is the last.
-
-    Args:
-        moves: All promotions, oldest first.
-    """
-    stack: list[int] = []
-    for move in moves:
-        if move.action == "rollback":
-            stack.pop()
-        else:
-            stack.append(move.version)
-    return stack
 
 
 def _refuse_objections(seen: "Preview", advice: str) -> None:

@@ -9,7 +9,7 @@ from nodegraft.cli.errors import user_errors
 from nodegraft.cli.store_options import By, Note, Promote, Repair, StorePlace
 
 if TYPE_CHECKING:
-    from nodegraft.store.journal import Version
+    from nodegraft.store.rows import Version
     from nodegraft.store.store import Store
 
 

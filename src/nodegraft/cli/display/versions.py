@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from nodegraft.store.description import what_it_did
-from nodegraft.store.journal import Version
+from nodegraft.store.rows import Version
 from nodegraft.store.store import Store
 
 SHOWN = 8

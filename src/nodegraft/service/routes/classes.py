@@ -11,8 +11,8 @@ from nodegraft.service.limits import MOST_KEYS
 from nodegraft.service.schemas import Answer, Changed, Form, Keys, NodeKey, Text
 from nodegraft.service.tokens import Scope
 from nodegraft.store.changes import Change
-from nodegraft.store.journal import Version
 from nodegraft.store.preview import Preview as Seen
+from nodegraft.store.rows import Version
 
 READING = APIRouter(prefix="/v1", tags=["classes"], dependencies=[needs(Scope.READ)])
 TEACHING = APIRouter(prefix="/v1", tags=["classes"], dependencies=[needs(Scope.TEACH)])

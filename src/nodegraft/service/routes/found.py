@@ -1,7 +1,7 @@
 """Versions that callers name."""
 
 from nodegraft.service.http_error import HttpError
-from nodegraft.store.journal import Version
+from nodegraft.store.rows import Version
 from nodegraft.store.store import Store
 
 

@@ -11,7 +11,7 @@ from nodegraft.service.inputs import Caller, Served, Wanted, needs
 from nodegraft.service.limits import MOST_KEYS
 from nodegraft.service.schemas import Changed, Form, Text
 from nodegraft.service.tokens import Scope
-from nodegraft.store.journal import Version
+from nodegraft.store.rows import Version
 
 ROUTER = APIRouter(prefix="/v1", tags=["nodes"], dependencies=[needs(Scope.TEACH)])
 

@@ -6,7 +6,7 @@ from nodegraft.service.inputs import Caller, Limit, Note, Number, Served, Wanted
 from nodegraft.service.routes.found import existing
 from nodegraft.service.schemas import Answer, Changed, Session
 from nodegraft.service.tokens import Scope
-from nodegraft.store.journal import Version
+from nodegraft.store.rows import Version
 
 READING = APIRouter(prefix="/v1", tags=["sessions"], dependencies=[needs(Scope.READ)])
 TEACHING = APIRouter(prefix="/v1", tags=["sessions"], dependencies=[needs(Scope.TEACH)])
