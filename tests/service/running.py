@@ -73,6 +73,8 @@ def started(place: Path, port: int, prepare: Callable[[], None] = lambda: None) 
         from nodegraft.service.settings import Settings
 
         signal.alarm(LONGEST_LIFE)
+        # Whoever runs the tests may have a handler of their own.
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
         prepare()
         serve(Settings(place, port=port, rate=0.0))
 
