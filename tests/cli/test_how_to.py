@@ -12,7 +12,9 @@ from tests.cli.pages import ROOT, run_page, steps
 TABLES = [f"--{name}=words/{name}.parquet" for name in ("nodes", "edges", "labels")]
 COLUMNS = ["--text", "description", "--type", "kind", "--directed"]
 TEACHING = {"add", "label", "relabel", "unlabel"}
-MENDING = {"undo", "remove", "rename", "merge", "split", "promote", "rollback", "history", "diff"}
+MENDING = {"undo", "remove", "rename", "merge", "split"} | {
+    *("refit", "promote", "rollback", "history", "diff"),
+}
 USING = {"predict", "explain", "suggest", "drift"}
 # Each is run on the store of the first tutorial as that made it.
 PAGES = {"teaching": TEACHING, "mending": MENDING, "using": USING}

@@ -4,7 +4,17 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from studies import attention, edge_drift, gate, kinds, published, record_file, searches, seeds
+from studies import (
+    attention,
+    edge_drift,
+    gate,
+    kinds,
+    published,
+    record_file,
+    refitting,
+    searches,
+    seeds,
+)
 from studies.record_file import PAGES, measure_missing, read
 
 PAGES_OF_STUDIES: list[tuple[str, Callable[[], str]]] = [
@@ -18,6 +28,7 @@ PAGES_OF_STUDIES: list[tuple[str, Callable[[], str]]] = [
     ("attention-measured.md", lambda: attention.told(read(attention.RECORDS))),
     ("searches-measured.md", searches.told),
     ("../how-to/gate-measured.md", lambda: gate.told(read(gate.RECORDS))),
+    ("../how-to/refitting-measured.md", lambda: refitting.told(read(refitting.RECORDS))),
 ]
 
 

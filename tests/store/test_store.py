@@ -166,9 +166,9 @@ def test_two_that_teach_at_once_do_not_lose_an_update(tmp_path: Path) -> None:
 
 def test_what_must_be_fitted_again_is_known_before(tmp_path: Path) -> None:
     store, new = made(tmp_path / "store")
-    assert store.refit(Change("add", {"classes": new})) is None
+    assert store.fit_needed(Change("add", {"classes": new})) is None
     known = next(iter(store.state().labels))
-    cost = store.refit(Change("remove", {"names": [known]}))
+    cost = store.fit_needed(Change("remove", {"names": [known]}))
     assert cost is not None
     assert cost.method == "sgc-mean"
     assert cost.labels == sum(map(len, store.state().labels.taught.values())) - 16

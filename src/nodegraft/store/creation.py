@@ -14,6 +14,7 @@ from nodegraft.graph.keys import Key
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.store.authorship import author, writable
 from nodegraft.store.database import DATABASE_FILES, database_url, has_password
+from nodegraft.store.fitting import fit_measures
 from nodegraft.store.journal import Journal
 from nodegraft.store.labels import StoreLabels
 from nodegraft.store.measures import right_answers
@@ -70,7 +71,7 @@ def made_in(
     with Measurement() as fit:
         state = first_state(graph, checked, method, dict(parameters), listener)
     right = right_answers(state, checked.held_out).to_json()
-    measures = {"after": right, "seconds": round(fit.seconds, 1)}
+    measures = {"after": right} | fit_measures(checked, fit.seconds)
     names = states.put(state, name, texts)
     journal = migrated(database_url(folder, database))
     ours = _settings_written(folder, database)

@@ -34,6 +34,8 @@ def what_it_did(version: Version) -> str:
         case "grow" | "sync":
             told = {name.replace("_", " "): count for name, count in detail.items() if count}
             return f"{version.action}: " + ", ".join(f"{n:,} {name}" for name, n in told.items())
+        case "refit":
+            return f"refit on {version.measures['labels']:,} labels"
         case "undo":
             return f"undo version {detail['version']}"
         case "prune":

@@ -106,6 +106,11 @@ class StoreLabels(Mapping[str, ClassLabels]):
         return {name: one.taught for name, one in self.items()}
 
     @property
+    def num_teaching(self) -> int:
+        """How many nodes teach."""
+        return sum(len(one.taught) for one in self.values())
+
+    @property
     def held_out(self) -> dict[str, Keys]:
         """Class name -> nodes that check it; classes without are left out."""
         return {name: one.held_out for name, one in self.items() if one.held_out}

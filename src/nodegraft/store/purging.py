@@ -15,9 +15,9 @@ from nodegraft.store.journal import Journal, promotions_in, rewrite_rows, versio
 from nodegraft.store.objects import Objects
 from nodegraft.store.preview import compare
 from nodegraft.store.pruning import sweep
+from nodegraft.store.recording import measured
 from nodegraft.store.rows import Promotion, Version, now
 from nodegraft.store.state import States
-from nodegraft.store.writer import measured
 from nodegraft.tables.node_texts import NodeTexts
 
 

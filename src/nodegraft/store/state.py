@@ -80,6 +80,19 @@ class State:
             model.add_classes(self.graph, new, listener=listener)
         return State(self.graph, labels, model)
 
+    def fitted_anew(self, listener: Listener = SILENT) -> "State":
+        """The same graph and labels, learned from the start.
+
+        Args:
+            listener: Is told how far it is.
+        """
+        model = self.model._now()
+        model.fit(self.graph, self.labels.taught, listener=listener)
+        if Capability.SET_LABELS in model.capabilities():
+            # Which classes came first stays known.
+            model.set_labels(self.graph, self.labels.taught, self.labels.sessions)
+        return State(self.graph, self.labels, model)
+
     def needs_fit(self, labels: StoreLabels) -> bool:
         """Whether the method must be fitted from the start to know other labels.
 

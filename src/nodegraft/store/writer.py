@@ -1,31 +1,28 @@
 """A store as it is changed: every change is a row with what it did, and none is taken away."""
 
-from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from nodegraft.base.errors import GateError, StoreChangedError, StoreError
+from nodegraft.base.errors import StoreError
 from nodegraft.base.events import SILENT, Listener
-from nodegraft.store.authorship import author, writable
+from nodegraft.base.measure import Measurement
 from nodegraft.store.changes import Change, changes_labels, replayed
-from nodegraft.store.promoting import StorePromoter
+from nodegraft.store.fitting import LastFit, fit_measures, fitted_in
+from nodegraft.store.new_tables import StoreGrower
+from nodegraft.store.recording import Done
 from nodegraft.store.request import Request
-from nodegraft.store.rows import PRUNING, Promotion, StateNames, Version, now
+from nodegraft.store.rows import PRUNING, StateNames, Version
 
 if TYPE_CHECKING:
     from nodegraft.store.labels import StoreLabels
     from nodegraft.store.preview import Preview
     from nodegraft.store.state import State
-    from nodegraft.tables.columns import Source
 
-_KEEPING = ("grow", "prune")
+_KEEPING = ("grow", "prune", "refit")
 """Actions that leave labels as they are."""
 
-_WITHOUT_PROMOTING = (
-    "To make the version all the same, and look at it before it answers, leave promote out."
-)
 
-
-class StoreWriter(StorePromoter):
+class StoreWriter(StoreGrower):
     """What makes versions."""
 
     def preview(self, change: Change, listener: Listener = SILENT) -> "Preview":
@@ -64,28 +61,40 @@ class StoreWriter(StorePromoter):
             request: What was asked for under a key, written down with the version.
             listener: Is told how far it is.
         """
-        from nodegraft.store.preview import compare
-
-        if promote and override:
-            raise StoreError(
-                "A version that held-out nodes speak against is not let to answer unseen: make it "
-                "with override, look at it, and then promote it. Or leave override out."
-            )
-        parent = self._journal.version()
-        answering = self._answering(parent) if promote else None
+        parent, answering = self._begun(override, promote)
         before = self._state(parent)
         after = self._changed(before, change, listener)
-        seen = compare(before, after)
-        if not override:
-            _refuse_objections(
-                seen,
-                "To do it all the same, give a reason with override=… (on the command line "
-                "--override REASON).",
-            )
-        measures = measured(seen) | ({"override": override} if override else {})
-        names = self._states.put_learned(after, parent.names)
-        done = Done(change.action, change.detail, measures, request)
-        return self._added(parent, done, names, by, note, answering)
+        done = Done(change.action, change.detail, {}, request)
+        return self._judged(parent, before, after, done, by, note, override, answering)
+
+    def refit(
+        self,
+        *,
+        by: str | None = None,
+        note: str = "",
+        override: str = "",
+        promote: bool = False,
+        listener: Listener = SILENT,
+    ) -> Version:
+        """Make a version whose method is fitted from the start, on the labels and graph of today.
+
+        What a method practised on the first labels (how much text, neighbours and position are
+        worth, how sure an answer is) stays as it was while labels are added; many more labels are
+        worth another look.
+
+        Args:
+            by: Who does it; None for the user that is logged in.
+            note: Why.
+            override: As in :meth:`change`.
+            promote: As in :meth:`change`.
+            listener: Is told how far it is.
+        """
+        parent, answering = self._begun(override, promote)
+        before = self._state(parent)
+        with Measurement() as fit:
+            after = before.fitted_anew(listener)
+        done = Done("refit", {}, fit_measures(before.labels, fit.seconds))
+        return self._judged(parent, before, after, done, by, note, override, answering)
 
     def undo(
         self,
@@ -147,92 +156,7 @@ class StoreWriter(StorePromoter):
         state = self._state(newest).relabelled(labels)
         return self._states.put_learned(state, newest.names)
 
-    def grow(
-        self,
-        nodes: "Source" = None,
-        edges: "Source" = None,
-        *,
-        repair: bool = False,
-        by: str | None = None,
-        note: str = "",
-        promote: bool = False,
-        request: Request | None = None,
-    ) -> Version:
-        """Make a version with more nodes and edges; what is known of classes follows the graph.
-
-        Args:
-            nodes: The table of new nodes; None if there are none.
-            edges: The table of new edges; None if there are none.
-            repair: Leave out what does not fit instead of refusing it.
-            by: Who does it; None for the user that is logged in.
-            note: Why.
-            promote: Let it answer at once, unless held-out nodes speak against it; not on top of a
-                version that nobody has promoted.
-            request: As in :meth:`change`.
-        """
-        from nodegraft.store.growth import grown, table_changes
-        from nodegraft.store.preview import compare
-
-        parent = self._journal.version()
-        answering = self._answering(parent) if promote else None
-        before = self._state(parent)
-        after, texts = grown(before, self._tables(), nodes, edges, repair)
-        more = table_changes(before.graph, after.graph, 0)
-        name, graph = self._states.put_graph(after.graph)
-        seen = compare(before, replace(after, graph=graph))
-        if promote:
-            _refuse_objections(seen, _WITHOUT_PROMOTING)
-        names = replace(parent.names, graph=name)
-        if parent.texts is not None and texts is not None:
-            together = self._states.texts(parent.texts).followed_by(texts)
-            names = replace(names, texts=self._states.put_texts(together))
-        done = Done("grow", more.to_json(), measured(seen), request)
-        return self._added(parent, done, names, by, note, answering)
-
-    def sync(
-        self,
-        nodes: "Source",
-        edges: "Source" = None,
-        *,
-        repair: bool = False,
-        by: str | None = None,
-        note: str = "",
-        promote: bool = False,
-    ) -> Version:
-        """Make a version with the nodes and edges of new whole tables, as they come every day.
-
-        Nodes are compared by key: what is new comes, what is gone goes, and its labels with it.
-
-        Args:
-            nodes: The table of all nodes as they are now.
-            edges: The table of all edges as they are now.
-            repair: Leave out what does not fit instead of refusing it.
-            by: Who does it; None for the user that is logged in.
-            note: Why.
-            promote: Let it answer at once, unless held-out nodes speak against it; not on top of a
-                version that nobody has promoted.
-        """
-        from nodegraft.store.growth import synced
-        from nodegraft.store.preview import compare
-
-        parent = self._journal.version()
-        answering = self._answering(parent) if promote else None
-        before = self._state(parent)
-        after, texts, changes = synced(before, self._tables(), nodes, edges, repair)
-        name, graph = self._states.put_graph(after.graph)
-        after = replace(after, graph=graph)
-        seen = compare(before, after)
-        if promote:
-            _refuse_objections(seen, _WITHOUT_PROMOTING)
-        names = self._states.put(after, name, texts)
-        done = Done("sync", changes.to_json(), measured(seen))
-        return self._added(parent, done, names, by, note, answering)
-
-    def _tables(self) -> dict[str, Any]:
-        options: dict[str, Any] = self._journal.version(1).detail["tables"]
-        return options
-
-    def refit(self, change: Change) -> "Refit | None":
+    def fit_needed(self, change: Change) -> "Refit | None":
         """What must be learned again for a change; None where the method need not be fitted anew.
 
         Args:
@@ -242,9 +166,14 @@ class StoreWriter(StorePromoter):
         labels = _labels_after(before, change)
         if not before.needs_fit(labels):
             return None
-        nodes = sum(map(len, labels.taught.values()))
-        seconds = self._journal.version(1).measures.get("seconds", 0.0)
-        return Refit(before.model.name, nodes, seconds)
+        return Refit(before.model.name, labels.num_teaching, self.last_fit().seconds)
+
+    def last_fit(self) -> LastFit:
+        """On how many labels the method of the candidate was fitted, and how many there are now."""
+        measures = fitted_in(self._journal.versions()).measures
+        now = self._state(self._journal.version()).labels.num_teaching
+        # A store of an older nodegraft has not written down the number.
+        return LastFit(measures.get("labels", now), now, measures.get("seconds", 0.0))
 
     def _changed(self, before: "State", change: Change, listener: Listener) -> "State":
         from nodegraft.graph.labels import NodeLabels
@@ -253,41 +182,6 @@ class StoreWriter(StorePromoter):
         # Whatever does not fit is told here, with the names of the nodes.
         NodeLabels.by_key(before.graph, {name: one.all for name, one in labels.items()})
         return before.relabelled(labels, listener)
-
-    def _added(
-        self,
-        parent: Version,
-        done: "Done",
-        names: StateNames,
-        by: str | None,
-        note: str,
-        answering: Promotion | None = None,
-    ) -> Version:
-        """Write a version down; it answers from then on where the last promotion is given."""
-        number, who, at = parent.number + 1, author(by), now()
-        version = Version(
-            number,
-            parent.number,
-            done.action,
-            done.detail,
-            who,
-            writable(note),
-            at,
-            **vars(names),
-            measures=done.measures | ({"request": asdict(done.request)} if done.request else {}),
-        )
-        rows: list[Version | Promotion] = [version]
-        if answering:
-            rows.append(Promotion(answering.number + 1, number, "promote", who, note, at))
-        self._journal.add(*rows, confirm=lambda: self._require_whole(names))
-        return version
-
-    def _require_whole(self, names: StateNames) -> None:
-        if self._objects.lacks(names.all):
-            raise StoreChangedError(
-                "Files that this version shares with older ones were pruned meanwhile by another "
-                "process. Nothing was written; do it again."
-            )
 
 
 @dataclass(frozen=True)
@@ -304,46 +198,8 @@ class Refit:
     """How long the first version took to learn."""
 
 
-@dataclass(frozen=True)
-class Done:
-    """What makes a version what it is."""
-
-    action: str
-    """What was done."""
-
-    detail: dict[str, Any]
-    """With what."""
-
-    measures: dict[str, Any]
-    """What was measured before and after."""
-
-    request: Request | None = None
-    """What was asked for under a key, if there was one."""
-
-
-def _refuse_objections(seen: "Preview", advice: str) -> None:
-    objections = seen.objections()
-    if objections:
-        raise GateError(objections, advice)
-
-
 def _labels_after(before: "State", change: Change) -> "StoreLabels":
     labels = change.applied(before.labels)
     if labels == before.labels:
         raise StoreError("This would change nothing: all of it is so already.")
     return labels
-
-
-def measured(seen: "Preview") -> dict[str, Any]:
-    """What is written down of a comparison.
-
-    Args:
-        seen: A version and the one before it, compared.
-    """
-    return {
-        "before": seen.before.to_json(),
-        "after": seen.after.to_json(),
-        "asked": seen.asked,
-        "new": seen.new.to_json(),
-        "flipped": seen.flipped,
-    }

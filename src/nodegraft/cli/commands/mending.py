@@ -142,6 +142,20 @@ def split(
 
 
 @user_errors
+def refit(
+    place: StorePlace,
+    note: Note = "",
+    by: By = None,
+    override: Override = "",
+    promote: Promote = False,
+) -> None:
+    """Fit the method from the start, on the labels and graph of today."""
+    from nodegraft.cli.display.store import fit_again
+
+    fit_again(place, by=by, note=note, override=override, promote=promote)
+
+
+@user_errors
 def promote(
     place: StorePlace,
     number: VersionNumber = None,

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
@@ -13,6 +14,7 @@ from nodegraft.base.progress import step_text
 from nodegraft.cli.display.preview import preview_lines
 from nodegraft.cli.display.versions import show_made
 from nodegraft.store.changes import Change
+from nodegraft.store.fitting import LastFit
 from nodegraft.store.store import Store
 from nodegraft.store.writer import Refit
 from nodegraft.tables.data_report import DataReport
@@ -72,7 +74,7 @@ def carry_out(
     console = Console()
     with Store.open(place) as store:
         wanted = change(store)
-        cost = store.refit(wanted)
+        cost = store.fit_needed(wanted)
         if cost:
             console.print(refit_line(cost))
         with Steps(console) as steps:
@@ -87,6 +89,35 @@ def carry_out(
             console.print("Nothing was changed.", highlight=False)
             return
         show_made(console, store, version)
+        fit = store.last_fit()
+        if fit.is_dated:
+            console.print(dated_line(fit))
+
+
+def fit_again(place: Path, **told: Any) -> None:
+    """Fit the method of a store from the start, and say what came of it.
+
+    Args:
+        place: The folder of the store.
+        told: Other arguments of :meth:`Store.refit`.
+    """
+    console = Console()
+    with Store.open(place) as store:
+        with Steps(console) as steps:
+            version = store.refit(**told, listener=steps)
+        show_made(console, store, version)
+
+
+def dated_line(fit: LastFit) -> Text:
+    """That there are many more labels than the method was fitted on.
+
+    Args:
+        fit: The last one.
+    """
+    return Text(
+        f"The method was fitted on {fit.labels:,} labels and has {fit.labels_now:,} now: nodegraft "
+        f"refit may make it better. The last fit took {fit.seconds:,.0f} s."
+    )
 
 
 def refit_line(cost: Refit) -> Text:
@@ -97,7 +128,7 @@ def refit_line(cost: Refit) -> Text:
     """
     return Text(
         f"{cost.method} cannot learn this by itself: it is fitted again from {cost.labels:,} "
-        f"labels. The first time that took {cost.seconds:,.0f} s.",
+        f"labels. The last time that took {cost.seconds:,.0f} s.",
         style="yellow",
     )
 

@@ -1,0 +1,62 @@
+"""When the method of a store was last fitted, and whether another fit may pay."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from nodegraft.store.rows import Version
+
+if TYPE_CHECKING:
+    from nodegraft.store.labels import StoreLabels
+
+FITTED = ("init", "refit")
+"""Actions that fit a method from the start."""
+
+WORTH_ANOTHER = 2.0
+"""How many times the labels of the last fit there must be for another to be worth a try."""
+
+
+@dataclass(frozen=True)
+class LastFit:
+    """The fit behind the newest version."""
+
+    labels: int
+    """How many labels taught then."""
+
+    labels_now: int
+    """How many teach now."""
+
+    seconds: float
+    """How long it took."""
+
+    @property
+    def is_dated(self) -> bool:
+        """Whether there are so many more labels now that another fit may pay."""
+        return self.labels_now >= WORTH_ANOTHER * self.labels
+
+
+def fit_measures(labels: "StoreLabels", seconds: float) -> dict[str, Any]:
+    """What is written down of a fit.
+
+    Args:
+        labels: Those it was fitted on.
+        seconds: How long it took.
+    """
+    return {"labels": labels.num_teaching, "seconds": round(seconds, 1)}
+
+
+def fitted_in(versions: Sequence[Version]) -> Version:
+    """The version whose fit the newest one still has.
+
+    Args:
+        versions: All of them, oldest first.
+    """
+    by_number = {one.number: one for one in versions}
+    behind: dict[int, int] = {}
+    for one in versions:
+        kept = one.parent
+        if one.action == "undo" and one.detail["version"] == one.number - 1:
+            # The newest was undone: what was before it is back, its fit too.
+            kept = by_number[one.detail["version"]].parent
+        behind[one.number] = one.number if one.action in FITTED else behind.get(kept or 1, 1)
+    return by_number[behind[versions[-1].number]]

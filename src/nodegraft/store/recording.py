@@ -1,0 +1,134 @@
+"""How a version is written down: what it did and what was measured, if gate and files allow it."""
+
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from nodegraft.base.errors import GateError, StoreChangedError, StoreError
+from nodegraft.store.authorship import author, writable
+from nodegraft.store.promoting import StorePromoter
+from nodegraft.store.request import Request
+from nodegraft.store.rows import Promotion, StateNames, Version, now
+
+if TYPE_CHECKING:
+    from nodegraft.store.preview import Preview
+    from nodegraft.store.state import State
+
+
+class StoreRecorder(StorePromoter):
+    """What all that makes versions shares."""
+
+    def _begun(self, override: str, promote: bool) -> tuple[Version, Promotion | None]:
+        """The version that is changed; and the last promotion, if the next one answers at once."""
+        if promote and override:
+            raise StoreError(
+                "A version that held-out nodes speak against is not let to answer unseen: make it "
+                "with override, look at it, and then promote it. Or leave override out."
+            )
+        parent = self._journal.version()
+        return parent, self._answering(parent) if promote else None
+
+    def _judged(
+        self,
+        parent: Version,
+        before: "State",
+        after: "State",
+        done: "Done",
+        by: str | None,
+        note: str,
+        override: str,
+        answering: Promotion | None,
+    ) -> Version:
+        """Write a version down, unless held-out nodes speak against it and no reason is given."""
+        from nodegraft.store.preview import compare
+
+        seen = compare(before, after)
+        if not override:
+            refuse_objections(
+                seen,
+                "To do it all the same, give a reason with override=… (on the command line "
+                "--override REASON).",
+            )
+        measures = done.measures | measured(seen)
+        if override:
+            measures["override"] = override
+        names = self._states.put_learned(after, parent.names)
+        return self._added(parent, replace(done, measures=measures), names, by, note, answering)
+
+    def _added(
+        self,
+        parent: Version,
+        done: "Done",
+        names: StateNames,
+        by: str | None,
+        note: str,
+        answering: Promotion | None = None,
+    ) -> Version:
+        """Write a version down; it answers from then on where the last promotion is given."""
+        number, who, at = parent.number + 1, author(by), now()
+        version = Version(
+            number,
+            parent.number,
+            done.action,
+            done.detail,
+            who,
+            writable(note),
+            at,
+            **vars(names),
+            measures=done.measures | ({"request": asdict(done.request)} if done.request else {}),
+        )
+        rows: list[Version | Promotion] = [version]
+        if answering:
+            rows.append(Promotion(answering.number + 1, number, "promote", who, note, at))
+        self._journal.add(*rows, confirm=lambda: self._require_whole(names))
+        return version
+
+    def _require_whole(self, names: StateNames) -> None:
+        if self._objects.lacks(names.all):
+            raise StoreChangedError(
+                "Files that this version shares with older ones were pruned meanwhile by another "
+                "process. Nothing was written; do it again."
+            )
+
+
+@dataclass(frozen=True)
+class Done:
+    """What makes a version what it is."""
+
+    action: str
+    """What was done."""
+
+    detail: dict[str, Any]
+    """With what."""
+
+    measures: dict[str, Any]
+    """What was measured before and after."""
+
+    request: Request | None = None
+    """What was asked for under a key, if there was one."""
+
+
+def refuse_objections(seen: "Preview", advice: str) -> None:
+    """Stop where held-out nodes speak against a version.
+
+    Args:
+        seen: The version and the one before it, compared.
+        advice: What can be done about it.
+    """
+    objections = seen.objections()
+    if objections:
+        raise GateError(objections, advice)
+
+
+def measured(seen: "Preview") -> dict[str, Any]:
+    """What is written down of a comparison.
+
+    Args:
+        seen: A version and the one before it, compared.
+    """
+    return {
+        "before": seen.before.to_json(),
+        "after": seen.after.to_json(),
+        "asked": seen.asked,
+        "new": seen.new.to_json(),
+        "flipped": seen.flipped,
+    }

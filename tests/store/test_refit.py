@@ -1,0 +1,97 @@
+"""A method of a store that is fitted again: what stays, what comes back, and when it may pay."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nodegraft.base.errors import StoreError
+from nodegraft.store.state import State, first_state
+from nodegraft.store.store import Store
+from tests.store.small import drawn, made
+
+
+def started(place: Path) -> tuple[Store, dict[str, list[int | str]]]:
+    """A store of graft with five labels a class, and all labels there are."""
+    graph, labels = drawn(classes=4)
+    return Store.init(place, graph, {name: keys[:5] for name, keys in labels.items()}), labels
+
+
+def newest(store: Store) -> State:
+    """The candidate, whoever answers."""
+    return store.state(store.version().number)
+
+
+def test_a_refit_equals_a_store_that_began_with_the_same_labels(tmp_path: Path) -> None:
+    store, labels = started(tmp_path / "small")
+    many = {name: keys[5:9] for name, keys in labels.items()}
+    store.label(many)
+    grown = newest(store)
+    store.refit()
+    graph, _ = drawn(classes=4)
+    # Nine labels a class: none is held out, so both are taught by the same.
+    began = {name: keys[:9] for name, keys in labels.items()}
+    whole = newest(Store.init(tmp_path / "large", graph, began))
+    again = newest(store)
+    assert again.labels == grown.labels
+    rows = again.graph.rows
+    fitted = again.model.score_rows(again.graph, rows)
+    np.testing.assert_array_equal(fitted, whole.model.score_rows(whole.graph, rows))
+    assert np.abs(fitted - grown.model.score_rows(grown.graph, rows)).max() > 0
+
+
+def test_an_undone_refit_leaves_the_model_as_it_was(tmp_path: Path) -> None:
+    store, labels = started(tmp_path / "store")
+    store.label({name: keys[5:9] for name, keys in labels.items()})
+    before = store.version()
+    store.refit()
+    assert store.version().names != before.names
+    store.undo()
+    assert store.version().names == before.names
+
+
+def test_older_changes_are_undone_beneath_a_refit(tmp_path: Path) -> None:
+    store, labels = started(tmp_path / "store")
+    name = next(iter(labels))
+    store.label({name: labels[name][5:7]})
+    store.refit()
+    store.undo(2)
+    assert len(newest(store).labels[name].all) == 5
+    with pytest.raises(StoreError, match="cannot be undone by itself"):
+        store.undo(3)
+
+
+def test_classes_that_came_later_stay_later(tmp_path: Path) -> None:
+    store, new = made(tmp_path / "store", method="graft")
+    store.add(new)
+    store.refit()
+    sessions = {one.name: one.session for one in newest(store).model._table.classes}
+    assert {sessions[name] for name in new} == {1}
+
+
+def test_whether_another_fit_may_pay_follows_what_was_fitted(tmp_path: Path) -> None:
+    store, labels = started(tmp_path / "store")
+    assert (store.last_fit().labels, store.last_fit().labels_now) == (20, 20)
+    store.label({name: keys[5:9] for name, keys in labels.items()})
+    assert not store.last_fit().is_dated
+    more = {name: keys[9:12] for name, keys in labels.items()}
+    store.label(more)
+    # From ten labels of a class on, a fifth of them is held out.
+    assert store.last_fit().labels_now == newest(store).labels.num_teaching < 48
+    store.refit()
+    fit = store.last_fit()
+    assert fit.labels == fit.labels_now
+    store.undo()
+    assert store.last_fit().labels == 20
+
+
+def test_other_methods_are_fitted_on_all_labels(tmp_path: Path) -> None:
+    store, new = made(tmp_path / "store")
+    store.add(new)
+    store.refit()
+    after = newest(store)
+    fresh = first_state(after.graph, after.labels, "sgc-mean", {})
+    rows = after.graph.rows
+    np.testing.assert_array_equal(
+        after.model.score_rows(after.graph, rows), fresh.model.score_rows(after.graph, rows)
+    )
