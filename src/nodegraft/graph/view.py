@@ -64,8 +64,11 @@ class GraphView:
         return self._edges.get("visible", self._visible_edges)
 
     def _visible_edges(self) -> Adjacency:
-        kinds = [self._store.adjacency(name) for name in self.relations]
-        edges = merged(kinds) if self._weights is None else weighed(kinds, self._weights)
+        if self._weights is None:
+            edges = self._store.merged_edges()
+        else:
+            kinds = [self._store.adjacency(name) for name in self.relations]
+            edges = weighed(kinds, self._weights)
         if self._full_degrees:
             edges = edges.counting_all()
         return self._among_visible(edges)
@@ -404,6 +407,8 @@ class GraphView:
         return np.sort(some[~np.isin(some, without)][:count])
 
     def _by_hash(self) -> IntArray:
+        if self._rows is None:
+            return self._store.keys.by_hash()
         return self.rows[hash_order(self.key_array_of(self.rows))]
 
     def __repr__(self) -> str:
