@@ -6,7 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from nodegraft.base.errors import HiddenNodeError, ParameterError, UnknownNodeError
+from nodegraft.base.errors import (
+    GraphTooLargeError,
+    HiddenNodeError,
+    ParameterError,
+    UnknownNodeError,
+)
+from nodegraft.base.measure import available_bytes
 from nodegraft.base.memo import Memo
 from nodegraft.graph.algebra.adjacency import Adjacency
 from nodegraft.graph.algebra.diffusion import Diffusion, WalkTable
@@ -292,9 +298,19 @@ class GraphView:
         return Neighbourhood(whole.features, whole.hops * hops, whole.rings * (hops + 1))
 
     def _full_batch(self) -> Neighbourhood:
+        self._require_memory()
         symmetric = Operator(self._adjacency.normalised, symmetric=True)
         everyone = np.arange(self.num_nodes)
         return Neighbourhood(Operator(self.features(self.rows)), (symmetric,), (everyone,))
+
+    def _require_memory(self) -> None:
+        """The whole graph must fit: its features in float32, and S, which is made by way of A."""
+        available = available_bytes()
+        features, entries = self._store.feature_matrix, self._adjacency.indices
+        numbers = 2 * features.nnz if is_sparse(features) else features.size
+        needed = 4 * numbers + 2 * (4 + entries.itemsize) * (entries.size + self.num_nodes)
+        if available is not None and needed > available:
+            raise GraphTooLargeError(needed, available)
 
     def neighbourhood(self, rows: IntArray, hops: int) -> Neighbourhood:
         """What these rows need of the graph, and nothing beyond it.

@@ -96,17 +96,19 @@ def read_edges(edges: Source, columns: EdgeColumns, keys: NodeKeys) -> GivenEdge
     if edges is None:
         nothing = np.zeros(0, dtype=np.int64)
         return GivenEdges(nothing, nothing, {EDGES: nothing}, None, ())
-    return given_edges(read_source(edges, "edges", text_columns(columns, keys)), columns, keys)
+    return given_edges(
+        read_source(edges, "edges", text_columns(columns, keys.is_text)), columns, keys
+    )
 
 
-def text_columns(columns: EdgeColumns, keys: NodeKeys) -> tuple[str, ...]:
+def text_columns(columns: EdgeColumns, text_keys: bool) -> tuple[str, ...]:
     """The columns that a CSV file must not read as numbers.
 
     Args:
         columns: The names of the columns.
-        keys: The nodes.
+        text_keys: Whether the keys of nodes are text.
     """
-    ends = (columns.source, columns.target) if keys.is_text else ()
+    ends = (columns.source, columns.target) if text_keys else ()
     return (*ends, *([columns.kind] if columns.kind else []))
 
 

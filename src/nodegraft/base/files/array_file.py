@@ -65,8 +65,8 @@ class ArrayWriter:
         self.length = 0
         self._path, self._dtype, self._row = path, np.dtype(dtype).newbyteorder("<"), row
         self._digest = hashlib.blake2b(digest_size=16)
-        self._file: BinaryIO = path.open("wb")
-        self._write_header()
+        with path.open("wb") as file:
+            self._write_header(file)
 
     def add(self, items: NDArray[Any]) -> None:
         """Write more items behind those there are.
@@ -75,25 +75,25 @@ class ArrayWriter:
             items: One row each.
         """
         flat = np.ascontiguousarray(items, dtype=self._dtype).reshape(-1).view(np.uint8)
-        for start in range(0, flat.size, _BLOCK):
-            block = flat[start : start + _BLOCK].data
-            self._file.write(block)
-            self._digest.update(block)
+        with self._path.open("ab") as file:
+            for start in range(0, flat.size, _BLOCK):
+                block = flat[start : start + _BLOCK].data
+                file.write(block)
+                self._digest.update(block)
         self.length += len(items)
 
     def close(self) -> StoredArray:
         """Wait until all of it is on the disk."""
-        self._file.seek(0)
-        # NumPy leaves room in its header for the length to grow.
-        self._write_header()
-        self._file.close()
+        with self._path.open("r+b") as file:
+            # NumPy leaves room in its header for the length to grow.
+            self._write_header(file)
         flush_to_disk(self._path)
         shape = (self.length, *self._row)
         return StoredArray(self._dtype.str, shape, self._digest.hexdigest())
 
-    def _write_header(self) -> None:
+    def _write_header(self, file: BinaryIO) -> None:
         header = {"descr": self._dtype.str, "fortran_order": False}
-        npy.write_array_header_1_0(self._file, {**header, "shape": (self.length, *self._row)})
+        npy.write_array_header_1_0(file, {**header, "shape": (self.length, *self._row)})
 
 
 def map_array(path: Path, stored: StoredArray) -> NDArray[Any]:

@@ -1,7 +1,7 @@
 """A graph held in memory."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -59,6 +59,14 @@ class MemoryStore:
     def layers_folder(self) -> Path | None:
         """Nowhere: what is in memory stays there."""
         return None
+
+    def with_shelf(self, shelf: Shelf) -> "MemoryStore":
+        """The same arrays, with a place for what takes long to work out about them.
+
+        Args:
+            shelf: The place.
+        """
+        return replace(self, shelf=shelf)
 
     def merged_edges(self) -> Adjacency:
         """The edges of all kinds as one."""

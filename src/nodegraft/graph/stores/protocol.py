@@ -55,6 +55,13 @@ class GraphStore(Protocol):
     def layers_folder(self) -> Path | None:
         """Where products with the whole feature matrix may lie on disk; None in memory."""
 
+    def with_shelf(self, shelf: Shelf) -> "GraphStore":
+        """The same graph, with a place for what takes long to work out about it.
+
+        Args:
+            shelf: The place.
+        """
+
     def merged_edges(self) -> Adjacency:
         """The edges of all kinds as one; of an edge of several kinds the largest weight counts."""
 
