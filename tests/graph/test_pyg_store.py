@@ -1,3 +1,5 @@
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
@@ -8,11 +10,11 @@ from nodegraft.graph.graph import Graph
 from nodegraft.graph.relation import Relation
 from tests.graph.reference import dense, random_graph
 
-GRAPH = Graph(
-    ["a", "b", "c"],
-    np.arange(6, dtype=np.float32).reshape(3, 2),
-    {"cites": Relation([("a", "b"), ("c", "b")], directed=True), "alike": [("b", "c")]},
-)
+KINDS: dict[str, Any] = {
+    "cites": Relation([("a", "b"), ("c", "b")], directed=True),
+    "alike": [("b", "c")],
+}
+GRAPH = Graph(["a", "b", "c"], np.arange(6, dtype=np.float32).reshape(3, 2), KINDS)
 CITES, ALIKE = ("node", "cites", "node"), ("node", "alike", "node")
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +11,7 @@ from nodegraft.graph.algebra.matrix import IntArray
 from nodegraft.graph.keys import key_hashes
 
 WORD = 8
-"""So many bytes are looked at together; as many follow the last text, so that they can be."""
+"""So many bytes are looked at together."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,10 +24,10 @@ class PackedTexts:
     """
 
     letters: NDArray[np.uint8]
-    """All texts, one after the other, and eight bytes of nothing."""
+    """All texts, one after the other, and what :func:`padding` says."""
 
-    ends: NDArray[np.int64]
-    """Where each text ends."""
+    bounds: NDArray[np.int64]
+    """Where each text begins, and where the last one ends."""
 
     @classmethod
     def of(cls, texts: Iterable[str]) -> "PackedTexts":
@@ -37,21 +38,26 @@ class PackedTexts:
         """
         # Whatever has no UTF-8 gets bytes that no text has.
         encoded = [text.encode(errors="surrogatepass") for text in texts]
-        ends = np.cumsum([len(one) for one in encoded], dtype=np.int64)
-        return cls.padded(np.frombuffer(b"".join(encoded), dtype=np.uint8), ends)
+        bounds = np.cumsum([0, *map(len, encoded)], dtype=np.int64)
+        return cls.padded(np.frombuffer(b"".join(encoded), dtype=np.uint8), bounds)
 
     @classmethod
-    def padded(cls, letters: NDArray[np.uint8], ends: NDArray[np.int64]) -> "PackedTexts":
+    def padded(cls, letters: NDArray[np.uint8], bounds: NDArray[np.int64]) -> "PackedTexts":
         """From a run of bytes that nothing follows.
 
         Args:
             letters: All texts, one after the other.
-            ends: Where each text ends.
+            bounds: Where each text begins, and where the last one ends.
         """
-        return cls(np.concatenate((letters, np.zeros(WORD, dtype=np.uint8))), ends)
+        return cls(np.concatenate((letters, padding(letters.size))), bounds)
 
     def __len__(self) -> int:
-        return self.ends.size
+        return self.bounds.size - 1
+
+    @property
+    def written(self) -> NDArray[np.uint8]:
+        """The letters alone."""
+        return self.letters[: self.bounds[-1]]
 
     def at(self, rows: IntArray) -> list[str]:
         """Some of the texts.
@@ -59,26 +65,24 @@ class PackedTexts:
         Args:
             rows: Their places.
         """
-        starts, lengths = self._spans(rows)
-        spans = zip(starts.tolist(), (starts + lengths).tolist(), strict=True)
+        spans = zip(self.bounds[rows].tolist(), self.bounds[rows + 1].tolist(), strict=True)
         return [self.letters[start:end].tobytes().decode() for start, end in spans]
 
     def encoded(self) -> Iterator[bytes]:
         """The UTF-8 of each text."""
-        letters, start = self.letters.tobytes(), 0
-        for end in self.ends.tolist():
+        letters = self.letters.tobytes()
+        for start, end in pairwise(self.bounds.tolist()):
             yield letters[start:end]
-            start = end
 
     def hashes(self) -> NDArray[np.uint64]:
         """64 bits for each text, by the mixer of SplitMix64 over its words.
 
         Not those of :func:`~nodegraft.graph.keys.key_hashes`, which go through Python one by one.
         """
-        starts, lengths = self._spans(np.arange(len(self)))
+        starts, lengths = self.bounds[:-1], np.diff(self.bounds)
         mixed = key_hashes(lengths)
         for place in range(_words(lengths)):
-            some = np.flatnonzero(lengths > WORD * place)
+            some = _longer(lengths, place)
             words = self._word(starts[some], lengths[some], place)
             mixed[some] = key_hashes((mixed[some] ^ words).view(np.int64))
         return mixed
@@ -91,34 +95,46 @@ class PackedTexts:
             others: Other texts.
             places: Of the others.
         """
-        (mine, lengths), (theirs, other) = self._spans(rows), others._spans(places)
-        equal: NDArray[np.bool_] = lengths == other
+        mine, theirs = self.bounds[rows], others.bounds[places]
+        lengths = self.bounds[rows + 1] - mine
+        equal: NDArray[np.bool_] = lengths == others.bounds[places + 1] - theirs
         for place in range(_words(lengths)):
-            some = np.flatnonzero(equal & (lengths > WORD * place))
+            some = _longer(np.where(equal, lengths, 0), place)
             one = self._word(mine[some], lengths[some], place)
             equal[some] = one == others._word(theirs[some], lengths[some], place)
         return equal
-
-    def _spans(self, rows: IntArray) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        ends = self.ends[rows]
-        starts = np.where(rows > 0, self.ends[np.maximum(rows - 1, 0)], 0)
-        return starts, ends - starts
 
     def _word(
         self, starts: NDArray[np.int64], lengths: NDArray[np.int64], place: int
     ) -> NDArray[np.uint64]:
         """Eight bytes of texts that are longer than those before; what is not theirs is 0."""
-        count = self.letters.size - WORD + 1
-        # One number for each byte that may come first: they overlap.
-        everywhere = np.ndarray(count, "<u8", self.letters, strides=(1,))
-        words: NDArray[np.uint64] = everywhere[starts + WORD * place].astype(np.uint64, copy=False)
+        first = starts + WORD * place
+        # Put together from two words that begin where words do: those are read quickly.
+        whole, blocks = self.letters.view("<u8"), first >> 3
+        shift = ((first & 7) << 3).view(np.uint64)
+        words: NDArray[np.uint64] = whole[blocks] >> shift
+        words |= whole[blocks + 1] << (np.uint64(64) - shift)
         left = lengths - WORD * place
-        short = left < WORD
-        if short.any():
-            shifts = (8 * left[short]).astype(np.uint64)
-            words[short] &= (np.uint64(1) << shifts) - np.uint64(1)
+        short = np.flatnonzero(left < WORD)
+        ends = (8 * left[short]).astype(np.uint64)
+        words[short] &= (np.uint64(1) << ends) - np.uint64(1)
         return words
+
+
+def padding(size: int) -> NDArray[np.uint8]:
+    """Bytes of nothing that follow the last text, so that a word can begin at each of its bytes.
+
+    Args:
+        size: How many bytes all texts have.
+    """
+    return np.zeros(-size % WORD + WORD, dtype=np.uint8)
 
 
 def _words(lengths: NDArray[np.int64]) -> int:
     return -(-int(lengths.max(initial=0)) // WORD)
+
+
+def _longer(lengths: NDArray[np.int64], place: int) -> slice | NDArray[np.int64]:
+    """The texts that have more than so many words; where all have, nothing is copied."""
+    longer = lengths > WORD * place
+    return slice(None) if longer.all() else np.flatnonzero(longer)

@@ -53,6 +53,6 @@ def _packed(texts: Any) -> PackedTexts:
     _, ends, letters = array.buffers()
     places = np.frombuffer(ends, dtype=np.int64)[array.offset : array.offset + len(array) + 1]
     if letters is None:
-        return PackedTexts.padded(np.zeros(0, dtype=np.uint8), np.zeros(len(array), dtype=np.int64))
+        letters = b""
     first, last = places[[0, -1]]
-    return PackedTexts.padded(np.frombuffer(letters, np.uint8)[first:last], places[1:] - first)
+    return PackedTexts.padded(np.frombuffer(letters, np.uint8)[first:last], places - first)

@@ -145,11 +145,11 @@ class _Checked:
         order = rows = self._get("keys.rows", _INDEX, self._nodes)
         if "keys.letters" in self._arrays:
             letters = self._arrays["keys.letters"]
-            if letters.size < WORD:
+            if letters.size < WORD or letters.size % WORD:
                 raise ValueError("nothing follows the last key")
             stored = PackedTexts(
                 self._get("keys.letters", ("|u1",), letters.size),
-                self._get("keys.ends", ("<i8",), self._nodes),
+                self._get("keys.bounds", ("<i8",), self._nodes + 1),
             )
             order = self._get("keys.order", _INDEX, self._nodes)
         else:
