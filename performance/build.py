@@ -65,7 +65,7 @@ def side(name: str, tables: Path, memory: int) -> None:
     """Run one side in this process and say what it took."""
     import pyarrow.parquet as pq
 
-    from nodegraft.tables.build.build import build_graph
+    from nodegraft.tables.disk.build import build_graph
     from nodegraft.tables.read import read_tables
 
     places = tables / "nodes", tables / "edges"

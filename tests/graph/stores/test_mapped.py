@@ -11,9 +11,9 @@ from nodegraft.base.files.array_file import StoredArray
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.stores.manifest import MANIFEST, Manifest
 from nodegraft.graph.stores.mapped import MappedStore
-from nodegraft.tables.build.build import build_graph
+from nodegraft.tables.disk.build import build_graph
 from nodegraft.tables.storage import load_graph
-from tests.tables.build.tables import write_tables
+from tests.tables.disk.tables import write_tables
 
 
 @pytest.fixture

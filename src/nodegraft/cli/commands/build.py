@@ -50,7 +50,7 @@ def build(
     from rich.console import Console
 
     from nodegraft.cli.display.store import Steps, report_table
-    from nodegraft.tables.build.build import build_graph
+    from nodegraft.tables.disk.build import build_graph
 
     console = Console()
     with Steps(console) as steps:
