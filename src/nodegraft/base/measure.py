@@ -43,8 +43,10 @@ def available_bytes() -> int | None:
     """Memory that is free for work, None where it is not known."""
     if sys.platform != "linux":
         return None
-    (line,) = (one for one in _MEMORY.read_text().splitlines() if one.startswith("MemAvailable:"))
-    return int(line.split()[1]) * 1024
+    for line in _MEMORY.read_text().splitlines():
+        if line.startswith("MemAvailable:"):
+            return int(line.split()[1]) * 1024
+    return None
 
 
 def _reset_peak() -> int:

@@ -308,7 +308,8 @@ class GraphView:
         available = available_bytes()
         features, entries = self._store.feature_matrix, self._adjacency.indices
         numbers = 2 * features.nnz if is_sparse(features) else features.size
-        needed = 4 * numbers + 2 * (4 + entries.itemsize) * (entries.size + self.num_nodes)
+        visible = int(numbers * self.num_nodes / max(len(self._store.keys), 1))
+        needed = 4 * visible + 2 * (4 + entries.itemsize) * (entries.size + self.num_nodes)
         if available is not None and needed > available:
             raise GraphTooLargeError(needed, available)
 

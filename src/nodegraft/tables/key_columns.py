@@ -26,7 +26,10 @@ def rows_named(keys: NodeKeys, table: SourceTable, name: str) -> NDArray[np.int6
         return np.full(len(column), -1, dtype=np.int64)
     if isinstance(keys, MappedKeys) and keys.is_text:
         found = keys.find_stored(_packed(table.text_column(name)))
+    elif keys.is_text and len(column) < len(keys) // 4:
+        found = keys.find(table.texts(name))
     elif keys.is_text:
+        # Arrow needs a table of all keys first, and is several times as fast then.
         known = pa.array(keys.values(), pa.large_string())
         places = pc.index_in(table.text_column(name), value_set=known)
         found = places.fill_null(-1).to_numpy().astype(np.int64)

@@ -86,7 +86,8 @@ class StreamedTable(SourceTable):
                     some = self._dropped[
                         slice(*np.searchsorted(self._dropped, (start, start + len(table))))
                     ]
-                    yield table.without(some - start)
+                    if some.size < len(table):
+                        yield table.without(some - start)
                     start += batch.num_rows
 
 

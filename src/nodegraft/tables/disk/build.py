@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal
 
+from nodegraft.base.errors import CheckpointError
 from nodegraft.base.events import SILENT, Listener
 from nodegraft.base.parameters.constraints import PositiveInt
 from nodegraft.base.parameters.validate import validate_value
@@ -79,4 +80,9 @@ def build_graph(
     columns = EdgeColumns(source, target, edge_type, edge_weight)
     one_way = directed if isinstance(directed, bool) else column_names(directed)
     request = BuildRequest(nodes, edges, key, columns, one_way, chosen, memory)
-    return BuildSteps(Path(folder), request, listener).run(repair)
+    try:
+        return BuildSteps(Path(folder), request, listener).run(repair)
+    except OSError as error:
+        raise CheckpointError(
+            f"{folder} cannot be written: {error}. What is done is kept: the same build goes on."
+        ) from error
