@@ -27,7 +27,7 @@ def rows_named(keys: NodeKeys, table: SourceTable, name: str) -> NDArray[np.int6
     if isinstance(keys, MappedKeys) and keys.is_text:
         found = keys.find_stored(_packed(table.text_column(name)))
     elif keys.is_text and len(column) < len(keys) // 4:
-        found = keys.find(table.texts(name))
+        found = keys.find(np.array(table.texts(name), dtype=object))
     elif keys.is_text:
         # Arrow needs a table of all keys first, and is several times as fast then.
         known = pa.array(keys.values(), pa.large_string())
