@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from nodegraft.streams.setting import Setting
     from nodegraft.streams.split import ClassSplit
     from nodegraft.streams.stream import ClassStream
+    from nodegraft.tables.disk.build import build_graph
     from nodegraft.tables.features.recipe import FeatureRecipe
     from nodegraft.tables.held_out import hold_out
     from nodegraft.tables.labels import read_labels
@@ -48,6 +49,7 @@ _HOMES = {
     "ClassSplit": "nodegraft.streams.split",
     "ClassStream": "nodegraft.streams.stream",
     "Store": "nodegraft.store.store",
+    "build_graph": "nodegraft.tables.disk.build",
     "FeatureRecipe": "nodegraft.tables.features.recipe",
     "hold_out": "nodegraft.tables.held_out",
     "read_labels": "nodegraft.tables.labels",
@@ -72,6 +74,7 @@ __all__ = [
     "Relation",
     "Setting",
     "Store",
+    "build_graph",
     "errors",
     "evaluate",
     "grow_graph",

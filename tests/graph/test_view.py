@@ -5,7 +5,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nodegraft.base.errors import DataError, HiddenNodeError, UnknownNodeError
+from nodegraft.base.errors import (
+    DataError,
+    GraphTooLargeError,
+    HiddenNodeError,
+    UnknownNodeError,
+)
+from nodegraft.graph import view as view_module
 from nodegraft.graph.algebra.matrix import IntArray
 from nodegraft.graph.algebra.operator import Operator
 from nodegraft.graph.graph import Graph
@@ -278,3 +284,15 @@ def test_of_rows_as_near_keys_decide() -> None:
     ]
     assert kept[0] == kept[1] != [1, 2, 3, 4]
     assert len(kept[0]) == 4
+
+
+def test_a_graph_that_does_not_fit_is_not_trained_on_whole(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    graph = random_graph()
+    monkeypatch.setattr(view_module, "available_bytes", lambda: 1000)
+    with pytest.raises(GraphTooLargeError, match=r"would take about .* GB .* Use a method in clos"):
+        graph.full_batch(2)
+    assert graph.propagated(np.array([0]), 1)[1].shape == (1, 7)
+    monkeypatch.setattr(view_module, "available_bytes", lambda: None)
+    assert graph.full_batch(2).features.shape == (40, 7)

@@ -54,6 +54,22 @@ class CheckpointError(NodegraftError):
     """A saved directory cannot be written or read."""
 
 
+class GraphTooLargeError(NodegraftError):
+    """A graph does not fit into memory, and what was asked for needs all of it at once.
+
+    Args:
+        needed: About so many bytes.
+        available: So many are free.
+    """
+
+    def __init__(self, needed: int, available: int) -> None:
+        super().__init__(
+            "This method trains on the whole graph at once, which would take about "
+            f"{needed / 1e9:,.1f} GB of memory; {available / 1e9:,.1f} GB are free. Use a method "
+            "in closed form, which reads a graph in pieces: graft, sgc-mean, sgc-ridge or sgc-lda."
+        )
+
+
 class StoreError(NodegraftError):
     """A store cannot be opened, read or changed as asked."""
 

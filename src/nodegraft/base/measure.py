@@ -5,6 +5,7 @@ import time
 from pathlib import Path
 
 _STATUS = Path("/proc/self/status")
+_MEMORY = Path("/proc/meminfo")
 _CLEAR_REFS = Path("/proc/self/clear_refs")
 
 
@@ -36,6 +37,16 @@ class Measurement:
 def peak_resident_bytes() -> int:
     """The high-water mark of this process's resident memory, 0 where it is not known."""
     return _status_bytes("VmHWM")
+
+
+def available_bytes() -> int | None:
+    """Memory that is free for work, None where it is not known."""
+    if sys.platform != "linux":
+        return None
+    for line in _MEMORY.read_text().splitlines():
+        if line.startswith("MemAvailable:"):
+            return int(line.split()[1]) * 1024
+    return None
 
 
 def _reset_peak() -> int:

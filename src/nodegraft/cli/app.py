@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from nodegraft.cli.commands.bench import bench
+from nodegraft.cli.commands.build import build
 from nodegraft.cli.commands.check import check
 from nodegraft.cli.commands.compact import compact
 from nodegraft.cli.commands.data import info
@@ -48,7 +49,13 @@ lab = typer.Typer(help="Methods measured on streams of classes.", no_args_is_hel
 tokens = typer.Typer(help="Who may ask a service for what.", no_args_is_help=True)
 
 PANELS = {
-    "Your data": {"example": example, "init": init, "grow": grow, "sync": sync},
+    "Your data": {
+        "example": example,
+        "init": init,
+        "grow": grow,
+        "sync": sync,
+        "build": build,
+    },
     "Teaching": {"add": add, "label": label, "relabel": relabel, "unlabel": unlabel},
     "Mending": {
         "undo": undo,

@@ -24,6 +24,8 @@ from nodegraft.graph.view import GraphView
 if TYPE_CHECKING:
     from torch_geometric.data import Data, HeteroData
 
+    from nodegraft.graph.pyg_store import PyGFeatureStore, PyGGraphStore
+
 
 class Graph(GraphView):
     """An immutable, undirected graph, seen as a whole; :meth:`grow` gives a larger one.
@@ -124,6 +126,16 @@ class Graph(GraphView):
 
         return as_data(self.features(self.rows), self._kinds())
 
+    def to_pyg_stores(self) -> "tuple[PyGFeatureStore, PyGGraphStore]":
+        """The graph behind PyG's interfaces of stores, which its loaders read; nothing is copied.
+
+        Nodes are of the type ``"node"``, their features are called ``"x"``, and edges are of the
+        types ``("node", relation, "node")``.
+        """
+        from nodegraft.graph.pyg_store import PyGFeatureStore, PyGGraphStore
+
+        return PyGFeatureStore(self), PyGGraphStore(self._store)
+
     def view(self, rows: IntArray) -> GraphView:
         """A part of it, in which all other nodes are hidden.
 
@@ -148,8 +160,7 @@ class Graph(GraphView):
         Args:
             shelf: The place.
         """
-        keys, features = self._store.keys, self._store.feature_matrix
-        return Graph.from_store(MemoryStore(keys, features, self._kinds(), self.recipe, shelf))
+        return Graph.from_store(self._store.with_shelf(shelf))
 
     def with_features(self, features: Matrix, recipe: Recipe | None = None) -> "Graph":
         """The same nodes and edges with other numbers.

@@ -82,7 +82,7 @@ class NodeKeys:
             lookup = self._row_of_text
             found = (lookup.get(key, -1) if isinstance(key, str) else -1 for key in keys)
             return np.fromiter(found, dtype=np.int64, count=len(keys))
-        asked, whole = _integers(keys)
+        asked, whole = integer_keys(keys)
         if len(self) == 0:
             return np.full(asked.size, -1, dtype=np.int64)
         values, order = self._sorted
@@ -109,6 +109,10 @@ class NodeKeys:
     def values(self) -> KeyArray:
         """All keys, in row order: int64 or objects (text)."""
         return self._values
+
+    def by_hash(self) -> IntArray:
+        """All rows in the order of the hashes of their keys."""
+        return hash_order(self._values)
 
     def extend(self, keys: Sequence[Key]) -> "NodeKeys":
         """These keys and new ones after them; a key that exists already is refused.
@@ -163,13 +167,22 @@ def key_hashes(keys: KeyArray) -> NDArray[np.uint64]:
         keys: int64, or objects that are text.
     """
     if keys.dtype == object:
-        digests = (hashlib.blake2b(key.encode(), digest_size=8).digest() for key in keys)
-        return np.frombuffer(b"".join(digests), dtype="<u8").astype(np.uint64)
+        return text_hashes(key.encode() for key in keys)
     mixed = keys.astype(np.int64).view(np.uint64) + np.uint64(0x9E3779B97F4A7C15)
     mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     hashes: NDArray[np.uint64] = mixed ^ (mixed >> np.uint64(31))
     return hashes
+
+
+def text_hashes(encoded: Iterable[bytes]) -> NDArray[np.uint64]:
+    """The hashes of keys that are text, from their UTF-8.
+
+    Args:
+        encoded: One key after the other.
+    """
+    digests = (hashlib.blake2b(key, digest_size=8).digest() for key in encoded)
+    return np.frombuffer(b"".join(digests), dtype="<u8").astype(np.uint64)
 
 
 def hash_order(keys: KeyArray, seed: int = 0) -> NDArray[np.int64]:
@@ -245,8 +258,14 @@ def unpack_keys(arrays: Mapping[str, NDArray[Any]]) -> KeyArray:
     return keys
 
 
-def _integers(keys: Sequence[Any] | KeyArray) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """The keys as integers, and which of them are: 1.5 and "1" are not, though NumPy obliges."""
+def integer_keys(
+    keys: Sequence[Any] | KeyArray,
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """The keys as integers, and which of them are: 1.5 and "1" are not, though NumPy obliges.
+
+    Args:
+        keys: Whatever was given as keys of integers.
+    """
     if isinstance(keys, np.ndarray) and keys.dtype.kind == "i":
         return keys.astype(np.int64), np.ones(keys.size, dtype=bool)
     fits = [isinstance(key, _INTEGERS) and -_LIMIT <= key < _LIMIT for key in keys]

@@ -6,7 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from nodegraft.base.errors import HiddenNodeError, ParameterError, UnknownNodeError
+from nodegraft.base.errors import (
+    GraphTooLargeError,
+    HiddenNodeError,
+    ParameterError,
+    UnknownNodeError,
+)
+from nodegraft.base.measure import available_bytes
 from nodegraft.base.memo import Memo
 from nodegraft.graph.algebra.adjacency import Adjacency
 from nodegraft.graph.algebra.diffusion import Diffusion, WalkTable
@@ -64,8 +70,11 @@ class GraphView:
         return self._edges.get("visible", self._visible_edges)
 
     def _visible_edges(self) -> Adjacency:
-        kinds = [self._store.adjacency(name) for name in self.relations]
-        edges = merged(kinds) if self._weights is None else weighed(kinds, self._weights)
+        if self._weights is None:
+            edges = self._store.merged_edges()
+        else:
+            kinds = [self._store.adjacency(name) for name in self.relations]
+            edges = weighed(kinds, self._weights)
         if self._full_degrees:
             edges = edges.counting_all()
         return self._among_visible(edges)
@@ -289,9 +298,20 @@ class GraphView:
         return Neighbourhood(whole.features, whole.hops * hops, whole.rings * (hops + 1))
 
     def _full_batch(self) -> Neighbourhood:
+        self._require_memory()
         symmetric = Operator(self._adjacency.normalised, symmetric=True)
         everyone = np.arange(self.num_nodes)
         return Neighbourhood(Operator(self.features(self.rows)), (symmetric,), (everyone,))
+
+    def _require_memory(self) -> None:
+        """The whole graph must fit: its features in float32, and S, which is made by way of A."""
+        available = available_bytes()
+        features, entries = self._store.feature_matrix, self._adjacency.indices
+        numbers = 2 * features.nnz if is_sparse(features) else features.size
+        visible = int(numbers * self.num_nodes / max(len(self._store.keys), 1))
+        needed = 4 * visible + 2 * (4 + entries.itemsize) * (entries.size + self.num_nodes)
+        if available is not None and needed > available:
+            raise GraphTooLargeError(needed, available)
 
     def neighbourhood(self, rows: IntArray, hops: int) -> Neighbourhood:
         """What these rows need of the graph, and nothing beyond it.
@@ -404,6 +424,8 @@ class GraphView:
         return np.sort(some[~np.isin(some, without)][:count])
 
     def _by_hash(self) -> IntArray:
+        if self._rows is None:
+            return self._store.keys.by_hash()
         return self.rows[hash_order(self.key_array_of(self.rows))]
 
     def __repr__(self) -> str:

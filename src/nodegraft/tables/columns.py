@@ -1,7 +1,7 @@
 """Tables from files or from memory, and their columns, with errors that name both."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ import pyarrow.csv
 import pyarrow.parquet
 
 from nodegraft.base.errors import DataError
-from nodegraft.graph.algebra.matrix import FloatArray
+from nodegraft.graph.algebra.matrix import FloatArray, IntArray
 from nodegraft.graph.keys import KeyArray, NodeKeys, several
 
 Source = Any
@@ -25,13 +25,30 @@ class SourceTable:
     Args:
         content: An Arrow table.
         place: Its file, or what it is.
+        first_row: How many rows of the file stand before it.
     """
 
-    def __init__(self, content: Any, place: str) -> None:
-        self._content, self.place = content, place
+    def __init__(self, content: Any, place: str, first_row: int = 0) -> None:
+        self._content, self.place, self._first_row = content, place, first_row
 
     def __len__(self) -> int:
         return int(self._content.num_rows)
+
+    def batches(self, *columns: str) -> "Iterator[SourceTable]":
+        """The table in pieces that fit into memory: here it is there already, in one.
+
+        Args:
+            columns: Those that are needed; none named means all.
+        """
+        yield self
+
+    def without(self, rows: IntArray) -> "SourceTable":
+        """All but some rows.
+
+        Args:
+            rows: Row numbers.
+        """
+        return self.take(np.setdiff1d(np.arange(len(self)), rows)) if rows.size else self
 
     def take(self, rows: Any) -> "SourceTable":
         """Some rows of it.
@@ -76,12 +93,22 @@ class SourceTable:
         Args:
             name: The name of a column of text, numbers or the like.
         """
+        texts: list[str | None] = self.text_column(name).to_pylist()
+        return texts
+
+    def text_column(self, name: str) -> Any:
+        """The same as an Arrow column, whose letters are known to be UTF-8.
+
+        Args:
+            name: The name of a column of text, numbers or the like.
+        """
         column = self.column(name)
         if pa.types.is_floating(column.type):
             column = pc.if_else(pc.is_nan(column), pa.scalar(None, column.type), column)
         try:
-            texts: list[str | None] = column.cast(pa.string()).to_pylist()
-        except (UnicodeDecodeError, pa.ArrowInvalid):
+            texts = column.cast(pa.large_string())
+            texts.validate(full=True)
+        except pa.ArrowInvalid:
             raise self._not_text(name, column) from None
         except pa.ArrowException:
             raise DataError(
@@ -91,7 +118,8 @@ class SourceTable:
 
     def _not_text(self, name: str, column: Any) -> DataError:
         values = column.cast(pa.binary()).to_pylist()
-        first = next(row for row, value in enumerate(values) if not _is_utf8(value or b""))
+        rows = enumerate(values, self._first_row)
+        first = next(row for row, value in rows if not _is_utf8(value or b""))
         return DataError(
             f"Column {name!r} of {self.place} holds text that is not UTF-8, first in row {first}: "
             "convert the file to UTF-8."
@@ -193,6 +221,16 @@ def node_keys(table: SourceTable, name: str) -> KeyArray:
         table: The table of nodes.
         name: The column of keys.
     """
+    return _array(table, name, key_column(table, name))
+
+
+def key_column(table: SourceTable, name: str) -> Any:
+    """The same as an Arrow column.
+
+    Args:
+        table: The table of nodes.
+        name: The column of keys.
+    """
     column = table.column(name)
     if len(column) == 0:
         raise DataError("The table of nodes is empty.")
@@ -201,11 +239,22 @@ def node_keys(table: SourceTable, name: str) -> KeyArray:
             f"Column {name!r} of {table.place} must hold text or integers with no value missing; "
             f"it holds {column.type}, {column.null_count} missing."
         )
-    return _array(table, name, column)
+    return column
 
 
 def keys_like(keys: NodeKeys, table: SourceTable, name: str) -> KeyArray:
     """A column that can name those keys, because it is of their type; None where one is missing.
+
+    Args:
+        keys: The nodes.
+        table: Another table that names them.
+        name: The column that does.
+    """
+    return _array(table, name, column_like(keys, table, name))
+
+
+def column_like(keys: NodeKeys, table: SourceTable, name: str) -> Any:
+    """The same as an Arrow column.
 
     Args:
         keys: The nodes.
@@ -219,7 +268,7 @@ def keys_like(keys: NodeKeys, table: SourceTable, name: str) -> KeyArray:
             f"Column {name!r} of {table.place} holds {column.type}, but the keys of the nodes are "
             f"{'text' if keys.is_text else 'integers'}: make both the same."
         )
-    return _array(table, name, column)
+    return column
 
 
 def is_text(column: Any) -> bool:

@@ -1,10 +1,12 @@
 """What is odd about the tables a graph was read from, for a person to read."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from numpy.typing import NDArray
+
+from nodegraft.base.errors import DataError
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,24 @@ def finding(
     return [Finding(what, int(count), shown, blocking)] if count else []
 
 
+def gathered(findings: Iterable[Finding]) -> list[Finding]:
+    """Findings about parts of a table as findings about all of it.
+
+    >>> parts = finding("loops", 2, "ab") + finding("loops", 3, "cd")
+    >>> print(*gathered(parts))
+             5  loops (for example a, b, c)
+
+    Args:
+        findings: Of one part after the other.
+    """
+    found: dict[str, Finding] = {}
+    for one in findings:
+        before = found.get(one.what, Finding(one.what, 0))
+        count, examples = before.count + one.count, before.examples + one.examples
+        found[one.what] = Finding(one.what, count, examples[:3], one.blocking)
+    return list(found.values())
+
+
 @dataclass(frozen=True)
 class DataReport:
     """Sizes and findings; ``str(report)`` is what the user reads."""
@@ -67,6 +87,18 @@ class DataReport:
     def blocking(self) -> tuple[Finding, ...]:
         """The findings that make the tables unusable as they are."""
         return tuple(finding for finding in self.findings if finding.blocking)
+
+    def require_usable(self, repair: bool) -> None:
+        """Refuse tables that must be mended first.
+
+        Args:
+            repair: Whether what can be done about them is done.
+        """
+        if self.blocking and not repair:
+            raise DataError(
+                "The tables need mending first (repair=True or --repair does what the arrows "
+                f"say):\n{self}"
+            )
 
     def count(self, what: str) -> int:
         """How often something was found.

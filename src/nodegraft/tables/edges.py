@@ -13,8 +13,9 @@ from nodegraft.graph.algebra.matrix import IntArray
 from nodegraft.graph.keys import NodeKeys
 from nodegraft.graph.relation import Relation, by_rows, kinds_with_direction
 from nodegraft.graph.stores.protocol import EDGES
-from nodegraft.tables.columns import Source, keys_like, read_source
+from nodegraft.tables.columns import Source, SourceTable, read_source
 from nodegraft.tables.data_report import Finding, finding
+from nodegraft.tables.key_columns import rows_named
 
 
 class EdgeColumns(NamedTuple):
@@ -95,25 +96,36 @@ def read_edges(edges: Source, columns: EdgeColumns, keys: NodeKeys) -> GivenEdge
     if edges is None:
         nothing = np.zeros(0, dtype=np.int64)
         return GivenEdges(nothing, nothing, {EDGES: nothing}, None, ())
-    ends = (columns.source, columns.target) if keys.is_text else ()
-    table = read_source(edges, "edges", (*ends, *([columns.kind] if columns.kind else [])))
-    given = [keys_like(keys, table, name) for name in columns[:2]]
-    first, second = (keys.find(end) for end in given)
-    usable = (first >= 0) & (second >= 0)
-    shown = [
-        ["(nothing)" if end is None else str(end) for end in column[~usable][:3]]
-        for column in given
-    ]
-    findings = finding(
-        "edges to nodes that are not in the table of nodes",
-        int((~usable).sum()),
-        ["–".join(pair) for pair in zip(*shown, strict=True)],
-        "they are dropped",
+    return given_edges(
+        read_source(edges, "edges", text_columns(columns, keys.is_text)), columns, keys
     )
-    names: NDArray[np.object_] | None = None
-    if columns.kind:
-        names = np.array(table.texts(columns.kind), dtype=object)
-        named = np.array([bool(name) for name in names], dtype=bool)
+
+
+def text_columns(columns: EdgeColumns, text_keys: bool) -> tuple[str, ...]:
+    """The columns that a CSV file must not read as numbers.
+
+    Args:
+        columns: The names of the columns.
+        text_keys: Whether the keys of nodes are text.
+    """
+    ends = (columns.source, columns.target) if text_keys else ()
+    return (*ends, *([columns.kind] if columns.kind else []))
+
+
+def given_edges(table: SourceTable, columns: EdgeColumns, keys: NodeKeys) -> GivenEdges:
+    """The same of a table that is there already, or of a part of one.
+
+    Args:
+        table: The table.
+        columns: The names of its columns.
+        keys: The nodes.
+    """
+    first, second = (rows_named(keys, table, name) for name in columns[:2])
+    usable = (first >= 0) & (second >= 0)
+    findings = _strangers(table, columns, usable)
+    kinds = _kinds(table, columns.kind) if columns.kind else None
+    if kinds is not None:
+        named = kinds.numbers >= 0
         findings += finding(
             "edges without a kind", int((~named).sum()), blocking="they are dropped"
         )
@@ -130,12 +142,47 @@ def read_edges(edges: Source, columns: EdgeColumns, keys: NodeKeys) -> GivenEdge
         )
         usable &= positive
         weights = weights[usable]
-    kinds: dict[str, IntArray] = {EDGES: np.arange(int(usable.sum()))}
-    if names is not None:
-        found, numbers = np.unique(names[usable].astype(str), return_inverse=True)
-        kinds = {str(name): np.flatnonzero(numbers == one) for one, name in enumerate(found)}
-        kinds = kinds or {EDGES: np.zeros(0, dtype=np.int64)}
-    return GivenEdges(first[usable], second[usable], kinds, weights, tuple(findings))
+    if kinds is None:
+        by_kind: dict[str, IntArray] = {EDGES: np.arange(int(usable.sum()))}
+    else:
+        by_kind = kinds.places(usable) or {EDGES: np.zeros(0, dtype=np.int64)}
+    return GivenEdges(first[usable], second[usable], by_kind, weights, tuple(findings))
+
+
+class _Kinds(NamedTuple):
+    names: list[str]
+    numbers: IntArray
+    """The place of each edge's kind among the names, -1 where none is given."""
+
+    def places(self, usable: NDArray[np.bool_]) -> dict[str, IntArray]:
+        """Where the usable edges of each kind are among those."""
+        numbers = self.numbers[usable]
+        met = [self.names[number] for number in np.unique(numbers)]
+        place = {name: number for number, name in enumerate(self.names)}
+        return {name: np.flatnonzero(numbers == place[name]) for name in sorted(met)}
+
+
+def _kinds(table: SourceTable, column: str) -> _Kinds:
+    encoded = table.text_column(column).combine_chunks().dictionary_encode()
+    names = encoded.dictionary.to_pylist()
+    numbers = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
+    if "" in names:
+        numbers[numbers == names.index("")] = -1
+    return _Kinds(names, numbers)
+
+
+def _strangers(
+    table: SourceTable, columns: EdgeColumns, usable: NDArray[np.bool_]
+) -> list[Finding]:
+    some = table.take(np.flatnonzero(~usable)[:3])
+    ends = (some.column(name).to_pylist() for name in columns[:2])
+    shown = (["(nothing)" if end is None else str(end) for end in column] for column in ends)
+    return finding(
+        "edges to nodes that are not in the table of nodes",
+        int((~usable).sum()),
+        ["–".join(pair) for pair in zip(*shown, strict=True)],
+        "they are dropped",
+    )
 
 
 def edge_oddities(given: GivenEdges, kinds: Mapping[str, Adjacency]) -> list[Finding]:
@@ -145,15 +192,27 @@ def edge_oddities(given: GivenEdges, kinds: Mapping[str, Adjacency]) -> list[Fin
         given: As they stand in the table.
         kinds: What became of them.
     """
-    loops = int((given.source == given.target).sum())
-    kept = sum(map(_told, kinds.values()))
     joined = np.sum([edges.degrees() for edges in kinds.values()], axis=0)
+    return oddities(
+        told=int(given.source.size),
+        loops=int((given.source == given.target).sum()),
+        kept=sum(map(_told, kinds.values())),
+        alone=int((joined == 0).sum()),
+    )
+
+
+def oddities(*, told: int, loops: int, kept: int, alone: int) -> list[Finding]:
+    """The same, from counts.
+
+    Args:
+        told: How many edges stand in the table and can be used.
+        loops: How many of them lead from a node to itself.
+        kept: How many edges tell all there is.
+        alone: How many nodes have no edge.
+    """
     return [
-        *finding("nodes without any edge", int((joined == 0).sum())),
-        *finding(
-            "edges given more than once or in both directions, merged",
-            int(given.source.size) - loops - kept,
-        ),
+        *finding("nodes without any edge", alone),
+        *finding("edges given more than once or in both directions, merged", told - loops - kept),
         *finding("edges from a node to itself, dropped", loops),
     ]
 

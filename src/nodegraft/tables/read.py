@@ -7,21 +7,17 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from nodegraft.base.errors import DataError, ParameterError
+from nodegraft.base.errors import DataError
 from nodegraft.base.parameters.validate import validate_value
 from nodegraft.graph.algebra.matrix import IntArray
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.keys import KeyArray, NodeKeys
 from nodegraft.graph.relation import Edges
 from nodegraft.graph.stores.protocol import EDGES
-from nodegraft.tables.columns import (
-    Source,
-    column_names,
-    node_keys,
-    read_source,
-)
+from nodegraft.tables.columns import Source, node_keys, read_source
 from nodegraft.tables.data_report import DataReport, Finding, finding
 from nodegraft.tables.edges import EdgeColumns, edge_oddities, read_edges
+from nodegraft.tables.features.choice import FeatureChoice
 from nodegraft.tables.features.recipe import FeatureRecipe
 from nodegraft.tables.node_texts import NodeTexts
 
@@ -96,29 +92,20 @@ def read_tables(
             missing.
     """
     validate_value("repair", repair, bool)
-    named: dict[str, Any] = {
-        "text": column_names(text),
-        "features": column_names(features),
-        "categories": column_names(categories),
-    }
-    if recipe is not None:
-        if not isinstance(recipe, FeatureRecipe):
-            raise ParameterError(f"A recipe is a nodegraft.FeatureRecipe, not {recipe!r}.")
-        if any(named.values()):
-            raise ParameterError(
-                "A recipe says which columns become features: name none beside it."
-            )
-    texts = recipe.text_columns if recipe else (*named["text"], *named["categories"])
-    table = read_source(nodes, "nodes", texts)
+    chosen = FeatureChoice.of(
+        text=text,
+        features=features,
+        categories=categories,
+        recipe=recipe,
+        min_documents=min_documents,
+        stop_words=stop_words,
+    )
+    table = read_source(nodes, "nodes", chosen.text_columns)
     all_keys = node_keys(table, key)
     first, findings = _first_of_each(all_keys)
     table = table.take(first) if first.size < all_keys.size else table
     keys = NodeKeys(all_keys[first])
-    if recipe is None:
-        if not any(named.values()):
-            named["features"] = "features"
-        named |= {"min_documents": min_documents, "stop_words": stop_words}
-        recipe = FeatureRecipe.fit(table, **named)
+    recipe = chosen.fitted(table)
     encoded = recipe.encode(table, keys.values())
     columns = EdgeColumns(source, target, edge_type, edge_weight)
     given = read_edges(edges, columns, keys)
@@ -126,7 +113,7 @@ def read_tables(
     findings += [*encoded.findings, *given.findings, *edge_oddities(given, kinds)]
     graph = Graph.from_parts(keys, encoded.matrix, kinds, recipe)
     report = DataReport(len(keys), graph.num_edges, graph.num_features, tuple(findings))
-    _refuse(report, repair)
+    report.require_usable(repair)
     return Tables(graph, report, recipe.texts(table))
 
 
@@ -198,28 +185,23 @@ def grow_tables(
     findings += given.findings
     count = len(together), given.source.size, recipe.num_features
     report = DataReport(*count, tuple(findings))
-    _refuse(report, repair)
+    report.require_usable(repair)
     relations = given.relations(together)
     new: Edges = relations if edge_type is not None else relations[EDGES]
     grown = graph.grow(keys.tolist(), matrix, new if given.source.size else ())
     return Tables(grown, report, texts)
 
 
-def _refuse(report: DataReport, repair: bool) -> None:
-    if report.blocking and not repair:
-        raise DataError(
-            "The tables need mending first (repair=True or --repair does what the arrows say):\n"
-            + str(report)
-        )
-
-
 def _first_of_each(keys: NDArray[Any]) -> tuple[IntArray, list[Finding]]:
     values, first, counts = np.unique(keys, return_index=True, return_counts=True)
-    repeated = values[counts > 1]
-    findings = finding(
-        "rows with a node key seen before",
-        int(keys.size - values.size),
-        repeated,
-        "the first row of each is kept",
-    )
-    return np.sort(first), findings
+    return np.sort(first), repeated_keys(int(keys.size - values.size), values[counts > 1])
+
+
+def repeated_keys(count: int, keys: NDArray[Any]) -> list[Finding]:
+    """What is said of keys that occur more than once.
+
+    Args:
+        count: How many rows come after the first of their key.
+        keys: Their keys, ascending.
+    """
+    return finding("rows with a node key seen before", count, keys, "the first row of each is kept")

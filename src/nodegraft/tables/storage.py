@@ -11,9 +11,13 @@ from nodegraft.graph.algebra.adjacency import Adjacency
 from nodegraft.graph.algebra.matrix import Matrix, is_sparse
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.keys import NodeKeys, pack_keys, unpack_keys
+from nodegraft.graph.stores.manifest import MANIFEST, Manifest
+from nodegraft.graph.stores.mapped import MappedStore
 from nodegraft.tables.features.recipe import FeatureRecipe
 
 SCHEMA = 3
+RECIPE = "recipe"
+"""The folder of the recipe in that of a graph on disk."""
 
 _CSR = ("data", "indices", "indptr")
 _EDGES = ("indptr", "indices", "weights", "directions")
@@ -61,13 +65,30 @@ def pack_graph(
     return arrays, header
 
 
-def load_graph(directory: str | Path) -> Graph:
+def load_graph(directory: str | Path, *, verify: bool = False) -> Graph:
     """The graph that a directory holds, with its recipe.
 
     Args:
-        directory: What :func:`save_graph` wrote.
+        directory: What :func:`save_graph` or :func:`nodegraft.build_graph` wrote. A graph that was
+            built stays on disk: only what is asked for is read.
+        verify: Whether to read all of a graph that was built and refuse one that is damaged. Do so
+            with a folder that comes from elsewhere.
     """
+    if (Path(directory) / MANIFEST).exists():
+        return _mapped_graph(Path(directory), verify)
     return load_graph_and_document(directory)[0]
+
+
+def _mapped_graph(folder: Path, verify: bool) -> Graph:
+    manifest, recipe = Manifest.read(folder), None
+    if manifest.recipe is not None:
+        recipe = FeatureRecipe.from_state(*read_bundle(folder / RECIPE))
+        if recipe.content_hash != manifest.recipe or recipe.num_features != manifest.features:
+            raise CheckpointError(f"{folder / RECIPE} is not the recipe of this graph's features.")
+    store = MappedStore.open(folder, manifest, recipe)
+    if verify:
+        store.verify()
+    return Graph.from_store(store)
 
 
 def load_graph_and_document(directory: str | Path) -> tuple[Graph, dict[str, Any]]:

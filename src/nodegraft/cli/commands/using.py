@@ -19,6 +19,17 @@ from nodegraft.cli.store_options import (
     keys_from,
     labels_in,
 )
+from nodegraft.cli.table_options import (
+    CategoryColumns,
+    Directed,
+    MinDocuments,
+    NumberColumns,
+    SourceColumn,
+    TargetColumn,
+    TextColumns,
+    TypeColumn,
+    WeightColumn,
+)
 
 
 @user_errors
@@ -27,25 +38,17 @@ def init(
     nodes: Annotated[Path, typer.Option(help="The table of nodes (.parquet or .csv).")],
     labels: Annotated[Path, typer.Option(help="The table of node keys and class names.")],
     edges: Annotated[Path | None, typer.Option(help="The table of edges.")] = None,
-    text: Annotated[list[str] | None, typer.Option(help="A column of text.")] = None,
-    features: Annotated[list[str] | None, typer.Option(help="A column of numbers.")] = None,
-    categories: Annotated[
-        list[str] | None, typer.Option(help="A column with few different values.")
-    ] = None,
-    min_documents: Annotated[
-        int, typer.Option(help="Leave out words that fewer texts than this have.")
-    ] = 3,
+    text: TextColumns = None,
+    features: NumberColumns = None,
+    categories: CategoryColumns = None,
+    min_documents: MinDocuments = 3,
     key: Annotated[str, typer.Option(help="The column of node keys, in nodes and labels.")] = "key",
     label: Annotated[str, typer.Option(help="The column of class names.")] = "label",
-    source: Annotated[str, typer.Option(help="The column of an edge's one end.")] = "source",
-    target: Annotated[str, typer.Option(help="The column of its other end.")] = "target",
-    edge_type: Annotated[
-        str | None, typer.Option("--type", help="The column that says of which kind an edge is.")
-    ] = None,
-    edge_weight: Annotated[
-        str | None, typer.Option("--weight", help="The column that says how much an edge counts.")
-    ] = None,
-    directed: Annotated[bool, typer.Option(help="It matters which end is the source.")] = False,
+    source: SourceColumn = "source",
+    target: TargetColumn = "target",
+    edge_type: TypeColumn = None,
+    edge_weight: WeightColumn = None,
+    directed: Directed = False,
     repair: Repair = False,
     method: Annotated[str, typer.Option(help="See: nodegraft lab methods.")] = "graft",
     settings: Annotated[

@@ -86,7 +86,7 @@ def _turned(directions: Directions) -> Directions:
 
 
 def compressed(
-    entries: Entries, num_nodes: int, *, summed: bool = False
+    entries: Entries, num_rows: int, num_columns: int | None = None, *, summed: bool = False
 ) -> tuple[IntArray, IntArray, Weights | None, Directions | None]:
     """Row ends, columns, weights and directions in CSR order, every entry once.
 
@@ -95,20 +95,22 @@ def compressed(
 
     Args:
         entries: In any order.
-        num_nodes: How many nodes there are.
+        num_rows: How many rows there are; all nodes, unless columns are counted apart.
+        num_columns: How many columns; None for as many as rows.
         summed: Whether weights of repeated entries are added up instead.
     """
     rows, columns, weights, directions = entries
+    num_nodes = num_rows if num_columns is None else num_columns
     if weights is None and directions is None and not summed:
         present = np.ones(rows.size, dtype=bool)
-        matrix = csr_array(coo_array((present, (rows, columns)), (num_nodes,) * 2))
+        matrix = csr_array(coo_array((present, (rows, columns)), (num_rows, num_nodes)))
         matrix.sort_indices()
         kind = index_type(max(num_nodes, matrix.nnz))
         ends, joined = matrix.indptr.astype(kind, copy=False), matrix.indices
         return ends, joined.astype(kind, copy=False), None, None
     # Every node that is a column is a row, too.
-    if rows.size and not 0 <= rows.min() <= rows.max() < num_nodes:
-        raise ValueError(f"edges name nodes that are not among {num_nodes}")
+    if rows.size and not 0 <= rows.min() <= rows.max() < num_rows:
+        raise ValueError(f"edges name nodes that are not among {num_rows}")
     order = np.lexsort((columns, rows))
     rows, columns = rows[order], columns[order]
     new = np.ones(rows.size, dtype=bool)
@@ -119,6 +121,6 @@ def compressed(
         weights = joining.reduceat(weights[order], first) if first.size else weights
     if directions is not None:
         directions = np.bitwise_or.reduceat(directions[order], first) if first.size else directions
-    ends = np.concatenate(([0], np.cumsum(np.bincount(rows[first], minlength=num_nodes))))
+    ends = np.concatenate(([0], np.cumsum(np.bincount(rows[first], minlength=num_rows))))
     kind = index_type(max(num_nodes, first.size))
     return ends.astype(kind), columns[first].astype(kind), weights, directions

@@ -1,7 +1,8 @@
 """A graph held in memory."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 import numpy as np
 from scipy.sparse import csr_array, issparse
@@ -9,6 +10,7 @@ from scipy.sparse import csr_array, issparse
 from nodegraft.base.errors import DataError
 from nodegraft.graph.algebra.adjacency import Adjacency
 from nodegraft.graph.algebra.matrix import Matrix, index_type, is_sparse
+from nodegraft.graph.algebra.relations import merged
 from nodegraft.graph.keys import NodeKeys
 from nodegraft.graph.stores.protocol import Recipe
 from nodegraft.graph.stores.shelf import Shelf
@@ -46,15 +48,29 @@ class MemoryStore:
                     f"{len(self.keys)} keys, {features.shape[0]} feature rows and "
                     f"{edges.num_nodes} nodes in the edges: these must be equal."
                 )
-        stored = _stored(features)
-        if not np.isfinite(stored.data if is_sparse(stored) else stored).all():
-            raise DataError("Features hold NaN or infinite values: replace them first.")
-        object.__setattr__(self, "feature_matrix", stored)
+        object.__setattr__(self, "feature_matrix", stored_features(features))
 
     @property
     def relations(self) -> tuple[str, ...]:
         """The names of the kinds of edges."""
         return tuple(self.edges)
+
+    @property
+    def layers_folder(self) -> Path | None:
+        """Nowhere: what is in memory stays there."""
+        return None
+
+    def with_shelf(self, shelf: Shelf) -> "MemoryStore":
+        """The same arrays, with a place for what takes long to work out about them.
+
+        Args:
+            shelf: The place.
+        """
+        return replace(self, shelf=shelf)
+
+    def merged_edges(self) -> Adjacency:
+        """The edges of all kinds as one."""
+        return merged(list(self.edges.values()))
 
     def adjacency(self, relation: str) -> Adjacency:
         """The edges of one kind.
@@ -76,6 +92,18 @@ def _numbers(features: Matrix) -> Matrix:
             "categories see nodegraft.read_graph."
         )
     return plain
+
+
+def stored_features(features: Matrix) -> Matrix:
+    """Features as a store keeps them: float32, float16 or CSR; NaN and infinity are refused.
+
+    Args:
+        features: One row of numbers per node, dense or sparse.
+    """
+    stored = _stored(features)
+    if not np.isfinite(stored.data if is_sparse(stored) else stored).all():
+        raise DataError("Features hold NaN or infinite values: replace them first.")
+    return stored
 
 
 def _stored(features: Matrix) -> Matrix:

@@ -1,9 +1,10 @@
-"""What a graph asks of the place where it lies: in memory today, on disk or in parts tomorrow.
+"""What a graph asks of the place where it lies: in memory, or on disk.
 
 The questions are those of PyG's ``FeatureStore`` (rows of a feature matrix) and ``GraphStore``
 (edges by the name of their relation, in CSR), so that a store can answer PyG's loaders as well.
 """
 
+from pathlib import Path
 from typing import Protocol
 
 from nodegraft.graph.algebra.adjacency import Adjacency
@@ -49,6 +50,20 @@ class GraphStore(Protocol):
     @property
     def shelf(self) -> Shelf:
         """Where what took long to work out about the graph is kept."""
+
+    @property
+    def layers_folder(self) -> Path | None:
+        """Where products with the whole feature matrix may lie on disk; None in memory."""
+
+    def with_shelf(self, shelf: Shelf) -> "GraphStore":
+        """The same graph, with a place for what takes long to work out about it.
+
+        Args:
+            shelf: The place.
+        """
+
+    def merged_edges(self) -> Adjacency:
+        """The edges of all kinds as one; of an edge of several kinds the largest weight counts."""
 
     def adjacency(self, relation: str) -> Adjacency:
         """The edges of one kind.

@@ -36,7 +36,9 @@ class CategoryColumn:
             table: The table to learn from.
             column: The name of its column of categories.
         """
-        values = sorted({value for value in table.texts(column) if value is not None})
+        batches = table.batches(column)
+        met = {value for batch in batches for value in batch.texts(column) if value is not None}
+        values = sorted(met)
         if not 0 < len(values) <= MOST_VALUES:
             raise DataError(
                 f"Column {column!r} of {table.place} has {len(values):,} different values; a "

@@ -34,11 +34,12 @@ class ListColumn:
             table: The table to learn from.
             column: The name of its column of lists.
         """
-        lengths = _lengths(table.column(column))
+        found = {one for batch in table.batches(column) for one in _lengths(batch.column(column))}
+        lengths = sorted(found)
         if len(lengths) != 1:
             raise DataError(
                 f"Every list in column {column!r} of {table.place} must have the same length; "
-                f"there are lists of {', '.join(map(str, sorted(lengths)[:5])) or 'no length'}."
+                f"there are lists of {', '.join(map(str, lengths[:5])) or 'no length'}."
             )
         if lengths[0] == 0:
             raise DataError(f"The lists in column {column!r} of {table.place} are all empty.")

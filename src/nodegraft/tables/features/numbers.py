@@ -1,7 +1,8 @@
 """Columns of numbers: each seen from its mean, in standard deviations."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from math import fsum, sqrt
 from typing import Any
 
@@ -38,8 +39,7 @@ class NumberColumns:
             table: The table to learn from.
             columns: The names of its columns of numbers.
         """
-        values = _finite(_stacked(table, columns))
-        moments = [_moments(column[~np.isnan(column)]) for column in values.T]
+        moments = [_moments(table, column) for column in columns]
         means, deviations = np.array(moments).T
         return cls(columns, means, np.where(deviations > 0, deviations, 1.0))
 
@@ -87,11 +87,17 @@ class NumberColumns:
         return cls(tuple(document["columns"]), arrays["means"], arrays["deviations"])
 
 
-def _moments(values: FloatArray) -> tuple[float, float]:
+def _moments(table: SourceTable, column: str) -> tuple[float, float]:
+    def given() -> Iterator[FloatArray]:
+        for batch in table.batches(column):
+            values = _finite(batch.floats(column))
+            yield values[~np.isnan(values)]
+
     # Exact sums: the same rows in another order must not make another recipe.
-    count = max(values.size, 1)
-    mean = fsum(values.tolist()) / count
-    return mean, sqrt(fsum(np.square(values - mean).tolist()) / count)
+    count = max(sum(values.size for values in given()), 1)
+    mean = fsum(chain.from_iterable(values.tolist() for values in given())) / count
+    squares = (np.square(values - mean).tolist() for values in given())
+    return mean, sqrt(fsum(chain.from_iterable(squares)) / count)
 
 
 def _stacked(table: SourceTable, columns: tuple[str, ...]) -> FloatArray:

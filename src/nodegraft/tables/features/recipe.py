@@ -1,6 +1,6 @@
 """The way from a table's columns to features: fitted once, kept with graph and model."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -29,6 +29,7 @@ KINDS: Mapping[str, type[ColumnEncoder]] = {
     "list": ListColumn,
     "category": CategoryColumn,
 }
+_OF_SEVERAL, _OF_ONE = (TextColumns, NumberColumns), (ListColumn, CategoryColumn)
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,10 +95,13 @@ class FeatureRecipe:
         return cls(plain.encoders, plain._even_scales(source)) if len(encoders) > 1 else plain
 
     def _even_scales(self, table: SourceTable) -> tuple[float, ...]:
-        keys = np.arange(len(table))
-        lengths = [row_norms(one.encode(table, keys).matrix) for one in self.encoders]
+        def squares(encoder: ColumnEncoder) -> Iterator[float]:
+            for batch in table.batches(*self.columns):
+                encoded = encoder.encode(batch, np.arange(len(batch)))
+                yield from np.square(row_norms(encoded.matrix)).tolist()
+
         # Exact sums: the same rows in another order must not make another recipe.
-        means = [sqrt(fsum(np.square(length).tolist()) / length.size) for length in lengths]
+        means = [sqrt(fsum(squares(encoder)) / len(table)) for encoder in self.encoders]
         return tuple(1.0 / mean if mean > 0 else 1.0 for mean in means)
 
     def transform(self, table: Source) -> Matrix:
@@ -157,6 +161,13 @@ class FeatureRecipe:
         """
         columns = [one.columns for one in self.encoders if isinstance(one, TextColumns)]
         return NodeTexts.of(joined(table, columns[0])) if columns else None
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """All columns of a table that it looks at, each once."""
+        several = [one.columns for one in self.encoders if isinstance(one, _OF_SEVERAL)]
+        single = [one.column for one in self.encoders if isinstance(one, _OF_ONE)]
+        return tuple(dict.fromkeys((*chain(*several), *single)))
 
     @property
     def text_columns(self) -> tuple[str, ...]:

@@ -1,9 +1,10 @@
 """Text to weighted word counts, by scikit-learn's vectoriser, kept as JSON and one array."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import compress
+from itertools import chain, compress
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -57,16 +58,19 @@ class TextVectoriser:
         Args:
             texts: One text for each node.
         """
-        engine = self._new(min_df=self.min_documents)
-        try:
-            engine.fit(texts)
-        except ValueError as error:
+        words_in, having, total = self._new().build_analyzer(), Counter[str](), 0
+        # Texts are counted as they come: only the words are held in memory.
+        for text in texts:
+            having.update(set(words_in(text)))
+            total += 1
+        self._words = sorted(word for word, count in having.items() if count >= self.min_documents)
+        if not self._words:
             raise DataError(
                 f"No word occurs in {self.min_documents} texts or more: lower min_documents."
-            ) from error
-        self._words = [str(word) for word in engine.get_feature_names_out()]
-        self._idf = engine.idf_.astype(np.float64) if self.use_idf else None
-        self._engine = engine
+            )
+        counts = np.array([having[word] for word in self._words], dtype=np.float32)
+        self._idf = _rarities(counts, total) if self.use_idf else None
+        self.__dict__.pop("_engine", None)
         return self
 
     @cached_property
@@ -152,6 +156,12 @@ class TextVectoriser:
         return vectoriser
 
 
+def _rarities(counts: NDArray[np.float32], total: int) -> NDArray[np.float64]:
+    """``1 + log((1 + texts) / (1 + texts that have it))``, in the steps scikit-learn takes."""
+    shares = np.full_like(counts, total + 1) / (counts + np.float32(1.0))
+    return (np.log(shares) + np.float32(1.0)).astype(np.float64)
+
+
 @dataclass(frozen=True, eq=False)
 class TextColumns:
     """Columns of text, read as one text a node; a missing one is empty."""
@@ -173,7 +183,8 @@ class TextColumns:
             columns: The names of its columns of text.
             vectoriser: How words are chosen; it is fitted here.
         """
-        return cls(columns, vectoriser.fit(joined(table, columns)))
+        parts = (joined(batch, columns) for batch in table.batches(*columns))
+        return cls(columns, vectoriser.fit(chain.from_iterable(parts)))
 
     def encode(self, table: SourceTable, keys: NDArray[Any]) -> Encoded:
         """Weighted word counts.

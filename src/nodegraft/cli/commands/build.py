@@ -1,0 +1,83 @@
+"""The command that builds a graph on disk."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from nodegraft.cli.errors import user_errors
+from nodegraft.cli.store_options import Repair
+from nodegraft.cli.table_options import (
+    CategoryColumns,
+    Directed,
+    MinDocuments,
+    NumberColumns,
+    SourceColumn,
+    TargetColumn,
+    TextColumns,
+    TypeColumn,
+    WeightColumn,
+)
+
+MEGABYTE = 1_000_000
+
+
+@user_errors
+def build(
+    nodes: Annotated[
+        Path, typer.Argument(help="The table of nodes (.parquet), or a folder of parts of it.")
+    ],
+    edges: Annotated[
+        Path, typer.Argument(help="The table of edges (.parquet), or a folder of parts of it.")
+    ],
+    out: Annotated[Path, typer.Option(help="A new folder for the graph.")],
+    text: TextColumns = None,
+    features: NumberColumns = None,
+    categories: CategoryColumns = None,
+    min_documents: MinDocuments = 3,
+    key: Annotated[str, typer.Option(help="The column of node keys.")] = "key",
+    source: SourceColumn = "source",
+    target: TargetColumn = "target",
+    edge_type: TypeColumn = None,
+    edge_weight: WeightColumn = None,
+    directed: Directed = False,
+    repair: Repair = False,
+    memory: Annotated[
+        int, typer.Option(min=1, metavar="MEGABYTES", help="Use about so much memory.")
+    ] = 1000,
+) -> None:
+    """Build a graph on disk from tables that need not fit into memory; a cut build goes on."""
+    from rich.console import Console
+
+    from nodegraft.cli.display.store import Steps, report_table
+    from nodegraft.tables.disk.build import build_graph
+
+    console = Console()
+    with Steps(console) as steps:
+        steps.say("reading tables")
+        built = build_graph(
+            nodes,
+            edges,
+            out,
+            key=key,
+            source=source,
+            target=target,
+            edge_type=edge_type,
+            edge_weight=edge_weight,
+            directed=directed,
+            text=text or (),
+            features=features or (),
+            categories=categories or (),
+            min_documents=min_documents,
+            repair=repair,
+            memory=memory * MEGABYTE,
+            listener=steps,
+        )
+    console.print(report_table(built.report))
+    # Never wrapped: it is there to be copied.
+    console.print(
+        f'Open it in Python: graph = nodegraft.load_graph("{out}")',
+        highlight=False,
+        markup=False,
+        soft_wrap=True,
+    )

@@ -1,0 +1,107 @@
+"""What a graph on disk says of itself: sizes, kinds of edges, and the arrays it is made of."""
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from nodegraft.base.errors import CheckpointError
+from nodegraft.base.files.array_file import SUFFIX, StoredArray, map_array
+from nodegraft.base.files.bundle import Arrays
+from nodegraft.base.files.flush import flush_to_disk
+
+MANIFEST = "manifest.json"
+"""Written last: a folder that has one holds a whole graph."""
+
+SCHEMA = 1
+LAYERS = "propagated"
+"""The folder of products with the whole feature matrix, which can be made again."""
+
+_ARRAY_NAME = re.compile(r"[a-z]+(\.[a-z0-9]+)+")
+_FIELDS = {"kind", "schema", "nodes", "features", "relations", "recipe", "arrays"}
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """All that is known of a mapped graph before one of its arrays is read."""
+
+    nodes: int
+    """How many nodes."""
+
+    features: int
+    """How many columns a feature row has."""
+
+    relations: tuple[str, ...]
+    """The names of the kinds of edges."""
+
+    recipe: str | None
+    """The content hash of the recipe of its features, if they were made from tables."""
+
+    arrays: Mapping[str, StoredArray]
+    """The arrays by name, each in a file that is called so."""
+
+    def write(self, folder: Path) -> None:
+        """Put it into the folder of its graph, whole or not at all.
+
+        Args:
+            folder: All arrays are there already.
+        """
+        document = {
+            "kind": "mapped graph",
+            "schema": SCHEMA,
+            "nodes": self.nodes,
+            "features": self.features,
+            "relations": list(self.relations),
+            "recipe": self.recipe,
+            "arrays": {name: one.to_json() for name, one in self.arrays.items()},
+        }
+        draft = folder / f".{MANIFEST}"
+        draft.write_text(json.dumps(document, indent=2) + "\n")
+        flush_to_disk(draft)
+        draft.replace(folder / MANIFEST)
+        flush_to_disk(folder)
+
+    @classmethod
+    def read(cls, folder: Path) -> "Manifest":
+        """The manifest of a folder; one that is not as :meth:`write` writes it is refused.
+
+        Args:
+            folder: The folder of a mapped graph.
+        """
+        place = folder / MANIFEST
+        try:
+            return cls._parsed(json.loads(place.read_text()))
+        except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
+            raise CheckpointError(f"{place} describes no graph: {error}.") from error
+
+    @classmethod
+    def _parsed(cls, document: dict[str, Any]) -> "Manifest":
+        if document.get("kind") != "mapped graph" or document.get("schema") != SCHEMA:
+            raise ValueError(f"it is of another kind or schema than {SCHEMA}")
+        if document.keys() != _FIELDS:
+            raise ValueError(f"its fields must be {', '.join(sorted(_FIELDS))}")
+        nodes, features, recipe = document["nodes"], document["features"], document["recipe"]
+        names = document["relations"]
+        if not all(type(size) is int and size >= 0 for size in (nodes, features)):
+            raise ValueError("nodes and features must be whole numbers")
+        if not names or not all(isinstance(name, str) for name in names):
+            raise ValueError("relations must be names")
+        if not (recipe is None or isinstance(recipe, str)):
+            raise ValueError("the recipe is known by its hash")
+        strange = [name for name in document["arrays"] if not _ARRAY_NAME.fullmatch(name)]
+        if strange:
+            raise ValueError(f"{strange[0]!r} is no name of an array")
+        arrays = {name: StoredArray.from_json(one) for name, one in document["arrays"].items()}
+        return cls(nodes, features, tuple(names), recipe, arrays)
+
+    def mapped(self, folder: Path) -> Arrays:
+        """All arrays, mapped; none is read.
+
+        Args:
+            folder: The folder of the graph.
+        """
+        return {
+            name: map_array(folder / f"{name}{SUFFIX}", one) for name, one in self.arrays.items()
+        }

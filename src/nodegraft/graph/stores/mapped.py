@@ -1,0 +1,178 @@
+"""A graph on disk, as memory-mapped arrays: what is not asked for is never read."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from nodegraft.base.errors import CheckpointError, DataError
+from nodegraft.base.files.array_file import SUFFIX, is_unchanged
+from nodegraft.base.files.bundle import Arrays, under
+from nodegraft.graph.algebra.adjacency import Adjacency
+from nodegraft.graph.algebra.matrix import Matrix, is_sparse
+from nodegraft.graph.mapped_keys import MappedKeys, Stored
+from nodegraft.graph.packed_texts import WORD, PackedTexts
+from nodegraft.graph.stores.manifest import LAYERS, Manifest
+from nodegraft.graph.stores.protocol import Recipe
+from nodegraft.graph.stores.shelf import Shelf
+
+MERGED = "merged"
+"""Stands for the place of a kind where the edges of all kinds are one."""
+
+_INDEX = ("<i4", "<i8")
+
+
+@dataclass(frozen=True, eq=False)
+class MappedStore:
+    """The arrays in a folder that ``nodegraft build`` wrote. Opening it reads none of them."""
+
+    folder: Path
+    """Where they lie."""
+
+    keys: MappedKeys
+    """The nodes, in row order."""
+
+    feature_matrix: Matrix
+    """One row per node, float16, float32 or CSR."""
+
+    edges: Mapping[str, Adjacency]
+    """Who is joined to whom, by the name of each kind of edges."""
+
+    merged: Adjacency
+    """The edges of all kinds as one."""
+
+    recipe: Recipe | None = None
+    """How tables became the features, if they were made from tables."""
+
+    shelf: Shelf = field(default_factory=Shelf)
+    """Where what took long to work out about the graph is kept."""
+
+    @classmethod
+    def open(cls, folder: Path, manifest: Manifest, recipe: Recipe | None = None) -> "MappedStore":
+        """The store in a folder. Sizes and types are checked; contents are not, see :meth:`verify`.
+
+        Args:
+            folder: The folder.
+            manifest: What it says of itself.
+            recipe: How tables became its features.
+        """
+        try:
+            arrays = _Checked(manifest, manifest.mapped(folder))
+            places = [str(place) for place in range(len(manifest.relations))]
+            edges = {
+                name: arrays.edges(place)
+                for name, place in zip(manifest.relations, places, strict=True)
+            }
+            merged = arrays.edges(MERGED) if len(places) > 1 else arrays.edges("0")
+            return cls(folder, arrays.keys(), arrays.features(), edges, merged, recipe)
+        except (KeyError, ValueError) as error:
+            raise CheckpointError(f"{folder} does not hold a whole graph: {error}.") from error
+
+    def verify(self) -> None:
+        """Read everything and refuse what is not as it was written, or is no graph."""
+        manifest = Manifest.read(self.folder)
+        for name, array in manifest.mapped(self.folder).items():
+            if not is_unchanged(array, manifest.arrays[name]):
+                raise CheckpointError(
+                    f"{self.folder / name}{SUFFIX} is damaged: it is not as it was written."
+                )
+        try:
+            for edges in (self.merged, *self.edges.values()):
+                edges.check()
+            if is_sparse(self.feature_matrix):
+                self.feature_matrix.check_format(full_check=True)
+        except (DataError, ValueError) as error:
+            raise CheckpointError(f"{self.folder} does not hold a graph: {error}") from error
+
+    @property
+    def layers_folder(self) -> Path | None:
+        """Where products with the whole feature matrix may lie."""
+        return self.folder / LAYERS
+
+    @property
+    def relations(self) -> tuple[str, ...]:
+        """The names of the kinds of edges."""
+        return tuple(self.edges)
+
+    def with_shelf(self, shelf: Shelf) -> "MappedStore":
+        """The same arrays, with a place for what takes long to work out about them.
+
+        Args:
+            shelf: The place.
+        """
+        return replace(self, shelf=shelf)
+
+    def merged_edges(self) -> Adjacency:
+        """The edges of all kinds as one."""
+        return self.merged
+
+    def adjacency(self, relation: str) -> Adjacency:
+        """The edges of one kind.
+
+        Args:
+            relation: One of :attr:`relations`.
+        """
+        if relation not in self.edges:
+            known = ", ".join(self.relations)
+            raise DataError(f"There are no edges of kind {relation!r}, only {known}.")
+        return self.edges[relation]
+
+
+class _Checked:
+    """Arrays whose types and shapes fit each other, or a ``ValueError``."""
+
+    def __init__(self, manifest: Manifest, arrays: Arrays) -> None:
+        self._nodes, self._columns, self._arrays = manifest.nodes, manifest.features, arrays
+
+    def _get(self, name: str, dtypes: tuple[str, ...], *shape: int) -> NDArray[Any]:
+        array = self._arrays[name]
+        if array.dtype.str not in dtypes or array.shape != shape:
+            raise ValueError(f"{name} is {array.dtype.str} of shape {array.shape}")
+        return array
+
+    def _index(self, name: str) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Row ends and columns of a CSR matrix, of one type."""
+        ends = self._get(f"{name}.indptr", _INDEX, self._nodes + 1)
+        joined = self._arrays[f"{name}.indices"]
+        return ends, self._get(f"{name}.indices", (ends.dtype.str,), joined.size)
+
+    def keys(self) -> MappedKeys:
+        stored: Stored
+        order = rows = self._get("keys.rows", _INDEX, self._nodes)
+        if "keys.letters" in self._arrays:
+            letters = self._arrays["keys.letters"]
+            if letters.size < WORD or letters.size % WORD:
+                raise ValueError("nothing follows the last key")
+            stored = PackedTexts(
+                self._get("keys.letters", ("|u1",), letters.size),
+                self._get("keys.bounds", ("<i8",), self._nodes + 1),
+            )
+            order = self._get("keys.order", _INDEX, self._nodes)
+        else:
+            stored = self._get("keys.integers", ("<i8",), self._nodes)
+        return MappedKeys(stored, self._get("keys.hashes", ("<u8",), self._nodes), rows, order)
+
+    def features(self) -> Matrix:
+        if "features.dense" in self._arrays:
+            return self._get("features.dense", ("<f2", "<f4"), self._nodes, self._columns)
+        ends, columns = self._index("features")
+        numbers = self._get("features.data", ("<f4",), columns.size)
+        # Its constructor would read arrays of 64-bit numbers, to see if they fit into 32.
+        matrix = csr_array((self._nodes, self._columns), dtype=np.float32)
+        matrix.data, matrix.indices, matrix.indptr = numbers, columns, ends
+        return matrix
+
+    def edges(self, place: str) -> Adjacency:
+        name = f"edges.{place}"
+        ends, joined = self._index(name)
+        own = under(f"{name}.", self._arrays)
+        kinds = {"weights": "<f4", "directions": "|u1"}
+        more = {
+            part: self._get(f"{name}.{part}", (kind,), joined.size) if part in own else None
+            for part, kind in kinds.items()
+        }
+        return Adjacency(ends, joined, **more)

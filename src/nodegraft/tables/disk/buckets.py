@@ -1,0 +1,103 @@
+"""Sorting what does not fit into memory: first into ranges on disk, then each range in memory."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Records = NDArray[np.void]
+
+_MOST_FILES = 10
+"""As a power of two."""
+
+
+class Buckets:
+    """Records by the range that one of their numbers falls into; each range is a file.
+
+    Ranges are of equal width. One that turns out to hold too much is divided again, so a few
+    nodes with very many edges do no harm.
+
+    Args:
+        folder: A new folder for the files.
+        dtype: The fields of a record.
+        by: The field whose number decides.
+        bits: Numbers are below two to the power of this.
+        most: So many records may be in memory at once.
+        expected: About so many will come.
+        start: The smallest number.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        dtype: np.dtype[Any],
+        *,
+        by: str,
+        bits: int,
+        most: int,
+        expected: int,
+        start: int = 0,
+    ) -> None:
+        folder.mkdir(parents=True)
+        self._folder, self._dtype, self._by, self._most = folder, dtype, by, most
+        wanted = max(0, -(-expected // most) - 1).bit_length()
+        self._shift = bits - min(wanted, bits, _MOST_FILES)
+        self._count, self._start = 1 << (bits - self._shift), start
+
+    def add(self, records: Records) -> None:
+        """Put records where they belong.
+
+        Args:
+            records: In any order.
+        """
+        if self._count == 1:
+            self._append(0, records)
+            return
+        numbers = records[self._by].astype(np.uint64) - np.uint64(self._start)
+        # Of 16 bits: such numbers are sorted in one pass over them.
+        ranges = (numbers >> np.uint64(self._shift)).astype(np.uint16)
+        placed = records[np.argsort(ranges, kind="stable")]
+        ends = np.cumsum(np.bincount(ranges, minlength=self._count))
+        for place, (first, last) in enumerate(zip((0, *ends[:-1]), ends, strict=True)):
+            if last > first:
+                self._append(place, placed[first:last])
+
+    def _append(self, place: int, records: Records) -> None:
+        with self._file(place).open("ab") as file:
+            file.write(records.data)
+
+    def _file(self, place: int) -> Path:
+        return self._folder / f"{place}.records"
+
+    def parts(self) -> Iterator[tuple[int, int, Records]]:
+        """Range by range, ascending: its first number, the one behind its last, and its records.
+
+        Each is removed when it has been read.
+        """
+        for place in range(self._count):
+            start = self._start + (place << self._shift)
+            file = self._file(place)
+            file.touch()
+            held = file.stat().st_size // self._dtype.itemsize
+            if held > self._most and self._shift:
+                yield from self._divided(file, start, held).parts()
+            else:
+                yield start, start + (1 << self._shift), np.fromfile(file, self._dtype)
+            file.unlink()
+
+    def _divided(self, file: Path, start: int, held: int) -> "Buckets":
+        finer = Buckets(
+            file.with_suffix(""),
+            self._dtype,
+            by=self._by,
+            bits=self._shift,
+            most=self._most,
+            expected=held,
+            start=start,
+        )
+        with file.open("rb") as source:
+            while (records := np.fromfile(source, self._dtype, self._most)).size:
+                finer.add(records)
+        return finer

@@ -1,0 +1,188 @@
+"""The steps of a build: keys, recipe, features, edges; each is done once."""
+
+import shutil
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import numpy as np
+
+from nodegraft.base.events import Listener
+from nodegraft.base.files.bundle import read_bundle, write_bundle
+from nodegraft.graph.mapped_keys import MappedKeys
+from nodegraft.graph.stores.manifest import Manifest
+from nodegraft.tables.columns import Source, SourceTable, is_text, key_column
+from nodegraft.tables.data_report import DataReport, Finding
+from nodegraft.tables.disk.edges import EdgeSorter
+from nodegraft.tables.disk.features import write_features
+from nodegraft.tables.disk.folder import BuildFolder, Step
+from nodegraft.tables.disk.keys import mapped_keys, write_keys
+from nodegraft.tables.edges import EdgeColumns, given_edges, text_columns
+from nodegraft.tables.features.choice import FeatureChoice
+from nodegraft.tables.features.recipe import FeatureRecipe
+from nodegraft.tables.read import Tables, repeated_keys
+from nodegraft.tables.storage import RECIPE, load_graph
+from nodegraft.tables.streamed import stream_source
+
+
+@dataclass(frozen=True)
+class BuildRequest:
+    """What is to be built; the fields are arguments of :func:`nodegraft.build_graph`."""
+
+    nodes: Source
+    """The table of nodes."""
+
+    edges: Source
+    """The table of edges; None for none."""
+
+    key: str
+    """The column of keys."""
+
+    columns: EdgeColumns
+    """The columns of the table of edges."""
+
+    directed: bool | tuple[str, ...]
+    """Whether edges have a direction; or the kinds whose edges have one."""
+
+    chosen: FeatureChoice
+    """The columns that become features."""
+
+    memory: int
+    """So many bytes may be used."""
+
+    def to_json(self) -> dict[str, Any]:
+        """All that the result depends on; tables in memory are never the same."""
+        return {
+            "nodes": _identity(self.nodes),
+            "edges": _identity(self.edges),
+            "key": self.key,
+            "columns": self.columns,
+            "directed": self.directed,
+            "chosen": self.chosen.to_json(),
+        }
+
+
+def _identity(source: Source) -> Any:
+    if source is None:
+        return None
+    if not isinstance(source, str | Path):
+        return uuid4().hex
+    path = Path(source)
+    files = sorted(path.glob("*.parquet")) if path.is_dir() else [path]
+    found = [(file, file.stat()) for file in files if file.exists()]
+    return [[str(file.absolute()), about.st_size, about.st_mtime_ns] for file, about in found]
+
+
+class BuildSteps:
+    """Runs the steps that are not finished yet.
+
+    Args:
+        folder: The folder of the graph.
+        request: What is to be built.
+        listener: Is told how far it is.
+    """
+
+    def __init__(self, folder: Path, request: BuildRequest, listener: Listener) -> None:
+        self._request, self._listener = request, listener
+        # A batch and what is sorted are in memory together.
+        self._memory = request.memory // 2
+        self._table = self._opened(request.nodes, "nodes", request.chosen.text_columns)
+        key = self._table.column(request.key)
+        if not len(self._table):
+            key_column(self._table, request.key)
+        # Before the long part: whoever named a wrong table is told at once.
+        texts = text_columns(request.columns, is_text(key))
+        self._edges = None
+        if request.edges is not None:
+            self._edges = self._opened(request.edges, "edges", texts)
+            for column in filter(None, request.columns):
+                self._edges.column(column)
+        self._folder = BuildFolder(folder, request.to_json())
+        self._findings = list[Finding]()
+
+    def _opened(self, source: Source, what: str, texts: tuple[str, ...]) -> SourceTable:
+        return stream_source(source, what, self._memory, texts)
+
+    def run(self, repair: bool) -> Tables:
+        """The graph, and the report on its tables.
+
+        Args:
+            repair: Whether to do what can be done about tables that need mending.
+        """
+        keys = self._folder.finished("keys") or self._write_keys(repair)
+        self._table = self._table.without(np.array(keys.document["dropped"], dtype=np.int64))
+        self._take(keys, 0, repair)
+        found = mapped_keys(self._folder, keys.arrays)
+        recipe = self._recipe()
+        features = self._folder.finished("features") or self._write_features(recipe, found)
+        self._take(features, 0, repair)
+        edges = self._folder.finished("edges") or self._write_edges(found)
+        report = self._take(edges, edges.document["num_edges"], repair, recipe.num_features)
+        arrays = {**keys.arrays, **features.arrays, **edges.arrays}
+        relations = tuple(edges.document["relations"])
+        sizes = len(found), recipe.num_features
+        self._folder.close(Manifest(*sizes, relations, recipe.content_hash, arrays))
+        return Tables(load_graph(self._folder.place), report)
+
+    def _take(self, step: Step, edges: int, repair: bool, features: int = 0) -> DataReport:
+        """What is odd by now; who must mend tables hears of it before the next step."""
+        self._findings += [Finding(*one.values()) for one in step.document["findings"]]
+        report = DataReport(len(self._table), edges, features, tuple(self._findings))
+        report.require_usable(repair)
+        return report
+
+    def _write_keys(self, repair: bool) -> Step:
+        arguments = self._request.key, self._memory, self._listener
+        arrays, repeated = write_keys(self._folder, self._table, *arguments)
+        findings = list[Finding]()
+        if repeated.size:
+            named = mapped_keys(self._folder, arrays).array_at(repeated)
+            findings = repeated_keys(repeated.size, np.unique(named))
+            DataReport(len(self._table), 0, 0, tuple(findings)).require_usable(repair)
+            table = self._table.without(repeated)
+            arrays, _ = write_keys(self._folder, table, *arguments)
+        document = {"dropped": repeated.tolist(), "findings": _plain(findings)}
+        return self._folder.finish("keys", arrays, document)
+
+    def _recipe(self) -> FeatureRecipe:
+        place = self._folder.place / RECIPE
+        if not self._folder.finished("recipe"):
+            shutil.rmtree(place, ignore_errors=True)
+            write_bundle(place, *self._request.chosen.fitted(self._table).state())
+            self._folder.finish("recipe", {}, {})
+        return FeatureRecipe.from_state(*read_bundle(place))
+
+    def _write_features(self, recipe: FeatureRecipe, keys: MappedKeys) -> Step:
+        written = write_features(self._folder, self._table, recipe, keys, self._listener)
+        document = {"findings": _plain(written.findings)}
+        return self._folder.finish("features", written.arrays, document)
+
+    def _write_edges(self, keys: MappedKeys) -> Step:
+        request, table = self._request, self._edges
+        expected = 0 if table is None else len(table)
+        sorter = EdgeSorter(
+            self._folder,
+            len(keys),
+            request.columns,
+            request.directed,
+            memory=self._memory,
+            expected=expected,
+        )
+        if table is not None:
+            done = 0
+            for batch in table.batches(*filter(None, request.columns)):
+                sorter.add(given_edges(batch, request.columns, keys))
+                done += len(batch)
+                self._listener.step("edges", done, expected)
+        written = sorter.write()
+        document = {
+            "relations": written.relations,
+            "num_edges": written.num_edges,
+            "findings": _plain(written.findings),
+        }
+        return self._folder.finish("edges", written.arrays, document)
+
+
+def _plain(findings: list[Finding]) -> list[dict[str, Any]]:
+    return [asdict(one) for one in findings]

@@ -1,0 +1,88 @@
+"""Which columns of a table become features, as a user says it."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from nodegraft.base.errors import ParameterError
+from nodegraft.tables.columns import SourceTable, column_names
+from nodegraft.tables.features.recipe import FeatureRecipe
+
+
+@dataclass(frozen=True)
+class FeatureChoice:
+    """Columns that are named, or a recipe that knows them."""
+
+    text: tuple[str, ...]
+    """Columns of text."""
+
+    features: tuple[str, ...]
+    """Columns of numbers or of lists of numbers."""
+
+    categories: tuple[str, ...]
+    """Columns with few different values."""
+
+    min_documents: int = 3
+    """Words that occur in the text of fewer nodes are left out."""
+
+    stop_words: Literal["english"] | None = None
+    """``"english"`` leaves out the most common English words."""
+
+    recipe: FeatureRecipe | None = None
+    """How features are made, where that is known already."""
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        text: str | Iterable[str],
+        features: str | Iterable[str],
+        categories: str | Iterable[str],
+        recipe: FeatureRecipe | None,
+        **words: Any,
+    ) -> "FeatureChoice":
+        """Checked: a recipe stands alone, and without any name the column ``features`` is taken.
+
+        Args:
+            text: One column or several.
+            features: One column or several.
+            categories: One column or several.
+            recipe: Instead of naming columns.
+            words: The other fields.
+        """
+        texts, numbers, values = map(column_names, (text, features, categories))
+        is_named = bool(texts or numbers or values)
+        if recipe is not None:
+            if not isinstance(recipe, FeatureRecipe):
+                raise ParameterError(f"A recipe is a nodegraft.FeatureRecipe, not {recipe!r}.")
+            if is_named:
+                raise ParameterError(
+                    "A recipe says which columns become features: name none beside it."
+                )
+        elif not is_named:
+            numbers = ("features",)
+        return cls(texts, numbers, values, recipe=recipe, **words)
+
+    @property
+    def text_columns(self) -> tuple[str, ...]:
+        """The columns whose values are read as text, whatever they look like in a CSV file."""
+        return self.recipe.text_columns if self.recipe else (*self.text, *self.categories)
+
+    def fitted(self, table: SourceTable) -> FeatureRecipe:
+        """The recipe, which learns from a table unless it was given.
+
+        Args:
+            table: The table of nodes.
+        """
+        return self.recipe or FeatureRecipe.fit(
+            table,
+            text=self.text,
+            features=self.features,
+            categories=self.categories,
+            min_documents=self.min_documents,
+            stop_words=self.stop_words,
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """All that the features of a table depend on, as JSON."""
+        return {**vars(self), "recipe": self.recipe.content_hash if self.recipe else None}

@@ -1,0 +1,120 @@
+"""Parquet files that are read piece by piece, because all of them would not fit into memory."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
+
+from nodegraft.base.errors import DataError
+from nodegraft.graph.algebra.matrix import IntArray
+from nodegraft.tables.columns import Source, SourceTable, read_source
+
+_BUFFER = 1 << 20
+"""So many bytes of a column are read at once; otherwise a whole row group is."""
+
+_COPIES, _NUMBERS = 16, 512
+"""A row takes so many times its bytes in the file, and so many more, until it is written."""
+
+_MOST_ROWS = 1 << 19
+
+
+class StreamedTable(SourceTable):
+    """The rows of Parquet files, one file after the other; ``batches`` is the way to them.
+
+    Asked for a column, it gives an empty one of the right type.
+
+    Args:
+        files: The parts, in order; all of the same columns.
+        place: What to call them in an error.
+        memory: So many bytes may be used for a batch and what is made of it.
+        dropped: Rows that are left out, ascending.
+    """
+
+    def __init__(
+        self, files: Sequence[Path], place: str, memory: int, dropped: IntArray | None = None
+    ) -> None:
+        self._files, self._memory = files, memory
+        self._dropped = np.zeros(0, dtype=np.int64) if dropped is None else dropped
+        with _naming(files[0]):
+            schema = pa.parquet.read_schema(files[0])
+        super().__init__(schema.empty_table(), place)
+        sizes = [self._sizes(file, schema) for file in files]
+        self._rows, self._bytes = (sum(size) for size in zip(*sizes, strict=True))
+
+    def _sizes(self, file: Path, schema: Any) -> tuple[int, int]:
+        """Rows and bytes, before compression."""
+        with _naming(file):
+            part = pa.parquet.read_metadata(file)
+        if not part.schema.to_arrow_schema().equals(schema):
+            raise DataError(f"{file} has other columns than {self._files[0]}.")
+        groups = map(part.row_group, range(part.num_row_groups))
+        return part.num_rows, sum(group.total_byte_size for group in groups)
+
+    @property
+    def _batch_rows(self) -> int:
+        row = _COPIES * self._bytes // max(self._rows, 1) + _NUMBERS
+        return int(min(max(self._memory // row, 64), _MOST_ROWS))
+
+    def __len__(self) -> int:
+        return int(self._rows - self._dropped.size)
+
+    def without(self, rows: IntArray) -> "StreamedTable":
+        """All but some rows.
+
+        Args:
+            rows: Row numbers of the files, ascending.
+        """
+        return StreamedTable(self._files, self.place, self._memory, rows)
+
+    def batches(self, *columns: str) -> Iterator[SourceTable]:
+        """The table in pieces that fit into memory.
+
+        Args:
+            columns: Those that are needed; none named means all.
+        """
+        for name in columns:
+            self.column(name)
+        start = 0
+        for file in self._files:
+            with _naming(file), pa.parquet.ParquetFile(file, buffer_size=_BUFFER) as part:
+                for batch in part.iter_batches(self._batch_rows, columns=list(columns) or None):
+                    table = SourceTable(pa.Table.from_batches([batch]), self.place, start)
+                    some = self._dropped[
+                        slice(*np.searchsorted(self._dropped, (start, start + len(table))))
+                    ]
+                    if some.size < len(table):
+                        yield table.without(some - start)
+                    start += batch.num_rows
+
+
+@contextmanager
+def _naming(file: Path) -> Iterator[None]:
+    """Errors about a file name it."""
+    try:
+        yield
+    except (pa.ArrowException, OSError) as error:
+        raise DataError(f"{file} cannot be read: {error}") from error
+
+
+def stream_source(source: Source, what: str, memory: int, texts: Sequence[str] = ()) -> SourceTable:
+    """A table that is read piece by piece where that is possible: Parquet, a file or a folder.
+
+    Args:
+        source: The path of a Parquet file or of a folder of them; what else
+            :func:`~nodegraft.tables.columns.read_source` reads is held in memory.
+        what: What the table holds, for errors about one in memory.
+        memory: So many bytes may be used for a batch and what is made of it.
+        texts: Columns that a CSV file must not read as numbers.
+    """
+    if isinstance(source, str | Path):
+        path = Path(source)
+        parts = sorted(path.glob("*.parquet")) if path.is_dir() else [path]
+        if not parts:
+            raise DataError(f"There is no .parquet file in the folder {path}.")
+        if parts[0].suffix == ".parquet" and parts[0].is_file():
+            return StreamedTable(parts, str(source), memory)
+    return read_source(source, what, texts)

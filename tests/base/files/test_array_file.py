@@ -1,0 +1,35 @@
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from nodegraft.base.errors import CheckpointError
+from nodegraft.base.files.array_file import ArrayWriter, StoredArray, is_unchanged, map_array
+
+
+@pytest.mark.parametrize("row", [(), (3,), (0,)])
+@pytest.mark.parametrize("dtype", [np.int32, np.float16, np.uint8])
+def test_pieces_become_one_array(dtype: Any, row: tuple[int, ...], tmp_path: Path) -> None:
+    whole = np.arange(7 * int(np.prod(row)), dtype=dtype).reshape(7, *row)
+    writer = ArrayWriter(tmp_path / "x.npy", dtype, row)
+    for start, end in ((0, 2), (2, 2), (2, 7)):
+        writer.add(whole[start:end])
+    stored = writer.close()
+    np.testing.assert_array_equal(np.load(tmp_path / "x.npy"), whole)
+    mapped = map_array(tmp_path / "x.npy", stored)
+    np.testing.assert_array_equal(mapped, whole)
+    assert is_unchanged(mapped, stored)
+    assert StoredArray.from_json(stored.to_json()) == stored
+
+
+def test_what_is_not_as_written_is_refused(tmp_path: Path) -> None:
+    writer = ArrayWriter(tmp_path / "x.npy", np.int64)
+    writer.add(np.arange(5))
+    stored = writer.close()
+    other = StoredArray("<i4", (10,), stored.digest)
+    with pytest.raises(CheckpointError, match="holds <i8 of shape"):
+        map_array(tmp_path / "x.npy", other)
+    (tmp_path / "x.npy").write_bytes(b"something else")
+    with pytest.raises(CheckpointError, match="cannot be read"):
+        map_array(tmp_path / "x.npy", stored)
