@@ -66,7 +66,7 @@ REQUEST_KEY = {
     "sqlite": "json_extract(measures, '$.request.key')",
     "postgresql": "measures -> 'request' ->> 'key'",
 }
-"""The key of the request that made a version. An index is of these very words: no others find it."""
+"""The key of the request that made a version; an index is found by these very words alone."""
 
 
 class Journal:
