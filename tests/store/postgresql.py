@@ -46,6 +46,9 @@ class Server:
         self._run(
             program("initdb"), "-A", "trust", "-U", "tests", "-E", "UTF8", "--locale=C", "-N"
         ).wait(LONGEST)
+        if host:
+            with (folder / "data" / "pg_hba.conf").open("a") as file:
+                file.write("host all all samenet trust\n")
         self.start()
 
     def start(self) -> None:
