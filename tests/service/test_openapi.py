@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import schemathesis
@@ -45,7 +46,9 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
     derandomize=True,
     suppress_health_check=list(HealthCheck),
 )
-def test_answers_are_as_the_document_says(case: schemathesis.Case, client: TestClient) -> None:
+def test_answers_are_as_the_document_says(
+    case: "schemathesis.Case[Any]", client: TestClient
+) -> None:
     sent = case.as_transport_kwargs(base_url="http://localhost")
     # There are none, and the client warns of them; bytes have another name there.
     del sent["cookies"]

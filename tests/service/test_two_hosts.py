@@ -63,8 +63,8 @@ def test_a_class_taught_on_one_host_is_answered_by_the_other(tmp_path: Path) -> 
         other = other_host(tmp_path / "shop")
         with asked(other) as second:
             with asked(tmp_path / "shop") as first:
-                sent = {"json": lesson(new), "params": {"promote": True}}
-                assert first.post("/v1/classes", **sent).status_code == 201
+                taught = first.post("/v1/classes", json=lesson(new), params={"promote": True})
+                assert taught.status_code == 201
 
                 def followed() -> bool:
                     return bool(second.get("/readyz").json()["model_version"] == 2)
@@ -113,11 +113,11 @@ def networks() -> Iterator[None]:
     try:
         for place, name in enumerate(NAMES):
             ip("netns", "add", name)
-            ip("link", "add", f"ng{place}", "type", "veth", "peer", "name", "up", "netns", name)
+            ip("link", "add", f"ng{place}", "type", "veth", "peer", "name", "eth0", "netns", name)
             ip("address", "add", f"{near(place)}/24", "dev", f"ng{place}")
             ip("link", "set", f"ng{place}", "up")
-            ip("-n", name, "address", "add", f"{far(place)}/24", "dev", "up")
-            ip("-n", name, "link", "set", "up", "up")
+            ip("-n", name, "address", "add", f"{far(place)}/24", "dev", "eth0")
+            ip("-n", name, "link", "set", "eth0", "up")
     except subprocess.CalledProcessError as error:
         remove_networks()
         pytest.skip(f"no networks of their own can be made here: {error.stderr.decode()}")
