@@ -131,5 +131,7 @@ def running(host: str = "") -> Iterator[Server]:
     # Not in a folder of pytest's: nobody else may look into those, and paths of sockets are short.
     with tempfile.TemporaryDirectory(prefix="postgresql-") as folder:
         server = Server(Path(folder), host)
-        yield server
-        server.stop()
+        try:
+            yield server
+        finally:
+            server.stop()
