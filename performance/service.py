@@ -3,7 +3,8 @@
 ``python performance/service.py`` asks about ten nodes of a synthetic graph (or of ``--dataset``) at
 a fixed rate: a bare route whose answer is ready, and the service, in turns; then the service while
 another caller teaches and undoes a class every second. Latencies count from when a request was due,
-so that a server that falls behind cannot hide it.
+so that a server that falls behind cannot hide it. ``--minutes 10`` goes on so, and says how much
+memory the service has, its process that teaches included.
 """
 
 import argparse
@@ -19,6 +20,7 @@ from threading import Event, Thread
 from time import perf_counter, sleep
 
 import numpy as np
+import psutil
 import uvicorn
 from fastapi import FastAPI
 
@@ -51,8 +53,8 @@ def ours(place: Path, port: int) -> None:
 
 
 @contextmanager
-def running(port: int, work: Callable[..., None], *given: object) -> Iterator[None]:
-    """A server as a process of its own, that listens."""
+def running(port: int, work: Callable[..., None], *given: object) -> Iterator[int]:
+    """A server as a process of its own, that listens; its number."""
     process = get_context("spawn").Process(target=work, args=given)
     process.start()
     while True:
@@ -62,7 +64,7 @@ def running(port: int, work: Callable[..., None], *given: object) -> Iterator[No
         except OSError:
             sleep(0.1)
     try:
-        yield
+        yield process.pid or 0
     finally:
         process.terminate()
         process.join()
@@ -136,12 +138,21 @@ def tell(what: str, took: np.ndarray) -> tuple[float, float]:
     return float(middle), float(last)
 
 
-def measure(place: Path, keys: list[Key], lesson: str, rate: float, seconds: float) -> None:
+def memory(number: int) -> float:
+    """MiB of a process and of those that it started; what they share is counted once."""
+    first = psutil.Process(number)
+    several = (first, *first.children(recursive=True))
+    return float(sum(one.memory_full_info().pss for one in several) / 2**20)
+
+
+def measure(
+    place: Path, keys: list[Key], lesson: str, rate: float, seconds: float, minutes: int
+) -> None:
     """All of it, against one store."""
     question = json.dumps({"keys": keys, "top": TOP})
     with Store.open(place) as store:
         own, _ = tell("in process", in_process(store, keys))
-    with running(OURS, ours, place, OURS):
+    with running(OURS, ours, place, OURS) as number:
         answer = post(http.client.HTTPConnection("127.0.0.1", OURS), "/v1/predict", question)
         with running(BARE, bare, answer.decode()):
             for port in (BARE, OURS):
@@ -156,6 +167,10 @@ def measure(place: Path, keys: list[Key], lesson: str, rate: float, seconds: flo
             busy = latencies(OURS, question, rate, seconds)
         _, last = tell("service while it is taught", busy)
         print(f"p99 while it is taught: x{last / idle:.2f}")
+        for minute in range(minutes):
+            with teaching(lesson):
+                latencies(OURS, question, rate, 60.0)
+            print(f"after minute {minute + 1}: {memory(number):.0f} MiB", flush=True)
 
 
 def main() -> None:
@@ -165,6 +180,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, help="the folder that holds the data folders")
     parser.add_argument("--rate", type=float, default=50.0, help="requests in a second")
     parser.add_argument("--seconds", type=float, default=20.0, help="how long each is asked")
+    parser.add_argument("--minutes", type=int, default=0, help="how long memory is watched")
     given = parser.parse_args()
     loaded = load_dataset(given.dataset, given.data)
     graph, names = loaded.graph, sorted(loaded.labels)
@@ -175,9 +191,9 @@ def main() -> None:
         known = {name: keys for name, keys in labels.items() if name != new}
         Store.init(place, graph, known).close()
         keys = graph.keys_of(graph.sampled(NODES, graph.rows[:0]))
-        lesson = json.dumps({"classes": {new: labels[new][:5]}, "override": "a measurement"})
+        lesson = json.dumps({"classes": {new: labels[new][:5]}})
         print(f"{given.dataset}: {graph.num_nodes:,} nodes, {given.rate:g} requests a second")
-        measure(place, keys, lesson, given.rate, given.seconds)
+        measure(place, keys, lesson, given.rate, given.seconds, given.minutes)
 
 
 if __name__ == "__main__":

@@ -27,6 +27,7 @@ from nodegraft.base.errors import NodegraftError, StoreError
 from nodegraft.graph.keys import Key
 from nodegraft.store.changes import Change, replayed
 from nodegraft.store.labels import StoreLabels
+from nodegraft.store.objects import Objects
 from nodegraft.store.rows import Version
 from nodegraft.store.state import State, States
 from nodegraft.store.store import Store
@@ -444,7 +445,8 @@ class StoreMachine(RuleBasedStateMachine):
         """As if the first version had been given the last labels: byte for byte, bit for bit."""
         first, last = self.store.state(1), self.store.state(self.store.candidate)
         direct = first.relabelled(last.labels)
-        states = States(Path(self._folder.name))
+        place = Path(self._folder.name)
+        states = States(place, Objects(place / "objects"))
         kept = states.put(direct, states.put_graph(direct.graph)[0])
         assert (kept.graph, kept.labels, kept.model) == objects_of(self.store.history()[-1])
         # Neither the order of classes nor when they came is heard in an answer.

@@ -30,12 +30,13 @@ class Running:
 
     process: int
     port: int
+    host: str = "127.0.0.1"
 
     def ask(
         self, method: str, path: str, body: Any = None, **headers: str
     ) -> tuple[int, dict[str, Any]]:
         """Status and answer, over a connection of its own."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=LONGEST)
+        connection = http.client.HTTPConnection(self.host, self.port, timeout=LONGEST)
         try:
             return asked_over(connection, method, path, body, **headers)
         finally:

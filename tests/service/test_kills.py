@@ -1,6 +1,8 @@
 """A service that is killed under load: nothing acknowledged is lost, nothing is done twice."""
 
 import http.client
+from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from random import Random
 from threading import Event, Thread
@@ -13,6 +15,8 @@ from nodegraft.store.store import Store
 from tests.service.running import Running, free_port, started
 from tests.service.served import lesson
 from tests.slow_suite import slow
+from tests.store import postgresql
+from tests.store.small import made
 
 pytestmark = pytest.mark.xdist_group("server")
 
@@ -60,7 +64,19 @@ def read_until(done: Event, port: int, statuses: set[int]) -> None:
             sleep(0.02)
 
 
-@pytest.mark.parametrize("times", [4, pytest.param(200, marks=slow)])
+@pytest.fixture(params=["sqlite", "postgresql"])
+def shop(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Path]:
+    """A store of one's own, in either database."""
+    with ExitStack() as stack:
+        database = None
+        if request.param == "postgresql":
+            server = stack.enter_context(postgresql.running())
+            database = server.url(server.new_database())
+        made(tmp_path / "shop", method="graft", database=database)[0].close()
+        yield tmp_path / "shop"
+
+
+@pytest.mark.parametrize("times", [5, pytest.param(200, marks=slow)])
 def test_a_service_killed_again_and_again_keeps_its_word(times: int, shop: Path, new: New) -> None:
     port, moments, statuses = free_port(), Random(0), set[int]()  # noqa: S311
     life = started(shop, port)

@@ -12,6 +12,7 @@ LATER = 2
 """So many classes are not in the first version."""
 
 REVISION_1 = (
+    "DROP INDEX versions_request",
     "ALTER TABLE versions DROP COLUMN texts",
     "UPDATE alembic_version SET version_num = '0001'",
 )

@@ -1,27 +1,17 @@
 """A store whose versions are written down in a real PostgreSQL."""
 
 import gc
-import json
 import os
-import pwd
-import shutil
-import signal
 import stat
-import subprocess
-import tempfile
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
-from itertools import count
 from multiprocessing import get_context
 from pathlib import Path
 from threading import Timer
 from time import monotonic, sleep
-from typing import Any
 
-import psycopg
 import pytest
 from sqlalchemy import make_url
 
@@ -33,6 +23,7 @@ from nodegraft.store.migration import Migration, migrated, require_current
 from nodegraft.store.store import Store
 from tests.fault.test_keeping_kills import files, prune, purge, purge_again, said, taught
 from tests.fault.test_store_kills import COMMITTED, forked, killed_at, seen, steps_of, was_killed
+from tests.store.postgresql import LONGEST, Server, running, url_of
 from tests.store.small import REVISION_1, made
 from tests.store.test_purging import BRAND, KEY, WORD, found_in, tabled
 from tests.store.test_request import check_found_again
@@ -40,109 +31,7 @@ from tests.store.test_request import check_found_again
 # One server for all of them.
 pytestmark = pytest.mark.xdist_group("postgresql")
 
-LONGEST = 60.0
-
 Made = tuple[Path, dict[str, list[Key]]]
-
-
-def program(name: str) -> str:
-    """Where a program of PostgreSQL is; Debian keeps those of the server off the PATH."""
-    beside = sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{name}"))
-    found = shutil.which(name) or (str(beside[-1]) if beside else None)
-    if found:
-        return found
-    if os.environ.get("CI") == "true":
-        pytest.fail(f"{name} of PostgreSQL is required and not installed")
-    pytest.skip(f"{name} of PostgreSQL is not installed")
-
-
-class Server:
-    """PostgreSQL on a socket in a folder; no port is opened."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder, self._numbers = folder, count()
-        # PostgreSQL refuses to run as root.
-        self._as: dict[str, Any] = {}
-        if os.geteuid() == 0:
-            nobody = pwd.getpwnam("nobody")
-            os.chown(folder, nobody.pw_uid, nobody.pw_gid)
-            self._as = {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
-        self._run(
-            program("initdb"), "-A", "trust", "-U", "tests", "-E", "UTF8", "--locale=C", "-N"
-        ).wait(LONGEST)
-        self.start()
-
-    def start(self) -> None:
-        options = ("-k", str(self.folder), "-c", "listen_addresses=", "-c", "fsync=off")
-        self._process = self._run(program("postgres"), *options)
-        began = monotonic()
-        while True:
-            try:
-                return self.connected().close()
-            except psycopg.OperationalError:
-                if monotonic() - began > LONGEST or self._process.poll() is not None:
-                    raise
-                sleep(0.05)
-
-    def stop(self) -> None:
-        self._process.send_signal(signal.SIGINT)
-        self._process.wait(LONGEST)
-
-    @contextmanager
-    def paused(self) -> Iterator[None]:
-        """Nobody is let in meanwhile."""
-        self._process.send_signal(signal.SIGSTOP)
-        try:
-            yield
-        finally:
-            self.go_on()
-
-    def go_on(self) -> None:
-        self._process.send_signal(signal.SIGCONT)
-
-    def new_database(self, template: str = "template1") -> str:
-        """The name of a new one, which may be a copy of another."""
-        name = f"store_{next(self._numbers)}"
-        with self.connected() as connection:
-            connection.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
-        return name
-
-    def url(self, database: str) -> str:
-        return f"postgresql+psycopg://tests@/{database}?host={self.folder}"
-
-    def twin(self, place: Path) -> Path:
-        """A copy of a store, with a copy of its database."""
-        old = url_of(place)
-        name = self.new_database(str(make_url(old).database))
-        twin = place.with_name(name)
-        shutil.copytree(place, twin)
-        (twin / "store.json").chmod(0o644)
-        settings = (place / "store.json").read_text()
-        (twin / "store.json").write_text(settings.replace(old, self.url(name)))
-        return twin
-
-    def connected(self, database: str = "postgres") -> "psycopg.Connection[Any]":
-        """To a database, by its name or its URL."""
-        name = make_url(database).database if ":" in database else database
-        return psycopg.connect(
-            host=str(self.folder), user="tests", dbname=name, autocommit=name == "postgres"
-        )
-
-    def _run(self, *command: str) -> "subprocess.Popen[bytes]":
-        with (self.folder / "log").open("ab") as log:
-            return subprocess.Popen(
-                [command[0], "-D", str(self.folder / "data"), *command[1:]],
-                stdout=log,
-                stderr=log,
-                cwd=self.folder,
-                **self._as,
-            )
-
-
-def url_of(place: Path) -> str:
-    """The database of a store."""
-    url: str = json.loads((place / "store.json").read_text())["database"]
-    return url
 
 
 def make(place: Path, database: str) -> None:
@@ -164,11 +53,8 @@ def refused(work: Callable[[], None]) -> tuple[str, list[str]]:
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Server]:
-    # Not in a folder of pytest's: nobody else may look into those, and paths of sockets are short.
-    with tempfile.TemporaryDirectory(prefix="postgresql-") as folder:
-        running = Server(Path(folder))
-        yield running
-        running.stop()
+    with running() as server:
+        yield server
 
 
 @pytest.fixture
@@ -356,9 +242,9 @@ def test_a_migration_that_is_cut_anywhere_leaves_the_old_tables_or_the_new(
         if COMMITTED not in names[: step + 1]:
             with pytest.raises(StoreError, match="run `nodegraft migrate STORE`"):
                 Store.open(twin)
-            assert Store.migrate(twin) == Migration("0001", "0002")
+            assert Store.migrate(twin) == Migration("0001", "0003")
         assert seen(twin) == whole
-        assert Store.migrate(twin) == Migration("0002", "0002")
+        assert Store.migrate(twin) == Migration("0003", "0003")
 
 
 def test_an_init_that_is_cut_leaves_a_store_or_is_done_again(

@@ -1,5 +1,7 @@
 """A change that was asked for under a key is found again by it."""
 
+import sqlite3
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -7,6 +9,7 @@ import pytest
 
 from nodegraft.base.errors import RequestConflictError, StoreChangedError
 from nodegraft.graph.keys import Key
+from nodegraft.store.journal import REQUEST_KEY
 from nodegraft.store.request import Request
 from nodegraft.store.store import Store
 from tests.store.small import made
@@ -24,6 +27,9 @@ def check_found_again(store: Store, new: dict[str, list[Key]]) -> None:
     assert (store.made_for(first), store.made_for(second)) == (added, undone)
     with pytest.raises(RequestConflictError, match="something else"):
         store.made_for(Request("ä", "1"))
+    # Whoever looked before another host wrote it is refused, and finds it the next time.
+    with pytest.raises(StoreChangedError, match="version 3 is there"):
+        store.undo(request=second)
 
 
 def test_a_request_is_found_again_by_its_key(tmp_path: Path) -> None:
@@ -32,6 +38,14 @@ def test_a_request_is_found_again_by_its_key(tmp_path: Path) -> None:
     store.close()
     with Store.open(tmp_path / "s") as again:
         assert again.made_for(Request("ä", "2")) == again.version()
+
+
+def test_a_key_is_found_without_reading_every_row(tmp_path: Path) -> None:
+    made(tmp_path / "s")[0].close()
+    with closing(sqlite3.connect(tmp_path / "s" / "store.db")) as database:
+        asked = "EXPLAIN QUERY PLAN SELECT * FROM versions WHERE {} = 'key'"
+        plan = str(database.execute(asked.format(REQUEST_KEY["sqlite"])).fetchall())
+    assert "USING INDEX versions_request" in plan
 
 
 def test_of_a_version_and_its_promotion_none_or_both_are_there(

@@ -24,10 +24,11 @@ from nodegraft.service.routes import (
     sessions,
     versions,
 )
-from nodegraft.service.schemas import Refused
+from nodegraft.service.schemas import Refused, refused_as
 from nodegraft.service.service import Service
 from nodegraft.service.settings import Settings
 from nodegraft.service.tokens import Tokens
+from nodegraft.service.workshop import Workshop
 
 OPEN = (health.OPEN, inference.OPEN)
 GUARDED = (
@@ -44,17 +45,18 @@ GUARDED = (
 )
 
 
-def application(settings: Settings) -> FastAPI:
+def application(settings: Settings, workshop: Workshop | None = None) -> FastAPI:
     """A service, for any server that speaks ASGI.
 
     Args:
         settings: How it is run.
+        workshop: Where versions are made; None for a thread of this process.
     """
     metrics = Metrics()
 
     @asynccontextmanager
     async def running(app: FastAPI) -> AsyncIterator[None]:
-        app.state.service = await run_sync(Service.open, settings, metrics)
+        app.state.service = await run_sync(Service.open, settings, metrics, workshop)
         yield
         await run_sync(app.state.service.close)
 
@@ -67,7 +69,7 @@ def application(settings: Settings) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
-        responses={kind: {"model": Refused, "description": "Refused"} for kind in ("4XX", 422)},
+        responses=refused_as(Refused),
     )
     for router in OPEN:
         app.include_router(router)

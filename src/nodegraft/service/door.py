@@ -11,7 +11,7 @@ from starlette.types import ASGIApp, Message, Receive, Send
 from starlette.types import Scope as Connection
 
 from nodegraft.service.body import whole_body
-from nodegraft.service.http_error import HttpError
+from nodegraft.service.http_error import HttpError, unexpected
 from nodegraft.service.metrics import Metrics
 from nodegraft.service.rate import Rate
 from nodegraft.service.settings import Settings
@@ -71,7 +71,7 @@ class Door:
         except Exception as error:
             if visit.status:
                 raise
-            problem = error if isinstance(error, HttpError) else _unexpected(error)
+            problem = error if isinstance(error, HttpError) else unexpected(error)
             await problem.response(connection["path"])(connection, receive, noted)
         finally:
             self._tell(visit)
@@ -129,9 +129,3 @@ def _name(address: str) -> str | None:
         return urlsplit(address).hostname
     except ValueError:
         return None
-
-
-def _unexpected(error: Exception) -> HttpError:
-    LOG.error("a request failed", exc_info=error)
-    advice = "Tell who runs this service: its log says more."
-    return HttpError(500, "internal", "Something went wrong that is not your fault.", advice)

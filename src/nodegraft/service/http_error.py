@@ -1,9 +1,13 @@
 """What a caller is told when something cannot be done: what it was, and what to do."""
 
+import logging
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from starlette.responses import JSONResponse, Response
+
+LOG = logging.getLogger("nodegraft.service")
 
 
 class HttpError(Exception):
@@ -31,6 +35,10 @@ class HttpError(Exception):
         self.status, self.code, self.headers = status, code, headers
         self.told = {"code": code, "message": message, "what_to_do": what_to_do, **more}
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # It may come from another process.
+        return partial(HttpError, self.status, headers=self.headers, **self.told), ()
+
     def response(self, path: str) -> Response:
         """As an answer.
 
@@ -42,3 +50,14 @@ class HttpError(Exception):
             told = f"{self.told['message']} {self.told['what_to_do']}"
         headers = dict(self.headers or {})
         return JSONResponse({"error": told}, status_code=self.status, headers=headers)
+
+
+def unexpected(error: Exception) -> HttpError:
+    """What a caller is told of a mistake of ours, which is logged.
+
+    Args:
+        error: The mistake.
+    """
+    LOG.error("a request failed", exc_info=error)
+    advice = "Tell who runs this service: its log says more."
+    return HttpError(500, "internal", "Something went wrong that is not your fault.", advice)

@@ -1,6 +1,7 @@
 """What a service counts, for Prometheus."""
 
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from prometheus_client import (
@@ -10,7 +11,7 @@ from prometheus_client import (
     Histogram,
     generate_latest,
 )
-from prometheus_client.multiprocess import MultiProcessCollector
+from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
 
 if TYPE_CHECKING:
     from nodegraft.service.live import Live
@@ -43,7 +44,7 @@ class Metrics:
             "nodegraft_swaps", "Versions that began to answer", registry=self._registry
         )
         self._version, self._nodes, self._classes = (
-            Gauge(f"nodegraft_{name}", text, registry=self._registry, multiprocess_mode="min")
+            Gauge(f"nodegraft_{name}", text, registry=self._registry, multiprocess_mode="livemin")
             for name, text in (
                 ("model_version", "The version that answers"),
                 ("nodes", "Nodes of its graph"),
@@ -76,8 +77,23 @@ class Metrics:
 
     def text(self) -> bytes:
         """All of it, as Prometheus reads it."""
-        registry = self._registry
-        if os.environ.get(SEVERAL_WORKERS):
+        registry, counts = self._registry, os.environ.get(SEVERAL_WORKERS)
+        if counts:
+            forget_the_dead(Path(counts))
             registry = CollectorRegistry()
             MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
         return generate_latest(registry)
+
+
+def forget_the_dead(counts: Path) -> None:
+    """Leave out what workers said of themselves that are gone; what they counted stays.
+
+    Args:
+        counts: Where workers put their counts together.
+    """
+    for file in counts.glob("gauge_live*.db"):
+        worker = int(file.stem.rpartition("_")[2])
+        try:
+            os.kill(worker, 0)
+        except ProcessLookupError:
+            mark_process_dead(worker, str(counts))  # type: ignore[no-untyped-call]

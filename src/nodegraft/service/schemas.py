@@ -47,6 +47,22 @@ class Refused(Form):
     """What is wrong."""
 
 
+class RefusedInference(Form):
+    """The same as the Open Inference Protocol says it."""
+
+    error: str = Field(examples=["There is no model 'x'. Ask 'shop'."])
+    """What is wrong, and what helps."""
+
+
+def refused_as(form: type[Form]) -> dict[int | str, dict[str, Any]]:
+    """What the OpenAPI document says of answers that are errors.
+
+    Args:
+        form: The form that they have.
+    """
+    return {kind: {"model": form, "description": "Refused"} for kind in ("4XX", 422)}
+
+
 class Answer(Form):
     """An answer. It is that of one version, which it names."""
 

@@ -80,5 +80,7 @@ def _config(settings: Settings) -> uvicorn.Config:
 def _application(settings: Settings) -> "FastAPI":
     # Models are slow to import, and who only watches over workers needs none.
     from nodegraft.service.application import application
+    from nodegraft.service.workshop import Workshop
 
-    return application(settings)
+    # Before anything is opened and any thread works: what is copied is small and at rest.
+    return application(settings, Workshop.beside(settings.store))

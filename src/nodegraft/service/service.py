@@ -6,6 +6,7 @@ from nodegraft.service.live import Live, LiveVersion
 from nodegraft.service.metrics import Metrics
 from nodegraft.service.settings import Settings
 from nodegraft.service.teaching import Teaching
+from nodegraft.service.workshop import Workshop
 from nodegraft.store.store import Store
 
 
@@ -26,17 +27,20 @@ class Service:
     """What is counted."""
 
     @classmethod
-    def open(cls, settings: Settings, metrics: Metrics) -> "Service":
+    def open(
+        cls, settings: Settings, metrics: Metrics, workshop: Workshop | None = None
+    ) -> "Service":
         """A service of a store; its first version is ready to answer.
 
         Args:
             settings: How it is run.
             metrics: What it counts.
+            workshop: Where versions are made; None for a thread of this process.
         """
         store = Store.open(settings.store)
         live = LiveVersion(store, metrics.swapped)
         live.start()
-        return cls(store, live, Teaching(store, live), metrics)
+        return cls(store, live, Teaching(store, live, workshop), metrics)
 
     @property
     def now(self) -> Live:
@@ -51,4 +55,5 @@ class Service:
     def close(self) -> None:
         """Stop following, and let go of the store."""
         self.live.stop()
+        self.teaching.close()
         self.store.close()

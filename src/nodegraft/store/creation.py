@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +20,10 @@ from nodegraft.store.journal import Journal
 from nodegraft.store.labels import StoreLabels
 from nodegraft.store.measures import right_answers
 from nodegraft.store.migration import migrated, require_free
+from nodegraft.store.objects import Objects
 from nodegraft.store.reader import StoreReader
 from nodegraft.store.rows import Promotion, Version, now
-from nodegraft.store.settings import FORMAT, SETTINGS
+from nodegraft.store.settings import FORMAT, OBJECTS, SETTINGS, StoreSettings
 from nodegraft.store.shelf import DERIVED
 from nodegraft.store.state import States, first_state
 from nodegraft.tables.node_texts import NodeTexts
@@ -36,7 +38,7 @@ def made_in(
     parameters: Mapping[str, Any],
     tables: Mapping[str, Any],
     texts: NodeTexts | None,
-    database: str | None,
+    settings: StoreSettings,
     by: str | None,
     note: str,
     listener: Listener,
@@ -51,7 +53,7 @@ def made_in(
         parameters: Hyper-parameters of the method.
         tables: How tables are read.
         texts: One for each node, for people to read; None for none.
-        database: Where versions are written down; None for an SQLite file in the folder.
+        settings: Where versions and objects are.
         by: Who does it; None for the user that is logged in.
         note: Why.
         listener: Is told how far it is.
@@ -62,19 +64,21 @@ def made_in(
     if texts is not None and len(texts) != graph.num_nodes:
         raise ParameterError(f"{len(texts)} texts were given for {graph.num_nodes} nodes.")
     # Before the long part: whoever named a wrong place is told at once.
-    if database:
-        require_free(database)
+    if settings.database:
+        require_free(settings.database)
     WriteOnceFolder(folder).check_writable()
+    if settings.objects:
+        _require_unused(settings.objects)
     checked = StoreLabels().added(labels)
-    states = States(folder)
+    states = States(folder, Objects(settings.objects_of(folder)))
     name, graph = states.put_graph(graph)
     with Measurement() as fit:
         state = first_state(graph, checked, method, dict(parameters), listener)
     right = right_answers(state, checked.held_out).to_json()
     measures = {"after": right} | fit_measures(checked, fit.seconds)
     names = states.put(state, name, texts)
-    journal = migrated(database_url(folder, database))
-    ours = _settings_written(folder, database)
+    journal = migrated(database_url(folder, settings.database))
+    ours = _settings_written(folder, settings)
     at = now()
     detail = {"tables": dict(tables)}
     version = Version(1, None, "init", detail, who, note, at, **vars(names), measures=measures)
@@ -90,12 +94,23 @@ def made_in(
     return journal
 
 
-def _settings_written(folder: Path, database: str | None) -> bool:
-    settings = json.dumps({"format": FORMAT, "database": database}, indent=2)
+def _require_unused(objects: str) -> None:
+    """Pruning takes away what no version of a store names: those of another store, too."""
+    place = WriteOnceFolder(objects)
+    place.check_writable()
+    if place.files():
+        raise StoreError(
+            f"{objects} holds files already: give each store a place of its own. If they are of "
+            "a store whose making was cut, remove them first."
+        )
+
+
+def _settings_written(folder: Path, settings: StoreSettings) -> bool:
+    content = json.dumps({"format": FORMAT, **asdict(settings)}, indent=2)
     # Whoever reads a password can do what its owner can.
-    mode = PRIVATE if database and has_password(database) else READABLE
+    mode = PRIVATE if settings.database and has_password(settings.database) else READABLE
     try:
-        return WriteOnceFolder(folder).write(SETTINGS, f"{settings}\n".encode(), mode)
+        return WriteOnceFolder(folder).write(SETTINGS, f"{content}\n".encode(), mode)
     except OSError as error:
         raise StoreError(f"{folder} cannot be written to: {error.strerror or error}.") from error
 
@@ -107,7 +122,7 @@ def _refuse_taken(folder: Path) -> None:
     left = {path.name for path in folder.iterdir()} if folder.is_dir() else {folder.name}
     # Drafts that a killed process has left.
     left = {name for name in left if not name.startswith(".")}
-    strange = left - {"objects", DERIVED, SETTINGS, *DATABASE_FILES}
+    strange = left - {OBJECTS, DERIVED, SETTINGS, *DATABASE_FILES}
     if strange or (SETTINGS in left and not _unfinished(folder)):
         raise StoreError(f"{folder} exists already: choose a new folder for the store.")
     (folder / SETTINGS).unlink(missing_ok=True)

@@ -25,6 +25,7 @@ with extra("store", package="sqlalchemy", purpose="A store"):
         Text,
         func,
         insert,
+        literal_column,
         select,
         text,
         update,
@@ -60,6 +61,12 @@ PROMOTIONS = Table(
     Column("note", Text, nullable=False),
     Column("at", DateTime(timezone=True), nullable=False),
 )
+
+REQUEST_KEY = {
+    "sqlite": "json_extract(measures, '$.request.key')",
+    "postgresql": "measures -> 'request' ->> 'key'",
+}
+"""The key of the request that made a version; an index is found by these very words alone."""
 
 
 class Journal:
@@ -115,7 +122,7 @@ class Journal:
         Args:
             key: Of the request.
         """
-        asked = VERSIONS.c.measures["request"]["key"].as_string()
+        asked = literal_column(REQUEST_KEY[self.engine.dialect.name], String)
         with self.connection() as connection:
             row = connection.execute(select(VERSIONS).where(asked == key)).mappings().first()
         return None if row is None else Version(**_in_utc(row))
@@ -264,13 +271,14 @@ def _in_utc(row: Mapping[Any, Any]) -> dict[str, Any]:
 
 
 def _told(journal: Journal, rows: tuple[Version | Promotion, ...]) -> str:
-    newest = journal.version()
-    if any(isinstance(row, Version) and row.number <= newest.number for row in rows):
+    newest, last = journal.version(), journal.promotions()[-1]
+    newer = any(isinstance(row, Version) and row.number <= newest.number for row in rows)
+    moved = any(isinstance(row, Promotion) and row.number <= last.number for row in rows)
+    if newer or not moved:
         return (
             f"The store has changed meanwhile: version {newest.number} is there ({newest.action} "
             f"by {newest.by}, {newest.at:%Y-%m-%d %H:%M} UTC). Nothing was written; do it again."
         )
-    last = journal.promotions()[-1]
     return (
         f"The champion has changed meanwhile: version {last.version} answers ({last.action} by "
         f"{last.by}). Nothing was written; do it again."

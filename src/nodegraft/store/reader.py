@@ -14,7 +14,7 @@ from nodegraft.store.journal import Journal, refuse_pruned
 from nodegraft.store.migration import require_current
 from nodegraft.store.request import Request
 from nodegraft.store.rows import Promotion, Version
-from nodegraft.store.settings import journal_in
+from nodegraft.store.settings import journal_in, settings_in
 
 if TYPE_CHECKING:
     from nodegraft.evaluation.confusion import ConfusionMatrix
@@ -48,13 +48,13 @@ class StoreReader:
         # Models are slow to import, and much that is asked of a store needs none.
         from nodegraft.store.state import States
 
-        return States(self.place)
+        return States(self.place, self._objects)
 
     @cached_property
     def _objects(self) -> "Objects":
         from nodegraft.store.objects import Objects
 
-        return Objects(self.place / "objects")
+        return Objects(settings_in(self.place).objects_of(self.place))
 
     @classmethod
     def open(cls, place: str | Path) -> Self:

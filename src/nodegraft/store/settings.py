@@ -1,6 +1,7 @@
-"""What makes a folder a store: a file that says where its versions are written down."""
+"""What makes a folder a store: a file that says where its versions and its objects are."""
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 
 from nodegraft.base.errors import StoreError
@@ -10,6 +11,52 @@ from nodegraft.store.journal import Journal
 SETTINGS, FORMAT = "store.json", 1
 """The file, and what it says of the store's form."""
 
+OBJECTS = "objects"
+"""The folder in a store's that holds what versions name, unless the file says otherwise."""
+
+
+@dataclass(frozen=True)
+class StoreSettings:
+    """Where the parts of a store are that need not be in its folder."""
+
+    database: str | None
+    """Where versions are written down; None for a file in the folder."""
+
+    objects: str | None = None
+    """Where graphs, labels and models are kept; None for a folder in the folder."""
+
+    def objects_of(self, folder: Path) -> str | Path:
+        """The place of the objects of a store.
+
+        Args:
+            folder: The store.
+        """
+        return self.objects or folder / OBJECTS
+
+
+def settings_in(folder: Path) -> StoreSettings:
+    """What the file says of the store in a folder.
+
+    Args:
+        folder: What :meth:`nodegraft.Store.init` made.
+    """
+    try:
+        settings = json.loads((folder / SETTINGS).read_text(encoding="utf-8"))
+        number = settings["format"]
+        found = StoreSettings(settings["database"], settings.get("objects"))
+    except FileNotFoundError as error:
+        raise StoreError(
+            f"{folder} is no store: {SETTINGS} is missing. Make one with `nodegraft init`."
+        ) from error
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise StoreError(f"{folder / SETTINGS} cannot be read: {error}.") from error
+    if number != FORMAT:
+        raise StoreError(
+            f"{folder} has format {number!r}, this nodegraft reads {FORMAT}: use the version "
+            "of nodegraft that made it."
+        )
+    return found
+
 
 def journal_in(folder: Path) -> Journal:
     """What was done to the store in a folder, whatever revision its tables have.
@@ -17,20 +64,7 @@ def journal_in(folder: Path) -> Journal:
     Args:
         folder: What :meth:`nodegraft.Store.init` made.
     """
-    try:
-        settings = json.loads((folder / SETTINGS).read_text(encoding="utf-8"))
-        number, database = settings["format"], settings["database"]
-    except FileNotFoundError as error:
-        raise StoreError(
-            f"{folder} is no store: {SETTINGS} is missing. Make one with `nodegraft init`."
-        ) from error
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise StoreError(f"{folder / SETTINGS} cannot be read: {error}.") from error
-    if number != FORMAT:
-        raise StoreError(
-            f"{folder} has format {number!r}, this nodegraft reads {FORMAT}: use the version "
-            "of nodegraft that made it."
-        )
+    database = settings_in(folder).database
     if database is None and not (folder / DATABASE_FILES[0]).exists():
         raise StoreError(
             f"{folder / DATABASE_FILES[0]} is gone, and with it what the versions were: bring "

@@ -111,10 +111,11 @@ class States:
 
     Args:
         place: The folder.
+        objects: What versions name.
     """
 
-    def __init__(self, place: Path) -> None:
-        self._place, self._objects = place, Objects(place / "objects")
+    def __init__(self, place: Path, objects: Objects) -> None:
+        self._place, self._objects = place, objects
         self._graphs, self._texts = Memo[Graph](most=1), Memo[NodeTexts](most=1)
         self._states = Memo[State](most=2)
 

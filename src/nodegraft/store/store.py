@@ -53,6 +53,7 @@ class Store(StoreWriter):
         tables: Mapping[str, Any] | None = None,
         texts: "NodeTexts | None" = None,
         database: str | None = None,
+        objects: str | None = None,
         by: str | None = None,
         note: str = "",
         listener: Listener = SILENT,
@@ -73,11 +74,14 @@ class Store(StoreWriter):
                 No model sees it.
             database: Where versions are written down, as SQLAlchemy names it; None for an SQLite
                 file in the folder.
+            objects: Where graphs, labels and models are kept, as fsspec names it
+                (``s3://bucket/shop``): a place of its own. None for the folder.
             by: Who does it; None for the user that is logged in.
             note: Why.
             listener: Is told how far it is.
         """
         from nodegraft.store.creation import made_in
+        from nodegraft.store.settings import StoreSettings
         from nodegraft.tables.labels import keys_by_class
 
         folder = Path(place).expanduser()
@@ -89,7 +93,7 @@ class Store(StoreWriter):
             parameters=parameters or {},
             tables=tables or {},
             texts=texts,
-            database=database,
+            settings=StoreSettings(database, objects),
             by=by,
             note=note,
             listener=listener,

@@ -1,5 +1,7 @@
 """Files that are written once and never changed, here or wherever fsspec reaches."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -62,18 +64,19 @@ class WriteOnceFolder:
 
     def files(self) -> dict[str, StoredFile]:
         """All files by name, those too that a killed writer has left half written."""
-        if not self._files.isdir(self._path):
-            return {}
-        self._files.invalidate_cache()
-        found = {}
-        for path in self._files.ls(self._path, detail=False):
-            try:
-                size, written = self._files.size(path), self._files.modified(path)
-            except FileNotFoundError:
-                # A draft that has become a file.
-                continue
-            found[path.rpartition("/")[2]] = StoredFile(size, written.astimezone(UTC))
-        return found
+        with _told_as_os_error():
+            self._files.invalidate_cache()
+            if not self._files.isdir(self._path):
+                return {}
+            found = {}
+            for path in self._files.ls(self._path, detail=False):
+                try:
+                    size, written = self._files.size(path), self._files.modified(path)
+                except FileNotFoundError:
+                    # A draft that has become a file.
+                    continue
+                found[path.rpartition("/")[2]] = StoredFile(size, written.astimezone(UTC))
+            return found
 
     def has(self, name: str) -> bool:
         """Whether a file stands.
@@ -81,7 +84,10 @@ class WriteOnceFolder:
         Args:
             name: Its name.
         """
-        return bool(self._files.exists(f"{self._path}/{name}"))
+        with _told_as_os_error():
+            # Another host may have taken away what was listed here before.
+            self._files.invalidate_cache()
+            return bool(self._files.exists(f"{self._path}/{name}"))
 
     def read(self, name: str) -> bytes:
         """All bytes of a file.
@@ -89,8 +95,9 @@ class WriteOnceFolder:
         Args:
             name: Its name.
         """
-        content: bytes = self._files.cat_file(f"{self._path}/{name}")
-        return content
+        with _told_as_os_error():
+            content: bytes = self._files.cat_file(f"{self._path}/{name}")
+            return content
 
     def write(self, name: str, content: bytes, mode: int = READABLE) -> bool:
         """Whole or not at all; False, and nothing is touched, where the file stands already.
@@ -100,13 +107,14 @@ class WriteOnceFolder:
             content: All its bytes.
             mode: Who may read it, on a disk.
         """
-        self._make()
         try:
-            if isinstance(self._files, LocalFileSystem):
-                _link(Path(self._path) / name, content, mode)
-            else:
-                # Object stores show a file when all of it has arrived.
-                self._files.pipe_file(f"{self._path}/{name}", content, mode="create")
+            with _told_as_os_error():
+                self._make()
+                if isinstance(self._files, LocalFileSystem):
+                    _link(Path(self._path) / name, content, mode)
+                else:
+                    # Object stores show a file when all of it has arrived.
+                    self._files.pipe_file(f"{self._path}/{name}", content, mode="create")
         except FileExistsError:
             return False
         return True
@@ -126,10 +134,8 @@ class WriteOnceFolder:
         Args:
             name: Its name; one that is gone already is no error.
         """
-        try:
+        with suppress(FileNotFoundError), _told_as_os_error():
             self._files.rm_file(f"{self._path}/{name}")
-        except FileNotFoundError:
-            return
 
     def check_writable(self) -> None:
         """Refuse a place that cannot be written to, before work is done for it."""
@@ -139,6 +145,17 @@ class WriteOnceFolder:
             self.remove(probe)
         except Exception as error:
             raise ParameterError(f"{self.place} cannot be written to: {error}") from error
+
+
+@contextmanager
+def _told_as_os_error() -> Iterator[None]:
+    """Drivers of object stores have exceptions of their own."""
+    try:
+        yield
+    except OSError:
+        raise
+    except Exception as error:
+        raise OSError(f"{type(error).__name__}: {error}") from error
 
 
 def _link(place: Path, content: bytes, mode: int) -> None:

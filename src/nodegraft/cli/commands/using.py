@@ -59,6 +59,10 @@ def init(
         str | None,
         typer.Option(help="Where versions are written down, if not in the folder: postgresql://…"),
     ] = None,
+    objects: Annotated[
+        str | None,
+        typer.Option(help="Where graphs and models are kept, if not in the folder: s3://…"),
+    ] = None,
     note: Note = "",
     by: By = None,
 ) -> None:
@@ -103,6 +107,7 @@ def init(
             tables=columns,
             texts=tables.texts,
             database=database,
+            objects=objects,
             by=by,
             note=note,
             listener=steps,

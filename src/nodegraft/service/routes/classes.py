@@ -1,6 +1,8 @@
 """Routes about classes: which there are, new ones, and those that go."""
 
-from typing import Annotated
+from functools import partial
+from operator import methodcaller
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Path
 from pydantic import Field, model_validator
@@ -13,6 +15,7 @@ from nodegraft.service.tokens import Scope
 from nodegraft.store.changes import Change
 from nodegraft.store.preview import Preview as Seen
 from nodegraft.store.rows import Version
+from nodegraft.store.store import Store
 
 READING = APIRouter(prefix="/v1", tags=["classes"], dependencies=[needs(Scope.READ)])
 TEACHING = APIRouter(prefix="/v1", tags=["classes"], dependencies=[needs(Scope.TEACH)])
@@ -143,29 +146,22 @@ def classes(service: Served) -> KnownClasses:
 @TEACHING.post("/classes", status_code=201)
 async def add(lesson: Lesson, service: Served, caller: Caller, wanted: Wanted) -> Changed:
     """Teach new classes: this makes a version, unless held-out nodes speak against it."""
-
-    def made() -> Version:
-        return service.store.change(
-            lesson.change,
-            by=caller.name,
-            note=lesson.note,
-            override=lesson.override,
-            promote=wanted.promote,
-            request=wanted,
-        )
-
-    return Changed.of(await service.teaching.done(wanted, made))
+    make = methodcaller(
+        "change",
+        lesson.change,
+        by=caller.name,
+        note=lesson.note,
+        override=lesson.override,
+        promote=wanted.promote,
+        request=wanted,
+    )
+    return Changed.of(await service.teaching.done(wanted, make))
 
 
 @TEACHING.post("/classes:preview")
 async def preview(lesson: Lesson, service: Served) -> Preview:
     """What a lesson would change in the newest version; nothing is changed."""
-
-    def looked() -> tuple[Version, Seen]:
-        version = service.store.version()
-        return version, service.store.preview(lesson.change)
-
-    version, seen = await service.teaching.in_turn(looked)
+    version, seen = await service.teaching.apart(partial(_previewed, lesson.change))
     return Preview(
         model_version=version.number,
         graph_version=version.graph,
@@ -191,19 +187,25 @@ async def remove(
     override: Override = "",
 ) -> Changed:
     """Forget a class: this makes a version without it."""
+    make = partial(
+        _removed,
+        name,
+        by=caller.name,
+        note=note,
+        override=override,
+        promote=wanted.promote,
+        request=wanted,
+    )
+    return Changed.of(await service.teaching.done(wanted, make))
 
-    def made() -> Version:
-        if name not in service.store.state(service.store.candidate).labels:
-            told = f"The newest version knows no class {name!r}."
-            raise HttpError(404, "unknown_class", told, "Look at GET /v1/sessions.")
-        change = Change("remove", {"names": [name]})
-        return service.store.change(
-            change,
-            by=caller.name,
-            note=note,
-            override=override,
-            promote=wanted.promote,
-            request=wanted,
-        )
 
-    return Changed.of(await service.teaching.done(wanted, made))
+def _previewed(change: Change, store: Store) -> tuple[Version, Seen]:
+    version = store.version()
+    return version, store.preview(change)
+
+
+def _removed(name: str, store: Store, **told: Any) -> Version:
+    if name not in store.state(store.candidate).labels:
+        message = f"The newest version knows no class {name!r}."
+        raise HttpError(404, "unknown_class", message, "Look at GET /v1/sessions.")
+    return store.change(Change("remove", {"names": [name]}), **told)

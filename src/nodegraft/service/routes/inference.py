@@ -15,14 +15,18 @@ from nodegraft.service.http_error import HttpError
 from nodegraft.service.inputs import Served, needs
 from nodegraft.service.limits import MOST_KEYS
 from nodegraft.service.live import Live
+from nodegraft.service.schemas import RefusedInference, refused_as
 from nodegraft.service.service import Service
 from nodegraft.service.tokens import Scope
 from nodegraft.store.answers import answered
 
-OPEN = APIRouter(prefix="/v2", tags=["open inference protocol"])
-READING = APIRouter(
-    prefix="/v2", tags=["open inference protocol"], dependencies=[needs(Scope.READ)]
-)
+_SHARED: dict[str, Any] = {
+    "prefix": "/v2",
+    "tags": ["open inference protocol"],
+    "responses": refused_as(RefusedInference),
+}
+OPEN = APIRouter(**_SHARED)
+READING = APIRouter(**_SHARED, dependencies=[needs(Scope.READ)])
 
 ModelName = Annotated[str, Path(description="The model: called as the folder of the store.")]
 

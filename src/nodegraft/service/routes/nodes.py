@@ -1,5 +1,6 @@
 """The route by which a graph grows."""
 
+from operator import methodcaller
 from typing import Annotated, Any
 
 import pyarrow as pa
@@ -11,7 +12,6 @@ from nodegraft.service.inputs import Caller, Served, Wanted, needs
 from nodegraft.service.limits import MOST_KEYS
 from nodegraft.service.schemas import Changed, Form, Text
 from nodegraft.service.tokens import Scope
-from nodegraft.store.rows import Version
 
 ROUTER = APIRouter(prefix="/v1", tags=["nodes"], dependencies=[needs(Scope.TEACH)])
 
@@ -35,18 +35,16 @@ class Growth(Form):
 @ROUTER.post("/nodes", status_code=201)
 async def grow(growth: Growth, service: Served, caller: Caller, wanted: Wanted) -> Changed:
     """Take in new nodes and edges: this makes a version with a larger graph."""
-
-    def made() -> Version:
-        return service.store.grow(
-            _table(growth.nodes, "nodes"),
-            _table(growth.edges, "edges"),
-            by=caller.name,
-            note=growth.note,
-            promote=wanted.promote,
-            request=wanted,
-        )
-
-    return Changed.of(await service.teaching.done(wanted, made))
+    make = methodcaller(
+        "grow",
+        _table(growth.nodes, "nodes"),
+        _table(growth.edges, "edges"),
+        by=caller.name,
+        note=growth.note,
+        promote=wanted.promote,
+        request=wanted,
+    )
+    return Changed.of(await service.teaching.done(wanted, make))
 
 
 def _table(rows: list[dict[str, Any]], what: str) -> Any:

@@ -1,5 +1,8 @@
 """Routes about what was done: the list of it, and taking something back."""
 
+from functools import partial
+from typing import Any
+
 from fastapi import APIRouter
 
 from nodegraft.service.inputs import Caller, Limit, Note, Number, Served, Wanted, needs
@@ -7,6 +10,7 @@ from nodegraft.service.routes.found import existing
 from nodegraft.service.schemas import Answer, Changed, Session
 from nodegraft.service.tokens import Scope
 from nodegraft.store.rows import Version
+from nodegraft.store.store import Store
 
 READING = APIRouter(prefix="/v1", tags=["sessions"], dependencies=[needs(Scope.READ)])
 TEACHING = APIRouter(prefix="/v1", tags=["sessions"], dependencies=[needs(Scope.TEACH)])
@@ -35,11 +39,12 @@ async def undo(
     number: Number, service: Served, caller: Caller, wanted: Wanted, note: Note = ""
 ) -> Changed:
     """Take back what one session did: this makes a version without it."""
+    make = partial(
+        _undone, number, by=caller.name, note=note, promote=wanted.promote, request=wanted
+    )
+    return Changed.of(await service.teaching.done(wanted, make))
 
-    def made() -> Version:
-        existing(service.store, number)
-        return service.store.undo(
-            number, by=caller.name, note=note, promote=wanted.promote, request=wanted
-        )
 
-    return Changed.of(await service.teaching.done(wanted, made))
+def _undone(number: int, store: Store, **told: Any) -> Version:
+    existing(store, number)
+    return store.undo(number, **told)

@@ -1,0 +1,87 @@
+"""Versions are made in a process of its own: nothing of that is seen from outside."""
+
+import os
+import signal
+import sys
+from pathlib import Path
+from time import monotonic, sleep
+from typing import Any
+
+import pytest
+
+from nodegraft.base.errors import StoreError
+from nodegraft.service.teaching import fulfilled
+from nodegraft.store.request import Request
+from nodegraft.store.rows import Version
+from nodegraft.store.store import Store
+from tests.service.running import Running, free_port, running, started
+from tests.service.served import asked, lesson
+
+pytestmark = [
+    pytest.mark.xdist_group("server"),
+    pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a thread makes versions"),
+]
+
+New = dict[str, list[Any]]
+
+
+def workshop_of(life: Running) -> int:
+    """The process beside a service."""
+    children = Path(f"/proc/{life.process}/task/{life.process}/children").read_text().split()
+    (child,) = map(int, children)
+    return child
+
+
+def test_answers_are_those_of_a_thread(shop: Path, new: New) -> None:
+    wrong = {"classes": {"x": [99_999]}}
+    questions: list[tuple[str, str, Any]] = [
+        ("POST", "/v1/classes", wrong),
+        ("POST", "/v1/classes:preview", lesson(new)),
+        ("POST", "/v1/classes:preview", wrong),
+        ("DELETE", "/v1/classes/nothing", None),
+        ("POST", "/v1/sessions/7:undo", None),
+        ("POST", "/v1/sessions/1:undo", None),
+        ("POST", "/v1/nodes", {"nodes": [{"strange": 1}]}),
+    ]
+    with asked(shop) as client:
+        wanted = [client.request(how, path, json=body) for how, path, body in questions]
+    with running(shop) as life:
+        found = [life.ask(*question) for question in questions]
+    assert found == [(answer.status_code, answer.json()) for answer in wanted]
+
+
+def test_a_workshop_that_is_killed_is_done_without(shop: Path, new: New) -> None:
+    with running(shop) as life:
+        assert life.ask("POST", "/v1/classes?promote=1", lesson(new))[0] == 201
+        os.kill(workshop_of(life), signal.SIGKILL)
+        assert life.ask("POST", "/v1/classes?promote=1", lesson(new, 1))[0] == 201
+        assert life.ask("GET", "/readyz")[1]["model_version"] == 3
+
+
+def test_a_workshop_ends_with_its_service(shop: Path) -> None:
+    life = started(shop, free_port())
+    workshop, began = workshop_of(life), monotonic()
+    life.kill()
+    while Path(f"/proc/{workshop}/cmdline").exists() and monotonic() - began < 10:
+        if "Z" in Path(f"/proc/{workshop}/stat").read_text().split()[2]:
+            break
+        sleep(0.02)
+    assert monotonic() - began < 10
+
+
+def test_what_another_process_did_meanwhile_is_found(shop: Path, new: New) -> None:
+    request = Request("key", "1")
+
+    def late(store: Store) -> Version:
+        with Store.open(shop) as other:
+            other.add(new, request=request)
+        raise StoreError("All of it is there already.")
+
+    with Store.open(shop) as store:
+        assert fulfilled(request, late, store).number == 2
+        with pytest.raises(StoreError, match="already"):
+            fulfilled(Request("other", "1"), refusing, store)
+
+
+def refusing(_: Store) -> Version:
+    raise StoreError("It is so already.")
