@@ -148,7 +148,7 @@ def _in_chunks(matrix: "csr_array[Any]", chunks: IntArray) -> "csr_array[Any]":
 def _added_up(parts: FloatArray, chunks: IntArray) -> FloatArray:
     """The sums of consecutive rows, so many each."""
     first = np.cumsum(chunks) - chunks
-    sums = parts[first]
+    sums: FloatArray = parts[first]
     for row in np.flatnonzero(chunks > 1):
         for part in parts[first[row] + 1 : first[row] + chunks[row]]:
             sums[row] += part

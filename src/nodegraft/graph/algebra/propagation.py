@@ -1,8 +1,8 @@
 """X, SX, S²X … : features spread over the graph, with nothing to train."""
 
-from collections.abc import Callable
 from itertools import pairwise
 from threading import RLock
+from typing import Protocol
 
 import numpy as np
 from scipy.sparse import vstack
@@ -11,6 +11,17 @@ from nodegraft.graph.algebra.adjacency import Adjacency
 from nodegraft.graph.algebra.matrix import IntArray, Matrix, is_sparse, take_rows
 from nodegraft.graph.algebra.operator import multiply
 from nodegraft.graph.algebra.row_blocks import block_bounds, spread_rows, widened
+
+
+class LayersOnDisk(Protocol):
+    """Whole products with powers of S, each there or not."""
+
+    def layer(self, power: int) -> Matrix | None:
+        """The product with one power, None as long as it is not complete.
+
+        Args:
+            power: At least 1.
+        """
 
 
 class PropagatedFeatures:
@@ -30,7 +41,7 @@ class PropagatedFeatures:
         adjacency: The edges.
         features: One row per node (:math:`X`).
         hops: The largest power of :math:`S`.
-        on_disk: Gives the whole product with a power that is kept elsewhere, None where it is not.
+        on_disk: Where whole products may lie already, the last one too; None for nowhere.
     """
 
     def __init__(
@@ -38,7 +49,7 @@ class PropagatedFeatures:
         adjacency: Adjacency,
         features: Matrix,
         hops: int,
-        on_disk: Callable[[int], Matrix | None] = lambda power: None,
+        on_disk: LayersOnDisk | None = None,
     ) -> None:
         self._adjacency = adjacency
         self._hops = hops
@@ -66,8 +77,8 @@ class PropagatedFeatures:
         return multiply(matrix, self._power(power - 1, sources))
 
     def _is_kept(self, power: int) -> bool:
-        if power not in self._kept:
-            layer = self._on_disk(power)
+        if power not in self._kept and self._on_disk is not None:
+            layer = self._on_disk.layer(power)
             if layer is not None:
                 self._kept[power] = layer
         return power in self._kept

@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
 
 import numpy as np
 from scipy.sparse import csr_array, issparse
@@ -10,6 +12,7 @@ from nodegraft.base.errors import DataError
 from nodegraft.graph.algebra.adjacency import Adjacency
 from nodegraft.graph.algebra.matrix import Matrix, index_type, is_sparse
 from nodegraft.graph.keys import NodeKeys
+from nodegraft.graph.stores.content import content_of
 from nodegraft.graph.stores.protocol import Recipe
 from nodegraft.graph.stores.shelf import Shelf
 
@@ -55,6 +58,16 @@ class MemoryStore:
     def relations(self) -> tuple[str, ...]:
         """The names of the kinds of edges."""
         return tuple(self.edges)
+
+    @property
+    def layers_folder(self) -> Path | None:
+        """Nowhere: what is in memory stays there."""
+        return None
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Depends on every key, feature and edge."""
+        return content_of(self)
 
     def adjacency(self, relation: str) -> Adjacency:
         """The edges of one kind.

@@ -4,6 +4,7 @@ The questions are those of PyG's ``FeatureStore`` (rows of a feature matrix) and
 (edges by the name of their relation, in CSR), so that a store can answer PyG's loaders as well.
 """
 
+from pathlib import Path
 from typing import Protocol
 
 from nodegraft.graph.algebra.adjacency import Adjacency
@@ -49,6 +50,14 @@ class GraphStore(Protocol):
     @property
     def shelf(self) -> Shelf:
         """Where what took long to work out about the graph is kept."""
+
+    @property
+    def layers_folder(self) -> Path | None:
+        """Where products with the whole feature matrix may lie on disk; None in memory."""
+
+    @property
+    def fingerprint(self) -> str:
+        """Differs wherever a feature or an edge does: what such products are known by."""
 
     def adjacency(self, relation: str) -> Adjacency:
         """The edges of one kind.
