@@ -12,8 +12,8 @@ from nodegraft.graph.graph import Graph
 from nodegraft.graph.stores.memory import MemoryStore
 from tests.graph.reference import random_graph
 
-SMALL = 3_000
-"""Bytes of a block: some ten rows."""
+SMALL = 25_000
+"""Bytes of a block: some forty rows."""
 
 
 @dataclass(frozen=True, eq=False)

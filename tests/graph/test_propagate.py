@@ -13,7 +13,7 @@ KINDS = ["float32", "float16", "sparse"]
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("block_bytes", [SMALL, 10 * SMALL, None])
+@pytest.mark.parametrize("block_bytes", [SMALL, 3 * SMALL, None])
 def test_layers_on_disk_are_those_made_in_memory(
     kind: str, block_bytes: int | None, tmp_path: Path
 ) -> None:

@@ -33,6 +33,9 @@ class LayerWork:
     blocks: tuple[int, ...]
     """The numbers of the blocks that are missing."""
 
+    before: LayerFiles | None = None
+    """Where the layer before was written, in the same blocks; None for the features."""
+
     def compute(self, block: int) -> BlockDone:
         """Compute and write one block.
 

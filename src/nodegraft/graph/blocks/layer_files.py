@@ -32,6 +32,11 @@ class LayerFiles:
         """Which blocks are done."""
         return BlockJournal(self.place / JOURNAL)
 
+    @property
+    def num_blocks(self) -> int:
+        """How many blocks there are."""
+        return len(self.bounds) - 1
+
     def missing(self) -> list[int]:
         """The blocks that are not there, and room for them."""
         self.place.mkdir(parents=True, exist_ok=True)
@@ -40,7 +45,7 @@ class LayerFiles:
             (self.place / JOURNAL).unlink(missing_ok=True)
             self.rows.begin()
         done = self.journal.blocks()
-        return [block for block in range(len(self.bounds) - 1) if block not in done]
+        return [block for block in range(self.num_blocks) if block not in done]
 
     def between(self, block: int) -> tuple[int, int]:
         """The first row of a block, and one behind its last.

@@ -11,7 +11,6 @@ from nodegraft.graph.algebra.matrix import Matrix, is_sparse
 from nodegraft.graph.algebra.row_blocks import block_bounds
 from nodegraft.graph.blocks.executor import BlockExecutor, LayerWork, ThisProcess
 from nodegraft.graph.blocks.journal import BlockDone
-from nodegraft.graph.blocks.layer_files import LayerFiles
 from nodegraft.graph.blocks.operator_folder import OperatorFolder
 from nodegraft.graph.view import GraphView
 
@@ -62,16 +61,18 @@ def propagate(
     adjacency, features = view._adjacency, view._store.feature_matrix
     bounds, done = block_bounds(adjacency, features, block_bytes), list[BlockDone]()
     roots, layer = kept.roots(adjacency), _wide(kept, features, bounds)
+    before = None
     for power in range(1, hops + 1):
-        complete = kept.layer(power)
+        complete, target = kept.layer(power), kept.files(power, bounds)
         if complete is None:
-            target = kept.files(power, bounds)
-            work = LayerWork(adjacency, roots, layer, target, tuple(target.missing()))
-            for block in (executor or ThisProcess()).run(work):
+            missing = tuple(target.missing())
+            work = LayerWork(adjacency, roots, layer, target, missing, before)
+            there = target.num_blocks - len(missing)
+            for count, block in enumerate((executor or ThisProcess()).run(work), start=1):
                 done.append(block)
-                _tell(listener, power, target)
+                listener.step(f"hop {power}", there + count, target.num_blocks)
             complete = target.finish()
-        layer = complete
+        layer, before = complete, target
     return Propagation(kept, tuple(done))
 
 
@@ -86,8 +87,3 @@ def _wide(kept: OperatorFolder, features: Matrix, bounds: list[int]) -> Matrix:
     for block in target.missing():
         target.write(block, features[slice(*target.between(block))])
     return target.finish()
-
-
-def _tell(listener: Listener, power: int, target: LayerFiles) -> None:
-    total = len(target.bounds) - 1
-    listener.step(f"hop {power}", total - len(target.missing()), total)
