@@ -33,6 +33,8 @@ if __name__ == "__main__":
 class Killed(BlockProcesses):
     """One of its workers is killed in the middle of the first layer."""
 
+    killed = 0
+
     def run(self, work: LayerWork) -> Iterator[BlockDone]:
         for done in super().run(work):
             if not self.killed and done.block == 2:
@@ -40,11 +42,10 @@ class Killed(BlockProcesses):
                 os.kill(self.killed, signal.SIGKILL)
             yield done
 
-    killed = 0
-
 
 def test_processes_write_the_bits_of_one_though_one_of_them_is_killed(tmp_path: Path) -> None:
-    with Killed(2) as processes:
+    processes = Killed(2)
+    with processes:
         for kind in ("float32", "float16", "sparse"):
             graph, place = wide_graph(kind), tmp_path / f"{kind}-2"
             one = propagate(graph, 2, folder=tmp_path / kind, block_bytes=2 * SMALL)

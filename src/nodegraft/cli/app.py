@@ -27,6 +27,7 @@ from nodegraft.cli.commands.mending import (
     split,
     undo,
 )
+from nodegraft.cli.commands.propagating import propagate
 from nodegraft.cli.commands.report import report
 from nodegraft.cli.commands.results import results
 from nodegraft.cli.commands.run import run
@@ -47,7 +48,13 @@ lab = typer.Typer(help="Methods measured on streams of classes.", no_args_is_hel
 tokens = typer.Typer(help="Who may ask a service for what.", no_args_is_help=True)
 
 PANELS = {
-    "Your data": {"example": example, "init": init, "grow": grow, "sync": sync},
+    "Your data": {
+        "example": example,
+        "init": init,
+        "grow": grow,
+        "sync": sync,
+        "propagate": propagate,
+    },
     "Teaching": {"add": add, "label": label, "relabel": relabel, "unlabel": unlabel},
     "Mending": {
         "undo": undo,

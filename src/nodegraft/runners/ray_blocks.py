@@ -81,9 +81,8 @@ class Parts:
     def __init__(self, work: LayerWork, made: dict[int, Any]) -> None:
         self._work, self._made = work, made
         self._bounds = np.array(work.target.bounds)
-        options = {"num_cpus": 1, "max_retries": RETRIES}
-        self._take = ray.remote(**options)(_take)
-        self._spread = ray.remote(**options, num_returns=2)(_spread)
+        self._take = ray.remote(num_cpus=1, max_retries=RETRIES)(_take)
+        self._spread = ray.remote(num_cpus=1, max_retries=RETRIES, num_returns=2)(_spread)
 
     def spread(self, block: int) -> tuple[Any, Any]:
         """References to the rows of a block, and to how many bytes were fetched for them.
@@ -93,14 +92,13 @@ class Parts:
         """
         matrix, sources = self._work.adjacency.hop(np.arange(*self._work.target.between(block)))
         cuts = np.searchsorted(sources, self._bounds)
-        needed = np.flatnonzero(np.diff(cuts))
-        rows = (sources[cuts[part] : cuts[part + 1]] - self._bounds[part] for part in needed)
+        needed = np.flatnonzero(np.diff(cuts)).tolist()
         taken = [
-            self._take.remote(self._part(p), wanted) for p, wanted in zip(needed, rows, strict=True)
+            self._take.remote(self._part(part), sources[slice(*cuts[part : part + 2])] - first)
+            for part, first in zip(needed, self._bounds[needed], strict=True)
         ]
-        own = int(np.searchsorted(needed, block))
-        rows_made, fetched = self._spread.remote(matrix, own, *taken)
-        return rows_made, fetched
+        made, fetched = self._spread.remote(matrix, needed.index(block), *taken)
+        return made, fetched
 
     def _part(self, part: int) -> Any:
         if part not in self._made:

@@ -16,10 +16,11 @@ from nodegraft.graph.algebra.entries import (
     both_ways,
     compressed,
     narrowed,
-    weights_of,
 )
 from nodegraft.graph.algebra.looped import normalised_values, with_loops
 from nodegraft.graph.algebra.matrix import FloatArray, IntArray, index_type
+
+NODES_AT_ONCE = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -120,9 +121,12 @@ class Adjacency:
     @cached_property
     def _sums(self) -> FloatArray:
         # Of all nodes at once: else a hub's neighbours were read whenever a walk meets the hub.
-        entries = self.entries()
-        sums = np.bincount(entries.rows, weights_of(entries), self.num_nodes)
-        return sums.astype(np.float64, copy=False)
+        sums = np.zeros(self.num_nodes)
+        for start in range(0, self.num_nodes, NODES_AT_ONCE):
+            nodes = np.arange(start, min(start + NODES_AT_ONCE, self.num_nodes))
+            counts, _, weights = self.weighted_neighbours(nodes)
+            sums[nodes] = np.bincount(np.repeat(nodes - start, counts), weights, nodes.size)
+        return sums
 
     def neighbours(self, nodes: IntArray) -> tuple[IntArray, IntArray]:
         """Counts per node and the neighbours one node after the other; cost: their number.
