@@ -4,7 +4,9 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from nodegraft.cli.app import app
+from nodegraft.cli.commands.propagating import _executor
 from nodegraft.graph.graph import Graph
+from nodegraft.runners.block_processes import BlockProcesses
 from nodegraft.tables import storage
 from tests.graph.blocks_of import in_memory, placed, same_bits, wide_graph
 
@@ -31,8 +33,10 @@ def test_layers_are_computed_once(on_disk: Graph, tmp_path: Path) -> None:
         assert same_bits(kept.layer(power), truth)
 
 
-def test_processes_compute_when_several_are_asked_for(on_disk: Graph, tmp_path: Path) -> None:
-    assert "1 block computed" in invoke(tmp_path, "--hops", "1", "--workers", "2").output
+def test_workers_are_processes_when_there_are_several() -> None:
+    assert isinstance(_executor(None, 2), BlockProcesses)
+    with _executor(None, 1) as here:
+        assert here is None
 
 
 def test_a_graph_in_memory_has_no_layers(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -121,11 +121,12 @@ class Adjacency:
     @cached_property
     def _sums(self) -> FloatArray:
         # Of all nodes at once: else a hub's neighbours were read whenever a walk meets the hub.
-        sums = np.zeros(self.num_nodes)
+        sums, weights = np.zeros(self.num_nodes), cast(Weights, self.weights)
         for start in range(0, self.num_nodes, NODES_AT_ONCE):
-            nodes = np.arange(start, min(start + NODES_AT_ONCE, self.num_nodes))
-            counts, _, weights = self.weighted_neighbours(nodes)
-            sums[nodes] = np.bincount(np.repeat(nodes - start, counts), weights, nodes.size)
+            ends = self.indptr[start : start + NODES_AT_ONCE + 1]
+            owner = np.repeat(np.arange(ends.size - 1), np.diff(ends))
+            some = weights[ends[0] : ends[-1]]
+            sums[start : start + NODES_AT_ONCE] = np.bincount(owner, some, ends.size - 1)
         return sums
 
     def neighbours(self, nodes: IntArray) -> tuple[IntArray, IntArray]:
