@@ -6,6 +6,7 @@ import pytest
 from nodegraft.base.errors import ParameterError
 from nodegraft.graph.blocks.executor import LayerWork, ThisProcess
 from nodegraft.graph.blocks.propagate import propagate
+from nodegraft.graph.graph import Graph
 from tests.graph.blocks_of import SMALL, in_memory, placed, same_bits, wide_graph
 from tests.graph.reference import typed_graph
 
@@ -86,6 +87,15 @@ def test_a_journal_without_its_rows_does_not_count(tmp_path: Path) -> None:
     (truth.folder.place / "1" / "rows.npy").unlink()
     assert propagate(graph, 1, folder=tmp_path).computed
     assert same_bits(truth.folder.layer(1), in_memory(graph, 1)[1])
+
+
+@pytest.mark.parametrize("kind", ["float32", "sparse"])
+def test_a_graph_without_numbers_has_layers_without_numbers(kind: str, tmp_path: Path) -> None:
+    graph = wide_graph(kind, nodes=30)
+    empty = graph.with_features(0 * graph._store.feature_matrix)
+    for one in (empty, Graph([], np.zeros((0, 3)))):
+        made = propagate(one, 1, folder=tmp_path)
+        assert same_bits(made.folder.layer(1), in_memory(one, 1)[1])
 
 
 def test_what_cannot_be_kept_is_refused(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Dense rows in one file, filled in any order."""
 
 import os
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from uuid import uuid4
@@ -62,9 +63,6 @@ class DenseRows:
 
 def _name(draft: Path, path: Path) -> None:
     """Another name for a file. One that is there stays: of two writers one wins."""
-    try:
+    with suppress(FileExistsError, FileNotFoundError):
         path.hardlink_to(draft)
-    except FileExistsError:
-        return
-    finally:
-        draft.unlink()
+    draft.unlink(missing_ok=True)
