@@ -63,16 +63,18 @@ def test_whoever_comes_after_a_killed_driver_goes_on(tmp_path: Path) -> None:
     script = tmp_path / "driver.py"
     script.write_text(DRIVER)
     driver = subprocess.Popen([sys.executable, str(script), str(cut)])
-    until(lambda: journaled(cut) >= 5, driver)
-    driver.send_signal(signal.SIGKILL)
-    driver.wait()
-    # Its workers end, too: at most with the block they have in hand.
+    try:
+        until(lambda: journaled(cut) >= 5, driver)
+    finally:
+        driver.send_signal(signal.SIGKILL)
+        driver.wait()
+    # Its two workers end, too, at most with the block they have in hand.
     sleep(0.5)
     before = journaled(cut)
     made = propagate(graph, 2, folder=cut)
     blocks = made.folder.files(1, []).num_blocks
     assert 5 <= before < 2 * blocks
-    assert len(made.computed) == 2 * blocks - before
+    assert 2 * blocks - before - 2 <= len(made.computed) <= 2 * blocks - before
     for power in (1, 2):
         assert same_bits(made.folder.layer(power), truth.folder.layer(power))
 
@@ -92,7 +94,7 @@ def journaled(folder: Path) -> int:
 
 
 def until(is_true: Callable[[], bool], driver: "subprocess.Popen[bytes]") -> None:
-    end = monotonic() + 120
+    end = monotonic() + 400
     while not is_true():
         assert monotonic() < end
         assert driver.poll() is None
