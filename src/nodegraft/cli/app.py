@@ -29,6 +29,7 @@ from nodegraft.cli.commands.mending import (
     split,
     undo,
 )
+from nodegraft.cli.commands.propagating import propagate
 from nodegraft.cli.commands.report import report
 from nodegraft.cli.commands.results import results
 from nodegraft.cli.commands.run import run
@@ -55,6 +56,7 @@ PANELS = {
         "grow": grow,
         "sync": sync,
         "build": build,
+        "propagate": propagate,
     },
     "Teaching": {"add": add, "label": label, "relabel": relabel, "unlabel": unlabel},
     "Mending": {

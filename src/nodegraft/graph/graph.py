@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, vstack
 
 from nodegraft.base.errors import DataError
-from nodegraft.base.hashing import content_hash
 from nodegraft.graph.algebra.adjacency import Adjacency
-from nodegraft.graph.algebra.matrix import IntArray, Matrix, index_type, is_sparse
+from nodegraft.graph.algebra.matrix import IntArray, Matrix, is_sparse
 from nodegraft.graph.algebra.relations import merged, weighed
 from nodegraft.graph.keys import Key, NodeKeys
 from nodegraft.graph.relation import Edges, Relation, relations_in
+from nodegraft.graph.stores.content import content_of
 from nodegraft.graph.stores.memory import MemoryStore
 from nodegraft.graph.stores.protocol import EDGES, GraphStore, Recipe
 from nodegraft.graph.stores.shelf import Shelf
@@ -285,25 +285,7 @@ class Graph(GraphView):
     @cached_property
     def content_hash(self) -> str:
         """Depends on every key, feature and edge."""
-        keys, features = self._store.keys, self._store.feature_matrix
-        stored = (
-            (features.indptr, features.indices, features.data)
-            if is_sparse(features)
-            else (features,)
-        )
-        return content_hash(
-            keys.values().tolist() if keys.is_text else keys.values(),
-            self.num_features,
-            *stored,
-            *(part for name, one in self._kinds().items() for part in self._hashed(name, one)),
-        )
-
-    def _hashed(self, name: str, edges: Adjacency) -> list[Any]:
-        kind = index_type(max(self.num_nodes, edges.indices.size))
-        plain = [edges.indptr.astype(kind, copy=False), edges.indices.astype(kind, copy=False)]
-        if self.relations == (EDGES,) and edges.weights is None and edges.directions is None:
-            return plain
-        return [name, *plain, *(p for p in (edges.weights, edges.directions) if p is not None)]
+        return content_of(self._store)
 
     def __repr__(self) -> str:
         kinds = f" of {len(self.relations)} kinds" if len(self.relations) > 1 else ""

@@ -1,6 +1,7 @@
 """What may be seen of a graph: the only thing a method is ever given."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,7 @@ from nodegraft.graph.algebra.matrix import FloatArray, IntArray, Matrix, is_spar
 from nodegraft.graph.algebra.operator import Operator
 from nodegraft.graph.algebra.propagation import PropagatedFeatures
 from nodegraft.graph.algebra.relations import merged, weighed
+from nodegraft.graph.blocks.operator_folder import OperatorFolder
 from nodegraft.graph.keys import Key, KeyArray, hash_order, key_hashes
 from nodegraft.graph.neighbourhood import Neighbourhood
 from nodegraft.graph.rows import Rows, row_numbers
@@ -356,7 +358,19 @@ class GraphView:
         # Layers only ever give copies of rows: those of the whole graph need no copy before.
         everything = self._store.feature_matrix
         features = everything if self._rows is None else self.features(self._rows)
-        return PropagatedFeatures(self._adjacency, features, hops)
+        return PropagatedFeatures(self._adjacency, features, hops, self.kept_layers())
+
+    def kept_layers(self, folder: Path | None = None) -> OperatorFolder | None:
+        """Where whole products are kept on disk; None for a part of a graph, or no folder.
+
+        Args:
+            folder: Where; None for the store's own place, if it has one.
+        """
+        place = folder or self._store.layers_folder
+        if place is None or self._rows is not None or self._full_degrees:
+            return None
+        store = self._store
+        return OperatorFolder.of(place, store.fingerprint, self._weights, store.feature_matrix)
 
     def diffused(
         self, starts: Sequence[IntArray], rows: IntArray, restarts: Sequence[float]

@@ -1,23 +1,16 @@
 """Jobs on this machine: processes that each run one job after another and write the records."""
 
-import os
-import signal
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from functools import lru_cache, partial
-from multiprocessing import get_context, parent_process, resource_tracker
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
-from threading import Thread
 from typing import cast
 
 from nodegraft.benchmark.job import Job
 from nodegraft.datasets.templates.dataset import LoadedDataset, load_dataset
+from nodegraft.runners.child import start_child
 from nodegraft.runners.work import JobEnded, JobEvent, JobStarted, record_failure, run_job
-
-# Forking a process in which torch has run is not safe.
-_CONTEXT = get_context("spawn")
 
 
 class LocalRunner:
@@ -111,29 +104,10 @@ class Worker:
         self.process.join()
 
     def _start(self) -> None:
-        self.connection, theirs = _CONTEXT.Pipe()
-        self.process = _CONTEXT.Process(
-            target=_serve, args=(theirs, self._data, self._out), daemon=True
-        )
-        with _ignoring_sigint():
-            self.process.start()
-        theirs.close()
-
-
-@contextmanager
-def _ignoring_sigint() -> Iterator[None]:
-    # It reaches every process of a terminal, and a child inherits what is blocked from its first
-    # moment on: the parent decides.
-    resource_tracker.ensure_running()  # what starts it unblocks
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        self.process, self.connection = start_child(_serve, self._data, self._out)
 
 
 def _serve(connection: Connection, data: Path | None, out: str) -> None:
-    Thread(target=_end_with_the_parent, daemon=True).start()
     while True:
         try:
             job = connection.recv()
@@ -141,14 +115,6 @@ def _serve(connection: Connection, data: Path | None, out: str) -> None:
             return
         options = tuple(job.dataset_options.items())
         connection.send(run_job(job, partial(_loaded, job.dataset, options, data), out))
-
-
-def _end_with_the_parent() -> None:
-    # A killed parent cannot say goodbye.
-    parent = parent_process()
-    if parent is not None:
-        wait([parent.sentinel])
-        os._exit(1)
 
 
 @lru_cache(maxsize=1)

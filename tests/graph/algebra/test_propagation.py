@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from nodegraft.graph.algebra import propagation
+from nodegraft.graph.algebra import propagation, row_blocks
 from nodegraft.graph.algebra.matrix import Matrix
 from tests.graph.reference import dense, everyone, joined_in, normalised, random_graph
 
@@ -11,11 +11,11 @@ ASKED = np.array([7, 39, 0, 7, 12])
 
 @pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize("hops", [0, 1, 2, 3])
-@pytest.mark.parametrize("block", [7, 65_536])
+@pytest.mark.parametrize("block", [1_000, 1 << 26])
 def test_layers_are_powers_of_the_dense_matrix(
     sparse: bool, hops: int, block: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(propagation, "BLOCK_ROWS", block)
+    monkeypatch.setattr(row_blocks, "BLOCK_BYTES", block)
     graph = random_graph(sparse)
     layers = graph.propagated(ASKED, hops)
     assert len(layers) == hops + 1

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,9 +16,11 @@ from nodegraft.graph.algebra.entries import (
     both_ways,
     compressed,
     narrowed,
-    weights_of,
 )
+from nodegraft.graph.algebra.looped import normalised_values, with_loops
 from nodegraft.graph.algebra.matrix import FloatArray, IntArray, index_type
+
+NODES_AT_ONCE = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -119,9 +121,13 @@ class Adjacency:
     @cached_property
     def _sums(self) -> FloatArray:
         # Of all nodes at once: else a hub's neighbours were read whenever a walk meets the hub.
-        entries = self.entries()
-        sums = np.bincount(entries.rows, weights_of(entries), self.num_nodes)
-        return sums.astype(np.float64, copy=False)
+        sums, weights = np.zeros(self.num_nodes), cast(Weights, self.weights)
+        for start in range(0, self.num_nodes, NODES_AT_ONCE):
+            ends = self.indptr[start : start + NODES_AT_ONCE + 1]
+            owner = np.repeat(np.arange(ends.size - 1), np.diff(ends))
+            some = weights[ends[0] : ends[-1]]
+            sums[start : start + NODES_AT_ONCE] = np.bincount(owner, some, ends.size - 1)
+        return sums
 
     def neighbours(self, nodes: IntArray) -> tuple[IntArray, IntArray]:
         """Counts per node and the neighbours one node after the other; cost: their number.
@@ -264,24 +270,38 @@ class Adjacency:
             targets: Node numbers, each once and ascending.
         """
         counts, neighbours, weights = self.weighted_neighbours(targets)
-        order = np.arange(targets.size)
-        owner = np.repeat(order, counts)
-        # Each row makes room for its self loop where the order of columns wants it.
-        behind = neighbours > targets[owner]
-        indptr = np.concatenate(([0], np.cumsum(counts + 1)))
-        loops = indptr[1:] - 1 - np.bincount(owner[behind], minlength=targets.size)
-        ends = np.empty(indptr[-1], dtype=self.indices.dtype)
-        beside = np.arange(neighbours.size) + owner + behind
-        ends[beside] = neighbours
-        ends[loops] = targets
-        sources, columns = self._renumbered(ends)
+        rows = with_loops(targets, counts, neighbours)
+        sources, columns = self._renumbered(rows.columns)
         roots = _inverse_roots(self.weighted_degrees(sources))
-        values = np.repeat(roots[columns[loops]], counts + 1) * roots[columns]
-        if weights is not None:
-            values[beside] *= weights
-        kind = index_type(max(ends.size, sources.size))
-        places = columns.astype(kind, copy=False), indptr.astype(kind)
+        values = normalised_values(rows, columns, roots, weights)
+        kind = index_type(max(columns.size, sources.size))
+        places = columns.astype(kind, copy=False), rows.indptr.astype(kind)
         return csr_array((values, *places), shape=(targets.size, sources.size)), sources
+
+    def rows_between(self, start: int, stop: int, roots: NDArray[np.float32]) -> "csr_array[Any]":
+        """Consecutive rows of ``S``, a column for every node; memory for their entries alone.
+
+        Args:
+            start: The first row.
+            stop: One behind the last.
+            roots: All :meth:`inverse_roots`.
+        """
+        between = slice(int(self.indptr[start]), int(self.indptr[stop]))
+        weights = None if self.weights is None else self.weights[between]
+        nodes = np.arange(start, stop)
+        rows = with_loops(nodes, self.degrees(nodes), self.indices[between])
+        values = normalised_values(rows, rows.columns, roots, weights)
+        kind = index_type(max(rows.columns.size, self.num_nodes))
+        places = rows.columns.astype(kind, copy=False), rows.indptr.astype(kind)
+        return csr_array((values, *places), shape=(nodes.size, self.num_nodes))
+
+    def inverse_roots(self, nodes: IntArray | None = None) -> NDArray[np.float32]:
+        r""":math:`D^{-1/2}`, degrees counted in ``A + I``.
+
+        Args:
+            nodes: Of these nodes; None for all.
+        """
+        return _inverse_roots(self.weighted_degrees(nodes))
 
     def _renumbered(self, nodes: IntArray) -> tuple[IntArray, IntArray]:
         """The nodes met, ascending, and for each given one its place among them."""

@@ -16,11 +16,15 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from torch import Tensor
 
-from nodegraft.graph.algebra.matrix import Matrix, is_sparse
+from nodegraft.graph.algebra.matrix import FloatArray, IntArray, Matrix, is_sparse
+
+CHUNK_ENTRIES = 1 << 16
 
 with warnings.catch_warnings():
-    # torch says once per process that CSR tensors are in beta; here is where it is heard.
+    # torch says once per process that CSR tensors are in beta, and that it cannot keep anybody
+    # from writing into a mapped file; here is where it is heard.
     warnings.simplefilter("ignore", UserWarning)
+    torch.from_numpy(np.frombuffer(bytes(1), dtype=np.uint8))
     torch.sparse_csr_tensor(
         torch.tensor([0, 1]), torch.tensor([0]), torch.tensor([1.0]), (1, 1), check_invariants=False
     )
@@ -107,15 +111,48 @@ class Operator:
 def multiply(left: "csr_array[Any]", right: Matrix) -> Matrix:
     """``left @ right`` for constants: the fast kernel for dense, SciPy's for sparse ones.
 
+    A row of more than :data:`CHUNK_ENTRIES` entries is the sum of chunks of so many, in order:
+    no bit of it depends on how a kernel divides long rows among threads.
+
     Args:
         left: A sparse matrix.
         right: Dense or sparse rows.
     """
     if is_sparse(right):
         return csr_array(left @ right)
+    chunks = -(-np.diff(left.indptr) // CHUNK_ENTRIES)
+    if chunks.max(initial=0) <= 1:
+        return _product(left, right)
+    return _added_up(_product(_in_chunks(left, chunks), right), np.maximum(chunks, 1))
+
+
+def _product(left: "csr_array[Any]", right: FloatArray) -> FloatArray:
     with torch.no_grad():
-        product: np.ndarray[Any, Any] = (_as_tensor(left) @ _as_tensor(right)).numpy()
+        product: FloatArray = (_as_tensor(left) @ _as_tensor(right)).numpy()
     return product
+
+
+def _in_chunks(matrix: "csr_array[Any]", chunks: IntArray) -> "csr_array[Any]":
+    """The same entries, a row for each chunk of a long row."""
+    long = np.flatnonzero(chunks > 1)
+    cuts = [
+        np.arange(matrix.indptr[row] + CHUNK_ENTRIES, matrix.indptr[row + 1], CHUNK_ENTRIES)
+        for row in long
+    ]
+    behind = np.repeat(long + 1, [one.size for one in cuts])
+    ends = np.insert(matrix.indptr, behind, np.concatenate(cuts))
+    shape = (ends.size - 1, matrix.shape[1])
+    return csr_array((matrix.data, matrix.indices, ends), shape=shape)
+
+
+def _added_up(parts: FloatArray, chunks: IntArray) -> FloatArray:
+    """The sums of consecutive rows, so many each."""
+    first = np.cumsum(chunks) - chunks
+    sums: FloatArray = parts[first]
+    for row in np.flatnonzero(chunks > 1):
+        for part in parts[first[row] + 1 : first[row] + chunks[row]]:
+            sums[row] += part
+    return sums
 
 
 def _as_tensor(matrix: Matrix) -> Tensor:

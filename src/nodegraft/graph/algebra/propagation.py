@@ -1,6 +1,8 @@
 """X, SX, S²X … : features spread over the graph, with nothing to train."""
 
+from itertools import pairwise
 from threading import RLock
+from typing import Protocol
 
 import numpy as np
 from scipy.sparse import vstack
@@ -8,8 +10,18 @@ from scipy.sparse import vstack
 from nodegraft.graph.algebra.adjacency import Adjacency
 from nodegraft.graph.algebra.matrix import IntArray, Matrix, is_sparse, take_rows
 from nodegraft.graph.algebra.operator import multiply
+from nodegraft.graph.algebra.row_blocks import block_bounds, spread_rows, widened
 
-BLOCK_ROWS = 65_536
+
+class LayersOnDisk(Protocol):
+    """Whole products with powers of S, each there or not."""
+
+    def layer(self, power: int) -> Matrix | None:
+        """The product with one power, None as long as it is not complete.
+
+        Args:
+            power: At least 1.
+        """
 
 
 class PropagatedFeatures:
@@ -18,7 +30,7 @@ class PropagatedFeatures:
     A row is made from those of its neighbours; which others are made with it changes no bit. As
     long as few rows are asked for, only they are made. Once more have been made than there are
     nodes, the whole product is computed, block by block, and kept. The last is the largest (with
-    sparse features each hop makes rows fuller) and is never kept.
+    sparse features each hop makes rows fuller) and is never kept in memory.
 
     >>> pair = Adjacency.from_edges(np.array([0]), np.array([1]), 2)
     >>> propagated = PropagatedFeatures(pair, np.array([[2.0], [4.0]]), hops=1)
@@ -29,11 +41,19 @@ class PropagatedFeatures:
         adjacency: The edges.
         features: One row per node (:math:`X`).
         hops: The largest power of :math:`S`.
+        on_disk: Where whole products may lie already, the last one too; None for nowhere.
     """
 
-    def __init__(self, adjacency: Adjacency, features: Matrix, hops: int) -> None:
+    def __init__(
+        self,
+        adjacency: Adjacency,
+        features: Matrix,
+        hops: int,
+        on_disk: LayersOnDisk | None = None,
+    ) -> None:
         self._adjacency = adjacency
         self._hops = hops
+        self._on_disk = on_disk
         self._kept = {0: features}
         self._made = [0] * hops
         self._lock = RLock()
@@ -51,29 +71,38 @@ class PropagatedFeatures:
 
     def _power(self, power: int, nodes: IntArray) -> Matrix:
         """Rows of one power, for nodes that come once each and ascending."""
-        if power == 0 or (power < self._hops and self._is_worth_keeping(power, nodes.size)):
+        if self._is_kept(power) or self._is_worth_keeping(power, nodes.size):
             return take_rows(self._whole(power), nodes)
         matrix, sources = self._adjacency.hop(nodes)
         return multiply(matrix, self._power(power - 1, sources))
 
+    def _is_kept(self, power: int) -> bool:
+        if power not in self._kept and self._on_disk is not None:
+            layer = self._on_disk.layer(power)
+            if layer is not None:
+                self._kept[power] = layer
+        return power in self._kept
+
     def _is_worth_keeping(self, power: int, rows: int) -> bool:
         # Whoever has made as many rows as there are could have had all of them for that.
-        self._made[power] += rows
-        return power in self._kept or self._made[power] >= self._adjacency.num_nodes
+        if power < self._hops:
+            self._made[power] += rows
+        return power < self._hops and self._made[power] >= self._adjacency.num_nodes
 
     def _whole(self, power: int) -> Matrix:
         with self._lock:
-            if power not in self._kept:
+            if not self._is_kept(power):
                 self._kept[power] = self._spread(self._whole(power - 1))
             return self._kept[power]
 
     def _spread(self, layer: Matrix) -> Matrix:
-        count = self._adjacency.num_nodes
-        blocks = []
-        for start in range(0, count, BLOCK_ROWS):
-            targets = np.arange(start, min(start + BLOCK_ROWS, count))
-            matrix, sources = self._adjacency.hop(targets)
-            blocks.append(multiply(matrix, take_rows(layer, sources)))
+        roots, wide = self._adjacency.inverse_roots(), widened(layer)
+        bounds = pairwise(block_bounds(self._adjacency, layer))
+        blocks = (spread_rows(self._adjacency, roots, wide, *block) for block in bounds)
         if is_sparse(layer):
-            return vstack(blocks, format="csr")
-        return np.concatenate(blocks)
+            return vstack(list(blocks), format="csr")
+        whole, start = np.empty(layer.shape, dtype=np.float32), 0
+        for block in blocks:
+            whole[start : start + len(block)] = block
+            start += len(block)
+        return whole

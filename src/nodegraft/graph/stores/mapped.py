@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from scipy.sparse import csr_array
 from nodegraft.base.errors import CheckpointError, DataError
 from nodegraft.base.files.array_file import SUFFIX, is_unchanged
 from nodegraft.base.files.bundle import Arrays, under
+from nodegraft.base.hashing import content_hash
 from nodegraft.graph.algebra.adjacency import Adjacency
 from nodegraft.graph.algebra.matrix import Matrix, is_sparse
 from nodegraft.graph.mapped_keys import MappedKeys, Stored
@@ -97,6 +99,12 @@ class MappedStore:
     def relations(self) -> tuple[str, ...]:
         """The names of the kinds of edges."""
         return tuple(self.edges)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Depends on every byte of every array, of which none is read."""
+        arrays = Manifest.read(self.folder).arrays
+        return content_hash({name: one.to_json() for name, one in arrays.items()}, list(self.edges))
 
     def with_shelf(self, shelf: Shelf) -> "MappedStore":
         """The same arrays, with a place for what takes long to work out about them.

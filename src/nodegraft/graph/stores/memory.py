@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ from nodegraft.graph.algebra.adjacency import Adjacency
 from nodegraft.graph.algebra.matrix import Matrix, index_type, is_sparse
 from nodegraft.graph.algebra.relations import merged
 from nodegraft.graph.keys import NodeKeys
+from nodegraft.graph.stores.content import content_of
 from nodegraft.graph.stores.protocol import Recipe
 from nodegraft.graph.stores.shelf import Shelf
 
@@ -71,6 +73,11 @@ class MemoryStore:
     def merged_edges(self) -> Adjacency:
         """The edges of all kinds as one."""
         return merged(list(self.edges.values()))
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Depends on every key, feature and edge."""
+        return content_of(self)
 
     def adjacency(self, relation: str) -> Adjacency:
         """The edges of one kind.

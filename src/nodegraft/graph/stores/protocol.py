@@ -65,6 +65,10 @@ class GraphStore(Protocol):
     def merged_edges(self) -> Adjacency:
         """The edges of all kinds as one; of an edge of several kinds the largest weight counts."""
 
+    @property
+    def fingerprint(self) -> str:
+        """Differs wherever a feature or an edge does: what such products are known by."""
+
     def adjacency(self, relation: str) -> Adjacency:
         """The edges of one kind.
 

@@ -1,0 +1,64 @@
+"""The command that spreads the features of a graph on disk, in blocks."""
+
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from nodegraft.base.errors import NodegraftError, ParameterError
+from nodegraft.cli.errors import user_errors
+
+if TYPE_CHECKING:
+    from nodegraft.graph.blocks.executor import BlockExecutor
+
+
+@user_errors
+def propagate(
+    graph: Annotated[Path, typer.Argument(help="A folder that `nodegraft build` wrote.")],
+    hops: Annotated[int, typer.Option(min=1, help="How many steps along edges.")] = 2,
+    workers: Annotated[int, typer.Option(min=1, help="How many processes compute.")] = 1,
+    ray: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Compute on this Ray cluster instead; 'local' starts one of --workers CPUs here.",
+        ),
+    ] = None,
+) -> None:
+    """Spread the features over the graph and keep the result on disk; stop and start it at will."""
+    from rich.console import Console
+
+    from nodegraft.cli.display.store import Steps
+    from nodegraft.graph.blocks import propagate as blocks
+    from nodegraft.tables.storage import load_graph
+
+    loaded, console = load_graph(graph), Console()
+    if loaded.kept_layers() is None:
+        raise ParameterError(
+            f"The graph in {graph} is read into memory, where features are spread when they are "
+            "asked for. Layers are kept beside graphs that `nodegraft build` wrote."
+        )
+    try:
+        with Steps(console) as steps, _executor(ray, workers) as executor:
+            steps.say("preparing")
+            made = blocks.propagate(loaded, hops, executor, listener=steps)
+    except KeyboardInterrupt:
+        raise NodegraftError("Stopped. The same command goes on from here.") from None
+    fetched = sum(block.fetched for block in made.computed)
+    travelled = f", {fetched / 1e6:,.0f} MB fetched from other parts" if ray is not None else ""
+    blocks_made = "1 block" if len(made.computed) == 1 else f"{len(made.computed):,} blocks"
+    console.print(f"{blocks_made} computed{travelled}", highlight=False)
+    console.print(f"layers: {made.folder.place}", highlight=False, soft_wrap=True, markup=False)
+
+
+def _executor(ray: str | None, workers: int) -> "AbstractContextManager[BlockExecutor | None]":
+    if ray is not None:
+        from nodegraft.runners.ray_blocks import RayBlocks  # Ray is an extra
+
+        return RayBlocks(ray, cpus=workers)
+    if workers == 1:
+        return nullcontext()
+    from nodegraft.runners.block_processes import BlockProcesses
+
+    return BlockProcesses(workers)

@@ -1,0 +1,56 @@
+"""Graphs that keep layers on disk, and what the layers must be."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from nodegraft.graph.algebra.matrix import Matrix
+from nodegraft.graph.graph import Graph
+from nodegraft.graph.stores.memory import MemoryStore
+from tests.graph.reference import random_graph
+
+SMALL = 25_000
+"""Bytes of a block: some forty rows."""
+
+
+@dataclass(frozen=True, eq=False)
+class PlacedStore(MemoryStore):
+    """In memory, with a place for layers."""
+
+    place: Path | None = None
+
+    @property
+    def layers_folder(self) -> Path | None:
+        return self.place
+
+
+def placed(graph: Graph, place: Path) -> Graph:
+    store = graph._store
+    return Graph.from_store(
+        PlacedStore(store.keys, store.feature_matrix, graph._kinds(), place=place)
+    )
+
+
+def wide_graph(kind: str = "float32", nodes: int = 300, seed: int = 0) -> Graph:
+    """Of dense features in float32 or float16, or sparse ones."""
+    graph = random_graph(kind == "sparse", nodes=nodes, edges=5 * nodes, seed=seed)
+    features = graph._store.feature_matrix
+    return graph if kind == "sparse" else graph.with_features(features.astype(kind))
+
+
+def bits(layer: Matrix | None) -> list[NDArray[np.generic]]:
+    assert layer is not None
+    parts = (layer.indptr, layer.indices, layer.data) if isinstance(layer, csr_array) else (layer,)
+    return [np.array(part) for part in parts]
+
+
+def same_bits(one: Matrix | None, other: Matrix | None) -> bool:
+    return all(np.array_equal(a, b) for a, b in zip(bits(one), bits(other), strict=True))
+
+
+def in_memory(graph: Graph, hops: int) -> list[Matrix]:
+    """The layers as a graph in memory makes them."""
+    return graph.propagated(np.arange(graph.num_nodes), hops)

@@ -1,0 +1,66 @@
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from performance.ray_nodes import two_nodes
+
+from nodegraft.graph.blocks.executor import LayerWork
+from nodegraft.graph.blocks.journal import BlockDone
+from nodegraft.graph.blocks.propagate import Propagation, propagate
+from nodegraft.graph.graph import Graph
+from nodegraft.runners.ray_blocks import RayBlocks
+from tests.graph.blocks_of import SMALL, same_bits, wide_graph
+from tests.slow_suite import slow
+
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::ResourceWarning",  # sockets and files of Ray's own
+    "ignore:.*Ray state API:DeprecationWarning",
+)
+HERE = ("127.0.0.1", "127.0.0.1")
+
+
+def same(one: Propagation, other: Propagation) -> bool:
+    return all(same_bits(one.folder.layer(power), other.folder.layer(power)) for power in (1, 2))
+
+
+def test_tasks_give_the_bits_of_one_process_and_fetch_what_they_need(tmp_path: Path) -> None:
+    with RayBlocks("local", cpus=2) as tasks:
+        for kind, size in (("float32", SMALL), ("float16", 2 * SMALL), ("sparse", SMALL)):
+            graph = wide_graph(kind)
+            here = propagate(graph, 2, folder=tmp_path / "here")
+            there = propagate(graph, 2, tasks, folder=tmp_path / "there", block_bytes=size)
+            assert len(there.computed) > 2
+            assert same(there, here)
+            if kind != "sparse":
+                assert all(done.fetched == needed(graph, there, done) for done in there.computed)
+
+
+def needed(graph: Graph, made: Propagation, done: BlockDone) -> int:
+    """Bytes of rows in float32 that come from outside the block."""
+    start, stop = made.folder.files(1, []).between(done.block)
+    sources = graph._adjacency.hop(graph.rows[start:stop])[1]
+    others = int(((sources < start) | (sources >= stop)).sum())
+    return 4 * graph.num_features * others
+
+
+@slow
+def test_two_nodes_and_the_death_of_one(tmp_path: Path) -> None:
+    graph = wide_graph(nodes=2000)
+    here = propagate(graph, 2, folder=tmp_path / "here", block_bytes=10 * SMALL)
+    with two_nodes(tmp_path, HERE) as (address, second), RayBlocks(address) as tasks:
+
+        class Killed:
+            blocks = 0
+
+            def run(self, work: LayerWork) -> Iterator[BlockDone]:
+                for done in tasks.run(work):
+                    self.blocks += 1
+                    if self.blocks == 20:
+                        second.kill()
+                    yield done
+
+        whole = propagate(graph, 2, tasks, folder=tmp_path / "whole", block_bytes=SMALL)
+        assert same(whole, here)
+        killed = propagate(graph, 2, Killed(), folder=tmp_path / "killed", block_bytes=SMALL)
+        assert same(killed, here)
+        assert len(killed.computed) == len(whole.computed)
