@@ -18,27 +18,39 @@ from nodegraft.service.metrics import Metrics
 from nodegraft.service.routes import (
     asking,
     classes,
+    drift,
     health,
     inference,
+    labels,
+    map,
     nodes,
+    page,
     sessions,
+    summary,
     versions,
+    whoami,
 )
 from nodegraft.service.schemas import Refused
 from nodegraft.service.service import Service
 from nodegraft.service.settings import Settings
 from nodegraft.service.tokens import Tokens
 
-OPEN = (health.OPEN, inference.OPEN)
+OPEN = (health.OPEN, inference.OPEN, page.OPEN)
 GUARDED = (
     asking.ROUTER,
     classes.READING,
     classes.TEACHING,
-    nodes.ROUTER,
+    drift.ROUTER,
+    labels.ROUTER,
+    map.ROUTER,
+    nodes.READING,
+    nodes.GROWING,
     sessions.READING,
     sessions.TEACHING,
+    summary.ROUTER,
     versions.READING,
     versions.CHOOSING,
+    whoami.ROUTER,
     health.READING,
     inference.READING,
 )

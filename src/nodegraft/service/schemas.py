@@ -7,6 +7,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictInt, St
 
 from nodegraft.service.limits import MOST_KEYS
 from nodegraft.store.authorship import writable
+from nodegraft.store.description import what_it_did
 from nodegraft.store.rows import Version
 
 Text = Annotated[StrictStr, AfterValidator(writable)]
@@ -66,6 +67,9 @@ class Session(Form):
     action: str = Field(examples=["add"])
     """What was done."""
 
+    what: str = Field(examples=["add e-bikes (2)"])
+    """The same in a few words."""
+
     detail: dict[str, Any] = Field(examples=[{"classes": {"e-bikes": ["p17", "p20"]}}])
     """With what."""
 
@@ -101,6 +105,7 @@ class Session(Form):
         return cls(
             id=version.number,
             action=version.action,
+            what=what_it_did(version),
             detail=version.detail,
             by=version.by,
             note=version.note,
