@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nodegraft.base.errors import NotSupportedError
-from nodegraft.graph.algebra.matrix import IntArray
+from nodegraft.graph.algebra.matrix import IntArray, is_sparse, normalise_rows
 from nodegraft.model.capability import Capability
 from nodegraft.store.state import State
 from nodegraft.store.vectors import vectors_of
@@ -20,13 +20,20 @@ NEIGHBOURS, STEPS = 30.0, 400
 FEWEST = 10
 """Fewer nodes are shown by the two directions in which they differ most."""
 
+LABELLED, OF_EACH = 500, 10
+"""So many labelled nodes are shown besides, and so many of each class at most: of a class that is
+small beside its graph a fair sample has nobody."""
+
+ALIKE = 5
+"""They are put among so many nodes that are most like them."""
+
 
 @dataclass(frozen=True, eq=False)
 class NodeMap:
     """Some nodes of a graph in the plane."""
 
     rows: IntArray
-    """The nodes, a fair sample."""
+    """The nodes."""
 
     places: NDArray[np.float64]
     """Across and up, each from 0 to 1: nodes x 2."""
@@ -46,6 +53,29 @@ def node_map(state: State) -> NodeMap:
         raise NotSupportedError(state.model.name, Capability.EMBED)
     rows = state.graph.sampled(NODES, state.graph.rows[:0])
     return NodeMap(rows, _within_square(_flattened(vectors_of(state, rows))))
+
+
+def with_labelled(state: State, drawn: NodeMap) -> NodeMap:
+    """A map with some nodes that teach each class, whether they were drawn or not.
+
+    Args:
+        state: A version of the graph that the map is of.
+        drawn: The map.
+    """
+    each = max(1, min(OF_EACH, LABELLED // max(1, len(state.labels))))
+    keys = [key for one in state.labels.values() for key in one.taught[:each]][:LABELLED]
+    rows = np.setdiff1d(state.graph.rows_of(keys), drawn.rows)
+    if not rows.size:
+        return drawn
+    own, others = (
+        normalise_rows(state.model.embed(state.graph, state.graph.keys_of(some)))
+        for some in (rows, drawn.rows)
+    )
+    likeness = own @ others.T
+    dense = np.asarray(likeness.toarray() if is_sparse(likeness) else likeness)
+    beside = np.argsort(-dense, axis=1, kind="stable")[:, :ALIKE]
+    places = np.median(drawn.places[beside], axis=1)
+    return NodeMap(np.concatenate((drawn.rows, rows)), np.concatenate((drawn.places, places)))
 
 
 def _flattened(vectors: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -9,7 +9,7 @@ from nodegraft.service.schemas import Answer, Form, NodeKey
 from nodegraft.service.service import Service
 from nodegraft.service.tokens import Scope
 from nodegraft.store.answers import answered
-from nodegraft.store.node_map import node_map
+from nodegraft.store.node_map import node_map, with_labelled
 
 ROUTER = APIRouter(prefix="/v1", tags=["looking"], dependencies=[needs(Scope.READ)])
 
@@ -34,8 +34,8 @@ class Placed(Form):
 
 
 class Map(Answer):
-    """A fair sample of nodes in the plane. They stay where they are as long as the graph is the
-    same; what they are taken for is the version's answer."""
+    """A fair sample of nodes in the plane, and some that teach each class. They stay where they are
+    as long as the graph is the same; what they are taken for is the version's answer."""
 
     nodes: list[Placed]
     """The nodes."""
@@ -49,7 +49,8 @@ async def drawn(service: Served) -> Map:
 
 
 def _map(service: Service, live: Live) -> Map:
-    drawn = service.maps.get(live.graph_version, lambda: node_map(live.state))
+    fair = service.maps.get(live.graph_version, lambda: node_map(live.state))
+    drawn = with_labelled(live.state, fair)
     found = answered(live.state, drawn.rows, live.version)
     return Map(
         model_version=live.version,
