@@ -3,14 +3,10 @@
 import { byId, dotted, element, tell } from "./elements.js";
 import { age, counted, number, percent } from "./words.js";
 
-export const COLOURS = 8;
+const COLOURS = 10;
 
-// The largest classes have a colour each: class name -> its number.
-export function coloured(classes) {
-  const largest = [...classes].sort((one, other) => other.answered - one.answered).slice(0, COLOURS);
-  const order = classes.filter((one) => largest.includes(one));
-  return new Map(order.map((one, place) => [one.name, place]));
-}
+// The first classes have a colour each, which they keep when others come: class name -> its number.
+export const coloured = (classes) => new Map(classes.slice(0, COLOURS).map((one, place) => [one.name, place]));
 
 export function showClasses(summary, light) {
   const colours = coloured(summary.classes);
@@ -35,9 +31,12 @@ function row(one, colour, light) {
 }
 
 export function showLit(name) {
-  for (const row of byId("classes-list").querySelectorAll("[data-class]")) {
+  const list = byId("classes-list");
+  for (const row of list.querySelectorAll("[data-class]")) {
     const lit = row.dataset.class === name;
     row.classList.toggle("lit", lit);
     row.querySelector("button").setAttribute("aria-pressed", String(lit));
+    const hidden = row.offsetTop < list.scrollTop || row.offsetTop + row.offsetHeight > list.scrollTop + list.clientHeight;
+    if (lit && hidden) list.scrollTop = row.offsetTop - list.clientHeight / 2;
   }
 }

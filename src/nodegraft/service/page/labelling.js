@@ -15,8 +15,9 @@ export class Labelling {
     byId("label-all").addEventListener("click", () => this.teach());
   }
 
+  // Whoever has begun to label goes on where they are.
   async load(classes) {
-    this.chosen = [];
+    if (this.chosen.length) return;
     const { suggestions } = await ask(`v1/suggest?${query({ count: ASKED })}`);
     if (suggestions.length) await this.describe(suggestions.map((one) => one.node), classes);
     this.show();
@@ -98,6 +99,7 @@ export class Labelling {
     return busy(byId("label-all"), told, async () => {
       const made = await ask(`v1/labels?${query({ promote: this.page.atOnce() })}`,
         { method: "POST", body: { labels, note: "suggested nodes" }, key: this.key });
+      this.chosen = [];
       await this.page.changed(told, this.page.made(made));
     });
   }

@@ -2,7 +2,7 @@
 
 import { button, byId, element, guarded, tell } from "./elements.js";
 import { ask, query } from "./service.js";
-import { counted, sure } from "./words.js";
+import { counted, number, sure } from "./words.js";
 
 const SURE = 0.9, DOT = 2.4, LIT = 3.8, MARGIN = 12, NEAR = 24;
 
@@ -32,7 +32,7 @@ export class NodeMap {
     if (!this.nodes.length) return;
     const told = name == null
       ? `${counted(this.nodes.length, "node")}, by what they are taken for. Choose a class to light it up.`
-      : `${counted(this.shown().length, "node")} of ${this.nodes.length} shown are taken for ${name}; rings are less than 90 % sure.`;
+      : `${counted(this.shown().length, "node")} of ${number(this.nodes.length)} shown are taken for ${name}; rings are less than 90 % sure.`;
     tell(byId("map-told"), told);
     this.canvas.setAttribute("aria-label", `Map: ${told}`);
   }
@@ -85,14 +85,14 @@ export class NodeMap {
     this.canvas.height = ratio * this.canvas.clientHeight;
     pen.scale(ratio, ratio);
     const style = getComputedStyle(this.canvas);
-    const colour = (name) => style.getPropertyValue(this.colours.has(name) ? `--c${this.colours.get(name)}` : "--c-none");
+    const colour = (name, other) => style.getPropertyValue(this.colours.has(name) ? `--c${this.colours.get(name)}` : other);
     for (const one of this.nodes) {
       if (one.class === this.lit) continue;
       pen.globalAlpha = this.lit == null ? 0.85 : 0.55;
-      this.dot(pen, one, DOT, this.lit == null ? colour(one.class) : style.getPropertyValue("--faint"));
+      this.dot(pen, one, DOT, this.lit == null ? colour(one.class, "--c-none") : style.getPropertyValue("--faint"));
     }
     pen.globalAlpha = 1;
-    if (this.lit != null) for (const one of this.shown()) this.dot(pen, one, LIT, colour(this.lit), one.confidence < SURE);
+    if (this.lit != null) for (const one of this.shown()) this.dot(pen, one, LIT, colour(this.lit, "--ink"), one.confidence < SURE);
     if (this.chosen) this.dot(pen, this.chosen, 9, style.getPropertyValue("--ink"), true);
   }
 

@@ -123,6 +123,7 @@ class Page {
   // What had the focus may be gone after a change: it goes to the heading of the part.
   async changed(told, sentence, name = this.lit) {
     this.lit = name;
+    for (const place of document.querySelectorAll("[role=status]")) tell(place, "");
     tell(told, sentence);
     told.closest("section").querySelector("h2").focus();
     await this.show();

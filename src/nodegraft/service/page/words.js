@@ -7,7 +7,7 @@ export const number = (count) => NUMBERS.format(count);
 
 export const counted = (count, one, many = `${one}s`) => `${number(count)} ${count === 1 ? one : many}`;
 
-export const percent = (share) => (share == null ? "–" : `${(100 * share).toFixed(1)} %`);
+export const percent = (share) => (share == null ? "–" : `${(100 * share).toFixed(1)}\u00a0%`);
 
 export function sure(confidence) {
   if (confidence > 0.99) return ">99 %";
