@@ -68,6 +68,9 @@ def test_drift_is_told_between_any_two_versions(shop: Path, new: New) -> None:
         assert [one["alarming"] for one in found["shifts"]] == [one.alarming for one in wanted]
         still = client.get("/v1/drift", params={"before": 2}).json()
         assert {one["distance"] for one in still["shifts"]} == {0.0}
+        # Where the newest answers, all that has come since the first is told.
+        client.post("/v1/versions/2:promote")
+        assert client.get("/v1/drift").json() == found
 
 
 def test_nodes_are_found_by_words_and_read_by_key(tmp_path: Path) -> None:

@@ -139,6 +139,13 @@ WRONG: dict[str, tuple[str, str, Any, int, str]] = {
     "version 0": ("POST", "/v1/versions/0:promote", None, 422, "invalid_request"),
     "explain a word": ("GET", "/v1/explain?node=joy", None, 422, "data"),
     "explain a stranger": ("GET", "/v1/explain?node=99999", None, 404, "unknown_node"),
+    "many labels": (
+        "POST",
+        "/v1/labels",
+        {"labels": {"class-00": [1] * 9_000, "class-01": [1] * 9_000}},
+        422,
+        "invalid_request",
+    ),
     "label of no class": ("POST", "/v1/labels", {"labels": {"x": [2]}}, 409, "class_name"),
     "label of nobody": ("POST", "/v1/labels", {"labels": {"class-00": []}}, 422, "invalid_request"),
     "read about a stranger": ("GET", "/v1/nodes?key=99999", None, 404, "unknown_node"),

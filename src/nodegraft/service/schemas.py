@@ -19,6 +19,16 @@ NodeKey = Text | StrictInt
 Keys = Annotated[list[NodeKey], Field(min_length=1, max_length=MOST_KEYS)]
 
 
+def _bounded(labels: dict[str, list[str | int]]) -> dict[str, list[str | int]]:
+    if sum(map(len, labels.values())) > MOST_KEYS:
+        raise ValueError(f"a lesson has {MOST_KEYS:,} labels at most")
+    return labels
+
+
+Labels = Annotated[dict[Text, Keys], Field(min_length=1), AfterValidator(_bounded)]
+"""Class -> keys of nodes, not more than one lesson may have."""
+
+
 class Form(BaseModel):
     """A form; a field that it does not know is refused."""
 

@@ -2,8 +2,6 @@
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from nodegraft.model.capability import Capability
 from nodegraft.store.drift import SURE
 from nodegraft.store.preview import SAMPLE
@@ -48,4 +46,4 @@ def class_reach(state: State) -> Reach:
         name: ClassReach(int(own.sum()), int((own & unsure).sum()) if calibrated else None)
         for name, own in members.items()
     }
-    return Reach(int(np.size(rows)), classes)
+    return Reach(int(rows.size), classes)

@@ -1,15 +1,13 @@
 // Whether the nodes of today are still like those that a version was made for.
 
 import { byId, element, tell } from "./elements.js";
-import { ask, query } from "./service.js";
+import { ask } from "./service.js";
 
-export async function showDrift({ champion, candidate }) {
-  if (candidate === 1) return tell(byId("drift-told"), "There is one version: nothing can have moved yet.");
-  // Where the newest version answers, all that has come since the first one is told.
-  const before = champion === candidate ? 1 : champion;
-  const { shifts } = await ask(`v1/drift?${query({ before, after: candidate })}`);
+export async function showDrift() {
+  const { compared_with: before, model_version: after, shifts } = await ask("v1/drift");
+  if (before === after) return tell(byId("drift-told"), "There is one version: nothing can have moved yet.");
   const moved = shifts.filter((one) => one.alarming).length;
-  const since = `between version ${before} and version ${candidate}`;
+  const since = `between version ${before} and version ${after}`;
   tell(byId("drift-told"), moved ? `${moved} of ${shifts.length} things have moved ${since}: look at them.` : `Nothing has moved much ${since}.`);
   byId("shifts").replaceChildren(...shifts.map(item));
 }

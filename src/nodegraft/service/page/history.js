@@ -6,11 +6,12 @@ import { age, number, percent } from "./words.js";
 
 const GONE = ["prune", "purge"];
 
-export function showHistory(page, sessions, versions) {
-  byId("sessions").replaceChildren(...sessions.map((one) => item(page, one, versions)));
+export function showHistory(page, sessions, champion) {
+  const candidate = sessions.find((one) => one.action !== "prune")?.id;
+  byId("sessions").replaceChildren(...sessions.map((one) => item(page, one, champion, candidate)));
 }
 
-function item(page, one, { champion, candidate }) {
+function item(page, one, champion, candidate) {
   const flipped = one.flipped == null ? null : `${number(one.flipped)} of ${number(one.asked)} answers changed`;
   const right = one.accuracy_before == null || one.accuracy_after == null ? null
     : `right ${percent(one.accuracy_before)} → ${percent(one.accuracy_after)}`;

@@ -94,7 +94,7 @@ export class Labelling {
   }
 
   teach() {
-    const told = byId("labelling-told"), labels = {};
+    const told = byId("labelling-told"), labels = Object.create(null);
     for (const { one, name } of this.chosen) (labels[name] ??= []).push(one.node);
     return busy(byId("label-all"), told, async () => {
       const made = await ask(`v1/labels?${query({ promote: this.page.atOnce() })}`,

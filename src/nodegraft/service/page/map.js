@@ -7,12 +7,11 @@ import { counted, number, sure } from "./words.js";
 const SURE = 0.9, DOT = 2.4, LIT = 3.8, MARGIN = 12, NEAR = 24;
 
 export class NodeMap {
-  constructor(useAsExample) {
-    this.useAsExample = useAsExample;
+  constructor() {
     this.canvas = byId("map-canvas");
     this.nodes = [];
     this.colours = new Map();
-    this.lit = this.chosen = null;
+    this.lit = this.chosen = this.useAsExample = null;
     this.canvas.addEventListener("click", (event) => this.click(event));
     byId("map-before").addEventListener("click", () => this.step(-1));
     byId("map-after").addEventListener("click", () => this.step(1));

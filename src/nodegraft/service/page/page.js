@@ -16,7 +16,7 @@ class Page {
     this.lit = null;
     this.teaching = new Teaching(this);
     this.labelling = new Labelling(this);
-    this.map = new NodeMap((one) => this.teaching.add(one));
+    this.map = new NodeMap();
     byId("sign-in-form").addEventListener("submit", (event) => this.signIn(event));
     byId("forget").addEventListener("click", () => this.signOut());
     document.addEventListener("visibilitychange", () => this.lookAgain());
@@ -55,7 +55,7 @@ class Page {
       byId(`${part}-refused`).textContent = `This takes the scope teach, and your token has ${scope}. Ask who runs this service for another one.`;
     }
     byId("teaching-form").hidden = byId("labelling-part").hidden = !this.may("teach");
-    if (!this.may("teach")) this.map.useAsExample = null;
+    this.map.useAsExample = this.may("teach") ? (one) => this.teaching.add(one) : null;
   }
 
   askForToken(why) {
@@ -104,9 +104,9 @@ class Page {
   }
 
   async showSessions() {
-    const [{ sessions }, versions] = await Promise.all([ask(`v1/sessions?limit=${SESSIONS}`), ask("v1/versions?limit=1")]);
-    showHistory(this, sessions, versions);
-    await this.kept("drift", showDrift(versions));
+    const [{ sessions }, { champion }] = await Promise.all([ask(`v1/sessions?limit=${SESSIONS}`), ask("v1/versions?limit=1")]);
+    showHistory(this, sessions, champion);
+    await this.kept("drift", showDrift());
   }
 
   async showMap() {

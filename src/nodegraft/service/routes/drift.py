@@ -18,7 +18,10 @@ ROUTER = APIRouter(prefix="/v1", tags=["looking"], dependencies=[needs(Scope.REA
 Before = Annotated[
     int | None,
     Query(
-        description="Compared with this version; null for the one that answers.", ge=1, le=2**31 - 1
+        description="Compared with this version; null for the one that answers, or where that is "
+        "the newest for the oldest that was not pruned.",
+        ge=1,
+        le=2**31 - 1,
     ),
 ]
 After = Annotated[
@@ -79,4 +82,9 @@ async def drift(service: Served, before: Before = None, after: After = None) -> 
 
 
 def _both(store: Store, before: int | None, after: int | None) -> tuple[Version, Version]:
-    return existing(store, before or store.champion), existing(store, after or store.candidate)
+    new = existing(store, after or store.candidate)
+    usual = store.champion
+    if usual == new.number:
+        pruned = store.pruned()
+        usual = next(one.number for one in store.history() if one.number not in pruned)
+    return existing(store, before or usual), new

@@ -4,7 +4,7 @@ from fastapi import APIRouter
 from pydantic import Field
 
 from nodegraft.service.inputs import Caller, Served, Wanted, needs
-from nodegraft.service.schemas import Changed, Form, Keys, Text
+from nodegraft.service.schemas import Changed, Form, Labels, Text
 from nodegraft.service.tokens import Scope
 from nodegraft.store.changes import Change
 from nodegraft.store.rows import Version
@@ -15,7 +15,7 @@ ROUTER = APIRouter(prefix="/v1", tags=["classes"], dependencies=[needs(Scope.TEA
 class MoreLabels(Form):
     """More nodes of known classes."""
 
-    labels: dict[Text, Keys] = Field(min_length=1, max_length=1_000, examples=[{"hats": ["p7"]}])
+    labels: Labels = Field(examples=[{"hats": ["p7"]}])
     """Known class -> keys of nodes that have no label yet."""
 
     note: Text = Field(default="", max_length=2_000, examples=["suggested ones"])
