@@ -7,10 +7,11 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page, expect, sync_playwright
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
-LONGEST = 30_000
+LONGEST = 60_000
+expect.set_options(timeout=LONGEST)
 
 
 def program() -> str:

@@ -2,6 +2,7 @@
 
 import shutil
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import pyarrow as pa
@@ -12,18 +13,15 @@ from playwright.sync_api import Page, expect
 from nodegraft.service.tokens import Scope, Tokens
 from nodegraft.store.store import Store
 from nodegraft.tables.read import read_tables
-from tests.service.browser import opened
+from tests.service.browser import LONGEST, opened
 from tests.service.running import running
+from tests.service.served import WORDS as KNOWN_WORDS
 
 # One store for all of them.
 pytestmark = pytest.mark.xdist_group("browser")
 
 HOSTILE = "<img src=x onerror=alert(1)>"
-WORDS = {
-    "hats": "felt brim wool cap",
-    "shoes": "sole lace heel leather",
-    "gloves": "finger palm knitted mitten",
-}
+WORDS = {**KNOWN_WORDS, "gloves": "finger palm knitted mitten"}
 EACH, SHOWN = 20, 4
 KEYS = [f"{name}-{number}" for name in WORDS for number in range(EACH)]
 KEYS[2 * EACH] = HOSTILE
@@ -53,7 +51,7 @@ def unworn(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pairs = [(KEYS[one], KEYS[one + 1]) for chain in chains for one in chain[:-1]]
     edges = {"source": [one for one, _ in pairs], "target": [other for _, other in pairs]}
     read = read_tables(pa.table({"key": KEYS, "text": texts}), pa.table(edges), text="text")
-    labels = {name: [f"{name}-{number}" for number in range(8)] for name in ("hats", "shoes")}
+    labels = {name: [f"{name}-{number}" for number in range(8)] for name in KNOWN_WORDS}
     Store.init(place, read.graph, labels, texts=read.texts, by="tests").close()
     return place
 
@@ -66,10 +64,12 @@ def wardrobe(unworn: Path, tmp_path: Path) -> Path:
     return place
 
 
-def lit(page: Page, place: int) -> int:
-    """How many pixels of the map have the colour of a class."""
-    found: int = page.evaluate(LIT, [page.locator("#map-canvas").element_handle(), place])
-    return found
+def wait_until(page: Page, place: int, lit: bool) -> None:
+    """Until pixels of the map have the colour of a class, or none has."""
+    canvas, began = page.locator("#map-canvas").element_handle(), monotonic()
+    while bool(page.evaluate(LIT, [canvas, place])) != lit:
+        assert monotonic() - began < LONGEST / 1000
+        page.wait_for_timeout(50)
 
 
 def found_faults(page: Page) -> list[Any]:
@@ -111,11 +111,11 @@ def test_a_class_is_taught_lights_up_and_is_undone(wardrobe: Path) -> None:
             "aria-pressed", "true"
         )
         expect(page.locator("#map-told")).to_contain_text("are taken for gloves")
-        assert lit(page, 2) > 0
+        wait_until(page, 2, lit=True)
         page.get_by_role("button", name="Undo version 2").click()
         expect(page.locator("#history-told")).to_have_text("Version 3 was made, and answers now.")
         expect(rows).to_have_count(2)
-        assert lit(page, 2) == 0
+        wait_until(page, 2, lit=False)
         assert page.locator("img, #found script").count() == 0
         assert told.complaints == []
         assert all(url.startswith(f"http://localhost:{life.port}/") for url in told.asked)
