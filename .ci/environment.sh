@@ -27,6 +27,10 @@ environment() {
     if [ "${CI:-}" = true ] && ! ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1; then
         apt-get update -qq && apt-get install -y -qq postgresql || return 1
     fi
+    # So is a browser, for the page of the service.
+    if [ "${CI:-}" = true ] && ! command -v chromium >/dev/null; then
+        apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium || return 1
+    fi
     # Not compiled beforehand: most of what comes along is never imported.
     "$bin/pip" install -qq --no-compile -c constraints.txt -e '.[dev]'
 }

@@ -50,6 +50,7 @@ FORMS: dict[str, st.SearchStrategy[Any]] = {
         {"classes": st.dictionaries(texts, keys, max_size=2)},
         optional={"note": texts, "override": texts},
     ),
+    "/v1/labels": st.fixed_dictionaries({"labels": st.dictionaries(texts, keys, max_size=2)}),
     "/v1/nodes": st.fixed_dictionaries({}, optional={"nodes": rows, "edges": rows}),
     "/v2/models/shop/infer": st.fixed_dictionaries({"inputs": st.lists(tensors, max_size=2)}),
 }
@@ -81,6 +82,9 @@ def test_bodies(path: str, client: TestClient, data: st.DataObject) -> None:
             "/v1/explain?node={}",
             "/v1/suggest?count={}",
             "/v1/sessions?limit={}",
+            "/v1/nodes?words={}",
+            "/v1/nodes?key={}",
+            "/v1/drift?before={}",
             "/v1/sessions/{}:undo",
             "/v1/versions/{}:promote",
             "/v1/classes/{}",

@@ -18,11 +18,17 @@ from nodegraft.service.metrics import Metrics
 from nodegraft.service.routes import (
     asking,
     classes,
+    drift,
     health,
     inference,
+    labels,
+    node_map,
     nodes,
+    page,
     sessions,
+    summary,
     versions,
+    whoami,
 )
 from nodegraft.service.schemas import Refused, refused_as
 from nodegraft.service.service import Service
@@ -30,16 +36,22 @@ from nodegraft.service.settings import Settings
 from nodegraft.service.tokens import Tokens
 from nodegraft.service.workshop import Workshop
 
-OPEN = (health.OPEN, inference.OPEN)
+OPEN = (health.OPEN, inference.OPEN, page.OPEN)
 GUARDED = (
     asking.ROUTER,
     classes.READING,
     classes.TEACHING,
-    nodes.ROUTER,
+    drift.ROUTER,
+    labels.ROUTER,
+    node_map.ROUTER,
+    nodes.READING,
+    nodes.GROWING,
     sessions.READING,
     sessions.TEACHING,
+    summary.ROUTER,
     versions.READING,
     versions.CHOOSING,
+    whoami.ROUTER,
     health.READING,
     inference.READING,
 )

@@ -11,6 +11,7 @@ from starlette.types import ASGIApp, Message, Receive, Send
 from starlette.types import Scope as Connection
 
 from nodegraft.service.body import whole_body
+from nodegraft.service.bundle import FILES
 from nodegraft.service.http_error import HttpError, unexpected
 from nodegraft.service.metrics import Metrics
 from nodegraft.service.rate import Rate
@@ -98,7 +99,7 @@ class Door:
             raise HttpError(403, "wrong_origin", "A page of another site asks.", advice)
 
     def _caller(self, path: str, headers: Headers) -> Token:
-        if path in OPEN or (self._private and not self._tokens.required):
+        if path in OPEN or path in FILES or (self._private and not self._tokens.required):
             return NOBODY
         kind, _, secret = headers.get("authorization", "").partition(" ")
         found = self._tokens.find(secret.strip()) if kind.lower() == "bearer" else None

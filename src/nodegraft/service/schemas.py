@@ -7,6 +7,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictInt, St
 
 from nodegraft.service.limits import MOST_KEYS
 from nodegraft.store.authorship import writable
+from nodegraft.store.description import what_it_did
 from nodegraft.store.rows import Version
 
 Text = Annotated[StrictStr, AfterValidator(writable)]
@@ -16,6 +17,16 @@ NodeKey = Text | StrictInt
 """As in the table of nodes: text or integers."""
 
 Keys = Annotated[list[NodeKey], Field(min_length=1, max_length=MOST_KEYS)]
+
+
+def _bounded(labels: dict[str, list[str | int]]) -> dict[str, list[str | int]]:
+    if sum(map(len, labels.values())) > MOST_KEYS:
+        raise ValueError(f"a lesson has {MOST_KEYS:,} labels at most")
+    return labels
+
+
+Labels = Annotated[dict[Text, Keys], Field(min_length=1), AfterValidator(_bounded)]
+"""Class -> keys of nodes, not more than one lesson may have."""
 
 
 class Form(BaseModel):
@@ -82,6 +93,9 @@ class Session(Form):
     action: str = Field(examples=["add"])
     """What was done."""
 
+    what: str = Field(examples=["add e-bikes (2)"])
+    """The same in a few words."""
+
     detail: dict[str, Any] = Field(examples=[{"classes": {"e-bikes": ["p17", "p20"]}}])
     """With what."""
 
@@ -117,6 +131,7 @@ class Session(Form):
         return cls(
             id=version.number,
             action=version.action,
+            what=what_it_did(version),
             detail=version.detail,
             by=version.by,
             note=version.note,

@@ -1,12 +1,15 @@
 """What a running service holds: the store, the version that answers, and who may change it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from nodegraft.base.memo import Memo
 from nodegraft.service.live import Live, LiveVersion
 from nodegraft.service.metrics import Metrics
+from nodegraft.service.prepared import Prepared
 from nodegraft.service.settings import Settings
 from nodegraft.service.teaching import Teaching
 from nodegraft.service.workshop import Workshop
+from nodegraft.store.node_map import NodeMap
 from nodegraft.store.store import Store
 
 
@@ -25,6 +28,12 @@ class Service:
 
     metrics: Metrics
     """What is counted."""
+
+    prepared: Prepared = field(default_factory=Prepared)
+    """What takes long to work out about a version."""
+
+    maps: Memo[NodeMap] = field(default_factory=lambda: Memo(most=1))
+    """Graph -> where its nodes lie: they stay there while classes come and go."""
 
     @classmethod
     def open(

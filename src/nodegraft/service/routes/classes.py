@@ -5,12 +5,11 @@ from operator import methodcaller
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from nodegraft.service.http_error import HttpError
 from nodegraft.service.inputs import Caller, Note, Override, Served, Wanted, needs
-from nodegraft.service.limits import MOST_KEYS
-from nodegraft.service.schemas import Answer, Changed, Form, Keys, NodeKey, Text
+from nodegraft.service.schemas import Answer, Changed, Form, Labels, NodeKey, Text
 from nodegraft.service.tokens import Scope
 from nodegraft.store.changes import Change
 from nodegraft.store.preview import Preview as Seen
@@ -49,9 +48,7 @@ class KnownClasses(Answer):
 class Lesson(Form):
     """New classes and nodes of them."""
 
-    classes: dict[Text, Keys] = Field(
-        min_length=1, examples=[{"e-bikes": ["p91007", "p91008", "p91020"]}]
-    )
+    classes: Labels = Field(examples=[{"e-bikes": ["p91007", "p91008", "p91020"]}])
     """New class -> keys of its nodes."""
 
     note: Text = Field(default="", max_length=2_000, examples=["asked for by sales"])
@@ -59,13 +56,6 @@ class Lesson(Form):
 
     override: Text = Field(default="", max_length=2_000)
     """A reason for doing it although held-out nodes speak against it; it is written down."""
-
-    @model_validator(mode="after")
-    def bounded(self) -> "Lesson":
-        """Not more labels than one lesson may have."""
-        if sum(map(len, self.classes.values())) > MOST_KEYS:
-            raise ValueError(f"a lesson has {MOST_KEYS:,} labels at most")
-        return self
 
     @property
     def change(self) -> Change:

@@ -1,22 +1,48 @@
-"""The route by which a graph grows."""
+"""Routes about nodes: what can be read about them, and those that come."""
 
 from operator import methodcaller
 from typing import Annotated, Any
 
 import pyarrow as pa
-from fastapi import APIRouter
+from fastapi import APIRouter, Query
 from pydantic import Field
 
 from nodegraft.base.errors import DataError
-from nodegraft.service.inputs import Caller, Served, Wanted, needs
+from nodegraft.service.http_error import HttpError
+from nodegraft.service.inputs import Caller, Served, Wanted, key_in, needs
 from nodegraft.service.limits import MOST_KEYS
-from nodegraft.service.schemas import Changed, Form, Text
+from nodegraft.service.schemas import Answer, Changed, Form, NodeKey, Text
 from nodegraft.service.tokens import Scope
 
-ROUTER = APIRouter(prefix="/v1", tags=["nodes"], dependencies=[needs(Scope.TEACH)])
+READING = APIRouter(prefix="/v1", tags=["nodes"], dependencies=[needs(Scope.READ)])
+GROWING = APIRouter(prefix="/v1", tags=["nodes"], dependencies=[needs(Scope.TEACH)])
 
+MOST_READ = 100
+"""Nodes that can be read about at once."""
+
+Key = Annotated[str, Query(min_length=1, max_length=1_000)]
 Cell = Text | int | float | bool | None | list[float]
 Rows = Annotated[list[dict[Text, Cell]], Field(max_length=MOST_KEYS)]
+
+
+class ReadNode(Form):
+    """What can be read about a node."""
+
+    node: NodeKey = Field(examples=["p7"])
+    """Its key."""
+
+    text: str | None = Field(examples=["felt hat with a wide brim"])
+    """How its text begins; null where none was kept."""
+
+    label: str | None = Field(examples=["hats"])
+    """The class that it teaches or checks; null where it has no label."""
+
+
+class ReadNodes(Answer):
+    """Nodes of the newest version."""
+
+    nodes: list[ReadNode]
+    """As they were named, or in the order of the table."""
 
 
 class Growth(Form):
@@ -32,7 +58,37 @@ class Growth(Form):
     """Why: it is written down."""
 
 
-@ROUTER.post("/nodes", status_code=201)
+@READING.get("/nodes")
+def nodes(
+    service: Served,
+    words: Annotated[
+        str, Query(description="Of their keys and texts, also parts of words.", max_length=1_000)
+    ] = "",
+    key: Annotated[
+        list[Key], Query(description="Their keys, instead of words.", max_length=MOST_READ)
+    ] = [],  # noqa: B006
+    limit: Annotated[int, Query(description="How many.", ge=1, le=MOST_READ)] = 20,
+) -> ReadNodes:
+    """Nodes of the newest version, found by words or named by their keys."""
+    store = service.store
+    if bool(words.strip()) == bool(key):
+        told = "Either words or keys say which nodes are meant."
+        raise HttpError(422, "invalid_request", told, "Send ?words=felt+hat or ?key=p7&key=p9.")
+    version = store.version(store.candidate)
+    state = store.state(version.number)
+    found = [key_in(state.graph, one) for one in key] or store.search(words, limit, version.number)
+    owners = state.labels.owners()
+    return ReadNodes(
+        model_version=version.number,
+        graph_version=version.graph,
+        nodes=[
+            ReadNode(node=node, text=text, label=owners.get(node))
+            for node, text in zip(found, store.texts(found, version.number), strict=True)
+        ],
+    )
+
+
+@GROWING.post("/nodes", status_code=201)
 async def grow(growth: Growth, service: Served, caller: Caller, wanted: Wanted) -> Changed:
     """Take in new nodes and edges: this makes a version with a larger graph."""
     make = methodcaller(

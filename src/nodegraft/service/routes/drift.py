@@ -1,0 +1,90 @@
+"""The route that says what has moved between two versions."""
+
+from typing import Annotated
+
+from anyio.to_thread import run_sync
+from fastapi import APIRouter, Query
+from pydantic import Field
+
+from nodegraft.service.inputs import Served, needs
+from nodegraft.service.routes.found import existing
+from nodegraft.service.schemas import Answer, Form
+from nodegraft.service.tokens import Scope
+from nodegraft.store.rows import Version
+from nodegraft.store.store import Store
+
+ROUTER = APIRouter(prefix="/v1", tags=["looking"], dependencies=[needs(Scope.READ)])
+
+Before = Annotated[
+    int | None,
+    Query(
+        description="Compared with this version; null for the one that answers, or where that is "
+        "the newest for the oldest that was not pruned.",
+        ge=1,
+        le=2**31 - 1,
+    ),
+]
+After = Annotated[
+    int | None, Query(description="Today's version; null for the newest.", ge=1, le=2**31 - 1)
+]
+
+
+class Shifted(Form):
+    """How far one thing has moved."""
+
+    what: str = Field(examples=["answers"])
+    """What was looked at."""
+
+    before: str = Field(examples=["31.2 % hats"])
+    """What it was."""
+
+    after: str = Field(examples=["28.9 % hats"])
+    """What it is."""
+
+    distance: float = Field(examples=[0.04])
+    """How far apart both are, from 0 to 1."""
+
+    noise: float = Field(examples=[0.02])
+    """About the distance that chance alone gives once in twenty times."""
+
+    alarming: bool = Field(examples=[False])
+    """Whether somebody should look."""
+
+
+class Drift(Answer):
+    """What has moved between two versions."""
+
+    compared_with: int = Field(examples=[1])
+    """The version before."""
+
+    shifts: list[Shifted]
+    """One for each thing that was looked at."""
+
+
+@ROUTER.get("/drift")
+async def drift(service: Served, before: Before = None, after: After = None) -> Drift:
+    """How far answers, confidence, edges and features have moved between two versions."""
+    store = service.store
+    old, new = await run_sync(_both, store, before, after)
+
+    def made() -> Drift:
+        return Drift(
+            model_version=new.number,
+            graph_version=new.graph,
+            compared_with=old.number,
+            shifts=[
+                Shifted(**vars(one), alarming=one.alarming)
+                for one in store.drift(old.number, new.number)
+            ],
+        )
+
+    return await service.prepared.get("drift", (old.number, new.number), made)
+
+
+def _both(store: Store, before: int | None, after: int | None) -> tuple[Version, Version]:
+    new = existing(store, after or store.candidate)
+    usual = store.champion
+    if usual == new.number:
+        pruned = store.pruned()
+        usual = next(one.number for one in store.history() if one.number not in pruned)
+    return existing(store, before or usual), new

@@ -1,0 +1,41 @@
+"""The route by which classes that are known get more labels."""
+
+from operator import methodcaller
+
+from fastapi import APIRouter
+from pydantic import Field
+
+from nodegraft.service.inputs import Caller, Served, Wanted, needs
+from nodegraft.service.schemas import Changed, Form, Labels, Text
+from nodegraft.service.tokens import Scope
+from nodegraft.store.changes import Change
+
+ROUTER = APIRouter(prefix="/v1", tags=["classes"], dependencies=[needs(Scope.TEACH)])
+
+
+class MoreLabels(Form):
+    """More nodes of known classes."""
+
+    labels: Labels = Field(examples=[{"hats": ["p7"]}])
+    """Known class -> keys of nodes that have no label yet."""
+
+    note: Text = Field(default="", max_length=2_000, examples=["suggested ones"])
+    """Why: it is written down."""
+
+    override: Text = Field(default="", max_length=2_000)
+    """A reason for doing it although held-out nodes speak against it; it is written down."""
+
+
+@ROUTER.post("/labels", status_code=201)
+async def label(more: MoreLabels, service: Served, caller: Caller, wanted: Wanted) -> Changed:
+    """More labels of known classes: a version, unless held-out nodes speak against it."""
+    make = methodcaller(
+        "change",
+        Change("label", {"more": more.labels}),
+        by=caller.name,
+        note=more.note,
+        override=more.override,
+        promote=wanted.promote,
+        request=wanted,
+    )
+    return Changed.of(await service.teaching.done(wanted, make))

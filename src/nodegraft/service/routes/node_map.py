@@ -1,0 +1,68 @@
+"""The route that says where nodes lie in a picture of a graph, and what they are taken for."""
+
+from fastapi import APIRouter
+from pydantic import Field
+
+from nodegraft.service.inputs import Served, needs
+from nodegraft.service.live import Live
+from nodegraft.service.schemas import Answer, Form, NodeKey
+from nodegraft.service.service import Service
+from nodegraft.service.tokens import Scope
+from nodegraft.store.answers import answered
+from nodegraft.store.node_map import node_map, with_labelled
+
+ROUTER = APIRouter(prefix="/v1", tags=["looking"], dependencies=[needs(Scope.READ)])
+
+
+class Placed(Form):
+    """A node on the map."""
+
+    node: NodeKey = Field(examples=["p7"])
+    """Its key."""
+
+    x: float = Field(examples=[0.31])
+    """How far to the right, from 0 to 1."""
+
+    y: float = Field(examples=[0.72])
+    """How far up, from 0 to 1."""
+
+    name: str = Field(serialization_alias="class", examples=["hats"])
+    """What it is taken for."""
+
+    confidence: float = Field(examples=[0.95])
+    """How sure that is."""
+
+
+class Map(Answer):
+    """A fair sample of nodes in the plane, and some that teach each class. They stay where they are
+    as long as the graph is the same; what they are taken for is the version's answer."""
+
+    nodes: list[Placed]
+    """The nodes."""
+
+
+@ROUTER.get("/map")
+async def drawn(service: Served) -> Map:
+    """Where nodes lie, and what they are taken for; the first one of a graph takes a while."""
+    live = service.now
+    return await service.prepared.get("map", live.version, lambda: _map(service, live))
+
+
+def _map(service: Service, live: Live) -> Map:
+    fair = service.maps.get(live.graph_version, lambda: node_map(live.state))
+    drawn = with_labelled(live.state, fair)
+    found = answered(live.state, drawn.rows, live.version)
+    return Map(
+        model_version=live.version,
+        graph_version=live.graph_version,
+        nodes=[
+            Placed(node=node, x=x, y=y, name=classes[0], confidence=sure)
+            for node, (x, y), classes, sure in zip(
+                found.nodes,
+                drawn.places.round(4).tolist(),
+                found.classes,
+                found.confidence.tolist(),
+                strict=True,
+            )
+        ],
+    )

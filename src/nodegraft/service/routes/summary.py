@@ -1,0 +1,94 @@
+"""The route that says how well each class does."""
+
+from datetime import datetime
+
+from fastapi import APIRouter
+from pydantic import Field
+
+from nodegraft.service.inputs import Served, needs
+from nodegraft.service.live import Live
+from nodegraft.service.schemas import Answer, Form
+from nodegraft.service.service import Service
+from nodegraft.service.tokens import Scope
+from nodegraft.store.class_reach import class_reach
+
+ROUTER = APIRouter(prefix="/v1", tags=["looking"], dependencies=[needs(Scope.READ)])
+
+
+class SummarisedClass(Form):
+    """A class, and how well it does."""
+
+    name: str = Field(examples=["hats"])
+    """Its name."""
+
+    labels: int = Field(examples=[16])
+    """How many nodes teach it."""
+
+    since: int = Field(examples=[1])
+    """The version from which on it has been known."""
+
+    at: datetime
+    """When that was made, in UTC."""
+
+    held_out: int = Field(examples=[4])
+    """How many nodes check it."""
+
+    accuracy: float | None = Field(examples=[0.75])
+    """The share of them that are answered rightly; null where there are none."""
+
+    answered: int = Field(examples=[120])
+    """How many of the nodes asked about are taken for it."""
+
+    unsure: int | None = Field(examples=[31])
+    """How many of them with less than 0.9; null where the method cannot abstain."""
+
+
+class Summary(Answer):
+    """How well a version does, class by class."""
+
+    nodes: int = Field(examples=[9295])
+    """How many nodes its graph has."""
+
+    asked: int = Field(examples=[9295])
+    """How many of them were asked about: all, or a fair sample."""
+
+    held_out: int = Field(examples=[587])
+    """How many nodes check it."""
+
+    accuracy: float | None = Field(examples=[0.988])
+    """The share of them that are answered rightly."""
+
+    classes: list[SummarisedClass]
+    """In the order in which they came."""
+
+
+@ROUTER.get("/summary")
+async def summary(service: Served) -> Summary:
+    """How well each class does: nodes that check it, and all that are taken for it."""
+    live = service.now
+    return await service.prepared.get("summary", live.version, lambda: _summary(service, live))
+
+
+def _summary(service: Service, live: Live) -> Summary:
+    card, reach = service.store.card(live.version), class_reach(live.state)
+    made_at = {one.version: one.at for one in card.history}
+    return Summary(
+        model_version=live.version,
+        graph_version=live.graph_version,
+        nodes=card.graph.nodes,
+        asked=reach.asked,
+        held_out=card.held_out.asked,
+        accuracy=card.held_out.share,
+        classes=[
+            SummarisedClass(
+                name=one.name,
+                labels=one.labels,
+                since=one.since,
+                at=datetime.fromisoformat(made_at[one.since]),
+                held_out=one.held_out.asked,
+                accuracy=one.held_out.share,
+                **vars(reach.classes[one.name]),
+            )
+            for one in card.classes
+        ],
+    )

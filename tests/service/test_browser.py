@@ -1,0 +1,173 @@
+"""What people do on the page, done in a real browser."""
+
+import shutil
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+from nodegraft.service.tokens import Scope, Tokens
+from nodegraft.store.store import Store
+from nodegraft.tables.read import read_tables
+from tests.service.browser import LONGEST, opened
+from tests.service.running import running
+from tests.service.served import WORDS as KNOWN_WORDS
+
+# One store for all of them.
+pytestmark = pytest.mark.xdist_group("browser")
+
+HOSTILE = "<img src=x onerror=alert(1)>"
+WORDS = {**KNOWN_WORDS, "gloves": "finger palm knitted mitten"}
+EACH, SHOWN = 20, 4
+KEYS = [f"{name}-{number}" for name in WORDS for number in range(EACH)]
+KEYS[2 * EACH] = HOSTILE
+LIT = """
+([canvas, place]) => {
+  const pen = canvas.getContext("2d"), style = getComputedStyle(canvas);
+  const wanted = document.createElement("canvas").getContext("2d");
+  wanted.fillStyle = style.getPropertyValue(`--c${place}`);
+  wanted.fillRect(0, 0, 1, 1);
+  const [red, green, blue] = wanted.getImageData(0, 0, 1, 1).data;
+  const all = pen.getImageData(0, 0, canvas.width, canvas.height).data;
+  let count = 0;
+  for (let at = 0; at < all.length; at += 4)
+    if (all[at] === red && all[at + 1] === green && all[at + 2] === blue) count += 1;
+  return count;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def unworn(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store that knows hats and shoes, and has gloves; one of them is called like markup."""
+    place = tmp_path_factory.mktemp("page") / "wardrobe"
+    texts = [f"{words} item{number % 7}" for words in WORDS.values() for number in range(EACH)]
+    texts[2 * EACH] += " <script>alert(2)</script>"
+    chains = [range(group * EACH, (group + 1) * EACH) for group in range(len(WORDS))]
+    pairs = [(KEYS[one], KEYS[one + 1]) for chain in chains for one in chain[:-1]]
+    edges = {"source": [one for one, _ in pairs], "target": [other for _, other in pairs]}
+    read = read_tables(pa.table({"key": KEYS, "text": texts}), pa.table(edges), text="text")
+    labels = {name: [f"{name}-{number}" for number in range(8)] for name in KNOWN_WORDS}
+    Store.init(place, read.graph, labels, texts=read.texts, by="tests").close()
+    return place
+
+
+@pytest.fixture
+def wardrobe(unworn: Path, tmp_path: Path) -> Path:
+    """The same, of one's own."""
+    place = tmp_path / "wardrobe"
+    shutil.copytree(unworn, place)
+    return place
+
+
+def wait_until(page: Page, place: int, lit: bool) -> None:
+    """Until pixels of the map have the colour of a class, or none has."""
+    canvas, began = page.locator("#map-canvas").element_handle(), monotonic()
+    while bool(page.evaluate(LIT, [canvas, place])) != lit:
+        assert monotonic() - began < LONGEST / 1000
+        page.wait_for_timeout(50)
+
+
+def found_faults(page: Page) -> list[Any]:
+    """What keeps people from using the page who do not see it, or have no mouse."""
+    violations = Axe().run(page).response["violations"]
+    return [
+        (one["id"], [node["target"] for node in one["nodes"]])
+        for one in violations
+        if one["impact"] in ("serious", "critical")
+    ]
+
+
+def teach_gloves(page: Page) -> None:
+    page.get_by_label("Its name").fill("gloves")
+    page.get_by_label("Find examples by words").fill("mitten")
+    page.get_by_role("button", name=f"Example {HOSTILE}").click()
+    for number in range(1, SHOWN):
+        page.get_by_role("button", name=f"Example gloves-{number}", exact=True).click()
+    page.get_by_role("button", name="See what would change").click()
+    expect(page.locator("#preview-seen")).to_contain_text("would be answered differently")
+    expect(page.locator("#preview-seen tbody tr").first).to_contain_text("gloves")
+
+
+def test_a_class_is_taught_lights_up_and_is_undone(wardrobe: Path) -> None:
+    with running(wardrobe) as life, opened(life.port) as (page, told):
+        rows = page.locator("#classes tbody tr")
+        expect(rows).to_have_count(2)
+        expect(page.locator("#map-told")).to_contain_text("60 nodes")
+        teach_gloves(page)
+        # Whoever changes an example looks again before saying yes.
+        page.get_by_role("button", name="Remove gloves-3").click()
+        expect(page.get_by_role("button", name="Yes, teach it")).to_be_hidden()
+        page.get_by_role("button", name="Example gloves-3", exact=True).click()
+        page.get_by_role("button", name="See what would change").click()
+        page.get_by_role("button", name="Yes, teach it").click()
+        expect(page.locator("#teaching-told")).to_have_text("Version 2 was made, and answers now.")
+        expect(rows).to_have_count(3)
+        expect(page.get_by_role("button", name="gloves", exact=True)).to_have_attribute(
+            "aria-pressed", "true"
+        )
+        expect(page.locator("#map-told")).to_contain_text("are taken for gloves")
+        wait_until(page, 2, lit=True)
+        page.get_by_role("button", name="Undo version 2").click()
+        expect(page.locator("#history-told")).to_have_text("Version 3 was made, and answers now.")
+        expect(rows).to_have_count(2)
+        wait_until(page, 2, lit=False)
+        assert page.locator("img, #found script").count() == 0
+        assert told.complaints == []
+        assert all(url.startswith(f"http://localhost:{life.port}/") for url in told.asked)
+
+
+def test_labels_by_one_key_each(wardrobe: Path) -> None:
+    with running(wardrobe) as life, opened(life.port) as (page, told):
+        card = page.locator("#suggestion")
+        expect(card).to_contain_text("taken for")
+        card.focus()
+        page.keyboard.press("s")
+        expect(page.locator("#labelling-told")).to_contain_text("is skipped")
+        shown = card.locator("strong").inner_text()
+        page.keyboard.press("1")
+        expect(page.locator("#chosen li")).to_contain_text(f"{shown} → hats")
+        page.keyboard.press("9")
+        expect(page.locator("#chosen li")).to_have_count(1)
+        page.get_by_role("button", name="Teach 1 label").click()
+        expect(page.locator("#labelling-told")).to_contain_text("Version 2 was made")
+        assert life.ask("GET", "/v1/sessions")[1]["sessions"][0]["what"] == "label hats (1)"
+        assert told.complaints == []
+
+
+def test_everybody_can_use_it(wardrobe: Path) -> None:
+    with running(wardrobe) as life, opened(life.port) as (page, _):
+        expect(page.locator("#map-told")).to_contain_text("60 nodes")
+        teach_gloves(page)
+        page.get_by_role("button", name="hats", exact=True).click()
+        page.get_by_role("button", name="Next node").click()
+        expect(page.locator("#map-node")).to_contain_text("sure")
+        assert found_faults(page) == []
+        page.set_viewport_size({"width": 360, "height": 740})
+        page.emulate_media(color_scheme="dark")
+        assert found_faults(page) == []
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_a_token_is_asked_for_and_says_what_one_may_do(wardrobe: Path) -> None:
+    secret = Tokens(wardrobe).add("anna", Scope.READ)
+    with running(wardrobe) as life, opened(life.port) as (page, _):
+        page.get_by_label("Token").fill("wrong")
+        page.get_by_role("button", name="Come in").click()
+        expect(page.locator("#sign-in-told")).to_contain_text("A token is needed")
+        page.get_by_label("Token").fill(secret)
+        page.get_by_role("button", name="Come in").click()
+        expect(page.locator("#caller-name")).to_have_text("You are anna (read).")
+        expect(page.locator("#teaching-refused")).to_contain_text("takes the scope teach")
+        expect(page.locator("#sessions li")).not_to_have_count(0)
+        for name in ("Undo", "Promote", "See what would change"):
+            assert page.get_by_role("button", name=name).count() == 0
+        kept = page.evaluate("[Object.values(sessionStorage), localStorage.length]")
+        assert kept == [[secret], 0]
+        page.get_by_role("button", name="Forget the token").click()
+        expect(page.get_by_label("Token")).to_be_focused()
+        assert page.evaluate("sessionStorage.length") == 0
