@@ -43,6 +43,7 @@ from nodegraft.training.evidence import (
 )
 from nodegraft.training.practice import Mixture, PracticeRound, fit_confidence, fit_mixture
 from nodegraft.training.rounds import rounds_played
+from nodegraft.training.scoring import Scoring
 
 SAMPLE = 16_384
 """How many nodes say what words are usual."""
@@ -65,6 +66,9 @@ class _Scorer:
     def signals(self, rows: IntArray) -> NDArray[np.floating[Any]]:
         near = self.evidence.features.rows(rows)
         return self.evidence.signals(near, rows, self.known)[:, :, self.columns]
+
+    def scores(self, rows: IntArray, weights: Floats) -> Floats:
+        return Scoring(self.evidence, self.known, weights).scores(rows)[:, self.columns]
 
 
 @dataclass(kw_only=True)
@@ -221,7 +225,7 @@ class Graft(Derived[_Scorer]):
 
     def score(self, view: GraphView, rows: NDArray[np.int64]) -> NDArray[np.float64]:
         """The weighted sum of all signals."""
-        return np.tensordot(self.weights_[-1], self.derived(view).signals(rows), 1)
+        return self.derived(view).scores(rows, self.weights_[-1])
 
     def probabilities(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """Calibrated on known classes, some of them played with few labels."""

@@ -256,7 +256,7 @@ class Evidence:
         regression: Sequence[Floats] | None = None,
     ) -> list[ClassVectors]:
         return [
-            ClassVectors(
+            ClassVectors.of_means(
                 self.features,
                 layer,
                 means[layer],

@@ -197,7 +197,8 @@ class WalkTable:
 
     def __init__(self, reached: Sequence[Reached], num_nodes: int) -> None:
         self._reached = reached
-        self._num_nodes = num_nodes
+        self.num_nodes = num_nodes
+        """How many nodes there are."""
         self.totals = np.stack([total for _, _, total in reached], axis=1)
         """The mass in all: restarts x sets."""
 
@@ -209,12 +210,31 @@ class WalkTable:
         """
         found = np.empty((len(self.totals), nodes.size, len(self._reached)))
         for column, (met, mass, _) in enumerate(self._reached):
-            if met.size == self._num_nodes:
+            if met.size == self.num_nodes:
                 found[:, :, column] = mass[:, nodes]
             else:
                 place = np.minimum(np.searchsorted(met, nodes), met.size - 1)
                 found[:, :, column] = np.where(met[place] == nodes, mass[:, place], 0.0)
         return found
+
+    def met(
+        self, column: int, nodes: IntArray
+    ) -> tuple[slice | IntArray, NDArray[np.float32]]:
+        """Which of some nodes the walks of one set come to, and the mass there: restarts x nodes.
+
+        Args:
+            column: Which set.
+            nodes: Node numbers, each once and ascending.
+        """
+        met, mass, _ = self._reached[column]
+        if not nodes.size:
+            return slice(None), mass[:, :0]
+        between = slice(*np.searchsorted(met, (nodes[0], nodes[-1] + 1)))
+        met, mass = met[between], mass[:, between]
+        if nodes[-1] - nodes[0] == nodes.size - 1:
+            return met - nodes[0], mass
+        _, places, found = np.intersect1d(nodes, met, assume_unique=True, return_indices=True)
+        return places, mass[:, found]
 
     def shares(self, nodes: IntArray) -> NDArray[np.float64]:
         """The same against an even spread of it: 1 where a node has its share.
@@ -222,7 +242,7 @@ class WalkTable:
         Args:
             nodes: Node numbers.
         """
-        return self.mass(nodes) / (self.totals / self._num_nodes)[:, None]
+        return self.mass(nodes) / (self.totals / self.num_nodes)[:, None]
 
 
 def _shares_ended(restarts: Sequence[float]) -> NDArray[np.float64]:
