@@ -178,7 +178,8 @@ class SpreadRows:
         lengths = features.lengths(rows, self._dense)
         self.present = lengths > 0
         """Layers x nodes: whether the row has anything in it."""
-        self._factors = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=self.present)
+        self.factors = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=self.present)
+        """Layers x nodes: what makes the row one of length 1."""
 
     @cached_property
     def _formed(self) -> list[list[Any]]:
@@ -205,26 +206,34 @@ class SpreadRows:
         step = PIECE_ROWS if self._dense else max(1, count)
         for start in range(0, count, step):
             part, piece = slice(start, start + step), copy(self)
-            piece.present, piece._factors = self.present[:, part], self._factors[:, part]
+            piece.present, piece.factors = self.present[:, part], self.factors[:, part]
             piece._dense = [one[part] for one in self._dense] if self._dense else None
             yield part, piece
 
-    def times(self, layer: int, vectors: Floats) -> Floats:
-        """Products of the rows of one layer, nodes x vectors.
+    def products(self, layer: int, vectors: Floats) -> Floats:
+        """Of the rows of one layer as they were, not yet of length 1: nodes x vectors.
 
         Args:
             layer: Which one.
             vectors: As :meth:`SpreadFeatures.weighed` makes them.
         """
-        product = vectors
         if self._dense:
-            product = times_columns(self._dense[layer].astype(np.float64), vectors)
-        else:
-            formed = self._rows.size <= FORMED_ROWS
-            for matrix in reversed((self._formed if formed else self._chains)[layer]):
-                product = matrix @ product
-        product *= self._factors[layer][:, None]
-        return product
+            return times_columns(self._dense[layer].astype(np.float64), vectors)
+        formed = self._rows.size <= FORMED_ROWS
+        for matrix in reversed((self._formed if formed else self._chains)[layer]):
+            vectors = matrix @ vectors
+        return vectors
+
+    def times(self, layer: int, vectors: Floats) -> Floats:
+        """The same of the rows of length 1.
+
+        Args:
+            layer: Which one.
+            vectors: As :meth:`SpreadFeatures.weighed` makes them.
+        """
+        products = self.products(layer, vectors)
+        products *= self.factors[layer][:, None]
+        return products
 
     def sums(self, layer: int, shares: Floats) -> Floats:
         """Weighted sums of the rows of one layer, as wide as the features.
@@ -233,7 +242,7 @@ class SpreadRows:
             layer: Which one.
             shares: Nodes x sums: how much of each row goes into each sum.
         """
-        product = shares * self._factors[layer][:, None]
+        product = shares * self.factors[layer][:, None]
         if self._dense:
             product = times_columns(self._dense[layer].astype(np.float64).T, product)
         else:

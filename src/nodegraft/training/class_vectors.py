@@ -98,14 +98,14 @@ class ClassVectors:
             columns: Where they stand.
         """
         kinds = range(1 + self.has_words + self.has_regression)
-        chosen = [self._kind(self.vectors, kind)[:, columns] for kind in kinds]
+        chosen = [self.kind(self.vectors, kind)[:, columns] for kind in kinds]
         vectors = side_by_side([self.vectors[:, :1], *chosen], self.panel)
         return replace(self, vectors=vectors, shift=self.shift[columns])
 
     def hashes(self) -> list[str]:
         """For each class one of all that its numbers depend on, beside the nodes."""
         kinds = range(1 + self.has_words + self.has_regression)
-        own = np.stack([self._kind(self.vectors, kind) for kind in kinds])
+        own = np.stack([self.kind(self.vectors, kind) for kind in kinds])
         centre = content_hash(self.layer, np.float64(self.square)[None], self.vectors[:, 0])
         return [
             content_hash(centre, own[:, :, column], self.shift[column][None])
@@ -119,22 +119,32 @@ class ClassVectors:
             near: The nodes (:math:`z`).
         """
         products = near.times(self.layer, self.vectors)
-        cosines = self._kind(products, 0)
+        cosines = self.kind(products, 0)
         cosines -= self.shift
-        cosines /= self._distances(near, products[:, 0])[:, None]
+        cosines /= self.distances(near, products[:, 0])[:, None]
         return Compared(
             cosines,
-            self._kind(products, 1) if self.has_words else None,
-            self._kind(products, 1 + self.has_words) if self.has_regression else None,
+            self.kind(products, 1) if self.has_words else None,
+            self.kind(products, 1 + self.has_words) if self.has_regression else None,
         )
 
-    def _distances(self, near: SpreadRows, middle: Floats) -> Floats:
-        """Of nodes from the centre."""
+    def distances(self, near: SpreadRows, middle: Floats) -> Floats:
+        """Of nodes from the centre.
+
+        Args:
+            near: The nodes.
+            middle: The products of their rows with the centre.
+        """
         squares = near.present[self.layer] - 2.0 * middle + self.square
         distances: Floats = np.sqrt(np.maximum(squares, 1e-12))
         return distances
 
-    def _kind(self, matrix: Floats, kind: int) -> Floats:
-        """The columns of one kind, the classes' first being number 0."""
+    def kind(self, matrix: Floats, kind: int) -> Floats:
+        """The columns of one kind, the first that classes have being number 0.
+
+        Args:
+            matrix: The vectors, or products with them.
+            kind: Which one.
+        """
         start = self.panel + kind * panelled(self.shift.size, self.panel)
         return matrix[:, start : start + self.shift.size]

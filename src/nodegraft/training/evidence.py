@@ -104,6 +104,15 @@ class Known:
     scarcity: Floats
     """How few labels each class has."""
 
+    def of(self, columns: NDArray[np.int64]) -> "Known":
+        """Some of the classes.
+
+        Args:
+            columns: Where they stand.
+        """
+        walks = self.walks and self.walks.of(columns)
+        return Known([one.of(columns) for one in self.vectors], walks, self.scarcity[columns])
+
 
 class Evidence:
     """The signals of one view of a graph.

@@ -6,13 +6,14 @@ import numpy as np
 
 from nodegraft.graph.algebra.diffusion import WalkTable
 from nodegraft.graph.algebra.matrix import IntArray
+from nodegraft.graph.algebra.panels import times_columns
 from nodegraft.graph.spread import SpreadRows
 from nodegraft.training.evidence import FLOOR, Evidence, Floats, Known
 
 
 @dataclass(frozen=True)
 class Scoring:
-    """What :meth:`Evidence.signals` gives, weighed and summed, in memory for a few signals."""
+    """What :meth:`Evidence.signals` gives, weighed and summed, with memory for a few signals."""
 
     evidence: Evidence
     """The signals."""
@@ -30,7 +31,8 @@ class Scoring:
             rows: Row numbers, each once and ascending.
         """
         evidence, known = self.evidence, self.known
-        scores = np.repeat(self.weights[-1] * known.scarcity[None], rows.size, axis=0)
+        scores = np.empty((rows.size, known.scarcity.size), order="F")
+        scores[:] = self.weights[-1] * known.scarcity
         if known.walks:
             restarts = self.weights[: len(evidence.restarts)]
             add_walks(scores, known.walks, evidence.view.positions(rows), restarts)
@@ -40,22 +42,30 @@ class Scoring:
 
     def _add_similarity(self, scores: Floats, near: SpreadRows) -> None:
         """What rows say, layer by layer."""
-        evidence, regression = self.evidence, np.zeros(scores.shape)
-        similar = self.weights[evidence.num_fixed :]
-        words = iter(similar[len(evidence.layers) :])
-        for vectors, weight in zip(self.known.vectors, similar, strict=False):
-            found = vectors.compared(near)
-            scores += np.multiply(found.cosines, weight, out=found.cosines)
-            if found.words is not None:
-                scores += np.multiply(found.words, next(words), out=found.words)
-            if found.regression is not None:
-                regression += found.regression
-        if evidence.num_fixed > len(evidence.restarts):
+        vectors, fixed = self.known.vectors, self.evidence.num_fixed
+        cosines, words = np.split(self.weights[fixed:-1], [len(vectors)])
+        shares, worded, regression = [], iter(words), np.zeros_like(scores)
+        for one, weight in zip(vectors, cosines, strict=True):
+            products, factors = near.products(one.layer, one.vectors), near.factors[one.layer]
+            shares.append(weight / one.distances(near, products[:, 0] * factors))
+            _add(scores, one.kind(products, 0), shares[-1] * factors)
+            if one.has_words:
+                _add(scores, one.kind(products, 1), next(worded) * factors)
+            if one.has_regression:
+                _add(regression, one.kind(products, 1 + one.has_words), factors)
+        # Cosines are seen from the centre.
+        shifts = np.stack([one.shift for one in vectors])
+        scores -= times_columns(np.stack(shares, axis=1), shifts)
+        if fixed > len(self.evidence.restarts):
             np.maximum(regression, 0.0, out=regression)
             regression += FLOOR
-            np.log(regression, out=regression)
-            regression *= self.weights[evidence.num_fixed - 1]
-            scores += regression
+            _add(scores, np.log(regression, out=regression), self.weights[fixed - 1])
+
+
+def _add(total: Floats, part: Floats, factors: Floats | float) -> None:
+    """Nodes x classes, each node's numbers times a factor; the part is used up."""
+    part *= np.reshape(factors, (-1, 1))
+    total += part
 
 
 def add_walks(scores: Floats, walks: WalkTable, nodes: IntArray, weights: Floats) -> None:

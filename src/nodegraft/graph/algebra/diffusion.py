@@ -202,6 +202,14 @@ class WalkTable:
         self.totals = np.stack([total for _, _, total in reached], axis=1)
         """The mass in all: restarts x sets."""
 
+    def of(self, columns: IntArray) -> "WalkTable":
+        """The same for some of the sets.
+
+        Args:
+            columns: Where they stand.
+        """
+        return WalkTable([self._reached[column] for column in columns], self.num_nodes)
+
     def mass(self, nodes: IntArray) -> NDArray[np.float64]:
         """The mass at some nodes: restarts x nodes x sets.
 
@@ -217,9 +225,7 @@ class WalkTable:
                 found[:, :, column] = np.where(met[place] == nodes, mass[:, place], 0.0)
         return found
 
-    def met(
-        self, column: int, nodes: IntArray
-    ) -> tuple[slice | IntArray, NDArray[np.float32]]:
+    def met(self, column: int, nodes: IntArray) -> tuple[slice | IntArray, NDArray[np.float32]]:
         """Which of some nodes the walks of one set come to, and the mass there: restarts x nodes.
 
         Args:

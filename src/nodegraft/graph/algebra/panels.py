@@ -54,5 +54,6 @@ def times_columns(left: NDArray[np.float64], right: Floats) -> Floats:
     """
     width = right.shape[1]
     whole = right if width == panelled(width) else side_by_side([right])
-    products: Floats = left @ whole
+    # Column by column in memory: what is done to each next is done to many numbers at once.
+    products: Floats = (whole.T @ left.T).T
     return products[:, :width]
