@@ -18,11 +18,11 @@ from multiprocessing import get_context
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from performance.add_classes import timed
 
 from nodegraft.base.measure import Measurement
 from nodegraft.graph.block_model import BlockModel
 from nodegraft.methods.graft import Graft
-from performance.add_classes import timed
 
 KNOWN, LABELS, NEW, SHOTS = 45, 100, 5, 5
 """Classes that a model starts with and labels of each; classes that come later, by fewer."""

@@ -173,7 +173,7 @@ class SpreadRows:
     def __init__(self, features: SpreadFeatures, rows: IntArray) -> None:
         self._features = features
         self._rows = rows
-        # Dense rows are no wider after a hop than before: they are formed, and measured as they are.
+        # Dense rows are no wider after a hop than before: they are formed, and measured so.
         self._dense = None if features.view.has_sparse_features else list(features.raw(rows))
         lengths = features.lengths(rows, self._dense)
         self.present = lengths > 0
