@@ -40,6 +40,7 @@ from nodegraft.training.evidence import (
     Taught,
     label_scarcity,
 )
+from nodegraft.training.kept_scores import kept_scores
 from nodegraft.training.practice import Mixture, PracticeRound, fit_confidence, fit_mixture
 from nodegraft.training.rounds import rounds_played
 from nodegraft.training.scoring import Scoring
@@ -223,7 +224,7 @@ class Graft(Derived[_Scorer]):
 
     def score(self, view: GraphView, rows: NDArray[np.int64]) -> NDArray[np.float64]:
         """The weighted sum of all signals."""
-        return self.derived(view).scoring.scores(rows)
+        return kept_scores(self.derived(view).scoring, rows, self.block_rows)
 
     def probabilities(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """Calibrated on known classes, some of them played with few labels."""

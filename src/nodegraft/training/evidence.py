@@ -98,8 +98,11 @@ class Known:
     vectors: list[ClassVectors]
     """Layer by layer, what nodes are compared with."""
 
+    starts: tuple[IntArray, ...]
+    """The labels that walks start from."""
+
     walks: WalkTable | None
-    """Where walks from the labels come to."""
+    """Where these come to."""
 
     scarcity: Floats
     """How few labels each class has."""
@@ -110,8 +113,10 @@ class Known:
         Args:
             columns: Where they stand.
         """
-        walks = self.walks and self.walks.of(columns)
-        return Known([one.of(columns) for one in self.vectors], walks, self.scarcity[columns])
+        vectors = [one.of(columns) for one in self.vectors]
+        starts = tuple(self.starts[column] for column in columns)
+        walks = None if self.walks is None else self.walks.of(columns)
+        return Known(vectors, starts, walks, self.scarcity[columns])
 
 
 class Evidence:
@@ -256,7 +261,7 @@ class Evidence:
         if self.restarts:
             walks = self.view.walked(taught.labels, self.restarts, lasting=not practice)
         vectors = self._vectors(means, first.centre, first.regression)
-        return Known(vectors, walks, self._few_labels * taught.scarcity)
+        return Known(vectors, taught.labels, walks, self._few_labels * taught.scarcity)
 
     def _vectors(
         self,

@@ -1,9 +1,12 @@
 """Scores of nodes: signals weighed and added up one after the other, so that none is kept."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
+from nodegraft.base.hashing import content_hash
 from nodegraft.graph.algebra.diffusion import WalkTable
 from nodegraft.graph.algebra.matrix import IntArray
 from nodegraft.graph.algebra.panels import times_columns
@@ -23,6 +26,25 @@ class Scoring:
 
     weights: Floats
     """Of the signals."""
+
+    def of(self, columns: NDArray[np.int64]) -> "Scoring":
+        """Some of the classes: each has the scores that it has among all, to the bit.
+
+        Args:
+            columns: Where they stand.
+        """
+        return Scoring(self.evidence, self.known.of(columns), self.weights)
+
+    @cached_property
+    def hashes(self) -> list[str]:
+        """For each class one of all that its scores depend on, beside the graph."""
+        known = self.known
+        layers = zip(*(one.hashes() for one in known.vectors), strict=True)
+        restarts = list(self.evidence.restarts)
+        return [
+            content_hash(self.weights, restarts, start, known.scarcity[[column]], *vectors)
+            for column, (start, vectors) in enumerate(zip(known.starts, layers, strict=True))
+        ]
 
     def scores(self, rows: IntArray) -> Floats:
         """Of some nodes, nodes x classes.
