@@ -1,5 +1,6 @@
 """Scores of before a change and after it: what is kept and what is compared anew."""
 
+from copy import copy
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -26,14 +27,21 @@ class SmallBlocks(Graft):
     block_rows = BLOCK
 
 
+GRAPHS = {sparse: random_graph(sparse, nodes=NODES, edges=200) for sparse in (False, True)}
+FITTED = {
+    (sparse, practise): SmallBlocks(practise=practise).fit(graph, FIRST)
+    for sparse, graph in GRAPHS.items()
+    for practise in (False, True)
+}
+
+
 @pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
 @settings(max_examples=examples(200, 20), deadline=None, derandomize=True)
 @given(st.integers(0, 2**32))
 def test_rescoring_what_moved_is_scoring_all(sparse: bool, seed: int) -> None:
     """Byte by byte, however classes and labels came and went, and as the graph grows."""
     draws = np.random.default_rng(seed)
-    bare = random_graph(sparse, nodes=NODES, edges=200)
-    model = SmallBlocks(practise=bool(seed % 2)).fit(bare, FIRST)
+    bare, model = GRAPHS[sparse], copy(FITTED[sparse, bool(seed % 2)])
     with TemporaryDirectory() as folder:
         graph = bare.with_shelf(FolderShelf(Path(folder) / "0"))
         for step in range(6):
@@ -64,8 +72,7 @@ def test_only_classes_that_moved_are_compared(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The new class, and those with few labels, whose means unlabelled nodes refine."""
-    graph = random_graph(nodes=NODES, edges=200).with_shelf(FolderShelf(tmp_path))
-    model = SmallBlocks(practise=False).fit(graph, FIRST)
+    graph, model = GRAPHS[False].with_shelf(FolderShelf(tmp_path)), copy(FITTED[False, False])
     compared = list[int]()
     scores = Scoring.scores
 

@@ -26,8 +26,9 @@ FEWEST_STARTS, MOST_STARTS = 20, 100
 """Smaller and larger sets are followed as far as if they had so many starts: few have less to go
 by, and many would be followed everywhere."""
 
-FULL_PASS_ENTRIES = 2**21
-"""Up to so many entries all is counted: passing over the whole adjacency takes a moment only."""
+FULL_PASS_ENTRIES = 1_500_000
+"""Up to so many entries all is counted: a pass over the whole adjacency for every step. Beyond, it
+takes many times as long as following walks. Results on record are of graphs with fewer."""
 
 CACHED_NUMBERS = 2**26
 """Numbers held at once, in a pass and for another time: a quarter of a gigabyte."""
