@@ -76,7 +76,8 @@ class SpreadFeatures:
 
     @property
     def panel(self) -> int:
-        """Vectors are multiplied fastest in multiples of so many."""
+        """Multiplied in multiples of so many, a vector's products have the same bits whichever
+        others there are: see ``graph.algebra.panels``."""
         return 1 if self.view.has_sparse_features else PANEL
 
     def rows(self, rows: IntArray) -> "SpreadRows":

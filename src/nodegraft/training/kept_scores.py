@@ -30,8 +30,8 @@ def kept_scores(scoring: Scoring, rows: IntArray, block_rows: int) -> Floats:
     missing = np.array([at for at, name in enumerate(scoring.hashes) if name not in columns])
     if missing.size:
         made = scoring.of(missing).scores(rows)
-        new = {scoring.hashes[column]: made[:, at] for at, column in enumerate(missing)}
-        _keep(shelf, place, scoring.hashes, columns := {**columns, **new})
+        columns |= {scoring.hashes[column]: made[:, at] for at, column in enumerate(missing)}
+        _keep(shelf, place, scoring.hashes, columns)
     return np.stack([columns[name] for name in scoring.hashes]).T
 
 

@@ -217,31 +217,30 @@ class WalkTable:
         Args:
             nodes: Node numbers.
         """
-        found = np.empty((len(self.totals), nodes.size, len(self._reached)))
-        for column, (met, mass, _) in enumerate(self._reached):
-            if met.size == self.num_nodes:
-                found[:, :, column] = mass[:, nodes]
-            else:
-                place = np.minimum(np.searchsorted(met, nodes), met.size - 1)
-                found[:, :, column] = np.where(met[place] == nodes, mass[:, place], 0.0)
+        found = np.zeros((len(self.totals), nodes.size, len(self._reached)))
+        for column in range(len(self._reached)):
+            places, mass = self._look_up(column, nodes)
+            found[:, places, column] = mass
         return found
 
-    def met(self, column: int, nodes: IntArray) -> tuple[slice | IntArray, NDArray[np.float32]]:
+    def met(self, column: int, nodes: IntArray) -> tuple[IntArray, NDArray[np.float32]]:
         """Which of some nodes the walks of one set come to, and the mass there: restarts x nodes.
 
         Args:
             column: Which set.
             nodes: Node numbers, each once and ascending.
         """
+        if not nodes.size or nodes[-1] - nodes[0] >= nodes.size:
+            return self._look_up(column, nodes)
         met, mass, _ = self._reached[column]
-        if not nodes.size:
-            return slice(None), mass[:, :0]
         between = slice(*np.searchsorted(met, (nodes[0], nodes[-1] + 1)))
-        met, mass = met[between], mass[:, between]
-        if nodes[-1] - nodes[0] == nodes.size - 1:
-            return met - nodes[0], mass
-        _, places, found = np.intersect1d(nodes, met, assume_unique=True, return_indices=True)
-        return places, mass[:, found]
+        return met[between] - nodes[0], mass[:, between]
+
+    def _look_up(self, column: int, nodes: IntArray) -> tuple[IntArray, NDArray[np.float32]]:
+        met, mass, _ = self._reached[column]
+        place = np.minimum(np.searchsorted(met, nodes), met.size - 1)
+        found = np.flatnonzero(met[place] == nodes)
+        return found, mass[:, place[found]]
 
     def shares(self, nodes: IntArray) -> NDArray[np.float64]:
         """The same against an even spread of it: 1 where a node has its share.
