@@ -14,6 +14,7 @@ import argparse
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from multiprocessing import get_context
+from typing import Any
 
 import numpy as np
 import torch
@@ -69,8 +70,9 @@ def line(nodes: int, cost: Cost) -> str:
 def measure(nodes: int) -> Cost:
     """Score all nodes of a graph that large twice, the second time beside the bare products."""
     torch.set_num_threads(1)
-    shape = {"nodes": nodes, "classes": KNOWN + NEW, "features": FEATURES, "degree": DEGREE}
-    graph, labels = BlockModel(**shape, signal=2.0).draw()
+    graph, labels = BlockModel(
+        nodes=nodes, classes=KNOWN + NEW, features=FEATURES, degree=DEGREE, signal=2.0
+    ).draw()
     keys = {name: graph.keys_of(rows[:LABELS]) for name, rows in labels.items()}
     names = list(keys)
     # With fixed weights: none is zero, so that every signal is worked out.
@@ -90,7 +92,7 @@ def measure(nodes: int) -> Cost:
     return Cost(bare, scores, first, work.peak_bytes)
 
 
-def products(layers: list[NDArray[np.float32]], vectors: NDArray[np.float64]) -> None:
+def products(layers: list[Any], vectors: NDArray[np.float64]) -> None:
     """Rows of each layer times the vectors of all classes."""
     for layer in layers:
         layer.astype(np.float64) @ vectors

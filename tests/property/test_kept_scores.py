@@ -3,15 +3,18 @@
 from copy import copy
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import ClassVar
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from nodegraft.graph.algebra.matrix import IntArray
 from nodegraft.graph.graph import Graph
 from nodegraft.methods.graft import Graft
 from nodegraft.store.shelf import FolderShelf
+from nodegraft.training.evidence import Floats
 from nodegraft.training.scoring import Scoring
 from tests.graph.reference import random_graph
 from tests.slow_suite import examples
@@ -24,7 +27,7 @@ NODES, BLOCK = 90, 32
 class SmallBlocks(Graft):
     """Three blocks, the last one shorter."""
 
-    block_rows = BLOCK
+    block_rows: ClassVar[int] = BLOCK
 
 
 GRAPHS = {sparse: random_graph(sparse, nodes=NODES, edges=200) for sparse in (False, True)}
@@ -76,7 +79,7 @@ def test_only_classes_that_moved_are_compared(
     compared = list[int]()
     scores = Scoring.scores
 
-    def counted(scoring: Scoring, rows: np.ndarray) -> np.ndarray:
+    def counted(scoring: Scoring, rows: IntArray) -> Floats:
         compared.append(scoring.known.scarcity.size)
         return scores(scoring, rows)
 

@@ -175,7 +175,9 @@ class SpreadRows:
         self._features = features
         self._rows = rows
         # Dense rows are no wider after a hop than before: they are formed, and measured so.
-        self._dense = None if features.view.has_sparse_features else list(features.raw(rows))
+        self._dense: list[Any] | None = None
+        if not features.view.has_sparse_features:
+            self._dense = list(features.raw(rows))
         lengths = features.lengths(rows, self._dense)
         self.present = lengths > 0
         """Layers x nodes: whether the row has anything in it."""

@@ -106,9 +106,9 @@ class ClassVectors:
         """For each class one of all that its numbers depend on, beside the nodes."""
         kinds = range(1 + self.has_words + self.has_regression)
         own = np.stack([self.kind(self.vectors, kind) for kind in kinds])
-        centre = content_hash(self.layer, np.float64(self.square)[None], self.vectors[:, 0])
+        centre = content_hash(self.layer, np.array([self.square]), self.vectors[:, 0])
         return [
-            content_hash(centre, own[:, :, column], self.shift[column][None])
+            content_hash(centre, own[:, :, column], self.shift[[column]])
             for column in range(self.shift.size)
         ]
 

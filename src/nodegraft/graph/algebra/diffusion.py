@@ -233,8 +233,8 @@ class WalkTable:
         if not nodes.size or nodes[-1] - nodes[0] >= nodes.size:
             return self._look_up(column, nodes)
         met, mass, _ = self._reached[column]
-        between = slice(*np.searchsorted(met, (nodes[0], nodes[-1] + 1)))
-        return met[between] - nodes[0], mass[:, between]
+        first, last = np.searchsorted(met, (nodes[0], nodes[-1] + 1))
+        return met[first:last] - nodes[0], mass[:, first:last]
 
     def _look_up(self, column: int, nodes: IntArray) -> tuple[IntArray, NDArray[np.float32]]:
         met, mass, _ = self._reached[column]
