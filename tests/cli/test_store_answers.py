@@ -7,6 +7,8 @@ import sqlite3
 from pathlib import Path
 
 import pytest
+from pyarrow import parquet
+from pyarrow.csv import read_csv
 from rich.console import Console
 from typer.testing import CliRunner, Result
 
@@ -14,6 +16,8 @@ from nodegraft.cli.app import app
 from nodegraft.cli.display.explanation import Asked, explanation
 from nodegraft.cli.display.shares import likely
 from nodegraft.cli.display.suggesting import show_new_classes
+from nodegraft.methods.graft import Graft
+from nodegraft.model import best_classes
 from nodegraft.store.new_classes import NewClass
 from tests.store.small import REVISION_1
 
@@ -58,6 +62,25 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 def tables(places: dict[str, str], labels: str = "labels") -> list[str]:
     parts = {"nodes": "nodes", "edges": "edges", "labels": labels}
     return [word for option, name in parts.items() for word in (f"--{option}", places[name])]
+
+
+@pytest.mark.parametrize("ending", ["parquet", "csv"])
+def test_all_answers_are_written_block_by_block(
+    shop: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: str
+) -> None:
+    monkeypatch.setattr(Graft, "block_rows", 8)
+    monkeypatch.setattr(best_classes, "BLOCK_ROWS", 8)
+    out = tmp_path / f"answers.{ending}"
+    asked = ("--all", "--top", "2", "--min-confidence", "1.0", "--out", str(out), "--version", "1")
+    done = call("predict", shop["store"], *asked)
+    read = {"parquet": parquet.read_table, "csv": read_csv}[ending](str(out))
+    assert read["node"].to_pylist() == list(NODES)
+    assert read.column_names[-2:] == ["class_2", "probability_2"]
+    assert not any(read["class"].to_pylist())
+    assert f"about {len(NODES)} nodes, {len(NODES)} of them kept back" in done.output
+    assert [one.name for one in tmp_path.iterdir()] == [out.name]
+    if ending == "parquet":
+        assert parquet.ParquetFile(out).num_row_groups == 4
 
 
 def test_answers_say_who_gave_them_and_who_is_newer(shop: dict[str, str]) -> None:

@@ -1,7 +1,10 @@
 """Tables that commands are given, and tables that they write."""
 
+from collections.abc import Iterable
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
+from uuid import uuid4
 
 import pyarrow as pa
 
@@ -27,19 +30,27 @@ def column_of_keys(table: Path, key: str, graph: "Graph") -> "list[Key]":
     return found
 
 
-def write_table(table: pa.Table, place: Path) -> None:
-    """A new file, in the format that its name says.
+def write_tables(tables: Iterable[pa.Table], place: Path) -> None:
+    """A new file, in the format that its name says; a table at a time, each a row group.
 
     Args:
-        table: What is written.
+        tables: What is written, one below the other; at least one.
         place: A name that ends in .parquet or .csv.
     """
     from pyarrow import csv, parquet
 
-    writers = {".parquet": parquet.write_table, ".csv": csv.write_csv}
+    writers = {".parquet": parquet.ParquetWriter, ".csv": csv.CSVWriter}
     if place.suffix not in writers:
         raise ParameterError(f"{place} must end in .parquet or .csv.")
+    draft = place.with_name(f".{place.name}.{uuid4().hex}")
+    parts = iter(tables)
     try:
-        writers[place.suffix](table, str(place))
+        first = next(parts)
+        with writers[place.suffix](str(draft), first.schema) as writer:
+            for part in chain((first,), parts):
+                writer.write_table(part)
+        draft.replace(place)
     except OSError as error:
         raise DataError(f"{place} cannot be written: {error}.") from error
+    finally:
+        draft.unlink(missing_ok=True)

@@ -1,7 +1,8 @@
 """Rows of X, SX, S²X and their like, of length 1, known by their products: with words, most are
 never formed."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from copy import copy
 from functools import cached_property
 from typing import Any
 
@@ -17,6 +18,7 @@ from nodegraft.graph.algebra.matrix import (
     row_norms,
     weigh_columns,
 )
+from nodegraft.graph.algebra.panels import PANEL, times_columns
 from nodegraft.graph.view import GraphView
 
 Floats = NDArray[np.float64]
@@ -25,6 +27,9 @@ BLOCK_ROWS = 4096
 
 BLOCK_SHARE = 8
 """Where this part of a block is asked for, all its lengths are worked out and kept."""
+
+PIECE_ROWS = 1024
+"""So many dense rows, and their products with some dozens of classes, stay in a core's cache."""
 
 FORMED_ROWS = 32
 """So few rows are formed to be compared: less work than products over all their neighbours. They
@@ -69,6 +74,12 @@ class SpreadFeatures:
         """The numbers of all layers, those of the two directions last."""
         return range(len(self.powers) + len(self.directions))
 
+    @property
+    def panel(self) -> int:
+        """Multiplied in multiples of so many, a vector's products have the same bits whichever
+        others there are: see ``graph.algebra.panels``."""
+        return 1 if self.view.has_sparse_features else PANEL
+
     def rows(self, rows: IntArray) -> "SpreadRows":
         """Of some nodes.
 
@@ -104,13 +115,18 @@ class SpreadFeatures:
             near = self.view.directed(rows, direction)
             yield near.hops[0].matrix @ near.features.matrix
 
-    def lengths(self, rows: IntArray) -> Floats:
+    def lengths(self, rows: IntArray, layers: Sequence[Matrix] | None = None) -> Floats:
         """How long each row was, layers x rows.
 
         Args:
             rows: Row numbers, ascending.
+            layers: What :meth:`raw` says of them, where that is at hand.
         """
         places = self.view.positions(rows)
+        if layers is not None:
+            if self._unknown(rows, places).size:
+                self._know(places, self._norms(layers))
+            return self._lengths[:, places]
         if self.shelf.keeps:
             self._take_from_shelf(self._unknown(rows, places))
         unknown = self._unknown(rows, places)
@@ -123,8 +139,10 @@ class SpreadFeatures:
         return unknown
 
     def _measure(self, rows: IntArray) -> None:
-        norms = [row_norms(weigh_columns(one, self.columns)) for one in self.raw(rows)]
-        self._know(self.view.positions(rows), norms)
+        self._know(self.view.positions(rows), self._norms(self.raw(rows)))
+
+    def _norms(self, layers: Iterable[Matrix]) -> list[Floats]:
+        return [row_norms(weigh_columns(one, self.columns)) for one in layers]
 
     def _know(self, places: IntArray, lengths: Sequence[Floats] | Floats) -> None:
         # The first is what tells that a node is known: it is put in place last.
@@ -156,17 +174,15 @@ class SpreadRows:
     def __init__(self, features: SpreadFeatures, rows: IntArray) -> None:
         self._features = features
         self._rows = rows
-        lengths = features.lengths(rows)
+        # Dense rows are no wider after a hop than before: they are formed, and measured so.
+        self._dense: list[Any] | None = None
+        if not features.view.has_sparse_features:
+            self._dense = list(features.raw(rows))
+        lengths = features.lengths(rows, self._dense)
         self.present = lengths > 0
         """Layers x nodes: whether the row has anything in it."""
-        self._factors = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=self.present)
-
-    @cached_property
-    def _dense(self) -> list[list[Any]] | None:
-        """The rows themselves where they are dense, and no wider after a hop than before."""
-        if self._features.view.has_sparse_features:
-            return None
-        return [[np.asarray(one, dtype=np.float64)] for one in self._features.raw(self._rows)]
+        self.factors = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=self.present)
+        """Layers x nodes: what makes the row one of length 1."""
 
     @cached_property
     def _formed(self) -> list[list[Any]]:
@@ -187,18 +203,40 @@ class SpreadRows:
             chains.append([_wide(beside.hops[0].matrix), _wide(beside.features.matrix)])
         return chains
 
-    def times(self, layer: int, vectors: Floats) -> Floats:
-        """Products of the rows of one layer, nodes x vectors.
+    def pieces(self) -> Iterator[tuple[slice, "SpreadRows"]]:
+        """Some nodes after the other where rows are dense: so few that products stay in cache."""
+        count = self._rows.size
+        step = PIECE_ROWS if self._dense else max(1, count)
+        for start in range(0, count, step):
+            part, piece = slice(start, start + step), copy(self)
+            piece.present, piece.factors = self.present[:, part], self.factors[:, part]
+            piece._dense = [one[part] for one in self._dense] if self._dense else None
+            yield part, piece
+
+    def products(self, layer: int, vectors: Floats) -> Floats:
+        """Of the rows of one layer as they were, not yet of length 1: nodes x vectors.
 
         Args:
             layer: Which one.
             vectors: As :meth:`SpreadFeatures.weighed` makes them.
         """
-        factors = self._dense or (self._formed if self._rows.size <= FORMED_ROWS else self._chains)
-        product = vectors
-        for matrix in reversed(factors[layer]):
-            product = matrix @ product
-        return np.asarray(product * self._factors[layer][:, None])
+        if self._dense:
+            return times_columns(self._dense[layer].astype(np.float64), vectors)
+        formed = self._rows.size <= FORMED_ROWS
+        for matrix in reversed((self._formed if formed else self._chains)[layer]):
+            vectors = matrix @ vectors
+        return vectors
+
+    def times(self, layer: int, vectors: Floats) -> Floats:
+        """The same of the rows of length 1.
+
+        Args:
+            layer: Which one.
+            vectors: As :meth:`SpreadFeatures.weighed` makes them.
+        """
+        products = self.products(layer, vectors)
+        products *= self.factors[layer][:, None]
+        return products
 
     def sums(self, layer: int, shares: Floats) -> Floats:
         """Weighted sums of the rows of one layer, as wide as the features.
@@ -207,10 +245,13 @@ class SpreadRows:
             layer: Which one.
             shares: Nodes x sums: how much of each row goes into each sum.
         """
-        product = shares * self._factors[layer][:, None]
-        # Never of formed rows: a mean must not depend on how many others it is made with.
-        for matrix in (self._dense or self._chains)[layer]:
-            product = matrix.T @ product
+        product = shares * self.factors[layer][:, None]
+        if self._dense:
+            product = times_columns(self._dense[layer].astype(np.float64).T, product)
+        else:
+            # Never of formed rows: a mean must not depend on how many others it is made with.
+            for matrix in self._chains[layer]:
+                product = matrix.T @ product
         return np.asarray(product.T * self._features.columns)
 
 

@@ -37,12 +37,13 @@ from nodegraft.training.evidence import (
     RESTARTS,
     Evidence,
     Floats,
-    Known,
     Taught,
     label_scarcity,
 )
+from nodegraft.training.kept_scores import kept_scores
 from nodegraft.training.practice import Mixture, PracticeRound, fit_confidence, fit_mixture
 from nodegraft.training.rounds import rounds_played
+from nodegraft.training.scoring import Scoring
 
 SAMPLE = 16_384
 """How many nodes say what words are usual."""
@@ -58,13 +59,13 @@ class _Scorer:
     evidence: Evidence
     taught: Taught
     centre: tuple[Floats, ...]
-    known: Known
     columns: NDArray[np.int64]
     """Where each class of the model stands in ``taught``."""
+    scoring: Scoring
+    """Of the classes in the model's order."""
 
     def signals(self, rows: IntArray) -> NDArray[np.floating[Any]]:
-        near = self.evidence.features.rows(rows)
-        return self.evidence.signals(near, rows, self.known)[:, :, self.columns]
+        return self.evidence.signals(self.evidence.features.rows(rows), rows, self.scoring.known)
 
 
 @dataclass(kw_only=True)
@@ -216,12 +217,14 @@ class Graft(Derived[_Scorer]):
                 scores = np.tensordot(weights, signals, 1)
                 taught = evidence.refined(taught, near, scores, open_set)
                 signals = evidence.refreshed(signals, near, taught, first.centre)
-        known = evidence.known(taught, first)
-        return _Scorer(evidence, taught, first.centre, known, np.argsort(order))
+        columns = np.argsort(order)
+        known = evidence.known(taught, first).of(columns)
+        scoring = Scoring(evidence, known, self.weights_[-1])
+        return _Scorer(evidence, taught, first.centre, columns, scoring)
 
     def score(self, view: GraphView, rows: NDArray[np.int64]) -> NDArray[np.float64]:
         """The weighted sum of all signals."""
-        return np.tensordot(self.weights_[-1], self.derived(view).signals(rows), 1)
+        return kept_scores(self.derived(view).scoring, rows, self.block_rows)
 
     def probabilities(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """Calibrated on known classes, some of them played with few labels."""

@@ -1,6 +1,6 @@
 """A method as its user knows it: fit, add classes, predict, save, load."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -24,6 +24,7 @@ from nodegraft.graph.keys import Key, several
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.rows import row_numbers
 from nodegraft.graph.view import GraphView
+from nodegraft.model.best_classes import BestClasses, best_in_blocks
 from nodegraft.model.capability import Capability
 from nodegraft.model.class_table import ClassTable
 from nodegraft.model.inputs import GraphInputs
@@ -183,6 +184,20 @@ class Method(Saveable):
         names = np.array(model.classes_, dtype=object)
         predicted: list[str] = names[model._scores(graph, nodes).argmax(axis=1)].tolist()
         return predicted
+
+    def predict_all(self, graph: GraphView, top: int = 1) -> Iterator[BestClasses]:
+        """The likeliest classes of every node, a block of nodes at a time.
+
+        Memory is for a block, however many nodes and classes there are. All blocks are answered by
+        the model as it is now.
+
+        Args:
+            graph: The graph, or what may be seen of it.
+            top: How many classes of each node, the likeliest first.
+        """
+        model = self._now()
+        model._check(graph)
+        return best_in_blocks(model, graph, graph.rows, top)
 
     def predict_or_abstain(
         self, graph: GraphView, nodes: Sequence[Key], min_confidence: float = 0.9

@@ -1,10 +1,12 @@
 """What nodes are compared with: some vectors for each class, made once and used for every node."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from nodegraft.base.hashing import content_hash
+from nodegraft.graph.algebra.panels import panelled, side_by_side
 from nodegraft.graph.spread import SpreadFeatures, SpreadRows
 from nodegraft.nn.naive_bayes import word_log_ratios
 
@@ -25,40 +27,90 @@ class Compared:
     """One layer's part of the score in the regression, where there is one."""
 
 
+@dataclass(frozen=True)
 class ClassVectors:
-    r"""The vectors of one layer.
+    """The vectors of one layer, for products with nodes' rows."""
 
-    Args:
-        features: The rows of all nodes.
-        layer: Which rows.
-        means: The mean row of each class (:math:`q_c`).
-        centre: One row (:math:`\mu`).
-        background: The mean row of all nodes; None where words are not compared.
-        regression: For each class what its score in a regression is the product with, if any.
-    """
+    layer: int
+    """Which rows."""
 
-    def __init__(
-        self,
+    vectors: Floats
+    """As columns, kind by kind, each kind filled up to whole panels: the centre; where each mean
+    lies, seen from it; then words and regression, if any."""
+
+    panel: int
+    """How many columns a panel has."""
+
+    shift: Floats
+    """For each class the product of the second kind with the centre."""
+
+    square: float
+    """The centre's square."""
+
+    has_words: bool
+    """Whether words are compared."""
+
+    has_regression: bool
+    """Whether there is a regression."""
+
+    @classmethod
+    def of_means(
+        cls,
         features: SpreadFeatures,
         layer: int,
         means: Floats,
         centre: Floats,
         background: Floats | None = None,
         regression: Floats | None = None,
-    ) -> None:
+    ) -> "ClassVectors":
+        r"""Of some classes.
+
+        Args:
+            features: The rows of all nodes.
+            layer: Which rows.
+            means: The mean row of each class (:math:`q_c`).
+            centre: One row (:math:`\mu`).
+            background: The mean row of all nodes; None where words are not compared.
+            regression: For each class what its score in a regression is the product with, if any.
+        """
         away = means - centre
         away /= np.linalg.norm(away, axis=1, keepdims=True) + 1e-12
-        parts = [away, centre[None]]
+        kinds = [centre[None], away]
         if background is not None:
-            parts.append(word_log_ratios(means, background))
+            kinds.append(word_log_ratios(means, background))
         if regression is not None:
-            parts.append(regression)
-        self._layer = layer
-        self._classes = len(means)
-        self._vectors = features.weighed(np.vstack(parts))
-        self._shift: Floats = away @ centre
-        self._square = float(centre @ centre)
-        self._worded, self._regressed = background is not None, regression is not None
+            kinds.append(regression)
+        return cls(
+            layer,
+            side_by_side([features.weighed(one) for one in kinds], features.panel),
+            features.panel,
+            # Row by row: a product of matrices has other last bits in other company.
+            np.einsum("ij,j->i", away, centre),
+            float(centre @ centre),
+            background is not None,
+            regression is not None,
+        )
+
+    def of(self, columns: NDArray[np.int64]) -> "ClassVectors":
+        """Those of some of the classes.
+
+        Args:
+            columns: Where they stand.
+        """
+        kinds = range(1 + self.has_words + self.has_regression)
+        chosen = [self.kind(self.vectors, kind)[:, columns] for kind in kinds]
+        vectors = side_by_side([self.vectors[:, :1], *chosen], self.panel)
+        return replace(self, vectors=vectors, shift=self.shift[columns])
+
+    def hashes(self) -> list[str]:
+        """For each class one of all that its numbers depend on, beside the nodes."""
+        kinds = range(1 + self.has_words + self.has_regression)
+        own = np.stack([self.kind(self.vectors, kind) for kind in kinds])
+        centre = content_hash(self.layer, np.array([self.square]), self.vectors[:, 0])
+        return [
+            content_hash(centre, own[:, :, column], self.shift[[column]])
+            for column in range(self.shift.size)
+        ]
 
     def compared(self, near: SpreadRows) -> Compared:
         r""":math:`\cos(z - \mu, q_c - \mu)`, and products with the other vectors.
@@ -66,13 +118,33 @@ class ClassVectors:
         Args:
             near: The nodes (:math:`z`).
         """
-        products = near.times(self._layer, self._vectors)
-        along, middle = products[:, : self._classes], products[:, self._classes]
-        squares = near.present[self._layer] - 2.0 * middle + self._square
-        lengths = np.sqrt(np.maximum(squares, 1e-12))
-        rest = products[:, self._classes + 1 :]
+        products = near.times(self.layer, self.vectors)
+        cosines = self.kind(products, 0)
+        cosines -= self.shift
+        cosines /= self.distances(near, products[:, 0])[:, None]
         return Compared(
-            (along - self._shift) / lengths[:, None],
-            rest[:, : self._classes] if self._worded else None,
-            rest[:, -self._classes :] if self._regressed else None,
+            cosines,
+            self.kind(products, 1) if self.has_words else None,
+            self.kind(products, 1 + self.has_words) if self.has_regression else None,
         )
+
+    def distances(self, near: SpreadRows, middle: Floats) -> Floats:
+        """Of nodes from the centre.
+
+        Args:
+            near: The nodes.
+            middle: The products of their rows with the centre.
+        """
+        squares = near.present[self.layer] - 2.0 * middle + self.square
+        distances: Floats = np.sqrt(np.maximum(squares, 1e-12))
+        return distances
+
+    def kind(self, matrix: Floats, kind: int) -> Floats:
+        """The columns of one kind, the first that classes have being number 0.
+
+        Args:
+            matrix: The vectors, or products with them.
+            kind: Which one.
+        """
+        start = self.panel + kind * panelled(self.shift.size, self.panel)
+        return matrix[:, start : start + self.shift.size]

@@ -98,11 +98,25 @@ class Known:
     vectors: list[ClassVectors]
     """Layer by layer, what nodes are compared with."""
 
+    starts: tuple[IntArray, ...]
+    """The labels that walks start from."""
+
     walks: WalkTable | None
-    """Where walks from the labels come to."""
+    """Where these come to."""
 
     scarcity: Floats
     """How few labels each class has."""
+
+    def of(self, columns: NDArray[np.int64]) -> "Known":
+        """Some of the classes.
+
+        Args:
+            columns: Where they stand.
+        """
+        vectors = [one.of(columns) for one in self.vectors]
+        starts = tuple(self.starts[column] for column in columns)
+        walks = None if self.walks is None else self.walks.of(columns)
+        return Known(vectors, starts, walks, self.scarcity[columns])
 
 
 class Evidence:
@@ -247,7 +261,7 @@ class Evidence:
         if self.restarts:
             walks = self.view.walked(taught.labels, self.restarts, lasting=not practice)
         vectors = self._vectors(means, first.centre, first.regression)
-        return Known(vectors, walks, self._few_labels * taught.scarcity)
+        return Known(vectors, taught.labels, walks, self._few_labels * taught.scarcity)
 
     def _vectors(
         self,
@@ -256,7 +270,7 @@ class Evidence:
         regression: Sequence[Floats] | None = None,
     ) -> list[ClassVectors]:
         return [
-            ClassVectors(
+            ClassVectors.of_means(
                 self.features,
                 layer,
                 means[layer],

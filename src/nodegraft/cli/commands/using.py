@@ -1,8 +1,9 @@
 """Commands that make a store and ask it."""
 
 import shlex
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -30,6 +31,9 @@ from nodegraft.cli.table_options import (
     TypeColumn,
     WeightColumn,
 )
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 @user_errors
@@ -144,8 +148,8 @@ def predict(
 
     from nodegraft.cli.display.answers import MOST_ANSWERS, answers_table
     from nodegraft.cli.display.versions import answering_version
-    from nodegraft.cli.tables import column_of_keys, write_table
-    from nodegraft.store.answers import answered
+    from nodegraft.cli.tables import column_of_keys, write_tables
+    from nodegraft.store.answers import answered, answered_in_blocks
     from nodegraft.store.store import Store
 
     if sum((nodes is not None, table is not None, everyone)) != 1:
@@ -161,17 +165,25 @@ def predict(
             rows = state.graph.rows_of(keys_from(nodes, state.graph))
         elif table is not None:
             rows = state.graph.rows_of(column_of_keys(table, key, state.graph))
-        answers = answered(state, rows, number, top, min_confidence)
-        texts = [] if out else store.texts(answers.nodes[:MOST_ANSWERS], number)
+        if out is None:
+            shown = answered(state, rows[:MOST_ANSWERS], number, top, min_confidence)
+            texts = store.texts(shown.nodes, number)
     console = Console()
     if out is None:
-        console.print(answers_table(answers, texts))
+        console.print(answers_table(shown, texts, rows.size - len(shown)))
         console.print(answering_version(number, champion, newest))
         return
-    write_table(answers.to_arrow(), out)
-    kept_back = answers.answers.count(None)
+    kept_back = 0
+
+    def tables() -> Iterator["pa.Table"]:
+        nonlocal kept_back
+        for block in answered_in_blocks(state, rows, number, top, min_confidence):
+            kept_back += int((~block.is_given).sum())
+            yield block.to_arrow()
+
+    write_tables(tables(), out)
     console.print(
-        f"{out}: answers about {len(answers):,} nodes, {kept_back:,} of them kept back.",
+        f"{out}: answers about {rows.size:,} nodes, {kept_back:,} of them kept back.",
         highlight=False,
         markup=False,
         soft_wrap=True,

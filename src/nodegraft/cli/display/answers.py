@@ -17,7 +17,7 @@ MOST_ANSWERS = 50
 """So many answers are shown; more belong in a file."""
 
 
-def answers_table(answers: Answers, texts: Texts) -> RenderableType:
+def answers_table(answers: Answers, texts: Texts, left: int = 0) -> RenderableType:
     """One row for each node; where the answer is kept back, what it might have been.
 
     Every number says how likely the node is of a class, among all that it could be: also of none
@@ -26,18 +26,19 @@ def answers_table(answers: Answers, texts: Texts) -> RenderableType:
     Args:
         answers: What the store said.
         texts: Of the nodes that are shown.
+        left: How many more nodes were asked about.
     """
     table = Table(box=SIMPLE, pad_edge=False)
     table.add_column("node", overflow="fold")
     table.add_column("class", overflow="fold")
     table.add_column("sure", justify="right", no_wrap=True)
-    given = answers.answers[:MOST_ANSWERS]
+    given = answers.answers
     others = [_others(answers, row) for row in range(len(given))]
     if any(others):
         # The text yields first: it can be cut anywhere.
         table.add_column("or perhaps", min_width=min(OTHERS, max(map(len, others))))
     told = add_text_column(table, texts)
-    for row, (node, answer) in enumerate(zip(answers.nodes, given, strict=False)):
+    for row, (node, answer) in enumerate(zip(answers.nodes, given, strict=True)):
         table.add_row(
             escape(str(node)),
             "[dim]abstains[/]" if answer is None else escape(answer),
@@ -45,10 +46,10 @@ def answers_table(answers: Answers, texts: Texts) -> RenderableType:
             *([escape(others[row])] if any(others) else []),
             *told[row],
         )
-    if len(answers) <= MOST_ANSWERS:
+    if not left:
         return table
-    left = f"And {len(answers) - MOST_ANSWERS:,} more: --out answers.csv writes all to a file."
-    return Group(table, Text(left))
+    more = f"And {left:,} more: --out answers.parquet writes all to a file."
+    return Group(table, Text(more))
 
 
 def _others(answers: Answers, row: int) -> str:

@@ -26,8 +26,9 @@ FEWEST_STARTS, MOST_STARTS = 20, 100
 """Smaller and larger sets are followed as far as if they had so many starts: few have less to go
 by, and many would be followed everywhere."""
 
-FULL_PASS_ENTRIES = 2**21
-"""Up to so many entries all is counted: passing over the whole adjacency takes a moment only."""
+FULL_PASS_ENTRIES = 1_500_000
+"""Up to so many entries all is counted: a pass over the whole adjacency for every step. Beyond, it
+takes many times as long as following walks. Results on record are of graphs with fewer."""
 
 CACHED_NUMBERS = 2**26
 """Numbers held at once, in a pass and for another time: a quarter of a gigabyte."""
@@ -197,9 +198,18 @@ class WalkTable:
 
     def __init__(self, reached: Sequence[Reached], num_nodes: int) -> None:
         self._reached = reached
-        self._num_nodes = num_nodes
+        self.num_nodes = num_nodes
+        """How many nodes there are."""
         self.totals = np.stack([total for _, _, total in reached], axis=1)
         """The mass in all: restarts x sets."""
+
+    def of(self, columns: IntArray) -> "WalkTable":
+        """The same for some of the sets.
+
+        Args:
+            columns: Where they stand.
+        """
+        return WalkTable([self._reached[column] for column in columns], self.num_nodes)
 
     def mass(self, nodes: IntArray) -> NDArray[np.float64]:
         """The mass at some nodes: restarts x nodes x sets.
@@ -207,14 +217,30 @@ class WalkTable:
         Args:
             nodes: Node numbers.
         """
-        found = np.empty((len(self.totals), nodes.size, len(self._reached)))
-        for column, (met, mass, _) in enumerate(self._reached):
-            if met.size == self._num_nodes:
-                found[:, :, column] = mass[:, nodes]
-            else:
-                place = np.minimum(np.searchsorted(met, nodes), met.size - 1)
-                found[:, :, column] = np.where(met[place] == nodes, mass[:, place], 0.0)
+        found = np.zeros((len(self.totals), nodes.size, len(self._reached)))
+        for column in range(len(self._reached)):
+            places, mass = self._look_up(column, nodes)
+            found[:, places, column] = mass
         return found
+
+    def met(self, column: int, nodes: IntArray) -> tuple[IntArray, NDArray[np.float32]]:
+        """Which of some nodes the walks of one set come to, and the mass there: restarts x nodes.
+
+        Args:
+            column: Which set.
+            nodes: Node numbers, each once and ascending.
+        """
+        if not nodes.size or nodes[-1] - nodes[0] >= nodes.size:
+            return self._look_up(column, nodes)
+        met, mass, _ = self._reached[column]
+        first, last = np.searchsorted(met, (nodes[0], nodes[-1] + 1))
+        return met[first:last] - nodes[0], mass[:, first:last]
+
+    def _look_up(self, column: int, nodes: IntArray) -> tuple[IntArray, NDArray[np.float32]]:
+        met, mass, _ = self._reached[column]
+        place = np.minimum(np.searchsorted(met, nodes), met.size - 1)
+        found = np.flatnonzero(met[place] == nodes)
+        return found, mass[:, place[found]]
 
     def shares(self, nodes: IntArray) -> NDArray[np.float64]:
         """The same against an even spread of it: 1 where a node has its share.
@@ -222,7 +248,7 @@ class WalkTable:
         Args:
             nodes: Node numbers.
         """
-        return self.mass(nodes) / (self.totals / self._num_nodes)[:, None]
+        return self.mass(nodes) / (self.totals / self.num_nodes)[:, None]
 
 
 def _shares_ended(restarts: Sequence[float]) -> NDArray[np.float64]:

@@ -1,0 +1,102 @@
+"""How long scoring every node takes, against the products that any such scorer needs.
+
+    python -m performance.score_all                      # up to a million nodes: 3 GB, some minutes
+    python -m performance.score_all --nodes 10000 100000
+
+Each line is a process of its own: it draws a graph with dense features, fits, teaches five classes
+and then, block by block, scores nodes and makes the bare products: rows of X, SX and S²X, which it
+has at hand, times the vectors that classes have for them, in the same precision. Both take turns,
+so a busy machine slows down both. It is the second pass over all nodes that counts: the first finds
+out how long rows are.
+"""
+
+import argparse
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from multiprocessing import get_context
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from performance.add_classes import timed
+
+from nodegraft.base.measure import Measurement
+from nodegraft.graph.block_model import BlockModel
+from nodegraft.methods.graft import Graft
+
+KNOWN, LABELS, NEW, SHOTS = 45, 100, 5, 5
+"""Classes that a model starts with and labels of each; classes that come later, by fewer."""
+
+FEATURES, HOPS, DEGREE = 64, 2, 20.0
+"""Of the graph."""
+
+GOAL = 2.0
+"""How many times as long as the bare products scoring may take."""
+
+HEAD = f"{'nodes':>10} {'bare/s':>10} {'scored/s':>10} {'ratio':>6} {'first/s':>10} {'peak MB':>8}"
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Seconds of the processor for all nodes: bare products, scores, scores the first time."""
+
+    bare: float
+    scores: float
+    first: float
+    peak_bytes: int
+    """How far memory rose while scoring."""
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--nodes", type=int, nargs="*", default=[10**4, 10**5, 10**6])
+    print(f"scoring all nodes (goal: at most {GOAL} times the bare products)\n{HEAD}", flush=True)
+    with ProcessPoolExecutor(1, get_context("spawn"), max_tasks_per_child=1) as pool:
+        for nodes in parser.parse_args().nodes:
+            print(line(nodes, pool.submit(measure, nodes).result()), flush=True)
+
+
+def line(nodes: int, cost: Cost) -> str:
+    """One row of the table."""
+    return (
+        f"{nodes:>10,} {nodes / cost.bare:>10,.0f} {nodes / cost.scores:>10,.0f} "
+        f"{cost.scores / cost.bare:>6.2f} {nodes / cost.first:>10,.0f} "
+        f"{cost.peak_bytes / 1e6:>8,.0f}"
+    )
+
+
+def measure(nodes: int) -> Cost:
+    """Score all nodes of a graph that large twice, the second time beside the bare products."""
+    torch.set_num_threads(1)
+    graph, labels = BlockModel(
+        nodes=nodes, classes=KNOWN + NEW, features=FEATURES, degree=DEGREE, signal=2.0
+    ).draw()
+    keys = {name: graph.keys_of(rows[:LABELS]) for name, rows in labels.items()}
+    names = list(keys)
+    # With fixed weights: none is zero, so that every signal is worked out.
+    model = Graft(practise=False).fit(graph, {name: keys[name] for name in names[:KNOWN]})
+    model.add_classes(graph, {name: keys[name][:SHOTS] for name in names[KNOWN:]})
+    starts = range(0, nodes, model.block_rows)
+    blocks = [graph.rows[start : start + model.block_rows] for start in starts]
+    with Measurement() as work:
+        first = sum(timed(lambda: model.score_rows(graph, rows))[0] for rows in blocks)  # noqa: B023
+    layers = graph.propagated(graph.rows, HOPS)
+    # Two for each class, which cosines and a regression need, and the centre.
+    vectors = np.random.default_rng(0).standard_normal((FEATURES, 2 * (KNOWN + NEW) + 1))
+    bare = scores = 0.0
+    for rows in blocks:
+        bare += timed(lambda: products([layer[rows] for layer in layers], vectors))[0]  # noqa: B023
+        scores += timed(lambda: model.score_rows(graph, rows))[0]  # noqa: B023
+    return Cost(bare, scores, first, work.peak_bytes)
+
+
+def products(layers: list[Any], vectors: NDArray[np.float64]) -> None:
+    """Rows of each layer times the vectors of all classes."""
+    for layer in layers:
+        layer.astype(np.float64) @ vectors
+
+
+if __name__ == "__main__":
+    main()

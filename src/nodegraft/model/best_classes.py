@@ -1,0 +1,95 @@
+"""The likeliest classes of many nodes, block by block: never a score of every node and class."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nodegraft.base.parameters.constraints import PositiveInt
+from nodegraft.base.parameters.validate import validate_value
+from nodegraft.graph.algebra.matrix import IntArray
+from nodegraft.graph.view import GraphView
+
+if TYPE_CHECKING:
+    from nodegraft.model.method import Method
+
+BLOCK_ROWS, BLOCK_SCORES = 65_536, 2**23
+"""A block has at most so many nodes, and so many scores: 64 megabytes."""
+
+SEARCHED = 8
+"""So many classes of a node are looked for one by one; more are had by sorting all."""
+
+
+@dataclass(frozen=True)
+class BestClasses:
+    """Some nodes and the likeliest classes of each."""
+
+    rows: IntArray
+    """The nodes, by row."""
+
+    columns: NDArray[np.int64]
+    """For each node where its likeliest classes stand in ``names``, best first."""
+
+    names: tuple[str, ...]
+    """All classes of the model."""
+
+    probabilities: NDArray[np.float64]
+    """How likely each of them is, among the known classes: nodes x classes."""
+
+    known: NDArray[np.float64]
+    """How likely it is that the node is of a known class at all."""
+
+
+def best_classes(model: "Method", view: GraphView, rows: IntArray, top: int) -> BestClasses:
+    """Of a few nodes.
+
+    Args:
+        model: Who is asked.
+        view: What may be seen of the graph.
+        rows: The nodes, in any order.
+        top: How many classes of each; all, if there are not so many.
+    """
+    scores = model.score_rows(view, rows)
+    columns = best_columns(scores, top)
+    shares = np.take_along_axis(model.probabilities(scores), columns, axis=1)
+    known = model.known_class_probability(scores)
+    return BestClasses(rows, columns, model.classes_, shares, known)
+
+
+def best_in_blocks(
+    model: "Method", view: GraphView, rows: IntArray, top: int
+) -> Iterator[BestClasses]:
+    """Of any number of nodes, a block at a time; of none, one that is empty.
+
+    Args:
+        model: Who is asked.
+        view: What may be seen of the graph.
+        rows: The nodes, in any order.
+        top: How many classes of each; all, if there are not so many.
+    """
+    validate_value("top", top, PositiveInt)
+    blocks = max(1, min(BLOCK_ROWS, BLOCK_SCORES // len(model.classes_)) // model.block_rows)
+    step = blocks * model.block_rows
+    parts = (rows[start : start + step] for start in range(0, max(1, rows.size), step))
+    return (best_classes(model, view, part, top) for part in parts)
+
+
+def best_columns(scores: NDArray[np.float64], top: int) -> NDArray[np.int64]:
+    """Where the largest scores of each row stand, best first; of equal ones the first comes first.
+
+    >>> best_columns(np.array([[1.0, 3.0, 3.0, 2.0]]), 2).tolist()
+    [[1, 2]]
+
+    Args:
+        scores: Nodes x classes.
+        top: How many of each row.
+    """
+    if top > min(SEARCHED, scores.shape[1]):
+        return np.argsort(-scores, axis=1, kind="stable")[:, :top]
+    left, nodes, found = scores.copy(), np.arange(len(scores)), []
+    for _ in range(top):
+        found.append(left.argmax(axis=1))
+        left[nodes, found[-1]] = -np.inf
+    return np.stack(found, axis=1)
