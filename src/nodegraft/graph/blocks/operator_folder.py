@@ -1,4 +1,4 @@
-r"""The layers :math:`SX, S^2X, \dots` of one operator, side by side in a folder."""
+r"""The layers :math:`SX, S^2X, \ldots` of one operator, side by side in a folder."""
 
 import json
 from dataclasses import dataclass

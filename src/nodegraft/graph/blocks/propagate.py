@@ -1,4 +1,4 @@
-r"""All rows of :math:`SX, S^2X, \dots`, computed in blocks and kept on disk."""
+r"""All rows of :math:`SX, S^2X, \ldots`, computed in blocks and kept on disk."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,14 +35,14 @@ def propagate(
     block_bytes: int | None = None,
     listener: Listener = SILENT,
 ) -> Propagation:
-    r"""Compute :math:`SX, \dots, S^h X` for all nodes and keep them on disk.
+    r"""Compute :math:`SX, \ldots, S^h X` for all nodes and keep them on disk.
 
     Every block is on the disk before the next one is begun: whoever starts again after a cut goes
     on from there, on any executor, and gets the same bits. A graph that lies on disk answers
-    :meth:`~GraphView.propagated` from these rows as soon as a layer is complete.
+    :meth:`~nodegraft.Graph.propagated` from these rows as soon as a layer is complete.
 
     Args:
-        view: A whole graph, or one :meth:`~GraphView.weighing` its kinds of edges.
+        view: A whole graph, or one :meth:`~nodegraft.Graph.weighing` its kinds of edges.
         hops: The largest power of S, at least 1.
         executor: Who computes the blocks; None for this process.
         folder: Where to keep them; None for the place that a graph on disk has for them.
