@@ -62,7 +62,9 @@ def test_whoever_comes_after_a_killed_driver_goes_on(tmp_path: Path) -> None:
     truth = propagate(graph, 2, folder=tmp_path / "whole", block_bytes=10 * SMALL)
     script = tmp_path / "driver.py"
     script.write_text(DRIVER)
-    driver = subprocess.Popen([sys.executable, str(script), str(cut)])
+    # The script takes its graph from the tests.
+    found = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    driver = subprocess.Popen([sys.executable, str(script), str(cut)], env=found)
     try:
         until(lambda: journaled(cut) >= 5, driver)
     finally:
