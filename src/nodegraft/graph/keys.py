@@ -110,17 +110,6 @@ class NodeKeys:
         """All keys, in row order: int64 or objects (text)."""
         return self._values
 
-    def extend(self, keys: Sequence[Key]) -> "NodeKeys":
-        """These keys and new ones after them; a key that exists already is refused.
-
-        Args:
-            keys: The new keys, of the same type as the old ones.
-        """
-        added = key_array(keys)
-        if len(self) and added.size and (added.dtype == object) != self.is_text:
-            raise DataError("New node keys must be of the same type as the old ones.")
-        return NodeKeys(np.concatenate((self._values, added)))
-
 
 def _in_order(keys: Iterable[Key] | KeyArray) -> list[Any] | KeyArray:
     if isinstance(keys, set | frozenset):

@@ -17,6 +17,7 @@ from nodegraft.graph.algebra.matrix import (
     row_norms,
     weigh_columns,
 )
+from nodegraft.graph.lineage import Growth
 from nodegraft.graph.view import GraphView
 
 Floats = NDArray[np.float64]
@@ -57,7 +58,32 @@ class SpreadFeatures:
         self.directions = (OUT, IN) if directions else ()
         self.shelf = view.shelf.under(hops, len(self.directions), columns)
         """Where what these rows say outlives the process."""
-        self._lengths = np.full((len(self.layers), view.num_nodes), np.nan)
+        self._lengths = np.zeros((len(self.layers), view.num_nodes))
+        self._is_known = np.zeros(view.num_nodes, dtype=bool)
+
+    def grown(self, view: GraphView, growth: Growth) -> "SpreadFeatures":
+        """The same of a graph that has grown: lengths are taken over where no row has changed.
+
+        Args:
+            view: What may be seen of the graph now.
+            growth: What changed.
+        """
+        child = SpreadFeatures(view, self.hops, self.columns, bool(self.directions))
+        kept = np.flatnonzero(self._is_known & ~self.stale(growth)[: self._is_known.size])
+        child._know(kept, self._lengths[:, kept])
+        return child
+
+    def stale(self, growth: Growth) -> NDArray[np.bool_]:
+        """Of every node, whether growth changed one of its rows.
+
+        Args:
+            growth: What changed.
+        """
+        stale = growth.within(self.hops)
+        if self.directions:
+            stale = stale.copy()
+            stale[growth.touched] = True
+        return stale
 
     @property
     def powers(self) -> range:
@@ -119,7 +145,7 @@ class SpreadFeatures:
         return self._lengths[:, places]
 
     def _unknown(self, rows: IntArray, places: IntArray) -> IntArray:
-        unknown: IntArray = rows[np.isnan(self._lengths[0, places])]
+        unknown: IntArray = rows[~self._is_known[places]]
         return unknown
 
     def _measure(self, rows: IntArray) -> None:
@@ -127,9 +153,10 @@ class SpreadFeatures:
         self._know(self.view.positions(rows), norms)
 
     def _know(self, places: IntArray, lengths: Sequence[Floats] | Floats) -> None:
-        # The first is what tells that a node is known: it is put in place last.
-        for layer in reversed(self.layers):
+        for layer in self.layers:
             self._lengths[layer, places] = lengths[layer]
+        # Other threads look here first.
+        self._is_known[places] = True
 
     def _take_from_shelf(self, rows: IntArray) -> None:
         """Whole blocks of rows: those found there, and those of which much is asked for."""

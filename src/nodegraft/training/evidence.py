@@ -134,6 +134,26 @@ class Evidence:
         self._ridges = Memo[FrozenRidge](most=1)
         self._products: tuple[IntArray, Floats] = (self.view.rows[:0], np.zeros((0, 0)))
 
+    def grown(self, view: GraphView) -> "Evidence | None":
+        """The same of a graph that has grown; None for another graph.
+
+        Means and regressions of labels are taken over whose rows are still the same.
+
+        Args:
+            view: What may be seen of the graph now, kinds of edges weighed.
+        """
+        growth = view.growth_since(self.view)
+        if growth is None:
+            return None
+        features, stale = self.features.grown(view, growth), self.features.stale(growth)
+        child = Evidence(features, self._background, self.restarts, self._ridge, self._few_labels)
+        child._means = {
+            rows: means
+            for rows, means in self._means.items()
+            if not stale[np.frombuffer(rows, dtype=np.int64)].any()
+        }
+        return child
+
     @property
     def layers(self) -> range:
         """The numbers of the layers of rows."""

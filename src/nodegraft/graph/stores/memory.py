@@ -36,8 +36,6 @@ class MemoryStore:
 
     def __post_init__(self) -> None:
         features = _numbers(self.feature_matrix)
-        if features.ndim != 2:
-            raise DataError(f"Features need one row per node and columns: shape {features.shape}.")
         if not self.edges:
             raise DataError("A graph needs one kind of edges at least, which may have none.")
         for edges in self.edges.values():
@@ -46,10 +44,7 @@ class MemoryStore:
                     f"{len(self.keys)} keys, {features.shape[0]} feature rows and "
                     f"{edges.num_nodes} nodes in the edges: these must be equal."
                 )
-        stored = _stored(features)
-        if not np.isfinite(stored.data if is_sparse(stored) else stored).all():
-            raise DataError("Features hold NaN or infinite values: replace them first.")
-        object.__setattr__(self, "feature_matrix", stored)
+        object.__setattr__(self, "feature_matrix", checked_features(features))
 
     @property
     def relations(self) -> tuple[str, ...]:
@@ -68,6 +63,18 @@ class MemoryStore:
         return self.edges[relation]
 
 
+def checked_features(features: Matrix) -> Matrix:
+    """Feature rows as they are kept; what is no finite number is refused.
+
+    Args:
+        features: Dense or sparse rows.
+    """
+    stored = _stored(_numbers(features))
+    if not np.isfinite(stored.data if is_sparse(stored) else stored).all():
+        raise DataError("Features hold NaN or infinite values: replace them first.")
+    return stored
+
+
 def _numbers(features: Matrix) -> Matrix:
     plain = features if issparse(features) else np.asarray(features)
     if plain.dtype.kind not in "biuf":
@@ -75,6 +82,8 @@ def _numbers(features: Matrix) -> Matrix:
             f"Features must be numbers and are of type {plain.dtype}; for tables with text or "
             "categories see nodegraft.read_graph."
         )
+    if plain.ndim != 2:
+        raise DataError(f"Features need one row per node and columns: shape {plain.shape}.")
     return plain
 
 

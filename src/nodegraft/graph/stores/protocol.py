@@ -7,7 +7,7 @@ The questions are those of PyG's ``FeatureStore`` (rows of a feature matrix) and
 from typing import Protocol
 
 from nodegraft.graph.algebra.adjacency import Adjacency
-from nodegraft.graph.algebra.matrix import Matrix
+from nodegraft.graph.algebra.stacked import Stored
 from nodegraft.graph.keys import NodeKeys
 from nodegraft.graph.stores.shelf import Shelf
 
@@ -35,7 +35,7 @@ class GraphStore(Protocol):
         """The nodes, in row order."""
 
     @property
-    def feature_matrix(self) -> Matrix:
+    def feature_matrix(self) -> Stored:
         """One row per node, dense (perhaps mapped from disk) or CSR; only rows of it are read."""
 
     @property
