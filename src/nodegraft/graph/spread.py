@@ -1,7 +1,8 @@
 """Rows of X, SX, S²X and their like, of length 1, known by their products: with words, most are
 never formed."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from copy import copy
 from functools import cached_property
 from typing import Any
 
@@ -130,13 +131,17 @@ class SpreadFeatures:
             near = self.view.directed(rows, direction)
             yield near.hops[0].matrix @ near.features.matrix
 
-    def lengths(self, rows: IntArray) -> Floats:
+    def lengths(self, rows: IntArray, raw: Sequence[Matrix] | None = None) -> Floats:
         """How long each row was, layers x rows.
 
         Args:
             rows: Row numbers, ascending.
+            raw: The rows themselves, where they are at hand.
         """
         places = self.view.positions(rows)
+        if raw is not None:
+            unknown = np.flatnonzero(~self._is_known[places])
+            self._know(places[unknown], self._norms(one[unknown] for one in raw))
         if self.shelf.keeps:
             self._take_from_shelf(self._unknown(rows, places))
         unknown = self._unknown(rows, places)
@@ -149,8 +154,10 @@ class SpreadFeatures:
         return unknown
 
     def _measure(self, rows: IntArray) -> None:
-        norms = [row_norms(weigh_columns(one, self.columns)) for one in self.raw(rows)]
-        self._know(self.view.positions(rows), norms)
+        self._know(self.view.positions(rows), self._norms(self.raw(rows)))
+
+    def _norms(self, layers: Iterable[Matrix]) -> list[Floats]:
+        return [row_norms(weigh_columns(one, self.columns)) for one in layers]
 
     def _know(self, places: IntArray, lengths: Sequence[Floats] | Floats) -> None:
         for layer in self.layers:
@@ -183,7 +190,8 @@ class SpreadRows:
     def __init__(self, features: SpreadFeatures, rows: IntArray) -> None:
         self._features = features
         self._rows = rows
-        lengths = features.lengths(rows)
+        self._raw = None if features.view.has_sparse_features else list(features.raw(rows))
+        lengths = features.lengths(rows, self._raw)
         self.present = lengths > 0
         """Layers x nodes: whether the row has anything in it."""
         self._factors = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=self.present)
@@ -191,9 +199,30 @@ class SpreadRows:
     @cached_property
     def _dense(self) -> list[list[Any]] | None:
         """The rows themselves where they are dense, and no wider after a hop than before."""
-        if self._features.view.has_sparse_features:
+        if self._raw is None:
             return None
-        return [[np.asarray(one, dtype=np.float64)] for one in self._features.raw(self._rows)]
+        return [[np.asarray(one, dtype=np.float64)] for one in self._raw]
+
+    def part(self, places: IntArray) -> "SpreadRows":
+        """Some of these nodes, where rows are dense.
+
+        Args:
+            places: Where they stand among these.
+        """
+        part = copy(self)
+        vars(part).pop("_dense", None)
+        part._rows, part._raw = self._rows[places], [one[places] for one in self._raw or ()]
+        part.present, part._factors = self.present[:, places], self._factors[:, places]
+        return part
+
+    def dense(self, layer: int) -> Floats:
+        """The rows of one layer themselves, where they are dense; of length 1.
+
+        Args:
+            layer: Which one.
+        """
+        rows = np.asarray((self._raw or ())[layer], dtype=np.float64)
+        return rows * self._features.columns * self._factors[layer][:, None]
 
     @cached_property
     def _formed(self) -> list[list[Any]]:

@@ -15,9 +15,9 @@ parts, and a row is copied a few times at most."""
 class StackedRows:
     """A matrix whose rows lie in several parts; immutable.
 
-    >>> rows = StackedRows((np.eye(8), np.zeros((1, 8)))).with_rows(np.ones((1, 8)))
-    >>> rows.shape, len(rows.parts), rows.take(np.array([9, 0])).sum(axis=1).tolist()
-    ((10, 8), 2, [8.0, 1.0])
+    >>> rows = StackedRows((np.eye(8),)).with_rows(np.ones((1, 8)))
+    >>> rows.shape, len(rows.parts), rows.take(np.array([8, 0])).sum(axis=1).tolist()
+    ((9, 8), 2, [8.0, 1.0])
 
     Args:
         parts: One below the other, all dense or all sparse.
