@@ -78,7 +78,7 @@ def test_rows_that_do_not_exist_are_refused() -> None:
 @pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64, np.int64])
 def test_half_precision_is_stored_as_such_and_served_in_single(kind: type[np.number[Any]]) -> None:
     graph = small(X.astype(kind))
-    assert graph._store.feature_matrix.dtype == (np.float16 if kind is np.float16 else np.float32)
+    assert graph._features.dtype == (np.float16 if kind is np.float16 else np.float32)
     assert graph.features([2, 0]).dtype == np.float32
     assert dense(graph.features([2, 0])).tolist() == X[[2, 0]].tolist()
 

@@ -34,7 +34,8 @@ class Growth:
     touched: IntArray
     """Nodes whose edges of any kind are others, ascending."""
 
-    _reach: Memo[NDArray[np.bool_]] = field(default_factory=Memo, repr=False)
+    _reach: Memo[NDArray[np.bool_]] = field(default_factory=Memo, init=False, repr=False)
+    """What :meth:`within` found."""
 
     def within(self, hops: int) -> NDArray[np.bool_]:
         """Of every node, whether one that changed is at most so many steps away.

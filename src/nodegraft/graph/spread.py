@@ -140,8 +140,8 @@ class SpreadFeatures:
         """
         places = self.view.positions(rows)
         if raw is not None:
-            unknown = np.flatnonzero(~self._is_known[places])
-            self._know(places[unknown], self._norms(one[unknown] for one in raw))
+            new = np.flatnonzero(~self._is_known[places])
+            self._know(places[new], self._norms(one[new] for one in raw))
         if self.shelf.keeps:
             self._take_from_shelf(self._unknown(rows, places))
         unknown = self._unknown(rows, places)
@@ -222,7 +222,8 @@ class SpreadRows:
             layer: Which one.
         """
         rows = np.asarray((self._raw or ())[layer], dtype=np.float64)
-        return rows * self._features.columns * self._factors[layer][:, None]
+        dense: Floats = rows * self._features.columns * self._factors[layer][:, None]
+        return dense
 
     @cached_property
     def _formed(self) -> list[list[Any]]:

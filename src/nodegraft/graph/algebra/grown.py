@@ -3,6 +3,7 @@ were."""
 
 from collections.abc import Sequence
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,27 +50,27 @@ class GrownAdjacency(Adjacency):
         return Adjacency(ends.astype(kind), columns.astype(kind, copy=False), weights, directions)
 
     @property
-    def indptr(self) -> IntArray:  # type: ignore[override]
+    def indptr(self) -> IntArray:
         """As in one piece."""
         return self.whole.indptr
 
     @property
-    def indices(self) -> IntArray:  # type: ignore[override]
+    def indices(self) -> IntArray:
         """As in one piece."""
         return self.whole.indices
 
     @property
-    def weights(self) -> Weights | None:  # type: ignore[override]
+    def weights(self) -> Weights | None:
         """As in one piece."""
         return self.whole.weights if self.is_weighted else None
 
     @property
-    def directions(self) -> Directions | None:  # type: ignore[override]
+    def directions(self) -> Directions | None:
         """As in one piece."""
         return self.whole.directions if self.is_directed else None
 
     @property
-    def counted(self) -> None:  # type: ignore[override]
+    def counted(self) -> None:
         """Normalisation counts these edges."""
         return
 
@@ -79,7 +80,7 @@ class GrownAdjacency(Adjacency):
         return self._is_apart.size
 
     @cached_property
-    def num_edges(self) -> int:  # type: ignore[override]
+    def num_edges(self) -> int:
         """How many undirected edges."""
         before = self.nodes[self.nodes < self.base.num_nodes]
         more = self.apart.indices.size - int(self.base.degrees(before).sum())
@@ -268,7 +269,7 @@ def rows_of(adjacency: Adjacency, nodes: IntArray) -> Entries:
 
 
 def changed_rows(before: Adjacency, after: Adjacency, nodes: IntArray) -> IntArray:
-    """Of some nodes those whose rows are no longer the same, or are new.
+    """Of some nodes those with other neighbours or weights than before, and new ones.
 
     Args:
         before: The edges.
@@ -279,15 +280,17 @@ def changed_rows(before: Adjacency, after: Adjacency, nodes: IntArray) -> IntArr
     same = before.degrees(old) == after.degrees(old)
     one, other = before.entries_of(old[same]), after.entries_of(old[same])
     differs = np.zeros(one.rows.size, dtype=bool)
-    for mine, theirs in zip(one[1:], other[1:], strict=True):
+    for mine, theirs in zip(one[1:3], other[1:3], strict=True):
         if mine is not None and theirs is not None:
             differs |= mine != theirs
     same[np.flatnonzero(same)[one.rows[differs]]] = False
     return np.concatenate((old[~same], nodes[nodes >= before.num_nodes]))
 
 
-def _woven(second: NDArray[np.bool_], first_part: IntArray, second_part: IntArray) -> IntArray:  # type: ignore[type-arg]
-    """Two sequences as one: the mask says from which each item is taken."""
+def _woven(
+    second: NDArray[np.bool_], first_part: NDArray[Any], second_part: NDArray[Any]
+) -> NDArray[Any]:
+    """Two sequences as one: the mask says which items are of the second."""
     woven = np.empty(second.size, dtype=first_part.dtype)
     woven[~second], woven[second] = first_part, second_part
     return woven

@@ -106,8 +106,7 @@ class _Met:
         sent = np.repeat(shares[self._sources], self._counts)
         if self._target_weights is not None:
             sent *= self._target_weights
-        arriving: Floats = np.bincount(self._targets, sent, self.nodes.size)
-        return arriving + shares
+        return np.bincount(self._targets, sent, self.nodes.size) + shares
 
     def _look_around(self, sources: IntArray) -> None:
         """Take in the edges of nodes from which nobody was followed before."""

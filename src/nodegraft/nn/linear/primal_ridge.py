@@ -59,4 +59,5 @@ class PrimalRidge:
         from scipy.linalg import cho_solve
 
         solved: Floats = cho_solve((self._factor, True), means.T).T
-        return solved / (1.0 + np.einsum("ij,ij->i", means, solved))[:, None]
+        weights: Floats = solved / (1.0 + np.einsum("ij,ij->i", means, solved))[:, None]
+        return weights
