@@ -113,9 +113,13 @@ def measure(case: Case) -> Cost:
         rounds.append((grow, answer))
     grows, answers = zip(*rounds, strict=True)
     refresh, stale = timed(lambda: graph.refresh(graph.num_nodes))
-    tables = graph.node_keys.values(), graph.features(graph.rows), graph.edges()
+    keys, features, ends = graph.node_keys.values(), graph.features(graph.rows), graph.edges()
     fresh = deepcopy(model)
-    rebuild, rebuilt = timed(lambda: built(*tables))
+    rebuild, rebuilt = timed(
+        lambda: Graph.from_parts(
+            NodeKeys(keys), features, Adjacency.from_edges(*ends, num_nodes=len(keys))
+        )
+    )
     anew, _ = timed(lambda: fresh.predict(rebuilt, newest))
     middle = statistics.median(grows), statistics.median(answers)
     return Cost(*middle, rebuild, anew, stale, stale / max(refresh, 1e-9))
@@ -132,15 +136,6 @@ def grown(graph: Graph, case: Case, generator: np.random.Generator) -> Graph:
         ends[0, 1] = 0
     features = generator.standard_normal((NEW_NODES, FEATURES), dtype=np.float32)
     return graph.grow(new.tolist(), features, ends)
-
-
-def built(
-    keys: "np.ndarray[tuple[int], np.dtype[np.int64]]",
-    features: "np.ndarray[tuple[int, int], np.dtype[np.float32]]",
-    edges: "tuple[np.ndarray[tuple[int], np.dtype[np.int64]], ...]",
-) -> Graph:
-    """The same graph from all of its nodes and edges."""
-    return Graph.from_parts(NodeKeys(keys), features, Adjacency.from_edges(*edges, len(keys)))
 
 
 if __name__ == "__main__":
