@@ -22,7 +22,7 @@ from tests.slow_suite import examples
 
 often = settings(max_examples=examples(500, 50), deadline=None, derandomize=True)
 
-NODES, CLASSES = 240, {"a": range(12), "b": range(12, 17), "c": range(17, 40)}
+NODES, CLASSES = 300, {"a": range(12), "b": range(12, 17), "c": range(17, 40)}
 
 Pair = tuple[int, int, float]
 
@@ -48,7 +48,7 @@ class Tables:
             kind: Relation(
                 [(self.key(a), self.key(b)) for a, b, _ in some],
                 [weight for *_, weight in some] if kind == "heavy" else None,
-                directed=kind == "leading",
+                directed="leading" in kind,
             )
             for kind, some in edges.items()
         }
@@ -70,7 +70,7 @@ def drawn_features(draws: np.random.Generator, count: int, sparse: bool) -> Matr
 
 def first_tables(typed: bool, sparse: bool) -> Tables:
     draws = np.random.default_rng(2 * typed + sparse)
-    kinds = ("plain", "heavy", "leading") if typed else ("edges",)
+    kinds = ("plain", "heavy", "leading", "also leading") if typed else ("edges",)
     edges = {kind: drawn_edges(draws, NODES, 200 // len(kinds)) for kind in kinds}
     return Tables(drawn_features(draws, NODES, sparse), edges, typed, text=typed != sparse)
 

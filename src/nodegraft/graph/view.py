@@ -134,8 +134,11 @@ class GraphView:
         )
 
     def _directed_edges(self) -> Adjacency:
-        kinds = list(filter(self.is_directed, self.relations)) or self.relations
-        return self._among_visible(merged([self._store.adjacency(name) for name in kinds]))
+        kinds = [self._store.adjacency(name) for name in self._directed_kinds()]
+        return self._among_visible(merged(kinds))
+
+    def _directed_kinds(self) -> Sequence[str]:
+        return list(filter(self.is_directed, self.relations)) or self.relations
 
     def edges_of(self, relation: str) -> tuple[IntArray, IntArray, NDArray[np.float32] | None]:
         """The visible edges of one kind, each once: two arrays of rows, and their weights if any.
@@ -449,6 +452,10 @@ class GraphView:
         kinds = [self._store.adjacency(name) for name in self.relations]
         now = again_joined(edges, kinds, self._weights, touched)
         self._edges.put("visible", now)
+        leading = parent._edges.peek("directed")
+        if leading is not None:
+            some = [self._store.adjacency(name) for name in self._directed_kinds()]
+            self._edges.put("directed", again_joined(leading, some, None, touched))
         growth = Growth(now, changed_rows(edges, now, touched), touched)
         self._lineage.grown_from(parent, parent._lineage, growth)
         features = self._store.feature_matrix

@@ -146,7 +146,7 @@ class Evidence:
     def grown(self, view: GraphView) -> "Evidence | None":
         """The same of a graph that has grown; None for another graph.
 
-        Means and regressions of labels are taken over whose rows are still the same.
+        Means are taken over of labels whose rows are still the same.
 
         Args:
             view: What may be seen of the graph now, kinds of edges weighed.

@@ -27,7 +27,7 @@ class KeptLayer:
         self._places = places
 
     @classmethod
-    def of(cls, rows: Matrix) -> "KeptLayer":
+    def of(cls, rows: Stored) -> "KeptLayer":
         """A whole layer, as long as nothing has changed.
 
         Args:
