@@ -37,7 +37,7 @@ def placed(graph: Graph, place: Path) -> Graph:
 def wide_graph(kind: str = "float32", nodes: int = 300, seed: int = 0) -> Graph:
     """Of dense features in float32 or float16, or sparse ones."""
     graph = random_graph(kind == "sparse", nodes=nodes, edges=5 * nodes, seed=seed)
-    features = graph._store.feature_matrix
+    features = graph._features
     return graph if kind == "sparse" else graph.with_features(features.astype(kind))
 
 

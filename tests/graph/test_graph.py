@@ -78,7 +78,7 @@ def test_rows_that_do_not_exist_are_refused() -> None:
 @pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64, np.int64])
 def test_half_precision_is_stored_as_such_and_served_in_single(kind: type[np.number[Any]]) -> None:
     graph = small(X.astype(kind))
-    assert graph._store.feature_matrix.dtype == (np.float16 if kind is np.float16 else np.float32)
+    assert graph._features.dtype == (np.float16 if kind is np.float16 else np.float32)
     assert graph.features([2, 0]).dtype == np.float32
     assert dense(graph.features([2, 0])).tolist() == X[[2, 0]].tolist()
 
@@ -143,7 +143,7 @@ def test_growing_keeps_every_row(features: Matrix, new: Matrix) -> None:
     assert grown.keys_of(range(5)) == ["a", "b", "c", "e", "d"]
     assert dense(grown.features(range(5))).tolist() == [*X.tolist(), [9.0, 9.0], [9.0, 9.0]]
     assert np.stack(grown.edges(), axis=1).tolist() == [[0, 1], [0, 4], [1, 2]]
-    assert grown._store.feature_matrix.dtype == graph._store.feature_matrix.dtype
+    assert grown._features.dtype == graph._features.dtype
     assert graph.num_nodes == 3
 
 
@@ -158,7 +158,7 @@ def test_edges_alone_can_grow() -> None:
         ([1], np.ones((1, 2)), [], "same type"),
         (["d"], None, [], "1 new nodes need feature rows too"),
         (["d"], np.ones((1, 3)), [], "3 columns, the graph 2"),
-        (["d"], np.ones((2, 2)), [], "4 keys, 5 feature rows"),
+        (["d"], np.ones((2, 2)), [], "1 new nodes need as many feature rows, not 2"),
         (["d"], np.array([[np.nan, 0]]), [], "NaN"),
         ([], None, [("a", "z")], "'z'"),
     ],

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from nodegraft.base.errors import DataError, UnknownNodeError
+from nodegraft.graph.grown_keys import with_keys
 from nodegraft.graph.keys import NodeKeys
 
 TEXT = NodeKeys(["b", "é", "", "a"])
@@ -68,10 +69,10 @@ def test_keys_that_name_no_node_are_refused(keys: Sequence[Any], message: str) -
 
 
 def test_new_keys_come_after_the_old() -> None:
-    assert TEXT.extend(["z"]).rows(["b", "z"]).tolist() == [0, 4]
-    assert NodeKeys([]).extend(["a"]).at([0]) == ["a"]
-    assert NUMBERS.extend([]).values().tolist() == NUMBERS.values().tolist()
+    assert with_keys(TEXT, ["z"]).rows(["b", "z"]).tolist() == [0, 4]
+    assert with_keys(NodeKeys([]), ["a"]).at([0]) == ["a"]
+    assert with_keys(NUMBERS, []).values().tolist() == NUMBERS.values().tolist()
     with pytest.raises(DataError, match="more than once: 'a'"):
-        TEXT.extend(["z", "a"])
+        with_keys(TEXT, ["z", "a"])
     with pytest.raises(DataError, match="same type"):
-        TEXT.extend([1])
+        with_keys(TEXT, [1])

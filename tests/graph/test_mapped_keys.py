@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nodegraft.graph import mapped_keys
+from nodegraft.graph.grown_keys import with_keys
 from nodegraft.graph.keys import NodeKeys, key_array
 from nodegraft.graph.mapped_keys import MappedKeys, Stored, index_hashes
 from nodegraft.graph.packed_texts import PackedTexts
@@ -32,7 +33,8 @@ def test_keys_are_found_like_those_in_memory(keys: list[Any]) -> None:
     assert ours.array_at([1]).dtype == plain.array_at([1]).dtype
     assert ours.values().tolist() == keys
     assert (len(ours), ours.is_text) == (len(plain), plain.is_text)
-    assert ours.extend([9] if not plain.is_text else ["new"]).rows(keys).size == len(keys)
+    more = with_keys(ours, ["new"] if plain.is_text else [9])
+    assert more.rows([*keys, more.at([len(keys)])[0]]).tolist() == list(range(len(keys) + 1))
 
 
 @pytest.mark.parametrize("keys", [TEXTS, INTEGERS], ids=["text", "integers"])

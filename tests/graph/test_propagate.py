@@ -92,7 +92,7 @@ def test_a_journal_without_its_rows_does_not_count(tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", ["float32", "sparse"])
 def test_a_graph_without_numbers_has_layers_without_numbers(kind: str, tmp_path: Path) -> None:
     graph = wide_graph(kind, nodes=30)
-    empty = graph.with_features(0 * graph._store.feature_matrix)
+    empty = graph.with_features(0 * graph._features)
     for one in (empty, Graph([], np.zeros((0, 3)))):
         made = propagate(one, 1, folder=tmp_path)
         assert same_bits(made.folder.layer(1), in_memory(one, 1)[1])

@@ -115,7 +115,7 @@ def test_a_list_column_becomes_features(parquet: Write, kind: Any, stored: type)
     nodes = parquet("nodes", {"key": NODES["key"], "features": column})
     graph = read_tables(nodes, parquet("edges", EDGES)).graph
     assert rows(graph) == lists.tolist()
-    assert graph._store.feature_matrix.dtype == stored
+    assert graph._features.dtype == stored
 
 
 @pytest.mark.parametrize("lists", [[[1.0], [1.0, 2.0], [3.0]], [["x"], ["y"], ["z"]]])

@@ -29,7 +29,7 @@ def test_a_graph_comes_back_as_it_was(keys: list[Any], features: Matrix, tmp_pat
     assert back.content_hash == graph.content_hash
     assert back.keys_of(range(3)) == keys
     assert back.rows_of(keys[::-1]).tolist() == [2, 1, 0]
-    assert back._store.feature_matrix.dtype == graph._store.feature_matrix.dtype
+    assert back._features.dtype == graph._features.dtype
     assert type(back._store.feature_matrix) is type(graph._store.feature_matrix)
     assert back._adjacency.indices.dtype == np.int32
     assert document == {"note": ["é"]}

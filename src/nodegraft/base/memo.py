@@ -44,6 +44,40 @@ class Memo(Generic[Value]):
                     self._values[key] = value
                 return self._values[key]
 
+    def peek(self, key: Hashable) -> Value | None:
+        """The value of a key, if it was made.
+
+        Args:
+            key: What the value is known by.
+        """
+        return self._values.get(key)
+
+    def put(self, key: Hashable, value: Value) -> None:
+        """A value that was made elsewhere.
+
+        Args:
+            key: What it is known by.
+            value: It stays if the key has none.
+        """
+        self.get(key, lambda: value)
+
+    def values(self) -> list[Value]:
+        """What was made until now."""
+        with self._lock:
+            return list(self._values.values())
+
+    def followed(self, change: Callable[[Value], Value]) -> "Memo[Value]":
+        """A memo of what the values have become.
+
+        Args:
+            change: From a value to the next one.
+        """
+        memo = Memo[Value](self._most)
+        with self._lock:
+            made = dict(self._values)
+        memo._values = {key: change(value) for key, value in made.items()}
+        return memo
+
     def __reduce__(self) -> tuple[type["Memo[Value]"], tuple[int | None]]:
         return type(self), (self._most,)
 
@@ -76,6 +110,12 @@ class LatestMemo(Generic[Value]):
             ):
                 latest = self._latest = (tuple(map(ref, made_from)), make())
             return latest[1]
+
+    @property
+    def latest(self) -> Value | None:
+        """The last value, whatever it was made from."""
+        latest = self._latest
+        return None if latest is None else latest[1]
 
     def __reduce__(self) -> tuple[type["LatestMemo[Value]"], tuple[()]]:
         return type(self), ()

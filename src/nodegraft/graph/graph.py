@@ -7,15 +7,24 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, vstack
 
 from nodegraft.base.errors import DataError
 from nodegraft.graph.algebra.adjacency import Adjacency
-from nodegraft.graph.algebra.matrix import IntArray, Matrix, is_sparse
-from nodegraft.graph.algebra.relations import merged, weighed
+from nodegraft.graph.algebra.matrix import IntArray, Matrix
+from nodegraft.graph.algebra.relations import weighed
+from nodegraft.graph.algebra.stacked import in_one_piece, num_stored
+from nodegraft.graph.growing import (
+    MOST_TOUCHED,
+    is_more_of_the_same,
+    touched_rows,
+    with_feature_rows,
+    with_new_edges,
+)
+from nodegraft.graph.grown_keys import with_keys
 from nodegraft.graph.keys import Key, NodeKeys
 from nodegraft.graph.relation import Edges, Relation, relations_in
 from nodegraft.graph.stores.content import content_of
+from nodegraft.graph.stores.grown import GrownStore
 from nodegraft.graph.stores.memory import MemoryStore
 from nodegraft.graph.stores.protocol import EDGES, GraphStore, Recipe
 from nodegraft.graph.stores.shelf import Shelf
@@ -185,7 +194,7 @@ class Graph(GraphView):
         left = np.setdiff1d(self.rows, rows)
         edges = {name: one.induced(left) for name, one in self._kinds().items()}
         keys = NodeKeys(self._store.keys.array_at(left))
-        return Graph.from_parts(keys, self._store.feature_matrix[left], edges, self.recipe)
+        return Graph.from_parts(keys, self._features[left], edges, self.recipe)
 
     def merging_kinds(self) -> "Graph":
         """The same graph with edges of one kind, without weight or direction."""
@@ -204,7 +213,11 @@ class Graph(GraphView):
         return self._with_edges(edges)
 
     def _with_edges(self, edges: Adjacency | Mapping[str, Adjacency]) -> "Graph":
-        return Graph.from_parts(self._store.keys, self._store.feature_matrix, edges, self.recipe)
+        return Graph.from_parts(self._store.keys, self._features, edges, self.recipe)
+
+    @property
+    def _features(self) -> Matrix:
+        return in_one_piece(self._store.feature_matrix)
 
     def _kinds(self) -> dict[str, Adjacency]:
         return {name: self._store.adjacency(name) for name in self.relations}
@@ -228,8 +241,7 @@ class Graph(GraphView):
     @property
     def num_stored_features(self) -> int:
         """How many feature values are stored: the non-zero ones of sparse features, else all."""
-        features = self._store.feature_matrix
-        return int(features.nnz if is_sparse(features) else features.size)
+        return num_stored(self._store.feature_matrix)
 
     def edges(self) -> tuple[IntArray, IntArray]:
         """Every pair of joined nodes once, whatever the kind, as two arrays of rows."""
@@ -252,17 +264,22 @@ class Graph(GraphView):
             edges: Pairs of keys, old and new ones; where the graph has several kinds of edges, by
                 kind. A kind may be new; one that is known keeps its direction.
         """
-        all_keys = self._store.keys.extend(keys)
+        all_keys = with_keys(self._store.keys, keys)
         if len(all_keys) > self.num_nodes and features is None:
             raise DataError(f"{len(keys)} new nodes need feature rows too.")
         all_features = self._store.feature_matrix
         if features is not None:
-            all_features = _stacked(all_features, features)
-        kinds = {name: one.widened(len(all_keys)) for name, one in self._kinds().items()}
-        for name, new in self._new_relations(edges).items():
-            more = new.adjacency(all_keys)
-            kinds[name] = merged([kinds[name], more]) if name in kinds else more
-        return Graph.from_parts(all_keys, all_features, kinds, self.recipe)
+            added = len(all_keys) - self.num_nodes
+            all_features = with_feature_rows(all_features, features, added)
+        new = {name: one.entries(all_keys) for name, one in self._new_relations(edges).items()}
+        before = self._kinds()
+        kinds = with_new_edges(before, new, len(all_keys))
+        grown = Graph.from_store(GrownStore(all_keys, all_features, kinds, self.recipe))
+        touched = touched_rows(new.values(), self.num_nodes, len(all_keys))
+        few = MOST_TOUCHED * touched.size <= grown.num_nodes
+        if few and is_more_of_the_same(before, kinds):
+            grown._grow_from(self, touched)
+        return grown
 
     def _new_relations(self, edges: Edges) -> dict[str, Relation]:
         """New edges by kind, with the direction that their kind has here."""
@@ -276,7 +293,7 @@ class Graph(GraphView):
             )
         given = relations_in(edges, next(iter(known)))
         for name, new in given.items():
-            if name in known and known[name].directions is not None:
+            if name in known and known[name].is_directed:
                 given[name] = replace(new, directed=True)
             elif name in known and known[name].num_edges and new.directed:
                 raise DataError(f"Edges of kind {name!r} have no direction in this graph.")
@@ -293,12 +310,3 @@ class Graph(GraphView):
             f"Graph({self.num_nodes:,} nodes, {self.num_edges:,} undirected edges{kinds}, "
             f"{self.num_features:,} features)"
         )
-
-
-def _stacked(old: Matrix, new: Matrix) -> Matrix:
-    if new.ndim != 2 or old.shape[1] != new.shape[1]:
-        raise DataError(f"New feature rows have {new.shape[-1]} columns, the graph {old.shape[1]}.")
-    if is_sparse(old):
-        return csr_array(vstack((old, csr_array(new)), format="csr"))
-    dense = new.toarray() if is_sparse(new) else new
-    return np.concatenate((old, dense.astype(old.dtype)))

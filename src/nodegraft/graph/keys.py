@@ -112,18 +112,7 @@ class NodeKeys:
 
     def by_hash(self) -> IntArray:
         """All rows in the order of the hashes of their keys."""
-        return hash_order(self._values)
-
-    def extend(self, keys: Sequence[Key]) -> "NodeKeys":
-        """These keys and new ones after them; a key that exists already is refused.
-
-        Args:
-            keys: The new keys, of the same type as the old ones.
-        """
-        added = key_array(keys)
-        if len(self) and added.size and (added.dtype == object) != self.is_text:
-            raise DataError("New node keys must be of the same type as the old ones.")
-        return NodeKeys(np.concatenate((self._values, added)))
+        return hash_order(self.values())
 
 
 def _in_order(keys: Iterable[Key] | KeyArray) -> list[Any] | KeyArray:

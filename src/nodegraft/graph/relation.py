@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from nodegraft.base.errors import DataError
 from nodegraft.graph.algebra.adjacency import Adjacency
-from nodegraft.graph.algebra.entries import OUT, Weights, narrowed
+from nodegraft.graph.algebra.entries import OUT, Entries, Weights, both_ways, narrowed
 from nodegraft.graph.algebra.matrix import IntArray
 from nodegraft.graph.keys import Key, NodeKeys
 
@@ -44,6 +44,17 @@ class Relation:
         """
         source, target = _edge_rows(keys, self.pairs)
         return by_rows(source, target, len(keys), self.weights, self.directed)
+
+    def entries(self, keys: NodeKeys) -> Entries:
+        """The edges by rows, both ways and in the order given.
+
+        Args:
+            keys: All nodes, in row order.
+        """
+        source, target = _edge_rows(keys, self.pairs)
+        weights = None if self.weights is None else _checked(self.weights, source.size)
+        directions = np.full(source.size, OUT) if self.directed else None
+        return both_ways(source, target, weights, directions)
 
 
 Edges: TypeAlias = Pairs | Relation | Mapping[str, Pairs | Relation]

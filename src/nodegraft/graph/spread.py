@@ -19,6 +19,7 @@ from nodegraft.graph.algebra.matrix import (
     weigh_columns,
 )
 from nodegraft.graph.algebra.panels import PANEL, times_columns
+from nodegraft.graph.lineage import Growth
 from nodegraft.graph.view import GraphView
 
 Floats = NDArray[np.float64]
@@ -62,7 +63,32 @@ class SpreadFeatures:
         self.directions = (OUT, IN) if directions else ()
         self.shelf = view.shelf.under(hops, len(self.directions), columns)
         """Where what these rows say outlives the process."""
-        self._lengths = np.full((len(self.layers), view.num_nodes), np.nan)
+        self._lengths = np.zeros((len(self.layers), view.num_nodes))
+        self._is_known = np.zeros(view.num_nodes, dtype=bool)
+
+    def grown(self, view: GraphView, growth: Growth) -> "SpreadFeatures":
+        """The same of a graph that has grown: lengths are taken over where no row has changed.
+
+        Args:
+            view: What may be seen of the graph now.
+            growth: What changed.
+        """
+        child = SpreadFeatures(view, self.hops, self.columns, bool(self.directions))
+        kept = np.flatnonzero(self._is_known & ~self.stale(growth)[: self._is_known.size])
+        child._know(kept, self._lengths[:, kept])
+        return child
+
+    def stale(self, growth: Growth) -> NDArray[np.bool_]:
+        """Of every node, whether growth changed one of its rows.
+
+        Args:
+            growth: What changed.
+        """
+        stale = growth.within(self.hops)
+        if self.directions:
+            stale = stale.copy()
+            stale[growth.touched] = True
+        return stale
 
     @property
     def powers(self) -> range:
@@ -124,8 +150,9 @@ class SpreadFeatures:
         """
         places = self.view.positions(rows)
         if layers is not None:
-            if self._unknown(rows, places).size:
-                self._know(places, self._norms(layers))
+            new = np.flatnonzero(~self._is_known[places])
+            if new.size:
+                self._know(places[new], self._norms(one[new] for one in layers))
             return self._lengths[:, places]
         if self.shelf.keeps:
             self._take_from_shelf(self._unknown(rows, places))
@@ -135,7 +162,7 @@ class SpreadFeatures:
         return self._lengths[:, places]
 
     def _unknown(self, rows: IntArray, places: IntArray) -> IntArray:
-        unknown: IntArray = rows[np.isnan(self._lengths[0, places])]
+        unknown: IntArray = rows[~self._is_known[places]]
         return unknown
 
     def _measure(self, rows: IntArray) -> None:
@@ -145,9 +172,10 @@ class SpreadFeatures:
         return [row_norms(weigh_columns(one, self.columns)) for one in layers]
 
     def _know(self, places: IntArray, lengths: Sequence[Floats] | Floats) -> None:
-        # The first is what tells that a node is known: it is put in place last.
-        for layer in reversed(self.layers):
+        for layer in self.layers:
             self._lengths[layer, places] = lengths[layer]
+        # Other threads look here first.
+        self._is_known[places] = True
 
     def _take_from_shelf(self, rows: IntArray) -> None:
         """Whole blocks of rows: those found there, and those of which much is asked for."""
@@ -183,6 +211,27 @@ class SpreadRows:
         """Layers x nodes: whether the row has anything in it."""
         self.factors = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=self.present)
         """Layers x nodes: what makes the row one of length 1."""
+
+    def part(self, places: IntArray) -> "SpreadRows":
+        """Some of these nodes, where rows are dense.
+
+        Args:
+            places: Where they stand among these.
+        """
+        part = copy(self)
+        part._rows, part._dense = self._rows[places], [one[places] for one in self._dense or ()]
+        part.present, part.factors = self.present[:, places], self.factors[:, places]
+        return part
+
+    def dense(self, layer: int) -> Floats:
+        """The rows of one layer themselves, where they are dense; of length 1.
+
+        Args:
+            layer: Which one.
+        """
+        rows = np.asarray((self._dense or ())[layer], dtype=np.float64)
+        dense: Floats = rows * self._features.columns * self.factors[layer][:, None]
+        return dense
 
     @cached_property
     def _formed(self) -> list[list[Any]]:

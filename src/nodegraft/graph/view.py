@@ -17,12 +17,16 @@ from nodegraft.base.measure import available_bytes
 from nodegraft.base.memo import Memo
 from nodegraft.graph.algebra.adjacency import Adjacency
 from nodegraft.graph.algebra.diffusion import Diffusion, WalkTable
-from nodegraft.graph.algebra.matrix import FloatArray, IntArray, Matrix, is_sparse, take_rows
+from nodegraft.graph.algebra.grown import again_joined, changed_rows
+from nodegraft.graph.algebra.matrix import FloatArray, IntArray, Matrix
 from nodegraft.graph.algebra.operator import Operator
 from nodegraft.graph.algebra.propagation import PropagatedFeatures
 from nodegraft.graph.algebra.relations import merged, weighed
+from nodegraft.graph.algebra.stacked import holds_sparse, in_one_piece, num_stored, some_rows
 from nodegraft.graph.blocks.operator_folder import OperatorFolder
+from nodegraft.graph.hash_order import FOLLOWED, HashOrder
 from nodegraft.graph.keys import Key, KeyArray, hash_order, key_hashes
+from nodegraft.graph.lineage import Growth, Lineage
 from nodegraft.graph.neighbourhood import Neighbourhood
 from nodegraft.graph.rows import Rows, row_numbers
 from nodegraft.graph.stores.protocol import GraphStore, Recipe
@@ -65,7 +69,8 @@ class GraphView:
         self._diffusion = Memo[Diffusion]()
         self._parts = Memo[Neighbourhood]()
         self._weighed = Memo[GraphView](most=4)
-        self._order = Memo[IntArray]()
+        self._order = Memo[HashOrder]()
+        self._lineage = Lineage[GraphView]()
 
     @property
     def _adjacency(self) -> Adjacency:
@@ -114,7 +119,7 @@ class GraphView:
         Args:
             relation: One of :attr:`relations`.
         """
-        return self._store.adjacency(relation).directions is not None
+        return self._store.adjacency(relation).is_directed
 
     @property
     def has_directions(self) -> bool:
@@ -140,8 +145,11 @@ class GraphView:
         )
 
     def _directed_edges(self) -> Adjacency:
-        kinds = list(filter(self.is_directed, self.relations)) or self.relations
-        return self._among_visible(merged([self._store.adjacency(name) for name in kinds]))
+        kinds = [self._store.adjacency(name) for name in self._directed_kinds()]
+        return self._among_visible(merged(kinds))
+
+    def _directed_kinds(self) -> Sequence[str]:
+        return list(filter(self.is_directed, self.relations)) or self.relations
 
     def edges_of(self, relation: str) -> tuple[IntArray, IntArray, NDArray[np.float32] | None]:
         """The visible edges of one kind, each once: two arrays of rows, and their weights if any.
@@ -190,7 +198,7 @@ class GraphView:
     @property
     def has_sparse_features(self) -> bool:
         """Whether feature rows are sparse."""
-        return is_sparse(self._store.feature_matrix)
+        return holds_sparse(self._store.feature_matrix)
 
     @property
     def has_text_keys(self) -> bool:
@@ -288,7 +296,7 @@ class GraphView:
             rows: Row numbers.
         """
         self.positions(rows)
-        return take_rows(self._store.feature_matrix, np.asarray(rows, dtype=np.int64))
+        return some_rows(self._store.feature_matrix, np.asarray(rows, dtype=np.int64))
 
     def full_batch(self, hops: int) -> Neighbourhood:
         """The neighbourhood of every visible node, in the order of :attr:`rows`.
@@ -308,8 +316,8 @@ class GraphView:
     def _require_memory(self) -> None:
         """The whole graph must fit: its features in float32, and S, which is made by way of A."""
         available = available_bytes()
-        features, entries = self._store.feature_matrix, self._adjacency.indices
-        numbers = 2 * features.nnz if is_sparse(features) else features.size
+        entries = self._adjacency.indices
+        numbers = num_stored(self._store.feature_matrix) * (1 + self.has_sparse_features)
         visible = int(numbers * self.num_nodes / max(len(self._store.keys), 1))
         needed = 4 * visible + 2 * (4 + entries.itemsize) * (entries.size + self.num_nodes)
         if available is not None and needed > available:
@@ -370,7 +378,8 @@ class GraphView:
         if place is None or self._rows is not None or self._full_degrees:
             return None
         store = self._store
-        return OperatorFolder.of(place, store.fingerprint, self._weights, store.feature_matrix)
+        features = in_one_piece(store.feature_matrix)
+        return OperatorFolder.of(place, store.fingerprint, self._weights, features)
 
     def diffused(
         self, starts: Sequence[IntArray], rows: IntArray, restarts: Sequence[float]
@@ -434,13 +443,73 @@ class GraphView:
             without: Rows that are left out.
         """
         order = self._order.get("hashes", self._by_hash)
-        some = order[: count + without.size]
+        if not order.reaches(count + without.size):
+            order = self._order.get("all hashes", self._by_hash)
+        some = order.rows[: count + without.size]
         return np.sort(some[~np.isin(some, without)][:count])
 
-    def _by_hash(self) -> IntArray:
+    def _by_hash(self) -> HashOrder:
         if self._rows is None:
-            return self._store.keys.by_hash()
-        return self.rows[hash_order(self.key_array_of(self.rows))]
+            rows = self._store.keys.by_hash()
+        else:
+            rows = self._rows[hash_order(self.key_array_of(self._rows))]
+        return HashOrder(rows, key_hashes(self.key_array_of(rows[:FOLLOWED])))
+
+    def growth_since(self, earlier: "GraphView") -> Growth | None:
+        """What changed since this graph was another one; None where it did not grow from that.
+
+        Args:
+            earlier: What may have been seen of a graph before.
+        """
+        return self._lineage.since(earlier)
+
+    def refresh(self, most: int) -> int:
+        """Work out again what growth made stale, before somebody asks for it; how many rows.
+
+        Answers are the same without: whoever needs a stale row makes it.
+
+        Args:
+            most: At most so many rows.
+        """
+        made = 0
+        for layers in self._propagated.values():
+            made += layers.refresh(most - made)
+        for view in self._weighed.values():
+            made += view.refresh(most - made)
+        return made
+
+    def _grow_from(self, parent: "GraphView", touched: IntArray) -> None:
+        """Take over what was worked out about a smaller graph, as far as it still holds.
+
+        Args:
+            parent: A view of the graph before it grew; rows mean the same nodes.
+            touched: The rows whose edges of any kind are others, new ones among them.
+        """
+        edges = parent._edges.peek("visible")
+        if edges is None:
+            return
+        kinds = [self._store.adjacency(name) for name in self.relations]
+        now = again_joined(edges, kinds, self._weights, touched)
+        self._edges.put("visible", now)
+        leading = parent._edges.peek("directed")
+        if leading is not None:
+            some = [self._store.adjacency(name) for name in self._directed_kinds()]
+            self._edges.put("directed", again_joined(leading, some, None, touched))
+        growth = Growth(now, changed_rows(edges, now, touched), touched)
+        self._lineage.grown_from(parent, parent._lineage, growth)
+        features = self._store.feature_matrix
+        self._propagated = parent._propagated.followed(
+            lambda one: one.grown(now, features, growth.within)
+        )
+        self._diffusion = parent._diffusion.followed(
+            lambda one: one.grown(now, growth.changed, self.shelf)
+        )
+        new = np.arange(parent.num_nodes, self.num_nodes)
+        self._order = parent._order.followed(lambda one: one.grown(new, self.key_array_of(new)))
+        for view in parent._weighed.values():
+            child = GraphView(self._store, weights=view._weights)
+            child._grow_from(view, touched)
+            self._weighed.put(view._weights, child)
 
     def __repr__(self) -> str:
         everyone = len(self._store.keys)

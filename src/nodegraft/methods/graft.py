@@ -322,6 +322,10 @@ class Graft(Derived[_Scorer]):
 
     def _evidence(self, view: GraphView) -> Evidence:
         def made() -> Evidence:
+            latest = self._seen.latest
+            grown = latest.grown(self._weighing(view)) if latest is not None else None
+            if grown is not None:
+                return grown
             features = self._features(view, self.directed_)
             return Evidence(features, self.background_, self._restarts, self.ridge, self.few_labels)
 

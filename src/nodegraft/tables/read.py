@@ -11,6 +11,7 @@ from nodegraft.base.errors import DataError
 from nodegraft.base.parameters.validate import validate_value
 from nodegraft.graph.algebra.matrix import IntArray
 from nodegraft.graph.graph import Graph
+from nodegraft.graph.grown_keys import with_keys
 from nodegraft.graph.keys import KeyArray, NodeKeys
 from nodegraft.graph.relation import Edges
 from nodegraft.graph.stores.protocol import EDGES
@@ -180,7 +181,7 @@ def grow_tables(
         encoded = recipe.encode(table, keys)
         matrix, findings = encoded.matrix, [*findings, *encoded.findings]
         texts = recipe.texts(table)
-    together = graph.node_keys.extend(keys.tolist())
+    together = with_keys(graph.node_keys, keys.tolist())
     given = read_edges(edges, EdgeColumns(source, target, edge_type, edge_weight), together)
     findings += given.findings
     count = len(together), given.source.size, recipe.num_features

@@ -1,8 +1,9 @@
 """What a graph says of nodes and classes: the signals that graft weighs."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import groupby, islice
+from operator import itemgetter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +20,7 @@ from nodegraft.nn.linear.frozen_ridge import FrozenRidge
 from nodegraft.nn.linear.loglinear import Signals
 from nodegraft.nn.mixture import responsibilities
 from nodegraft.training.class_vectors import ClassVectors
-from nodegraft.training.first_classes import FirstClasses, regressed
+from nodegraft.training.first_classes import FirstClasses, regressed, regressed_narrow
 
 Floats = NDArray[np.float64]
 
@@ -39,8 +40,15 @@ FEW = 10
 RIDGE_LABELS, MOST_RIDGE_LABELS = 60, 3000
 """So many labels of each first class, and of all together, take part in the regression."""
 
+NARROW = 4
+"""Dense rows with so many times fewer columns, in all hops, than there are labels in the regression
+are regressed by columns instead of labels."""
+
 PENALTY = 0.03
 """Of the regression, in which rows have length 1."""
+
+HELD_NUMBERS = 2**23
+"""Dense rows of labels are looked at in batches of so many numbers."""
 
 KEPT_NUMBERS = 2**26
 """Means of sets of labels are kept for another time, up to half a gigabyte."""
@@ -146,7 +154,28 @@ class Evidence:
         self._few_labels = few_labels
         self._means: dict[bytes, tuple[Floats, ...]] = {}
         self._ridges = Memo[FrozenRidge](most=1)
+        self._latest: tuple[IntArray, SpreadRows | None] = (self.view.rows[:0], None)
         self._products: tuple[IntArray, Floats] = (self.view.rows[:0], np.zeros((0, 0)))
+
+    def grown(self, view: GraphView) -> "Evidence | None":
+        """The same of a graph that has grown; None for another graph.
+
+        Means are taken over of labels whose rows are still the same.
+
+        Args:
+            view: What may be seen of the graph now, kinds of edges weighed.
+        """
+        growth = view.growth_since(self.view)
+        if growth is None:
+            return None
+        features, stale = self.features.grown(view, growth), self.features.stale(growth)
+        child = Evidence(features, self._background, self.restarts, self._ridge, self._few_labels)
+        child._means = {
+            rows: means
+            for rows, means in self._means.items()
+            if not stale[np.frombuffer(rows, dtype=np.int64)].any()
+        }
+        return child
 
     @property
     def layers(self) -> range:
@@ -183,20 +212,33 @@ class Evidence:
         return Taught(counts, starts, means)
 
     def _mean_rows(self, sets: dict[bytes, IntArray]) -> dict[bytes, tuple[Floats, ...]]:
-        # Dense rows set by set: a product of matrices has other last bits in other company.
-        alone = not self.view.has_sparse_features
-        together = [{name: sets[name]} for name in sets] if alone else [sets]
+        if not sets:
+            return {}
+        if not self.view.has_sparse_features:
+            return self._dense_means(sets)
+        rows = np.unique(np.concatenate(list(sets.values())))
+        shares = np.zeros((rows.size, len(sets)))
+        for column, members in enumerate(sets.values()):
+            shares[np.searchsorted(rows, members), column] = 1.0 / members.size
+        near = self.features.rows(rows)
+        means = [near.sums(layer, shares) for layer in self.layers]
+        # Copies, so that forgetting one mean frees it.
+        return {
+            name: tuple(one[column].copy() for one in means) for column, name in enumerate(sets)
+        }
+
+    def _dense_means(self, sets: dict[bytes, IntArray]) -> dict[bytes, tuple[Floats, ...]]:
+        """Set by set: a product of matrices has other last bits in other company."""
         found: dict[bytes, tuple[Floats, ...]] = {}
-        for some in together if sets else ():
-            rows = np.unique(np.concatenate(list(some.values())))
-            shares = np.zeros((rows.size, len(some)))
-            for column, members in enumerate(some.values()):
-                shares[np.searchsorted(rows, members), column] = 1.0 / members.size
+        most = HELD_NUMBERS // (len(self.layers) * self.features.columns.size)
+        for some in _batches(sets, most):
+            rows = np.unique(np.concatenate([sets[name] for name in some]))
             near = self.features.rows(rows)
-            means = [near.sums(layer, shares) for layer in self.layers]
-            for column, name in enumerate(some):
-                # Copies, so that forgetting one mean frees it.
-                found[name] = tuple(one[column].copy() for one in means)
+            for name in some:
+                part = near.part(np.searchsorted(rows, sets[name]))
+                even = np.full((sets[name].size, 1), 1.0 / sets[name].size)
+                found[name] = tuple(part.sums(layer, even)[0].copy() for layer in self.layers)
+            self._latest = rows, near
         return found
 
     def first_classes(
@@ -218,12 +260,28 @@ class Evidence:
         owners = np.repeat(np.arange(columns.size), [rows.size for rows in labels])
         order = np.argsort(np.concatenate(labels), kind="stable")
         rows, owners = np.concatenate(labels)[order], owners[order]
+        near = self._rows(rows)
+        if not practice and self._is_narrow(rows.size):
+            means = taught.means
+            found = regressed_narrow(self.features, near, owners, means, columns, PENALTY)
+            return FirstClasses(centre, found)
         ridge = self._ridges.get(
             (practice, rows.tobytes(), owners.tobytes()),
             lambda: self._regression(rows, owners, practice),
         )
-        near = self.features.rows(rows)
         return FirstClasses(centre, regressed(ridge, self.features, near, taught.means, columns))
+
+    def _is_narrow(self, labels: int) -> bool:
+        width = len(self.features.powers) * self.view.num_features
+        return not self.view.has_sparse_features and NARROW * width <= labels
+
+    def _rows(self, rows: IntArray) -> SpreadRows:
+        """Of some nodes; where they are among those whose means were made last, a part of these."""
+        held, near = self._latest
+        places = np.minimum(np.searchsorted(held, rows), max(held.size - 1, 0))
+        if near is None or not np.array_equal(held[places], rows):
+            return self.features.rows(rows)
+        return near.part(places)
 
     def _regression(self, rows: IntArray, owners: NDArray[np.int64], practice: bool) -> FrozenRidge:
         """Among some labels; outside of practice it is looked for on the graph's shelf."""
@@ -400,3 +458,10 @@ def fair_sample(view: GraphView, rows: IntArray, most: int) -> IntArray:
         most: How many.
     """
     return rows if rows.size <= most else rows[hash_order(view.key_array_of(rows))[:most]]
+
+
+def _batches(sets: dict[bytes, IntArray], most: int) -> Iterator[list[bytes]]:
+    """Sets one after the other, so many that together they have about so many members."""
+    held = np.cumsum([rows.size for rows in sets.values()])
+    for _, some in groupby(zip(sets, held // max(most, 1), strict=True), key=itemgetter(1)):
+        yield [name for name, _ in some]

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from nodegraft.graph.spread import SpreadFeatures, SpreadRows
 from nodegraft.nn.linear.frozen_ridge import FrozenRidge
+from nodegraft.nn.linear.primal_ridge import PrimalRidge
 
 Floats = NDArray[np.float64]
 
@@ -55,3 +56,32 @@ def regressed(
     for hop in hops:
         found[hop][later] += own[:, None] * joining[hop]
     return found
+
+
+def regressed_narrow(
+    features: SpreadFeatures,
+    labels: SpreadRows,
+    owners: NDArray[np.int64],
+    means: Sequence[Floats],
+    first: NDArray[np.int64],
+    penalty: float,
+) -> list[Floats]:
+    """The same as :func:`regressed`, of rows that are dense and narrow.
+
+    Args:
+        features: The rows of all nodes.
+        labels: Those of the first classes' labels.
+        owners: Which of the first classes each label is of.
+        means: For each layer the mean row of every class.
+        first: Where the first classes stand among all.
+        penalty: Of the regression.
+    """
+    hops, root = features.powers, np.sqrt(len(features.powers))
+    ridge = PrimalRidge.solved(
+        np.hstack([labels.dense(hop) for hop in hops]) / root, owners, penalty
+    )
+    later = np.setdiff1d(np.arange(len(means[0])), first)
+    weights = np.zeros((len(means[0]), ridge.weights.shape[1]))
+    weights[first] = ridge.weights
+    weights[later] = ridge.joined(np.hstack([means[hop][later] for hop in hops]) / root)
+    return np.split(weights / root, len(hops), axis=1)

@@ -51,7 +51,7 @@ def expect_same(built: Graph, read: Graph) -> None:
     assert built.content_hash == read.content_hash
     assert built.recipe == read.recipe
     assert type(built._store.feature_matrix) is type(read._store.feature_matrix)
-    assert built._store.feature_matrix.dtype == read._store.feature_matrix.dtype
+    assert built._features.dtype == read._features.dtype
     assert built.relations == read.relations
     for name in read.relations:
         expect_same_edges(built._store.adjacency(name), read._store.adjacency(name))
@@ -98,6 +98,23 @@ def test_a_model_answers_the_same(tmp_path: Path) -> None:
         for graph in (read, load_graph(tmp_path / "graph"))
     ]
     assert built.graph.num_nodes == read.num_nodes
+    np.testing.assert_array_equal(scores[0], scores[1])
+
+
+@pytest.mark.parametrize("options", ["words", "lists"])
+def test_a_graph_on_disk_can_grow(options: str, tmp_path: Path) -> None:
+    columns: dict[str, Any] = {"words": {"text": "text"}, "lists": {"features": "half"}}[options]
+    tables = write_tables(tmp_path, "text")
+    read = read_tables(*tables, edge_type="kind", **columns).graph
+    build_graph(*tables, tmp_path / "graph", memory=SMALL, edge_type="kind", **columns)
+    keys = [key for key in node_keys("text").tolist() if key]
+    labels = {"a": keys[:8], "b": keys[20:28], "c": keys[40:48]}
+    scores = []
+    for graph in (read, load_graph(tmp_path / "graph")):
+        model = Graft(seed=3).fit(graph, labels)
+        model.predict(graph, keys[60:90])
+        grown = graph.grow(["new"], graph.features([0]), {"cites": [("new", keys[3])]})
+        scores.append(model.predict_proba(grown, ["new", *keys[60:90]]))
     np.testing.assert_array_equal(scores[0], scores[1])
 
 

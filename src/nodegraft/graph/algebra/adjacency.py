@@ -97,6 +97,16 @@ class Adjacency:
         """How many undirected edges."""
         return self.indices.size // 2
 
+    @property
+    def is_weighted(self) -> bool:
+        """Whether edges have weights."""
+        return self.weights is not None
+
+    @property
+    def is_directed(self) -> bool:
+        """Whether edges have a direction."""
+        return self.directions is not None
+
     def degrees(self, nodes: IntArray | None = None) -> IntArray:
         """Number of neighbours.
 
@@ -147,6 +157,20 @@ class Adjacency:
         counts, places = self._places(nodes)
         weights = None if self.weights is None else self.weights[places]
         return counts, self.indices[places], weights
+
+    def entries_of(self, nodes: IntArray) -> Entries:
+        """All that is stored of some nodes; rows are their places among these.
+
+        Args:
+            nodes: Node numbers.
+        """
+        counts, places = self._places(nodes)
+        return Entries(
+            np.repeat(np.arange(nodes.size), counts),
+            self.indices[places],
+            None if self.weights is None else self.weights[places],
+            None if self.directions is None else self.directions[places],
+        )
 
     def _places(self, nodes: IntArray) -> tuple[IntArray, IntArray]:
         """How many entries each node has, and where they are."""
@@ -238,14 +262,14 @@ class Adjacency:
             direction: Seen from the row.
             nodes: The rows; None for all nodes.
         """
-        counts, places = self._places(np.arange(self.num_nodes) if nodes is None else nodes)
-        owner, columns = np.repeat(np.arange(counts.size), counts), self.indices[places]
-        chosen = np.zeros(places.size, dtype=bool)
-        if self.directions is not None:
-            chosen = (self.directions[places] & direction) > 0
+        asked = np.arange(self.num_nodes) if nodes is None else nodes
+        owner, columns, _, directions = self.entries_of(asked)
+        chosen = np.zeros(owner.size, dtype=bool)
+        if directions is not None:
+            chosen = (directions & direction) > 0
         ones = np.ones(int(chosen.sum()), dtype=np.float32)
-        ends = np.concatenate(([0], np.cumsum(np.bincount(owner[chosen], minlength=counts.size))))
-        return csr_array((ones, columns[chosen], ends), shape=(counts.size, self.num_nodes))
+        ends = np.concatenate(([0], np.cumsum(np.bincount(owner[chosen], minlength=asked.size))))
+        return csr_array((ones, columns[chosen], ends), shape=(asked.size, self.num_nodes))
 
     @cached_property
     def normalised(self) -> "csr_array[Any]":

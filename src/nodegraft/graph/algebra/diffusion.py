@@ -1,12 +1,14 @@
 """Where walks that start at labelled nodes are likely to be: structure, without any feature."""
 
 from collections.abc import Container, Iterator, Sequence
+from functools import cached_property
 from threading import Lock
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nodegraft.graph.algebra.adjacency import Adjacency
+from nodegraft.graph.algebra.local_walk import LocalWalks
 from nodegraft.graph.algebra.matrix import IntArray
 from nodegraft.graph.stores.shelf import Shelf
 
@@ -66,9 +68,10 @@ class Diffusion:
         shelf: Shelf | None = None,
     ) -> None:
         self._adjacency = adjacency
+        self._restarts, self._full_pass_entries = tuple(restarts), full_pass_entries
         self._shares = _shares_ended(restarts)
         self._decay = 1.0 - min(restarts)
-        self._local = adjacency.indices.size > full_pass_entries
+        self._local = 2 * adjacency.num_edges > full_pass_entries
         self._shelf = (shelf or Shelf()).under("walks", list(restarts))
         self._found: dict[bytes, Reached] = {}
         self._lock = Lock()
@@ -159,33 +162,30 @@ class Diffusion:
 
     def _walk(self, start: IntArray) -> Reached:
         """One set, looking at no more of the graph than its walkers reach."""
-        nodes, walkers = start, self._roots(start) / start.size
-        met, passing, steps = [], [], []
-        still = float(np.clip(start.size, FEWEST_STARTS, MOST_STARTS))
-        for _ in range(self._shares.shape[1]):
-            met.append(nodes)
-            passing.append(walkers)
-            steps.append(nodes.size)
-            edges = self._adjacency.degrees(nodes) + 1
-            followed = walkers * still >= TOLERANCE * edges
-            nodes, still = nodes[followed], still * self._decay
-            shares = walkers[followed] / (self._adjacency.weighted_degrees(nodes) + 1.0)
-            counts, neighbours, weights = self._adjacency.weighted_neighbours(nodes)
-            onward = np.repeat(shares, counts)
-            nodes, walkers = _summed(
-                np.concatenate((nodes, neighbours)),
-                np.concatenate((shares, onward if weights is None else onward * weights)),
-            )
-        nodes, place = np.unique(np.concatenate(met), return_inverse=True)
-        mass = [
-            np.bincount(place, np.repeat(share, steps) * np.concatenate(passing), nodes.size)
-            for share in self._shares
-        ]
-        return _reached(nodes, (np.stack(mass) / self._roots(nodes)).astype(np.float32))
+        weight = float(np.clip(start.size, FEWEST_STARTS, MOST_STARTS))
+        return _reached(*self._walks.walk(start, weight))
 
-    def _roots(self, nodes: IntArray) -> NDArray[np.float64]:
-        roots: NDArray[np.float64] = np.sqrt(self._adjacency.weighted_degrees(nodes) + 1.0)
-        return roots
+    @cached_property
+    def _walks(self) -> LocalWalks:
+        return LocalWalks(self._adjacency, TOLERANCE, self._decay, self._shares)
+
+    def grown(self, adjacency: Adjacency, changed: IntArray, shelf: Shelf) -> "Diffusion":
+        """The same of a graph that has grown; sets whose walks met nothing new are looked up.
+
+        Args:
+            adjacency: The edges now.
+            changed: The nodes whose edges are others, ascending.
+            shelf: Where mass can outlive the process.
+        """
+        child = Diffusion(adjacency, self._restarts, self._full_pass_entries, shelf)
+        if self._local and child._local:
+            with self._lock:
+                child._found = {
+                    name: reached
+                    for name, reached in self._found.items()
+                    if not _is_any_in(changed, reached[0])
+                }
+        return child
 
 
 class WalkTable:
@@ -265,7 +265,6 @@ def _reached(nodes: IntArray, mass: NDArray[np.float32]) -> Reached:
     return nodes, mass, mass.sum(axis=1, dtype=np.float64)
 
 
-def _summed(nodes: IntArray, values: NDArray[np.float64]) -> tuple[IntArray, NDArray[np.float64]]:
-    met, place = np.unique(nodes, return_inverse=True)
-    sums: NDArray[np.float64] = np.bincount(place, values, met.size).astype(np.float64)
-    return met, sums
+def _is_any_in(some: IntArray, nodes: IntArray) -> bool:
+    places = np.minimum(np.searchsorted(nodes, some), nodes.size - 1)
+    return bool((nodes[places] == some).any())

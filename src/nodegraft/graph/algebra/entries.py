@@ -111,6 +111,20 @@ def compressed(
     # Every node that is a column is a row, too.
     if rows.size and not 0 <= rows.min() <= rows.max() < num_rows:
         raise ValueError(f"edges name nodes that are not among {num_rows}")
+    rows, columns, weights, directions = distinct(entries, summed=summed)
+    ends = np.concatenate(([0], np.cumsum(np.bincount(rows, minlength=num_rows))))
+    kind = index_type(max(num_nodes, rows.size))
+    return ends.astype(kind), columns.astype(kind), weights, directions
+
+
+def distinct(entries: Entries, *, summed: bool = False) -> Entries:
+    """Every entry once, row by row, columns ascending.
+
+    Args:
+        entries: In any order.
+        summed: As in :func:`compressed`.
+    """
+    rows, columns, weights, directions = entries
     order = np.lexsort((columns, rows))
     rows, columns = rows[order], columns[order]
     new = np.ones(rows.size, dtype=bool)
@@ -121,6 +135,4 @@ def compressed(
         weights = joining.reduceat(weights[order], first) if first.size else weights
     if directions is not None:
         directions = np.bitwise_or.reduceat(directions[order], first) if first.size else directions
-    ends = np.concatenate(([0], np.cumsum(np.bincount(rows[first], minlength=num_rows))))
-    kind = index_type(max(num_nodes, first.size))
-    return ends.astype(kind), columns[first].astype(kind), weights, directions
+    return Entries(rows[first], columns[first], weights, directions)

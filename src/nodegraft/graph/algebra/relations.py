@@ -21,16 +21,24 @@ def merged(kinds: Sequence[Adjacency]) -> Adjacency:
     """
     if len(kinds) == 1:
         return kinds[0]
-    parts = [kind.entries() for kind in kinds]
+    entries = merged_entries([kind.entries() for kind in kinds])
+    return Adjacency(*compressed(entries, kinds[0].num_nodes))
+
+
+def merged_entries(parts: Sequence[Entries]) -> Entries:
+    """All entries, one part after the other; with weights or directions if any part has some.
+
+    Args:
+        parts: At least one.
+    """
     weighted = any(part.weights is not None for part in parts)
     directed = any(part.directions is not None for part in parts)
-    entries = Entries(
+    return Entries(
         np.concatenate([part.rows for part in parts]),
         np.concatenate([part.columns for part in parts]),
         np.concatenate([weights_of(part) for part in parts]) if weighted else None,
         np.concatenate([_directions(part) for part in parts]) if directed else None,
     )
-    return Adjacency(*compressed(entries, kinds[0].num_nodes))
 
 
 def weighed(kinds: Sequence[Adjacency], weights: Sequence[float]) -> Adjacency:
@@ -45,20 +53,30 @@ def weighed(kinds: Sequence[Adjacency], weights: Sequence[float]) -> Adjacency:
         kinds: The edges of each kind, between the same nodes; at least one.
         weights: What each kind is worth, at least 0.
     """
-    parts = [
-        (kind.entries(), np.float32(weight))
-        for kind, weight in zip(kinds, weights, strict=True)
-        if weight > 0
-    ]
-    if not parts:
+    if not any(weight > 0 for weight in weights):
         nobody = np.zeros(0, dtype=np.int64)
         return Adjacency.from_edges(nobody, nobody, kinds[0].num_nodes)
-    entries = Entries(
-        np.concatenate([part.rows for part, _ in parts]),
-        np.concatenate([part.columns for part, _ in parts]),
-        np.concatenate([weight * weights_of(part) for part, weight in parts]),
-    )
+    entries = weighed_entries([kind.entries() for kind in kinds], weights)
     return Adjacency(*compressed(entries, kinds[0].num_nodes, summed=True))
+
+
+def weighed_entries(parts: Sequence[Entries], weights: Sequence[float]) -> Entries:
+    """The entries of kinds that weigh something, without direction; repeated ones are to be summed.
+
+    Args:
+        parts: The entries of each kind.
+        weights: What each kind is worth; one at least is.
+    """
+    worth = [
+        (part, np.float32(weight))
+        for part, weight in zip(parts, weights, strict=True)
+        if weight > 0
+    ]
+    return Entries(
+        np.concatenate([part.rows for part, _ in worth]),
+        np.concatenate([part.columns for part, _ in worth]),
+        np.concatenate([weight * weights_of(part) for part, weight in worth]),
+    )
 
 
 def _directions(part: Entries) -> "np.ndarray[tuple[int], np.dtype[np.uint8]]":

@@ -9,6 +9,7 @@ from nodegraft.base.errors import ParameterError
 from nodegraft.base.events import SILENT, Listener
 from nodegraft.graph.algebra.matrix import Matrix, is_sparse
 from nodegraft.graph.algebra.row_blocks import block_bounds
+from nodegraft.graph.algebra.stacked import in_one_piece
 from nodegraft.graph.blocks.executor import BlockExecutor, LayerWork, ThisProcess
 from nodegraft.graph.blocks.journal import BlockDone
 from nodegraft.graph.blocks.operator_folder import OperatorFolder
@@ -58,7 +59,7 @@ def propagate(
             "Layers are kept for whole graphs, in a folder: a graph in memory has none of its "
             "own, so name one (folder=...)."
         )
-    adjacency, features = view._adjacency, view._store.feature_matrix
+    adjacency, features = view._adjacency, in_one_piece(view._store.feature_matrix)
     bounds, done = block_bounds(adjacency, features, block_bytes), list[BlockDone]()
     roots, layer = kept.roots(adjacency), _wide(kept, features, bounds)
     before = None

@@ -4,6 +4,7 @@ from typing import Any
 
 from nodegraft.base.hashing import content_hash
 from nodegraft.graph.algebra.matrix import index_type, is_sparse
+from nodegraft.graph.algebra.stacked import in_one_piece
 from nodegraft.graph.stores.protocol import EDGES, GraphStore
 
 
@@ -13,7 +14,7 @@ def content_of(store: GraphStore) -> str:
     Args:
         store: Where the graph lies.
     """
-    keys, features = store.keys, store.feature_matrix
+    keys, features = store.keys, in_one_piece(store.feature_matrix)
     stored = (
         (features.indptr, features.indices, features.data) if is_sparse(features) else (features,)
     )

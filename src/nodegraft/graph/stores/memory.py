@@ -40,8 +40,6 @@ class MemoryStore:
 
     def __post_init__(self) -> None:
         features = _numbers(self.feature_matrix)
-        if features.ndim != 2:
-            raise DataError(f"Features need one row per node and columns: shape {features.shape}.")
         if not self.edges:
             raise DataError("A graph needs one kind of edges at least, which may have none.")
         for edges in self.edges.values():
@@ -98,6 +96,8 @@ def _numbers(features: Matrix) -> Matrix:
             f"Features must be numbers and are of type {plain.dtype}; for tables with text or "
             "categories see nodegraft.read_graph."
         )
+    if plain.ndim != 2:
+        raise DataError(f"Features need one row per node and columns: shape {plain.shape}.")
     return plain
 
 
@@ -107,7 +107,7 @@ def stored_features(features: Matrix) -> Matrix:
     Args:
         features: One row of numbers per node, dense or sparse.
     """
-    stored = _stored(features)
+    stored = _stored(_numbers(features))
     if not np.isfinite(stored.data if is_sparse(stored) else stored).all():
         raise DataError("Features hold NaN or infinite values: replace them first.")
     return stored

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from nodegraft.graph.algebra.adjacency import Adjacency
-from nodegraft.graph.algebra.matrix import Matrix
+from nodegraft.graph.algebra.stacked import Stored
 from nodegraft.graph.keys import NodeKeys
 from nodegraft.graph.stores.shelf import Shelf
 
@@ -36,7 +36,7 @@ class GraphStore(Protocol):
         """The nodes, in row order."""
 
     @property
-    def feature_matrix(self) -> Matrix:
+    def feature_matrix(self) -> Stored:
         """One row per node, dense (perhaps mapped from disk) or CSR; only rows of it are read."""
 
     @property

@@ -1,0 +1,131 @@
+"""Walks that look at no more of a graph than walkers reach, whatever its size."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nodegraft.graph.algebra.adjacency import Adjacency
+from nodegraft.graph.algebra.matrix import IntArray
+
+Floats = NDArray[np.float64]
+
+
+class LocalWalks:
+    """Follows walkers among the nodes that they meet, which are numbered as they are met.
+
+    Args:
+        adjacency: The edges.
+        tolerance: Walkers are followed from a node where they count for so much at each edge.
+        decay: How much less walkers count at each step.
+        ended: Which share of walks ends at each step: restarts x steps.
+    """
+
+    def __init__(self, adjacency: Adjacency, tolerance: float, decay: float, ended: Floats) -> None:
+        self._adjacency = adjacency
+        self._tolerance = tolerance
+        self._decay = decay
+        self._ended = ended
+        self._number = np.full(adjacency.num_nodes, -1, dtype=np.int32)
+        """Of each node, in the walk that is followed just now."""
+
+    def walk(self, start: IntArray, weight: float) -> tuple[IntArray, NDArray[np.float32]]:
+        """The nodes met, ascending, and the mass at each: restarts x nodes.
+
+        Args:
+            start: Where walkers start from, evenly; each node once.
+            weight: How much all of them count at first, for whether they are followed.
+        """
+        met = _Met(self._adjacency, self._number)
+        try:
+            met.add(start)
+            walkers, steps = met.roots / start.size, list[Floats]()
+            while walkers.any() and len(steps) < self._ended.shape[1]:
+                steps.append(walkers)
+                walkers = met.step(walkers, self._tolerance / weight)
+                weight *= self._decay
+            nodes = np.sort(met.nodes)
+            order = self._number[nodes]
+            passing = np.stack([_widened(one, nodes.size) for one in steps])
+            mass = (self._ended[:, : len(steps)] @ passing) / met.roots
+            return nodes, np.take(mass.astype(np.float32), order, axis=1)
+        finally:
+            self._number[met.nodes] = -1
+
+
+class _Met:
+    """The nodes that walkers have met, and the edges of those from which they were followed."""
+
+    def __init__(self, adjacency: Adjacency, number: NDArray[np.int32]) -> None:
+        self._adjacency = adjacency
+        self._number = number
+        self.nodes: IntArray = np.zeros(0, dtype=np.int64)
+        self._edges = np.zeros(0)
+        """How many each node has, itself counted."""
+        self._weights = np.zeros(0)
+        """The same, edges counted by their weight."""
+        self._is_source = np.zeros(0, dtype=bool)
+        self._sources: IntArray = self.nodes
+        self._counts: IntArray = self.nodes
+        self._targets: IntArray = self.nodes
+        self._target_weights: NDArray[np.float32] | None = None
+
+    @property
+    def roots(self) -> Floats:
+        """Of what all edges of each node weigh."""
+        roots: Floats = np.sqrt(self._weights)
+        return roots
+
+    def add(self, nodes: IntArray) -> None:
+        """Number nodes that were not met before.
+
+        Args:
+            nodes: Each once.
+        """
+        self._number[nodes] = np.arange(self.nodes.size, self.nodes.size + nodes.size)
+        edges = self._adjacency.degrees(nodes) + 1.0
+        weights = edges
+        if self._adjacency.is_weighted:
+            weights = self._adjacency.weighted_degrees(nodes) + 1.0
+        self.nodes = np.concatenate((self.nodes, nodes))
+        self._edges = np.concatenate((self._edges, edges))
+        self._weights = np.concatenate((self._weights, weights))
+        self._is_source = np.concatenate((self._is_source, np.zeros(nodes.size, dtype=bool)))
+
+    def step(self, walkers: Floats, least: float) -> Floats:
+        """Where walkers are a step later, by number.
+
+        Args:
+            walkers: How many are at each node.
+            least: They are followed where there are so many for each edge.
+        """
+        followed = walkers >= least * self._edges[: walkers.size]
+        new = np.flatnonzero(followed & ~self._is_source[: walkers.size])
+        if new.size:
+            self._look_around(new)
+        shares = np.zeros(self.nodes.size)
+        shares[: walkers.size][followed] = (walkers / self._weights[: walkers.size])[followed]
+        sent = np.repeat(shares[self._sources], self._counts)
+        if self._target_weights is not None:
+            sent *= self._target_weights
+        return np.bincount(self._targets, sent, self.nodes.size) + shares
+
+    def _look_around(self, sources: IntArray) -> None:
+        """Take in the edges of nodes from which nobody was followed before."""
+        counts, neighbours, weights = self._adjacency.weighted_neighbours(self.nodes[sources])
+        fresh = neighbours[self._number[neighbours] < 0]
+        # Of a node that comes several times one entry is found again.
+        self._number[fresh] = np.arange(fresh.size)
+        self.add(fresh[self._number[fresh] == np.arange(fresh.size)])
+        self._is_source[sources] = True
+        self._sources = np.concatenate((self._sources, sources))
+        self._counts = np.concatenate((self._counts, counts))
+        self._targets = np.concatenate((self._targets, self._number[neighbours]))
+        if weights is not None:
+            before = self._target_weights
+            known = weights if before is None else np.concatenate((before, weights))
+            self._target_weights = known
+
+
+def _widened(walkers: Floats, size: int) -> Floats:
+    wide = np.zeros(size)
+    wide[: walkers.size] = walkers
+    return wide

@@ -1,0 +1,89 @@
+"""What a larger graph is made of: what was there, and what came to it."""
+
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from nodegraft.base.errors import DataError
+from nodegraft.graph.algebra.adjacency import Adjacency
+from nodegraft.graph.algebra.entries import Entries, compressed
+from nodegraft.graph.algebra.grown import with_edges
+from nodegraft.graph.algebra.matrix import IntArray, Matrix, is_sparse
+from nodegraft.graph.algebra.relations import merged
+from nodegraft.graph.algebra.stacked import StackedRows, Stored, holds_sparse
+from nodegraft.graph.stores.memory import stored_features
+
+MOST_TOUCHED = 8
+"""Where edges come to more than this part of all nodes, nothing is taken over from before."""
+
+
+def with_feature_rows(old: Stored, new: Matrix, count: int) -> Stored:
+    """Features with those of new nodes below; they are checked and become of the same type.
+
+    Args:
+        old: Those of the nodes there were.
+        new: Those of the new ones.
+        count: How many new nodes there are.
+    """
+    if new.ndim != 2 or old.shape[1] != new.shape[1]:
+        raise DataError(f"New feature rows have {new.shape[-1]} columns, the graph {old.shape[1]}.")
+    if new.shape[0] != count:
+        raise DataError(f"{count} new nodes need as many feature rows, not {new.shape[0]}.")
+    if not count:
+        return old
+    stacked = old if isinstance(old, StackedRows) else StackedRows((old,))
+    if holds_sparse(old):
+        return stacked.with_rows(stored_features(csr_array(new)))
+    dense = new.toarray() if is_sparse(new) else np.asarray(new)
+    kind = stacked.parts[0].dtype
+    with np.errstate(over="ignore"):
+        return stacked.with_rows(stored_features(stored_features(dense).astype(kind)))
+
+
+def with_new_edges(
+    kinds: Mapping[str, Adjacency], new: Mapping[str, Entries], num_nodes: int
+) -> dict[str, Adjacency]:
+    """Edges by kind, with new ones.
+
+    Args:
+        kinds: Those there were.
+        new: What comes to them, both ways; a kind may be new.
+        num_nodes: How many nodes there are then.
+    """
+    nobody = np.zeros(0, dtype=np.int64)
+    grown = dict(kinds)
+    for name, edges in kinds.items():
+        more = new.get(name, Entries(nobody, nobody))
+        patched = with_edges(edges, more, num_nodes)
+        if patched is None:
+            wide = edges.widened(num_nodes)
+            patched = merged([wide, Adjacency(*compressed(more, num_nodes))])
+        grown[name] = patched
+    for name in new.keys() - kinds.keys():
+        grown[name] = Adjacency(*compressed(new[name], num_nodes))
+    return grown
+
+
+def touched_rows(new: Iterable[Entries], before: int, now: int) -> IntArray:
+    """The rows that new edges come to, and new rows; ascending.
+
+    Args:
+        new: Edges of each kind, both ways.
+        before: How many rows there were.
+        now: How many there are.
+    """
+    return np.unique(np.concatenate([np.arange(before, now), *(one.rows for one in new)]))
+
+
+def is_more_of_the_same(before: Mapping[str, Adjacency], now: Mapping[str, Adjacency]) -> bool:
+    """Whether there is no new kind of edges, and none that has come to have weights or directions.
+
+    Args:
+        before: The kinds there were.
+        now: Those there are.
+    """
+    return before.keys() == now.keys() and all(
+        (one.is_weighted, one.is_directed) == (now[name].is_weighted, now[name].is_directed)
+        for name, one in before.items()
+    )

@@ -1,0 +1,157 @@
+"""A graph that grew, step by step, is the graph that its whole tables make."""
+
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from functools import partial
+from unittest.mock import patch
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.sparse import csr_array, vstack
+
+from nodegraft.graph import view
+from nodegraft.graph.algebra.diffusion import Diffusion
+from nodegraft.graph.algebra.matrix import Matrix, is_sparse
+from nodegraft.graph.graph import Graph
+from nodegraft.graph.keys import Key
+from nodegraft.graph.relation import Relation
+from nodegraft.methods.graft import Graft
+from tests.graph.reference import dense, everyone, joined_in, weights_in, within
+from tests.slow_suite import examples
+
+often = settings(max_examples=examples(500, 50), deadline=None, derandomize=True)
+
+NODES, CLASSES = 300, {"a": range(12), "b": range(12, 17), "c": range(17, 40)}
+
+Pair = tuple[int, int, float]
+
+
+@dataclass(frozen=True)
+class Tables:
+    """What a graph is made of, as lists."""
+
+    features: Matrix
+    edges: dict[str, list[Pair]]
+    typed: bool
+    text: bool
+
+    def key(self, row: int) -> Key:
+        return f"n{row}" if self.text else 7 * row
+
+    def keys(self, rows: range) -> list[Key]:
+        return [self.key(row) for row in rows]
+
+    def relations(self, edges: dict[str, list[Pair]]) -> dict[str, Relation]:
+        """Kinds of their names: with weights, or with a direction, or plain."""
+        return {
+            kind: Relation(
+                [(self.key(a), self.key(b)) for a, b, _ in some],
+                [weight for *_, weight in some] if kind == "heavy" else None,
+                directed="leading" in kind,
+            )
+            for kind, some in edges.items()
+        }
+
+    def graph(self) -> Graph:
+        keys = self.keys(range(self.features.shape[0]))
+        return Graph(keys, self.features, self.relations(self.edges))
+
+
+def drawn_edges(draws: np.random.Generator, nodes: int, count: int) -> list[Pair]:
+    ends = draws.integers(nodes, size=(count, 2)).tolist()
+    return [(a, b, float(w)) for (a, b), w in zip(ends, draws.uniform(0.2, 3, count), strict=True)]
+
+
+def drawn_features(draws: np.random.Generator, count: int, sparse: bool) -> Matrix:
+    values = (draws.random((count, 9)) * (draws.random((count, 9)) < 0.5)).astype(np.float32)
+    return csr_array(values) if sparse else values
+
+
+def first_tables(typed: bool, sparse: bool) -> Tables:
+    draws = np.random.default_rng(2 * typed + sparse)
+    kinds = ("plain", "heavy", "leading", "also leading") if typed else ("edges",)
+    edges = {kind: drawn_edges(draws, NODES, 200 // len(kinds)) for kind in kinds}
+    return Tables(drawn_features(draws, NODES, sparse), edges, typed, text=typed != sparse)
+
+
+def more(tables: Tables, draws: np.random.Generator) -> tuple[Tables, Tables]:
+    """With a few nodes and edges more, some of them told before; and what came alone."""
+    before, added = tables.features.shape[0], int(draws.integers(4))
+    rows = drawn_features(draws, added, is_sparse(tables.features))
+    both = vstack if is_sparse(rows) else np.concatenate
+    new = {
+        kind: [
+            *drawn_edges(draws, before + added, int(draws.integers(4))),
+            *(some[int(place)] for place in draws.integers(len(some), size=draws.integers(2))),
+        ]
+        for kind, some in tables.edges.items()
+        if draws.random() < 0.8
+    }
+    edges = {kind: some + new.get(kind, []) for kind, some in tables.edges.items()}
+    whole = replace(tables, features=both((tables.features, rows)), edges=edges)
+    return whole, replace(tables, features=rows, edges=new)
+
+
+def grown(graph: Graph, whole: Tables, new: Tables) -> Graph:
+    keys = whole.keys(range(graph.num_nodes, whole.features.shape[0]))
+    return graph.grow(keys, new.features, new.relations(new.edges))
+
+
+def fitted(tables: Tables) -> Graft:
+    labels = {name: [tables.keys(range(40))[row] for row in rows] for name, rows in CLASSES.items()}
+    return Graft().fit(tables.graph(), labels)
+
+
+FIRST = [first_tables(typed, sparse) for typed in (False, True) for sparse in (False, True)]
+FITTED = [fitted(tables) for tables in FIRST]
+
+
+@often
+@given(st.sampled_from(range(len(FIRST))), st.integers(0, 2**32), st.booleans())
+def test_growing_is_building_anew(place: int, seed: int, local: bool) -> None:
+    """To the last bit: edges, rows, and the scores of a model that was asked on the way."""
+    draws, tables = np.random.default_rng(seed), FIRST[place]
+    model, fresh = deepcopy(FITTED[place]), deepcopy(FITTED[place])
+    entries = 0 if local else 2**21
+    with patch.object(view, "Diffusion", partial(Diffusion, full_pass_entries=entries)):
+        graph = tables.graph()
+        for _ in range(draws.integers(1, 5)):
+            if draws.random() < 0.8:
+                asked = draws.choice(graph.num_nodes, int(draws.integers(1, graph.num_nodes)))
+                model.score_rows(graph, asked)
+            tables, new = more(tables, draws)
+            graph = grown(graph, tables, new)
+            if draws.random() < 0.3:
+                graph.refresh(int(draws.integers(50)))
+        rebuilt = tables.graph()
+        some = draws.choice(graph.num_nodes, 20)
+        assert np.array_equal(model.score_rows(graph, some), fresh.score_rows(rebuilt, some))
+        all_nodes = everyone(graph)
+        scores = model.score_rows(graph, all_nodes)
+        assert np.array_equal(scores, fresh.score_rows(rebuilt, all_nodes))
+    for ours, theirs in zip(
+        graph.propagated(all_nodes, 2), rebuilt.propagated(all_nodes, 2), strict=True
+    ):
+        assert np.array_equal(dense(ours), dense(theirs))
+    assert np.array_equal(graph._adjacency.indices, rebuilt._adjacency.indices)
+    assert graph.num_edges == rebuilt.num_edges
+    assert graph.content_hash == rebuilt.content_hash
+
+
+@often
+@given(st.sampled_from(range(len(FIRST))), st.integers(0, 2**32), st.integers(2, 4))
+def test_what_is_made_anew_is_what_lies_within_the_hops(place: int, seed: int, hops: int) -> None:
+    draws, tables = np.random.default_rng(seed), FIRST[place]
+    graph = tables.graph()
+    for _ in range(hops + 1):
+        graph.propagated(everyone(graph), hops)
+    tables, new = more(tables, draws)
+    larger = grown(graph, tables, new)
+    old, now = weights_in(graph._adjacency), weights_in(larger._adjacency)
+    before = np.zeros_like(now)
+    before[: len(old), : len(old)] = old
+    changed = np.flatnonzero((before != now).any(axis=1) | (everyone(larger) >= len(old)))
+    near = [within(joined_in(larger), changed, away).size for away in range(1, hops)]
+    assert larger.refresh(10**6) == sum(near)
+    assert larger.refresh(10**6) == 0
