@@ -14,37 +14,20 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable
 from pathlib import Path
-from threading import Event, Thread
 
+from performance.anonymous_peak import AnonymousPeak
 from performance.power_law import write_tables
 
-
-def anonymous_bytes() -> int:
-    """Resident memory that no file stands behind."""
-    for line in Path("/proc/self/status").read_text().splitlines():
-        if line.startswith("RssAnon:"):
-            return int(line.split()[1]) * 1024
-    return 0
+from nodegraft.base.measure import Measurement
 
 
 def measured(work: Callable[[], object]) -> tuple[float, int]:
-    """Seconds, and the peak of anonymous memory above where it started, looked at every 2 ms."""
-    over, start, peak = Event(), anonymous_bytes(), [0]
-
-    def watch() -> None:
-        while not over.wait(0.002):
-            peak[0] = max(peak[0], anonymous_bytes())
-
-    watcher, began = Thread(target=watch), time.perf_counter()
-    watcher.start()
-    work()
-    seconds = time.perf_counter() - began
-    over.set()
-    watcher.join()
-    return seconds, max(peak[0] - start, 0)
+    """Seconds, and the peak of anonymous memory above where it started."""
+    with Measurement() as time, AnonymousPeak() as memory:
+        work()
+    return time.seconds, memory.bytes
 
 
 def bare(tables: Path) -> None:

@@ -23,7 +23,14 @@ PART = 500_000
 
 
 def write_tables(
-    folder: Path, *, nodes: int, degree: float, columns: int, classes: int, keys: str
+    folder: Path,
+    *,
+    nodes: int,
+    degree: float,
+    columns: int,
+    classes: int,
+    keys: str,
+    features: str = "float32",
 ) -> None:
     """Write ``nodes/``, ``edges/`` and ``labels/``."""
     seeds = Seeds(0)
@@ -32,7 +39,7 @@ def write_tables(
         draws = seeds.generator("features", str(place))
         kinds = some % classes
         rows = draws.standard_normal((some.size, columns), dtype=np.float32) + 0.5 * means[kinds]
-        lists = pa.FixedSizeListArray.from_arrays(rows.ravel(), columns)
+        lists = pa.FixedSizeListArray.from_arrays(rows.astype(features).ravel(), columns)
         named = node_keys(some, keys)
         write_part(folder / "nodes", place, {"key": named, "features": lists})
         labels = pa.array([f"class {kind}" for kind in range(classes)]).take(pa.array(kinds))
@@ -75,6 +82,7 @@ def main() -> None:
     parser.add_argument("--columns", type=int, default=32)
     parser.add_argument("--classes", type=int, default=40)
     parser.add_argument("--keys", choices=["integer", "text"], default="integer")
+    parser.add_argument("--features", choices=["float16", "float32"], default="float32")
     parser.add_argument("--out", type=Path, required=True)
     options = vars(parser.parse_args())
     write_tables(options.pop("out"), **options)

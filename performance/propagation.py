@@ -12,19 +12,19 @@ counted. Rounds take turns, so that a noisy neighbour on the machine hits all.
 import argparse
 import shutil
 import statistics
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from itertools import count, pairwise
 from multiprocessing import get_context
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from threading import Event, Thread
 from time import perf_counter
 
 import numpy as np
 import torch
 from numpy.lib.format import open_memmap
+from performance.anonymous_peak import AnonymousPeak
 
 from nodegraft.base.seeds import Seeds
 from nodegraft.graph.algebra.adjacency import Adjacency
@@ -74,37 +74,13 @@ def seconds(work: Callable[[], object]) -> float:
     return perf_counter() - start
 
 
-def anonymous_bytes() -> int:
-    """Memory of this process that no file stands behind."""
-    status = Path("/proc/self/status").read_text().splitlines()
-    return next(int(line.split()[1]) * 1024 for line in status if line.startswith("RssAnon:"))
-
-
-@contextmanager
-def watched(peak: list[int]) -> Iterator[None]:
-    """Note the largest rise of anonymous memory."""
-    before, ended = anonymous_bytes(), Event()
-
-    def watch() -> None:
-        while not ended.wait(0.005):
-            peak[0] = max(peak[0], anonymous_bytes() - before)
-
-    watcher = Thread(target=watch)
-    watcher.start()
-    try:
-        yield
-    finally:
-        ended.set()
-        watcher.join()
-
-
 def peak_of_a_process(folder: Path) -> int:
     """Of one that maps the graph and keeps two layers."""
     torch.set_num_threads(1)
-    graph, peak = mapped_graph(folder), [0]
-    with watched(peak):
+    graph = mapped_graph(folder)
+    with AnonymousPeak() as memory:
         propagate(graph, 2, folder=folder / "watched")
-    return peak[0]
+    return memory.bytes
 
 
 def measure(options: argparse.Namespace, folder: Path, stack: ExitStack) -> None:

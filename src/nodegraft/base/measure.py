@@ -36,17 +36,17 @@ class Measurement:
 
 def peak_resident_bytes() -> int:
     """The high-water mark of this process's resident memory, 0 where it is not known."""
-    return _status_bytes("VmHWM")
+    return _bytes_told(_STATUS, "VmHWM") or 0
+
+
+def anonymous_bytes() -> int:
+    """This process's resident memory that no file stands behind, 0 where it is not known."""
+    return _bytes_told(_STATUS, "RssAnon") or 0
 
 
 def available_bytes() -> int | None:
     """Memory that is free for work, None where it is not known."""
-    if sys.platform != "linux":
-        return None
-    for line in _MEMORY.read_text().splitlines():
-        if line.startswith("MemAvailable:"):
-            return int(line.split()[1]) * 1024
-    return None
+    return _bytes_told(_MEMORY, "MemAvailable")
 
 
 def _reset_peak() -> int:
@@ -54,13 +54,13 @@ def _reset_peak() -> int:
         _CLEAR_REFS.write_text("5")
     except OSError:
         return peak_resident_bytes()
-    return _status_bytes("VmRSS")
+    return _bytes_told(_STATUS, "VmRSS") or 0
 
 
-def _status_bytes(field: str) -> int:
+def _bytes_told(place: Path, field: str) -> int | None:
     if sys.platform != "linux":
-        return 0
-    for line in _STATUS.read_text().splitlines():
+        return None
+    for line in place.read_text().splitlines():
         if line.startswith(field + ":"):
             return int(line.split()[1]) * 1024
-    return 0
+    return None

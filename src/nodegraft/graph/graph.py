@@ -24,7 +24,6 @@ from nodegraft.graph.grown_keys import with_keys
 from nodegraft.graph.keys import Key, NodeKeys
 from nodegraft.graph.relation import Edges, Relation, relations_in
 from nodegraft.graph.stores.content import content_of
-from nodegraft.graph.stores.grown import GrownStore
 from nodegraft.graph.stores.memory import MemoryStore
 from nodegraft.graph.stores.protocol import EDGES, GraphStore, Recipe
 from nodegraft.graph.stores.shelf import Shelf
@@ -68,7 +67,7 @@ class Graph(GraphView):
         node_keys = NodeKeys(keys)
         kinds = relations_in(edges, EDGES)
         by_kind = {name: one.adjacency(node_keys) for name, one in kinds.items()}
-        super().__init__(MemoryStore(node_keys, features, by_kind, recipe))
+        super().__init__(MemoryStore.checked(node_keys, features, by_kind, recipe))
 
     @classmethod
     def from_store(cls, store: GraphStore) -> "Graph":
@@ -98,7 +97,7 @@ class Graph(GraphView):
             recipe: How a table became the features, where they came from one.
         """
         kinds = {EDGES: edges} if isinstance(edges, Adjacency) else dict(edges)
-        return cls.from_store(MemoryStore(keys, features, kinds, recipe))
+        return cls.from_store(MemoryStore.checked(keys, features, kinds, recipe))
 
     @classmethod
     def from_pyg(
@@ -274,7 +273,7 @@ class Graph(GraphView):
         new = {name: one.entries(all_keys) for name, one in self._new_relations(edges).items()}
         before = self._kinds()
         kinds = with_new_edges(before, new, len(all_keys))
-        grown = Graph.from_store(GrownStore(all_keys, all_features, kinds, self.recipe))
+        grown = Graph.from_store(MemoryStore(all_keys, all_features, kinds, self.recipe))
         touched = touched_rows(new.values(), self.num_nodes, len(all_keys))
         few = MOST_TOUCHED * touched.size <= grown.num_nodes
         if few and is_more_of_the_same(before, kinds):

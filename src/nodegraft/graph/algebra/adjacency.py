@@ -279,7 +279,7 @@ class Adjacency:
             values = np.ones(self.indices.size, dtype=np.float32)
         matrix = csr_array((values, self.indices, self.indptr), shape=(self.num_nodes,) * 2)
         looped = csr_array(matrix + eye_array(self.num_nodes, dtype=np.float32, format="csr"))
-        scale = _inverse_roots(self.weighted_degrees())
+        scale = self.inverse_roots()
         owner = np.repeat(np.arange(self.num_nodes), np.diff(looped.indptr))
         looped.data *= scale[owner] * scale[looped.indices]
         return looped
@@ -296,7 +296,7 @@ class Adjacency:
         counts, neighbours, weights = self.weighted_neighbours(targets)
         rows = with_loops(targets, counts, neighbours)
         sources, columns = self._renumbered(rows.columns)
-        roots = _inverse_roots(self.weighted_degrees(sources))
+        roots = self.inverse_roots(sources)
         values = normalised_values(rows, columns, roots, weights)
         kind = index_type(max(columns.size, sources.size))
         places = columns.astype(kind, copy=False), rows.indptr.astype(kind)
@@ -325,7 +325,8 @@ class Adjacency:
         Args:
             nodes: Of these nodes; None for all.
         """
-        return _inverse_roots(self.weighted_degrees(nodes))
+        roots: NDArray[np.float64] = 1.0 / np.sqrt(self.weighted_degrees(nodes) + 1.0)
+        return roots.astype(np.float32)
 
     def _renumbered(self, nodes: IntArray) -> tuple[IntArray, IntArray]:
         """The nodes met, ascending, and for each given one its place among them."""
@@ -337,8 +338,3 @@ class Adjacency:
         place = np.empty(self.num_nodes, dtype=nodes.dtype)
         place[sources] = np.arange(sources.size)
         return sources, place[nodes]
-
-
-def _inverse_roots(degrees: FloatArray | IntArray) -> NDArray[np.float32]:
-    roots: NDArray[np.float64] = 1.0 / np.sqrt(degrees + 1.0)
-    return roots.astype(np.float32)

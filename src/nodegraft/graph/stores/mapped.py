@@ -18,6 +18,7 @@ from nodegraft.graph.algebra.adjacency import Adjacency
 from nodegraft.graph.algebra.matrix import Matrix, is_sparse
 from nodegraft.graph.mapped_keys import MappedKeys, Stored
 from nodegraft.graph.packed_texts import WORD, PackedTexts
+from nodegraft.graph.stores.edges_by_kind import EdgesByKind
 from nodegraft.graph.stores.manifest import LAYERS, Manifest
 from nodegraft.graph.stores.protocol import Recipe
 from nodegraft.graph.stores.shelf import Shelf
@@ -29,7 +30,7 @@ _INDEX = ("<i4", "<i8")
 
 
 @dataclass(frozen=True, eq=False)
-class MappedStore:
+class MappedStore(EdgesByKind):
     """The arrays in a folder that ``nodegraft build`` wrote. Opening it reads none of them."""
 
     folder: Path
@@ -95,11 +96,6 @@ class MappedStore:
         """Where products with the whole feature matrix may lie."""
         return self.folder / LAYERS
 
-    @property
-    def relations(self) -> tuple[str, ...]:
-        """The names of the kinds of edges."""
-        return tuple(self.edges)
-
     @cached_property
     def fingerprint(self) -> str:
         """Depends on every byte of every array, of which none is read."""
@@ -117,17 +113,6 @@ class MappedStore:
     def merged_edges(self) -> Adjacency:
         """The edges of all kinds as one."""
         return self.merged
-
-    def adjacency(self, relation: str) -> Adjacency:
-        """The edges of one kind.
-
-        Args:
-            relation: One of :attr:`relations`.
-        """
-        if relation not in self.edges:
-            known = ", ".join(self.relations)
-            raise DataError(f"There are no edges of kind {relation!r}, only {known}.")
-        return self.edges[relation]
 
 
 class _Checked:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Self
 
 import numpy as np
 from scipy.sparse import csr_array, issparse
@@ -12,22 +13,23 @@ from nodegraft.base.errors import DataError
 from nodegraft.graph.algebra.adjacency import Adjacency
 from nodegraft.graph.algebra.matrix import Matrix, index_type, is_sparse
 from nodegraft.graph.algebra.relations import merged
+from nodegraft.graph.algebra.stacked import Stored
 from nodegraft.graph.keys import NodeKeys
 from nodegraft.graph.stores.content import content_of
+from nodegraft.graph.stores.edges_by_kind import EdgesByKind
 from nodegraft.graph.stores.protocol import Recipe
 from nodegraft.graph.stores.shelf import Shelf
 
 
 @dataclass(frozen=True, eq=False)
-class MemoryStore:
-    """Arrays in memory: features in float32, float16 or CSR, edges by kind."""
+class MemoryStore(EdgesByKind):
+    """Arrays in memory, taken as they are; :meth:`checked` takes them from outside."""
 
     keys: NodeKeys
     """The nodes, in row order."""
 
-    feature_matrix: Matrix
-    """One row per node; numbers of other types are stored in float32. NaN and infinite values are
-    refused."""
+    feature_matrix: Stored
+    """One row per node: float32, float16 or CSR, or such pieces one below the other."""
 
     edges: Mapping[str, Adjacency]
     """Who is joined to whom, by the name of each kind of edges."""
@@ -38,22 +40,33 @@ class MemoryStore:
     shelf: Shelf = field(default_factory=Shelf)
     """Where what took long to work out about the graph is kept."""
 
-    def __post_init__(self) -> None:
-        features = _numbers(self.feature_matrix)
-        if not self.edges:
-            raise DataError("A graph needs one kind of edges at least, which may have none.")
-        for edges in self.edges.values():
-            if not (len(self.keys) == features.shape[0] == edges.num_nodes):
-                raise DataError(
-                    f"{len(self.keys)} keys, {features.shape[0]} feature rows and "
-                    f"{edges.num_nodes} nodes in the edges: these must be equal."
-                )
-        object.__setattr__(self, "feature_matrix", stored_features(features))
+    @classmethod
+    def checked(
+        cls,
+        keys: NodeKeys,
+        features: Matrix,
+        edges: Mapping[str, Adjacency],
+        recipe: Recipe | None = None,
+    ) -> Self:
+        """The store of arrays that must fit each other.
 
-    @property
-    def relations(self) -> tuple[str, ...]:
-        """The names of the kinds of edges."""
-        return tuple(self.edges)
+        Args:
+            keys: The nodes, in row order.
+            features: One row per node; numbers of other types than float16 are stored in float32,
+                NaN and infinite values are refused.
+            edges: By the name of each kind, one at least.
+            recipe: How tables became the features.
+        """
+        plain = _numbers(features)
+        if not edges:
+            raise DataError("A graph needs one kind of edges at least, which may have none.")
+        for own in edges.values():
+            if not (len(keys) == plain.shape[0] == own.num_nodes):
+                raise DataError(
+                    f"{len(keys)} keys, {plain.shape[0]} feature rows and "
+                    f"{own.num_nodes} nodes in the edges: these must be equal."
+                )
+        return cls(keys, stored_features(plain), edges, recipe)
 
     @property
     def layers_folder(self) -> Path | None:
@@ -76,17 +89,6 @@ class MemoryStore:
     def fingerprint(self) -> str:
         """Depends on every key, feature and edge."""
         return content_of(self)
-
-    def adjacency(self, relation: str) -> Adjacency:
-        """The edges of one kind.
-
-        Args:
-            relation: One of :attr:`relations`.
-        """
-        if relation not in self.edges:
-            known = ", ".join(self.relations)
-            raise DataError(f"There are no edges of kind {relation!r}, only {known}.")
-        return self.edges[relation]
 
 
 def _numbers(features: Matrix) -> Matrix:
