@@ -1,0 +1,203 @@
+"""How time and memory grow with the graph, from ten thousand nodes to ten million.
+
+    python -m studies.scale --folder DIR     # measures what is missing, then writes the page
+    python -m studies.scale --folder DIR --nodes 20000 100000
+    python -m studies.scale                  # writes the page again
+
+Tables with a power law of degrees are drawn (``performance.power_law``), 20 entries and 128 columns
+of half precision for each node, 200 classes, of which 195 are known by a hundredth of their
+nodes, five at least.
+Each step (``studies.scale_steps``) is a process of its own on one thread. The largest size needs
+25 GB of disk, 15 GB of memory for the bare kernel and about an hour. Writes
+``studies/records/scale.json``, step by step, and from it ``docs/explanation/scale-measured.md`` and
+``scale.svg``.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+from studies import record_file
+from studies.record_file import PAGES, Record
+from studies.scale_steps import DEGREE, STEPS
+
+from nodegraft.report.figures.canvas.drawing import (
+    GREY,
+    INK,
+    PALETTE,
+    Figure,
+    figure_style,
+    panel,
+    save_svg,
+)
+from nodegraft.report.tables.table import Table
+
+RECORDS = record_file.FOLDER / "scale.json"
+SIZES = (20_000, 100_000, 1_000_000, 10_000_000)
+FITTED_FROM = 100_000
+"""Exponents are those of the straight line through the sizes from here on."""
+
+MEASURED = {
+    "build": "build from Parquet",
+    "bare hops": "two hops, bare kernel in memory",
+    "kept hops": "two hops, kept on disk",
+    "fit": "fit",
+    "score all": "score all nodes",
+    "open to answer": "open, to the first answer",
+    "teach five classes": "teach five classes",
+    "answer after teaching": "first answer after it",
+    "grow": "grow by 100 nodes, 1,000 edges",
+    "answer after growth": "first answer after it",
+}
+MEMORY = {
+    "build": "build from Parquet",
+    "hops": "two hops, kept on disk",
+    "fit": "fit",
+    "teach": "open, teach, answer",
+    "grow": "open, grow, answer",
+    "score all": "score all nodes",
+}
+DRAWN = ("build", "score all", "kept hops", "open to answer", "teach five classes", "grow")
+
+Values = Mapping[int, float]
+"""Of one measure, by the number of nodes."""
+
+
+def main() -> None:
+    """Measure if there is a folder to work in, and write the page."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--folder", type=Path, help="measure what is missing, in this folder")
+    parser.add_argument("--nodes", type=int, nargs="+", default=SIZES)
+    parser.add_argument("--steps", nargs="+", default=tuple(STEPS), choices=STEPS)
+    options = parser.parse_args()
+    if options.folder:
+        done = {name_of(one) for one in record_file.read(RECORDS)}
+        for nodes, step in product(options.nodes, options.steps):
+            if (nodes, step) not in done:
+                record = {"nodes": nodes, "step": step} | measured(step, options.folder, nodes)
+                record_file.add(RECORDS, record, order=name_of)
+                print(nodes, step, record["seconds"], flush=True)
+    records = record_file.read(RECORDS)
+    save_svg(drawn(records), PAGES / "scale.svg")
+    (PAGES / "scale-measured.md").write_text(told(records))
+
+
+def name_of(record: Record) -> tuple[int, str]:
+    """What tells records apart."""
+    return record["nodes"], record["step"]
+
+
+def measured(step: str, folder: Path, nodes: int) -> Record:
+    """One step in a new process: none inherits the memory of another."""
+    place = folder / str(nodes)
+    place.mkdir(parents=True, exist_ok=True)
+    command = [sys.executable, "-m", "studies.scale_steps", step, str(place), str(nodes)]
+    run = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)  # noqa: S603
+    found: Record = json.loads(run.stdout)
+    return found
+
+
+def values_of(records: Sequence[Record], measure: str) -> Values:
+    """One measure at every size."""
+    return {one["nodes"]: one["seconds"][measure] for one in records if measure in one["seconds"]}
+
+
+def exponent(values: Values) -> str:
+    """The slope of a straight line through the larger sizes, both axes logarithmic.
+
+    >>> exponent({10**5: 1.0, 10**6: 10.0})
+    '1.00'
+    """
+    larger = {nodes: value for nodes, value in values.items() if nodes >= FITTED_FROM}
+    if len(larger) < 2:
+        return "–"
+    slope = np.polyfit(np.log(list(larger)), np.log(list(larger.values())), 1)[0]
+    return f"{slope:.2f}"
+
+
+def told(records: Sequence[Record]) -> str:
+    """Two tables and the figure."""
+    sizes = sorted({one["nodes"] for one in records})
+    head = [f"{nodes:,} nodes" for nodes in sizes]
+    rows = []
+    for measure, name in MEASURED.items():
+        values = values_of(records, measure)
+        rows.append([name, *(_seconds(values.get(nodes)) for nodes in sizes), exponent(values)])
+    bare, kept = values_of(records, "bare hops"), values_of(records, "kept hops")
+    both = [f"{kept[nodes] / bare[nodes]:.2f}" if nodes in bare and nodes in kept else "–"
+            for nodes in sizes]  # fmt: skip
+    rows.insert(3, ["the one over the other", *both, ""])
+    memory = {
+        (one["nodes"], one["step"]): f"{one['anonymous_bytes'] / 1e6:,.0f}" for one in records
+    }
+    held = [[name, *(memory.get((n, step), "–") for n in sizes)] for step, name in MEMORY.items()]
+    return "\n\n".join(
+        [
+            "<!-- Written by studies/scale.py. -->",
+            "**Seconds of the processor, and the exponent from 10⁵ nodes on**",
+            Table.of(["", *head, "exponent"], rows).markdown(),
+            f"```{{image}} scale.svg\n:alt: {described(records)}\n```",
+            "**Memory that no file stands behind, at its peak, in MB**",
+            Table.of(["", *head], held).markdown() + "\n",
+        ]
+    )
+
+
+def _seconds(value: float | None) -> str:
+    if value is None:
+        return "–"
+    if value < 0.1:
+        return f"{1000 * value:.1f} ms"
+    return f"{value:.2f}" if value < 10 else f"{value:,.0f}"
+
+
+@figure_style
+def drawn(records: Sequence[Record]) -> Figure:
+    """Seconds over entries, both logarithmic, with the line of the bare kernel."""
+    figure, axes = panel(
+        "", "directed edges (log scale)", "seconds of the processor (log scale)", (6.4, 4.4)
+    )
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    lines = [("bare hops", INK), *zip(DRAWN, PALETTE, strict=True)]
+    for measure, colour in lines:
+        values = values_of(records, measure)
+        if not values:
+            continue
+        edges = [DEGREE * nodes for nodes in values]
+        style = "--" if measure == "bare hops" else "o-"
+        axes.plot(edges, list(values.values()), style, color=colour, markersize=3.5, lw=1.2)
+        axes.annotate(
+            MEASURED[measure],
+            (edges[-1], list(values.values())[-1]),
+            xytext=(5, -7 if measure == "bare hops" else 3),
+            textcoords="offset points",
+            color=colour,
+            va="center",
+            annotation_clip=False,
+        )
+    axes.set_xlim(right=DEGREE * SIZES[-1] * 60)
+    axes.grid(color=GREY, alpha=0.25, lw=0.5)
+    return figure
+
+
+def described(records: Sequence[Record]) -> str:
+    """The figure in words."""
+    ends = []
+    for measure in ("bare hops", *DRAWN):
+        values = values_of(records, measure)
+        if values:
+            first, last = min(values), max(values)
+            ends.append(
+                f"{MEASURED[measure]} from {_seconds(values[first])} to {_seconds(values[last])}"
+            )
+    return f"Seconds from the smallest graph to the largest: {'; '.join(ends)}."
+
+
+if __name__ == "__main__":
+    main()
