@@ -5,10 +5,9 @@
     python -m studies.scale                  # writes the page again
 
 Tables with a power law of degrees are drawn (``performance.power_law``), 20 entries and 128 columns
-of half precision for each node, 200 classes, of which 195 are known by a hundredth of their
-nodes, five at least.
-Each step (``studies.scale_steps``) is a process of its own on one thread. The largest size needs
-25 GB of disk, 15 GB of memory for the bare kernel and about an hour. Writes
+of half precision for each node, 200 classes, of which 195 are known by a hundredth of their nodes,
+five at least. Each step (``studies.scale_steps``) is a process of its own on one thread. The
+largest size needs 25 GB of disk, 15 GB of memory for the bare kernel and about an hour. Writes
 ``studies/records/scale.json``, step by step, and from it ``docs/explanation/scale-measured.md`` and
 ``scale.svg``.
 """
@@ -54,6 +53,9 @@ MEASURED = {
     "grow": "grow by 100 nodes, 1,000 edges",
     "answer after growth": "first answer after it",
 }
+WHOLE = ("build", "kept hops", "score all")
+"""What touches every node, and is said for a billion of them."""
+
 MEMORY = {
     "build": "build from Parquet",
     "hops": "two hops, kept on disk",
@@ -143,9 +145,22 @@ def told(records: Sequence[Record]) -> str:
             Table.of(["", *head, "exponent"], rows).markdown(),
             f"```{{image}} scale.svg\n:alt: {described(records)}\n```",
             "**Memory that no file stands behind, at its peak, in MB**",
-            Table.of(["", *head], held).markdown() + "\n",
+            Table.of(["", *head], held).markdown(),
+            "**What touches every node, at the largest size and if it goes on in proportion**",
+            _billion(records).markdown() + "\n",
         ]
     )
+
+
+def _billion(records: Sequence[Record]) -> Table:
+    """Microseconds a node where most nodes were measured, and core hours for a billion."""
+    rows = []
+    for measure in WHOLE:
+        values = values_of(records, measure)
+        each = values[max(values)] / max(values)
+        cells = [f"{max(values):,}", f"{1e6 * each:.1f}", f"{1e9 * each / 3600:.1f}"]
+        rows.append([MEASURED[measure], *cells])
+    return Table.of(["", "nodes", "µs a node", "core hours for 10⁹ nodes"], rows)
 
 
 def _seconds(value: float | None) -> str:

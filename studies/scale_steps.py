@@ -44,8 +44,15 @@ def tables(folder: Path, nodes: int) -> None:
     """Write the tables that all starts from, which is not measured."""
     if not (folder / "tables").exists():
         shutil.rmtree(folder / "draft", ignore_errors=True)
-        sizes = {"nodes": nodes, "degree": DEGREE, "columns": COLUMNS, "classes": CLASSES}
-        write_tables(folder / "draft", **sizes, keys="integer", features="float16")
+        write_tables(
+            folder / "draft",
+            nodes=nodes,
+            degree=DEGREE,
+            columns=COLUMNS,
+            classes=CLASSES,
+            keys="integer",
+            features="float16",
+        )
         (folder / "draft").rename(folder / "tables")
 
 
@@ -163,7 +170,8 @@ def new_labels(turn: int) -> dict[str, list[int]]:
 
 def keys_of(numbers: NDArray[np.int64]) -> list[int]:
     """The keys of nodes in the tables."""
-    return node_keys(numbers, "integer").to_pylist()
+    keys: list[int] = node_keys(numbers, "integer").to_pylist()
+    return keys
 
 
 def timed(work: Callable[[], Result]) -> tuple[float, Result]:

@@ -9,11 +9,14 @@ from studies import (
     edge_drift,
     gate,
     kinds,
+    new_classes,
     published,
     record_file,
     refitting,
+    scale,
     searches,
     seeds,
+    suggesting,
 )
 from studies.record_file import PAGES, measure_missing, read
 
@@ -29,6 +32,9 @@ PAGES_OF_STUDIES: list[tuple[str, Callable[[], str]]] = [
     ("searches-measured.md", searches.told),
     ("../how-to/gate-measured.md", lambda: gate.told(read(gate.RECORDS))),
     ("../how-to/refitting-measured.md", lambda: refitting.told(read(refitting.RECORDS))),
+    ("../how-to/new-classes-measured.md", lambda: new_classes.told(read(new_classes.RECORDS))),
+    ("../how-to/suggest-measured.md", lambda: suggesting.told(read(suggesting.RECORDS))),
+    ("scale-measured.md", lambda: scale.told(read(scale.RECORDS))),
 ]
 
 
