@@ -12,16 +12,17 @@ from nodegraft.base.events import SILENT, Listener
 from nodegraft.base.memo import Memo
 from nodegraft.graph.algebra.matrix import IntArray
 from nodegraft.graph.graph import Graph
+from nodegraft.graph.stores.mapped import MappedStore
 from nodegraft.model.capability import Capability
 from nodegraft.model.checkpoint import unpack_model
 from nodegraft.model.method import Method
 from nodegraft.model.registry import make_method, unpacked_model
+from nodegraft.store.graph_objects import GraphObjects
 from nodegraft.store.labels import StoreLabels
 from nodegraft.store.objects import Arrays, Document, Objects
 from nodegraft.store.rows import StateNames
 from nodegraft.store.shelf import shelf_of
 from nodegraft.tables.node_texts import NodeTexts
-from nodegraft.tables.storage import pack_graph, unpack_graph
 
 
 class NodeAnswers(NamedTuple):
@@ -116,6 +117,7 @@ class States:
 
     def __init__(self, place: Path, objects: Objects) -> None:
         self._place, self._objects = place, objects
+        self._stored_graphs = GraphObjects(place, objects)
         self._graphs, self._texts = Memo[Graph](most=1), Memo[NodeTexts](most=1)
         self._states = Memo[State](most=2)
 
@@ -142,7 +144,10 @@ class States:
         Args:
             graph: The graph.
         """
-        name = self._objects.put(*pack_graph(graph))
+        name = self._stored_graphs.put(graph)
+        if isinstance(graph._store, MappedStore):
+            # From now on its files are those of the store.
+            graph = self._stored_graphs.get(name)
         return name, self._shelved(name, graph)
 
     def _shelved(self, name: str, graph: Graph) -> Graph:
@@ -203,10 +208,7 @@ class States:
         Args:
             name: The object.
         """
-        return self._graphs.get(name, lambda: self._shelved(name, self._unpacked(name)))
-
-    def _unpacked(self, name: str) -> Graph:
-        return unpack_graph(*self._objects.get(name), f"Object {name}")[0]
+        return self._graphs.get(name, lambda: self._shelved(name, self._stored_graphs.get(name)))
 
     def texts(self, name: str) -> NodeTexts:
         """The texts that an object holds.

@@ -62,7 +62,8 @@ class Store(StoreWriter):
 
         Args:
             place: A folder that does not exist yet, or is empty.
-            graph: All nodes and edges.
+            graph: All nodes and edges. One on disk (:func:`nodegraft.load_graph` of what
+                :func:`nodegraft.build_graph` built) stays there: its files become the store's.
             labels: Class name -> keys of its nodes; or a table with the columns ``key`` and
                 ``label``, or a pandas Series whose index are keys: wherever a store takes labels.
                 From ten labels of a class up, a fifth of them does not teach but checks.
