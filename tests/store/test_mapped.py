@@ -14,9 +14,10 @@ from nodegraft.base.errors import CheckpointError, ParameterError
 from nodegraft.cli.app import app
 from nodegraft.graph.blocks.propagate import propagate
 from nodegraft.graph.stores.mapped import MappedStore
+from nodegraft.store.rows import Version
 from nodegraft.store.store import Store
 from nodegraft.tables.storage import load_graph
-from tests.store.on_disk import FORMS, labels_of, made
+from tests.store.on_disk import CLASSES, FORMS, joined, labels_of, made, rows
 
 forms = pytest.mark.parametrize("form", FORMS)
 
@@ -109,3 +110,89 @@ def test_the_command_takes_what_was_built(tmp_path: Path) -> None:
     assert done.exit_code == 0, done.output
     asked = CliRunner().invoke(app, ["predict", str(tmp_path / "s"), "--nodes", "p0"])
     assert "class 0" in asked.output
+
+
+def grown(store: Store, first: int, count: int) -> Version:
+    """With some more nodes, each joined to two of its class."""
+    new = range(first, first + count)
+    ends = [(one, one % CLASSES + CLASSES * place) for one in new for place in (3, 7)]
+    return store.grow(rows(new), joined(ends))
+
+
+@forms
+def test_growing_writes_what_came_and_answers_as_in_memory(form: str, tmp_path: Path) -> None:
+    mapped, memory = made(tmp_path, form), made(tmp_path, form, mapped=False)
+    whole = size_of(mapped)
+    for first in (600, 602):
+        versions = [grown(store, first, 2) for store in (mapped, memory)]
+        assert versions[0].detail == versions[1].detail
+        assert versions[0].measures == versions[1].measures
+    assert size_of(mapped) - whole < whole / 4
+    store = mapped.graph()._store
+    assert isinstance(store, MappedStore)
+    assert store.growth
+    store.verify()
+    again = Store.open(mapped.place)
+    assert again.graph().content_hash == memory.graph().content_hash
+    expect_same(again, memory, version=3)
+    again.add(labels_of(4, 5, count=5))
+    memory.add(labels_of(4, 5, count=5))
+    expect_same(again, memory, version=4)
+
+
+@forms
+def test_a_graph_that_has_grown_much_is_written_whole(form: str, tmp_path: Path) -> None:
+    mapped, memory = made(tmp_path, form), made(tmp_path, form, mapped=False)
+    for one in (mapped, memory):
+        grown(one, 600, 2)
+        grown(one, 602, 150)
+    store = mapped.graph()._store
+    assert isinstance(store, MappedStore)
+    assert not store.growth
+    store.verify()
+    expect_same(Store.open(mapped.place), memory, version=3)
+    assert not list((mapped.place / "derived").glob("unfinished-*"))
+
+
+@forms
+def test_whole_tables_are_built_on_disk(form: str, tmp_path: Path) -> None:
+    mapped, memory = made(tmp_path, form), made(tmp_path, form, mapped=False)
+    grown(mapped, 600, 2)
+    grown(memory, 600, 2)
+    today = rows([*range(3, 590), 601, 700])
+    ends = joined([(one, one + CLASSES) for one in range(3, 580)] + [(700, 4), (601, 7)])
+    versions = [store.sync(today, ends) for store in (mapped, memory)]
+    assert versions[0].detail == versions[1].detail
+    assert versions[0].detail["labels_lost"] == 3
+    assert isinstance(mapped.graph()._store, MappedStore)
+    expect_same(Store.open(mapped.place), memory, version=3)
+
+
+@forms
+def test_a_purge_writes_all_but_the_node(form: str, tmp_path: Path) -> None:
+    mapped, memory = made(tmp_path, form), made(tmp_path, form, mapped=False)
+    for store in (mapped, memory):
+        grown(store, 600, 2)
+        store.purge(["p601", "p8"])
+    assert mapped.version().measures == memory.version().measures
+    expect_same(Store.open(mapped.place), memory, version=mapped.candidate)
+    held = [file.read_bytes() for file in mapped.place.rglob("*") if file.is_file()]
+    assert not [content for content in held if b"p601" in content]
+
+
+def test_an_undone_growth_is_gone_and_pruning_keeps_what_others_need(tmp_path: Path) -> None:
+    store = made(tmp_path)
+    answers = store.predict().answers
+    grown(store, 600, 2)
+    store.undo()
+    assert store.version().graph == store.version(1).graph
+    assert store.predict(version=store.candidate).answers == answers
+    before = size_of(store)
+    store.grow(rows([800]), joined([(800, 2)]), promote=True)
+    store.prune(1)
+    # The files that were built are shared by all versions.
+    assert size_of(store) < before
+    again = Store.open(store.place)
+    assert again.predict().answers[:600] == store.predict().answers[:600]
+    again.graph()._store.verify()  # type: ignore[attr-defined]
+    assert again.drift(again.champion, again.candidate)

@@ -2,17 +2,24 @@
 
 import os
 import shutil
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
-from nodegraft.base.errors import CheckpointError, ParameterError
+from numpy.typing import NDArray
+
+from nodegraft.base.errors import CheckpointError, ParameterError, StoreError
+from nodegraft.base.files.array_file import SUFFIX, ArrayWriter, StoredArray
 from nodegraft.base.files.bundle import under
 from nodegraft.graph.graph import Graph
+from nodegraft.graph.growth_arrays import grown_store, growth_arrays
 from nodegraft.graph.stores.manifest import KIND, LAYERS, Manifest
 from nodegraft.graph.stores.mapped import MappedStore
 from nodegraft.store.objects import Document, Objects
-from nodegraft.store.shelf import DERIVED
+from nodegraft.store.shelf import DERIVED, UNFINISHED
+from nodegraft.tables.disk.save import save_mapped
 from nodegraft.tables.features.recipe import FeatureRecipe
 from nodegraft.tables.storage import pack_graph, unpack_graph
 
@@ -34,15 +41,41 @@ class GraphObjects:
     def __init__(self, place: Path, objects: Objects) -> None:
         self._place, self._objects = place, objects
 
-    def put(self, graph: Graph) -> str:
-        """Keep a graph; the object that holds it.
+    def put(self, graph: Graph, parent: Graph | None = None) -> tuple[str, Graph]:
+        """Keep a graph; the object that holds it, and the graph as it is kept there.
 
         Args:
             graph: In memory or on disk.
+            parent: The graph of this store that it grew from, if it did: of one on disk only what
+                came is written, until that is a sixteenth of it.
         """
-        if isinstance(graph._store, MappedStore):
-            return self._put_mapped(graph._store)
-        return self._objects.put(*pack_graph(graph))
+        store = graph._store
+        if isinstance(store, MappedStore):
+            return self._put_mapped(store, store.growth, store.files)
+        if parent is None or not isinstance(parent._store, MappedStore):
+            return self._objects.put(*pack_graph(graph)), graph
+        arrays = growth_arrays(parent._store, store)
+        with self.work_folder() as folder:
+            if arrays is None:
+                return self.put(save_mapped(graph, folder / "graph"))
+            written = {name: _write(folder, name, array) for name, array in arrays.items()}
+            files = {name: folder / f"{name}{SUFFIX}" for name in arrays}
+            return self._put_mapped(parent._store, written, {**parent._store.files, **files})
+
+    @contextmanager
+    def work_folder(self) -> Iterator[Path]:
+        """A new folder of the store, for as long as a graph is written into it."""
+        place = self._place / DERIVED / f"{UNFINISHED}{uuid4().hex}"
+        try:
+            place.mkdir(parents=True)
+            yield place
+        except OSError as error:
+            raise StoreError(
+                f"{place.parent} cannot be written to: {error.strerror or error}. The store is as "
+                "it was before."
+            ) from error
+        finally:
+            shutil.rmtree(place, ignore_errors=True)
 
     def get(self, name: str) -> Graph:
         """The graph that an object holds.
@@ -63,20 +96,27 @@ class GraphObjects:
         if document["recipe"] is not None:
             arrays, _ = self._objects.get(name, _RECIPE)
             recipe = FeatureRecipe.from_state(under(_RECIPE, arrays), document["recipe"])
-        files = self._objects.paths(name)
-        return MappedStore.open(self._place / DERIVED / name, manifest, recipe, files)
+        files, place = self._objects.paths(name), self._place / DERIVED / name
+        store = MappedStore.open(place, manifest, recipe, files)
+        growth = {part: StoredArray.from_json(one) for part, one in document["growth"].items()}
+        return grown_store(store, growth, files) if growth else store
 
-    def _put_mapped(self, store: MappedStore) -> str:
+    def _put_mapped(
+        self, store: MappedStore, growth: Mapping[str, StoredArray], files: Mapping[str, Path]
+    ) -> tuple[str, Graph]:
         require_local(self._objects)
-        arrays = store.manifest.arrays
-        parts = {name: self._objects.put_file(store.files[name], arrays[name]) for name in arrays}
+        arrays = {**store.manifest.arrays, **growth}
+        parts = {name: self._objects.put_file(files[name], one) for name, one in arrays.items()}
         document: dict[str, Any] = {"kind": KIND, "recipe": None}
         if isinstance(store.recipe, FeatureRecipe):
             learned, document["recipe"] = store.recipe.state()
             parts |= {_RECIPE + part: self._objects.put_array(learned[part]) for part in learned}
-        name = self._objects.put_list(parts, {**document, "manifest": store.manifest.to_json()})
-        self._take_layers(name, store)
-        return name
+        document["manifest"] = store.manifest.to_json()
+        document["growth"] = {name: one.to_json() for name, one in growth.items()}
+        name = self._objects.put_list(parts, document)
+        if not growth:
+            self._take_layers(name, store)
+        return name, self.get(name)
 
     def _take_layers(self, name: str, store: MappedStore) -> None:
         """What ``nodegraft propagate`` has worked out; what cannot be linked is made again."""
@@ -85,6 +125,12 @@ class GraphObjects:
         place = self._place / DERIVED / name / LAYERS
         with suppress(OSError, shutil.Error):
             shutil.copytree(store.layers_folder, place, copy_function=os.link, dirs_exist_ok=True)
+
+
+def _write(folder: Path, name: str, array: NDArray[Any]) -> StoredArray:
+    writer = ArrayWriter(folder / f"{name}{SUFFIX}", array.dtype, array.shape[1:])
+    writer.add(array)
+    return writer.close()
 
 
 def require_local(objects: Objects) -> None:

@@ -12,7 +12,6 @@ from nodegraft.base.events import SILENT, Listener
 from nodegraft.base.memo import Memo
 from nodegraft.graph.algebra.matrix import IntArray
 from nodegraft.graph.graph import Graph
-from nodegraft.graph.stores.mapped import MappedStore
 from nodegraft.model.capability import Capability
 from nodegraft.model.checkpoint import unpack_model
 from nodegraft.model.method import Method
@@ -117,7 +116,8 @@ class States:
 
     def __init__(self, place: Path, objects: Objects) -> None:
         self._place, self._objects = place, objects
-        self._stored_graphs = GraphObjects(place, objects)
+        self.graphs = GraphObjects(place, objects)
+        """Where graphs are kept."""
         self._graphs, self._texts = Memo[Graph](most=1), Memo[NodeTexts](most=1)
         self._states = Memo[State](most=2)
 
@@ -138,17 +138,15 @@ class States:
         self._states.get(names, lambda: state)
         return names
 
-    def put_graph(self, graph: Graph) -> tuple[str, Graph]:
+    def put_graph(self, graph: Graph, parent: Graph | None = None) -> tuple[str, Graph]:
         """Keep a graph: the object that holds it, and the graph with its shelf.
 
         Args:
             graph: The graph.
+            parent: The graph of a version that it grew from, if it did.
         """
-        name = self._stored_graphs.put(graph)
-        if isinstance(graph._store, MappedStore):
-            # From now on its files are those of the store.
-            graph = self._stored_graphs.get(name)
-        return name, self._shelved(name, graph)
+        name, kept = self.graphs.put(graph, parent)
+        return name, self._shelved(name, kept)
 
     def _shelved(self, name: str, graph: Graph) -> Graph:
         return graph.with_shelf(shelf_of(self._place, name))
@@ -208,7 +206,7 @@ class States:
         Args:
             name: The object.
         """
-        return self._graphs.get(name, lambda: self._shelved(name, self._stored_graphs.get(name)))
+        return self._graphs.get(name, lambda: self._shelved(name, self.graphs.get(name)))
 
     def texts(self, name: str) -> NodeTexts:
         """The texts that an object holds.
