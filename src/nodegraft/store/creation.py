@@ -13,9 +13,11 @@ from nodegraft.base.measure import Measurement
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.keys import Key
 from nodegraft.graph.labels import NodeLabels
+from nodegraft.graph.stores.mapped import MappedStore
 from nodegraft.store.authorship import author, writable
 from nodegraft.store.database import DATABASE_FILES, database_url, has_password
 from nodegraft.store.fitting import fit_measures
+from nodegraft.store.graph_objects import require_local
 from nodegraft.store.journal import Journal
 from nodegraft.store.labels import StoreLabels
 from nodegraft.store.measures import right_answers
@@ -69,8 +71,11 @@ def made_in(
     WriteOnceFolder(folder).check_writable()
     if settings.objects:
         _require_unused(settings.objects)
+    objects = Objects(settings.objects_of(folder))
+    if isinstance(graph._store, MappedStore):
+        require_local(objects)
     checked = StoreLabels().added(labels)
-    states = States(folder, Objects(settings.objects_of(folder)))
+    states = States(folder, objects)
     name, graph = states.put_graph(graph)
     with Measurement() as fit:
         state = first_state(graph, checked, method, dict(parameters), listener)

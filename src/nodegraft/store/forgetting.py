@@ -3,6 +3,7 @@
 import re
 from collections.abc import Collection
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
@@ -12,12 +13,15 @@ from nodegraft.base.events import Listener
 from nodegraft.graph.algebra.matrix import IntArray, is_sparse
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.keys import Key
+from nodegraft.graph.stores.mapped import MappedStore
 from nodegraft.model.capability import Capability
 from nodegraft.model.method import Method
 from nodegraft.model.registry import make_method
+from nodegraft.store.growth import BLOCK
 from nodegraft.store.labels import StoreLabels
 from nodegraft.store.rows import Promotion, Version
 from nodegraft.store.state import State
+from nodegraft.tables.disk.save import save_mapped
 from nodegraft.tables.features.recipe import FeatureRecipe
 
 STRUCK = "[purged]"
@@ -26,40 +30,49 @@ STRUCK = "[purged]"
 Row = TypeVar("Row", Version, Promotion)
 
 
-def state_without(state: State, keys: Collection[Key], listener: Listener) -> State:
+def state_without(state: State, keys: Collection[Key], folder: Path, listener: Listener) -> State:
     """A version without some nodes, learned anew from what is left.
 
     Args:
         state: The version.
         keys: The nodes, which it need not have.
+        folder: As in :func:`graph_without`.
         listener: Is told how far it is.
     """
     rows = state.graph.node_keys.find(list(keys))
-    graph = graph_without(state.graph, rows[rows >= 0])
+    graph = graph_without(state.graph, rows[rows >= 0], folder)
     labelled = [key for key in keys if key in state.labels.owners()]
     labels = state.labels.unlabelled(labelled) if labelled else state.labels
     return State(graph, labels, _learned_anew(state.model, graph, labels, listener))
 
 
-def graph_without(graph: Graph, rows: IntArray) -> Graph:
+def graph_without(graph: Graph, rows: IntArray, folder: Path) -> Graph:
     """A graph without some nodes, and without words and values that no other node has.
 
     Args:
         graph: The graph.
         rows: The nodes, by row.
+        folder: Does not exist yet: where a graph that lies on disk is written, in pieces.
     """
-    left = graph.without(rows)
-    if not isinstance(graph.recipe, FeatureRecipe):
-        return left
-    features = left.features(left.rows)
-    recipe, kept = graph.recipe.without_unused(_unused(features))
-    return left if kept.all() else left.with_features(features[:, kept], recipe)
+    left, recipe = np.setdiff1d(graph.rows, rows), None
+    kept = np.ones(graph.num_features, dtype=bool)
+    if isinstance(graph.recipe, FeatureRecipe):
+        recipe, kept = graph.recipe.without_unused(_unused(graph, left))
+    if isinstance(graph._store, MappedStore):
+        return save_mapped(graph, folder, rows=left, columns=kept, recipe=recipe)
+    smaller = graph.without(rows)
+    if kept.all():
+        return smaller
+    return smaller.with_features(smaller.features(smaller.rows)[:, kept], recipe)
 
 
-def _unused(features: Any) -> NDArray[np.bool_]:
-    columns = features.indices[features.data != 0] if is_sparse(features) else features.nonzero()[1]
-    unused: NDArray[np.bool_] = np.bincount(columns, minlength=features.shape[1]) == 0
-    return unused
+def _unused(graph: Graph, rows: IntArray) -> NDArray[np.bool_]:
+    """Columns of the features that are 0 in all of some nodes."""
+    used = np.zeros(graph.num_features, dtype=bool)
+    for start in range(0, rows.size, BLOCK):
+        some: Any = graph.features(rows[start : start + BLOCK])
+        used[some.indices[some.data != 0] if is_sparse(some) else some.nonzero()[1]] = True
+    return ~used
 
 
 def _learned_anew(model: Method, graph: Graph, labels: StoreLabels, listener: Listener) -> Method:

@@ -2,18 +2,23 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nodegraft.base.errors import StoreError
 from nodegraft.graph.algebra.matrix import IntArray
 from nodegraft.graph.graph import Graph
+from nodegraft.graph.stores.mapped import MappedStore
 from nodegraft.store.state import State
 from nodegraft.tables.columns import Source
+from nodegraft.tables.disk.build import build_graph
 from nodegraft.tables.node_texts import NodeTexts
 from nodegraft.tables.read import grow_tables, read_tables
+
+BLOCK = 1 << 16
+"""So many nodes are compared at a time."""
 
 GROWING = ("key", "source", "target", "edge_type", "edge_weight")
 """The options of tables that matter for new rows; the others are the graph's own."""
@@ -65,8 +70,24 @@ def grown(
     return State(tables.graph, state.labels, state.model), tables.texts
 
 
+def growth_changes(before: Graph, after: Graph) -> TableChanges:
+    """How a graph differs from the one it grew from: old rows are as they were.
+
+    Args:
+        before: The smaller graph.
+        after: The larger one.
+    """
+    more = after.num_nodes - before.num_nodes
+    return TableChanges(more, 0, 0, _num_pairs(after) - _num_pairs(before), 0, 0)
+
+
 def synced(
-    state: State, options: Mapping[str, Any], nodes: Source, edges: Source, repair: bool
+    state: State,
+    options: Mapping[str, Any],
+    nodes: Source,
+    edges: Source,
+    repair: bool,
+    folder: Path,
 ) -> tuple[State, NodeTexts | None, TableChanges]:
     """With the nodes, their texts and the edges of new whole tables instead of those it had.
 
@@ -76,8 +97,13 @@ def synced(
         nodes: The table of all nodes as they are now.
         edges: The table of all edges as they are now.
         repair: As in :func:`nodegraft.read_tables`.
+        folder: Does not exist yet: where the graph is built, if the one before lies on disk.
     """
-    tables = read_tables(nodes, edges, recipe=state.graph.recipe, repair=repair, **options)  # type: ignore[arg-type]
+    given: dict[str, Any] = {"recipe": state.graph.recipe, "repair": repair, **options}
+    if isinstance(state.graph._store, MappedStore):
+        tables = build_graph(nodes, edges, folder, **given)
+    else:
+        tables = read_tables(nodes, edges, **given)
     graph = tables.graph
     owners = list(state.labels.owners())
     lost = [owners[place] for place in np.flatnonzero(graph.node_keys.find(owners) < 0)]
@@ -88,40 +114,45 @@ def synced(
 
 
 def table_changes(before: Graph, after: Graph, labels_lost: int) -> TableChanges:
-    """How two graphs differ, by the keys of their nodes.
+    """How two graphs differ, by the keys of their nodes; block by block, as neither may fit.
 
     Args:
         before: One graph.
         after: Another one with features of the same recipe.
         labels_lost: Labelled nodes that are gone.
     """
-    there = after.node_keys.find(before.node_keys.values())
-    kept = np.flatnonzero(there >= 0)
-    old, new = before.features(kept), after.features(there[kept])
-    changed = int((np.asarray(abs(old - new).sum(axis=1)) > 0).sum())
-    # Old rows by where they are now; those that are gone get numbers of their own.
-    place = np.where(there >= 0, there, after.num_nodes + np.arange(before.num_nodes))
-    gone, come = _edges_not_in(before, after, place)
+    blocks = [before.rows[start : start + BLOCK] for start in range(0, before.num_nodes, BLOCK)]
+    found = [after.node_keys.find(before.key_array_of(rows)) for rows in blocks]
+    there = np.concatenate([np.zeros(0, dtype=np.int64), *found])
+    changed = shared = 0
+    for rows in blocks:
+        kept = rows[there[rows] >= 0]
+        old, new = before.features(kept), after.features(there[kept])
+        changed += int((np.asarray(abs(old - new).sum(axis=1)) > 0).sum())
+        shared += _shared_entries(before, after, kept, there)
+    stayed = int((there >= 0).sum())
     return TableChanges(
-        after.num_nodes - kept.size, before.num_nodes - kept.size, changed, come, gone, labels_lost
+        after.num_nodes - stayed,
+        before.num_nodes - stayed,
+        changed,
+        _num_pairs(after) - shared // 2,
+        _num_pairs(before) - shared // 2,
+        labels_lost,
     )
 
 
-def _edges_not_in(before: Graph, after: Graph, place: IntArray) -> tuple[int, int]:
-    gone = come = 0
-    most = int(place.max(initial=0)) + after.num_nodes + 1
-    for kind in {*before.relations, *after.relations}:
-        old = _pairs(before, kind, place, most)
-        new = _pairs(after, kind, np.arange(after.num_nodes), most)
-        gone += np.setdiff1d(old, new).size
-        come += np.setdiff1d(new, old).size
-    return gone, come
+def _shared_entries(before: Graph, after: Graph, rows: IntArray, there: IntArray) -> int:
+    """How many neighbours some nodes still have; each edge is met from both its ends."""
+    shared, most = 0, after.num_nodes + 1
+    for kind in set(before.relations) & set(after.relations):
+        counts, found = before.neighbours(rows, kind)
+        still = there[found] >= 0
+        old = (np.repeat(there[rows], counts) * most + there[found])[still]
+        counts, found = after.neighbours(there[rows], kind)
+        new = np.repeat(there[rows], counts) * most + found
+        shared += np.intersect1d(old, new).size
+    return shared
 
 
-def _pairs(graph: Graph, kind: str, place: IntArray, most: int) -> NDArray[np.int64]:
-    if kind not in graph.relations:
-        return np.zeros(0, dtype=np.int64)
-    one, other, _ = graph.edges_of(kind)
-    ends = np.sort(np.stack((place[one], place[other])), axis=0).astype(np.int64)
-    pairs: NDArray[np.int64] = ends[0] * most + ends[1]
-    return pairs
+def _num_pairs(graph: Graph) -> int:
+    return sum(graph._store.adjacency(kind).num_edges for kind in graph.relations)

@@ -41,15 +41,15 @@ class StoreGrower(StoreRecorder):
                 version that nobody has promoted.
             request: As in :meth:`change`.
         """
-        from nodegraft.store.growth import grown, table_changes
+        from nodegraft.store.growth import grown, growth_changes
         from nodegraft.store.preview import compare
 
         parent = self._journal.version()
         answering = self._answering(parent) if promote else None
         before = self._state(parent)
         after, texts = grown(before, self._tables(), nodes, edges, repair)
-        more = table_changes(before.graph, after.graph, 0)
-        name, graph = self._states.put_graph(after.graph)
+        more = growth_changes(before.graph, after.graph)
+        name, graph = self._states.put_graph(after.graph, before.graph)
         seen = compare(before, replace(after, graph=graph))
         if promote:
             refuse_objections(seen, _WITHOUT_PROMOTING)
@@ -89,8 +89,10 @@ class StoreGrower(StoreRecorder):
         parent = self._journal.version()
         answering = self._answering(parent) if promote else None
         before = self._state(parent)
-        after, texts, changes = synced(before, self._tables(), nodes, edges, repair)
-        name, graph = self._states.put_graph(after.graph)
+        with self._states.graphs.work_folder() as folder:
+            given = before, self._tables(), nodes, edges, repair
+            after, texts, changes = synced(*given, folder / "graph")
+            name, graph = self._states.put_graph(after.graph)
         after = replace(after, graph=graph)
         seen = compare(before, after)
         if promote:

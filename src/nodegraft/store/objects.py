@@ -2,7 +2,8 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -12,6 +13,7 @@ from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
 from nodegraft.base.errors import StoreError
+from nodegraft.base.files.array_file import StoredArray
 from nodegraft.base.files.folder import StoredFile, WriteOnceFolder
 
 Arrays = dict[str, NDArray[Any]]
@@ -44,18 +46,68 @@ class Objects:
             arrays: Arrays of numbers, by name.
             document: Plain JSON.
         """
-        parts = {name: self._write(_packed(array)) for name, array in arrays.items()}
-        listed = {"arrays": parts, "document": document}
+        parts = {name: self.put_array(array) for name, array in arrays.items()}
+        return self.put_list(parts, document)
+
+    def put_array(self, array: NDArray[Any]) -> str:
+        """Keep an array that some list will name; its name there.
+
+        Args:
+            array: Numbers.
+        """
+        return self._write(_packed(array))
+
+    def put_list(self, parts: Mapping[str, str], document: Mapping[str, Any]) -> str:
+        """Keep JSON beside files that are kept already; the name under which it is found again.
+
+        Args:
+            parts: What :meth:`put_array` and :meth:`put_file` gave, by name.
+            document: Plain JSON.
+        """
+        listed = {"arrays": dict(parts), "document": document}
         return self._write(json.dumps(listed, sort_keys=True, ensure_ascii=False).encode())
 
-    def get(self, name: str) -> tuple[Arrays, Document]:
+    def put_file(self, path: Path, stored: StoredArray) -> str:
+        """Keep an array that lies in a file, by a hard link where the file system allows.
+
+        It is named by the hash that was taken of its numbers when it was written: nothing is read.
+
+        Args:
+            path: The file, which nobody writes into any more.
+            stored: What is known of it.
+        """
+        told = json.dumps(["array file", stored.to_json()], sort_keys=True)
+        name = hashlib.sha256(told.encode()).hexdigest()
+        with self._told():
+            self._folder.adopt(name, path)
+        return name
+
+    @property
+    def are_local(self) -> bool:
+        """Whether files lie on this machine, where they can be mapped."""
+        return self._folder.local_path("") is not None
+
+    def paths(self, name: str) -> dict[str, Path]:
+        """Where the files of an object lie on this machine; they are not read.
+
+        Args:
+            name: What :meth:`put_list` gave.
+        """
+        found = {
+            part: self._folder.local_path(file) for part, file in self._listed(name)[0].items()
+        }
+        return {part: path for part, path in found.items() if path is not None}
+
+    def get(self, name: str, prefix: str = "") -> tuple[Arrays, Document]:
         """What :meth:`put` was given; a file that is missing or damaged is told.
 
         Args:
             name: What it gave.
+            prefix: Only arrays whose names begin so are read.
         """
         parts, document = self._listed(name)
-        return {part: self._array(place) for part, place in parts.items()}, document
+        some = {part: place for part, place in parts.items() if part.startswith(prefix)}
+        return {part: self._array(place) for part, place in some.items()}, document
 
     def document(self, name: str) -> Document:
         """The JSON that :meth:`put` was given; arrays are not read.
@@ -107,14 +159,19 @@ class Objects:
 
     def _write(self, content: bytes) -> str:
         name = hashlib.sha256(content).hexdigest()
-        try:
+        with self._told():
             self._folder.write(name, content)
+        return name
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        try:
+            yield
         except OSError as error:
             raise StoreError(
                 f"{self._folder.place} cannot be written to: {error.strerror or error}. The store "
                 "is as it was before."
             ) from error
-        return name
 
     def _read(self, name: str) -> bytes:
         if len(name) != 64 or not set(name) <= set("0123456789abcdef"):

@@ -109,8 +109,9 @@ class Purge:
     def _made(self, version: Version, listener: Listener) -> Version:
         """What a version is without the nodes; it still has its number."""
         before = self._states.get(version.names)
-        after = state_without(before, self._keys, listener)
-        name, graph = self._states.put_graph(after.graph)
+        with self._states.graphs.work_folder() as folder:
+            after = state_without(before, self._keys, folder / "graph", listener)
+            name, graph = self._states.put_graph(after.graph)
         after = replace(after, graph=graph)
         names = self._states.put(after, name, self._texts_left(version, before.graph))
         measures = measured(compare(before, after))

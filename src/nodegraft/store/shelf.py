@@ -4,6 +4,7 @@ import hashlib
 import shutil
 from collections.abc import Collection
 from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from uuid import uuid4
 
@@ -16,6 +17,9 @@ from nodegraft.graph.stores.shelf import Shelf
 
 DERIVED = "derived"
 """The folder of shelves in a store."""
+
+UNFINISHED = "unfinished-"
+"""How folders begin in which a graph is being written."""
 
 SCHEMA = "1"
 """To be changed when what is kept is worked out in another way: old files are no longer found."""
@@ -93,13 +97,22 @@ def shelf_of(store: Path, graph: str) -> FolderShelf:
     return FolderShelf(store / DERIVED / graph)
 
 
-def clear_shelves(store: Path, graphs: Collection[str]) -> None:
-    """Of all graphs but some.
+def clear_shelves(store: Path, graphs: Collection[str], abandoned: datetime) -> None:
+    """Of all graphs but some, and what killed processes have left.
 
     Args:
         store: The folder of the store.
         graphs: The objects of graphs whose shelves stay.
+        abandoned: A graph that is being written is left alone if it was begun later.
     """
     for place in (store / DERIVED).glob("*"):
-        if place.name not in graphs:
+        begun = place.name.startswith(UNFINISHED) and _written(place) >= abandoned
+        if place.name not in graphs and not begun:
             shutil.rmtree(place, ignore_errors=True)
+
+
+def _written(place: Path) -> datetime:
+    try:
+        return datetime.fromtimestamp(place.stat().st_mtime, UTC)
+    except FileNotFoundError:
+        return datetime.max.replace(tzinfo=UTC)

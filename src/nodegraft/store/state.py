@@ -16,12 +16,12 @@ from nodegraft.model.capability import Capability
 from nodegraft.model.checkpoint import unpack_model
 from nodegraft.model.method import Method
 from nodegraft.model.registry import make_method, unpacked_model
+from nodegraft.store.graph_objects import GraphObjects
 from nodegraft.store.labels import StoreLabels
 from nodegraft.store.objects import Arrays, Document, Objects
 from nodegraft.store.rows import StateNames
 from nodegraft.store.shelf import shelf_of
 from nodegraft.tables.node_texts import NodeTexts
-from nodegraft.tables.storage import pack_graph, unpack_graph
 
 
 class NodeAnswers(NamedTuple):
@@ -116,6 +116,8 @@ class States:
 
     def __init__(self, place: Path, objects: Objects) -> None:
         self._place, self._objects = place, objects
+        self.graphs = GraphObjects(place, objects)
+        """Where graphs are kept."""
         self._graphs, self._texts = Memo[Graph](most=1), Memo[NodeTexts](most=1)
         self._states = Memo[State](most=2)
 
@@ -136,14 +138,15 @@ class States:
         self._states.get(names, lambda: state)
         return names
 
-    def put_graph(self, graph: Graph) -> tuple[str, Graph]:
+    def put_graph(self, graph: Graph, parent: Graph | None = None) -> tuple[str, Graph]:
         """Keep a graph: the object that holds it, and the graph with its shelf.
 
         Args:
             graph: The graph.
+            parent: The graph of a version that it grew from, if it did.
         """
-        name = self._objects.put(*pack_graph(graph))
-        return name, self._shelved(name, graph)
+        name, kept = self.graphs.put(graph, parent)
+        return name, self._shelved(name, kept)
 
     def _shelved(self, name: str, graph: Graph) -> Graph:
         return graph.with_shelf(shelf_of(self._place, name))
@@ -203,10 +206,7 @@ class States:
         Args:
             name: The object.
         """
-        return self._graphs.get(name, lambda: self._shelved(name, self._unpacked(name)))
-
-    def _unpacked(self, name: str) -> Graph:
-        return unpack_graph(*self._objects.get(name), f"Object {name}")[0]
+        return self._graphs.get(name, lambda: self._shelved(name, self.graphs.get(name)))
 
     def texts(self, name: str) -> NodeTexts:
         """The texts that an object holds.

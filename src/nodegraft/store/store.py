@@ -13,12 +13,14 @@ from nodegraft.base.events import SILENT, Listener
 from nodegraft.graph.keys import Key, key_array, several
 from nodegraft.store.authorship import author, writable
 from nodegraft.store.changes import Change
-from nodegraft.store.pruning import KEEP, Pruned, previewed, prune
-from nodegraft.store.rows import Version
+from nodegraft.store.pruning import ABANDONED, KEEP, Pruned, previewed, prune
+from nodegraft.store.rows import Version, now
 from nodegraft.store.shelf import clear_shelves
 from nodegraft.store.writer import StoreWriter
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from nodegraft.graph.graph import Graph
     from nodegraft.store.migration import Migration
     from nodegraft.store.purging import Purged
@@ -62,7 +64,8 @@ class Store(StoreWriter):
 
         Args:
             place: A folder that does not exist yet, or is empty.
-            graph: All nodes and edges.
+            graph: All nodes and edges. One on disk (:func:`nodegraft.load_graph` of what
+                :func:`nodegraft.build_graph` built) stays there: its files become the store's.
             labels: Class name -> keys of its nodes; or a table with the columns ``key`` and
                 ``label``, or a pandas Series whose index are keys: wherever a store takes labels.
                 From ten labels of a class up, a fifth of them does not teach but checks.
@@ -216,7 +219,7 @@ class Store(StoreWriter):
         try:
             return prune(self._journal, self._objects, keep, author(by), writable(note))
         finally:
-            self._clear_shelves()
+            self._clear_shelves(now() - ABANDONED)
 
     def purge(
         self,
@@ -246,15 +249,15 @@ class Store(StoreWriter):
         try:
             return forgetting.run(author(by), writable(note), listener)
         finally:
-            self._clear_shelves()
+            self._clear_shelves(now())
             # They repeat notes, which may name a node.
             shutil.rmtree(self.place / CARDS, ignore_errors=True)
 
-    def _clear_shelves(self) -> None:
+    def _clear_shelves(self, abandoned: "datetime") -> None:
         """Of graphs that no version has any more."""
         pruned = self._journal.pruned()
         whole = {one.graph for one in self._journal.versions() if one.number not in pruned}
-        clear_shelves(self.place, whole)
+        clear_shelves(self.place, whole, abandoned)
 
 
 def _plain(classes: "Labels") -> dict[str, list[Key]]:

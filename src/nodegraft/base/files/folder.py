@@ -1,5 +1,6 @@
 """Files that are written once and never changed, here or wherever fsspec reaches."""
 
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -119,6 +120,42 @@ class WriteOnceFolder:
             return False
         return True
 
+    def adopt(self, name: str, source: Path) -> bool:
+        """Take in a file of this machine: as a hard link where the file system allows, else a copy.
+
+        Whole or not at all; False, and nothing is touched, where the file stands already. Nobody
+        may write into the source later: it is made read-only where that is allowed.
+
+        Args:
+            name: Its name here.
+            source: The file.
+        """
+        place = self.local_path(name)
+        if place is None:
+            raise ParameterError(f"{self.place} is not on this machine: files cannot be linked.")
+        self._make()
+        try:
+            with suppress(OSError):
+                source.chmod(READABLE)
+            place.hardlink_to(source.resolve())
+        except FileExistsError:
+            return False
+        except OSError:
+            # Another file system, or one without links, or somebody else's file.
+            return _copied(source, place)
+        finally:
+            flush_to_disk(place.parent)
+        return True
+
+    def local_path(self, name: str) -> Path | None:
+        """Where a file lies on this machine; None for what is behind a URL.
+
+        Args:
+            name: Its name.
+        """
+        local = isinstance(self._files, LocalFileSystem)
+        return Path(self._path) / name if local else None
+
     def _make(self) -> None:
         if not isinstance(self._files, LocalFileSystem):
             self._files.makedirs(self._path, exist_ok=True)
@@ -173,6 +210,20 @@ def _link(place: Path, content: bytes, mode: int) -> None:
             flush_to_disk(place.parent)
         finally:
             draft.unlink(missing_ok=True)
+
+
+def _copied(source: Path, place: Path) -> bool:
+    draft = place.with_name(f".{place.name}.{uuid4().hex}")
+    try:
+        shutil.copyfile(source, draft)
+        flush_to_disk(draft)
+        draft.chmod(READABLE)
+        place.hardlink_to(draft)
+    except FileExistsError:
+        return False
+    finally:
+        draft.unlink(missing_ok=True)
+    return True
 
 
 def _reached(place: str | Path) -> tuple[Any, str]:

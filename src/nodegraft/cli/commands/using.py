@@ -35,13 +35,21 @@ from nodegraft.cli.table_options import (
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from nodegraft.tables.read import Tables
+
 
 @user_errors
 def init(
     place: StorePlace,
-    nodes: Annotated[Path, typer.Option(help="The table of nodes (.parquet or .csv).")],
     labels: Annotated[Path, typer.Option(help="The table of node keys and class names.")],
+    nodes: Annotated[
+        Path | None, typer.Option(help="The table of nodes (.parquet or .csv).")
+    ] = None,
     edges: Annotated[Path | None, typer.Option(help="The table of edges.")] = None,
+    graph: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Instead of tables: what `nodegraft build` built."),
+    ] = None,
     text: TextColumns = None,
     features: NumberColumns = None,
     categories: CategoryColumns = None,
@@ -91,16 +99,21 @@ def init(
     parameters = parse(REGISTRY.get(method), name_value_pairs(settings)).get_params()
     with Steps(console) as steps:
         steps.say("reading tables")
-        tables = read_tables(
-            nodes,
-            edges,
-            **columns,
-            text=text or (),
-            features=features or (),
-            categories=categories or (),
-            min_documents=min_documents,
-            repair=repair,
-        )
+        chosen: dict[str, Any] = {
+            "text": text or (),
+            "features": features or (),
+            "categories": categories or (),
+        }
+        if graph is not None:
+            tables = _built(graph, nodes, edges, *chosen.values())
+        elif nodes is None:
+            raise ParameterError(
+                "Give a table of nodes (--nodes nodes.parquet), or a graph that `nodegraft build` "
+                "built (--graph FOLDER)."
+            )
+        else:
+            chosen |= {"min_documents": min_documents, "repair": repair}
+            tables = read_tables(nodes, edges, **columns, **chosen)
         known = labels_in(labels, tables.graph, key, label)
         store = Store.init(
             place,
@@ -127,6 +140,22 @@ def init(
         style="dim",
     )
     store.close()
+
+
+def _built(folder: Path, *given: object) -> "Tables":
+    if any(given):
+        raise ParameterError(
+            "A graph that is built has its nodes, edges and features: leave --nodes, --edges, "
+            "--text, --features and --categories out. --key, --source, --target, --type, --weight "
+            "and --directed say how tables are read that come later."
+        )
+    from nodegraft.tables.data_report import DataReport
+    from nodegraft.tables.read import Tables
+    from nodegraft.tables.storage import load_graph
+
+    graph = load_graph(folder)
+    sizes = graph.num_nodes, graph.num_edges, graph.num_features
+    return Tables(graph, DataReport(*sizes, ()))
 
 
 @user_errors

@@ -102,7 +102,7 @@ def holds_sparse(stored: Stored) -> bool:
     Args:
         stored: In one piece or several.
     """
-    return is_sparse(stored.parts[0] if isinstance(stored, StackedRows) else stored)
+    return is_sparse(parts_of(stored)[0])
 
 
 def num_stored(stored: Stored) -> int:
@@ -111,8 +111,16 @@ def num_stored(stored: Stored) -> int:
     Args:
         stored: In one piece or several.
     """
-    parts = stored.parts if isinstance(stored, StackedRows) else (stored,)
-    return sum(int(part.nnz if is_sparse(part) else part.size) for part in parts)
+    return sum(int(one.nnz if is_sparse(one) else one.size) for one in parts_of(stored))
+
+
+def parts_of(stored: Stored) -> tuple[Matrix, ...]:
+    """The matrices that lie one below the other.
+
+    Args:
+        stored: In one piece or several.
+    """
+    return stored.parts if isinstance(stored, StackedRows) else (stored,)
 
 
 def below(above: Matrix, rows: Matrix) -> Matrix:

@@ -15,7 +15,7 @@ from nodegraft.base.files.flush import flush_to_disk
 MANIFEST = "manifest.json"
 """Written last: a folder that has one holds a whole graph."""
 
-SCHEMA = 1
+SCHEMA, KIND = 1, "mapped graph"
 LAYERS = "propagated"
 """The folder of products with the whole feature matrix, which can be made again."""
 
@@ -48,8 +48,16 @@ class Manifest:
         Args:
             folder: All arrays are there already.
         """
-        document = {
-            "kind": "mapped graph",
+        draft = folder / f".{MANIFEST}"
+        draft.write_text(json.dumps(self.to_json(), indent=2) + "\n")
+        flush_to_disk(draft)
+        draft.replace(folder / MANIFEST)
+        flush_to_disk(folder)
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain JSON."""
+        return {
+            "kind": KIND,
             "schema": SCHEMA,
             "nodes": self.nodes,
             "features": self.features,
@@ -57,11 +65,6 @@ class Manifest:
             "recipe": self.recipe,
             "arrays": {name: one.to_json() for name, one in self.arrays.items()},
         }
-        draft = folder / f".{MANIFEST}"
-        draft.write_text(json.dumps(document, indent=2) + "\n")
-        flush_to_disk(draft)
-        draft.replace(folder / MANIFEST)
-        flush_to_disk(folder)
 
     @classmethod
     def read(cls, folder: Path) -> "Manifest":
@@ -72,13 +75,18 @@ class Manifest:
         """
         place = folder / MANIFEST
         try:
-            return cls._parsed(json.loads(place.read_text()))
+            return cls.from_json(json.loads(place.read_text()))
         except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
             raise CheckpointError(f"{place} describes no graph: {error}.") from error
 
     @classmethod
-    def _parsed(cls, document: dict[str, Any]) -> "Manifest":
-        if document.get("kind") != "mapped graph" or document.get("schema") != SCHEMA:
+    def from_json(cls, document: dict[str, Any]) -> "Manifest":
+        """What :meth:`to_json` gave; anything else is an error of Python's own.
+
+        Args:
+            document: Plain JSON.
+        """
+        if document.get("kind") != KIND or document.get("schema") != SCHEMA:
             raise ValueError(f"it is of another kind or schema than {SCHEMA}")
         if document.keys() != _FIELDS:
             raise ValueError(f"its fields must be {', '.join(sorted(_FIELDS))}")
@@ -96,12 +104,18 @@ class Manifest:
         arrays = {name: StoredArray.from_json(one) for name, one in document["arrays"].items()}
         return cls(nodes, features, tuple(names), recipe, arrays)
 
-    def mapped(self, folder: Path) -> Arrays:
-        """All arrays, mapped; none is read.
+    def files_in(self, folder: Path) -> dict[str, Path]:
+        """The file of each array.
 
         Args:
             folder: The folder of the graph.
         """
-        return {
-            name: map_array(folder / f"{name}{SUFFIX}", one) for name, one in self.arrays.items()
-        }
+        return {name: folder / f"{name}{SUFFIX}" for name in self.arrays}
+
+    def mapped(self, files: Mapping[str, Path]) -> Arrays:
+        """All arrays, mapped; none is read.
+
+        Args:
+            files: The file of each.
+        """
+        return {name: map_array(files[name], one) for name, one in self.arrays.items()}

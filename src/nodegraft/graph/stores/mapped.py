@@ -11,11 +11,14 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from nodegraft.base.errors import CheckpointError, DataError
-from nodegraft.base.files.array_file import SUFFIX, is_unchanged
+from nodegraft.base.files.array_file import StoredArray, is_unchanged, map_array
 from nodegraft.base.files.bundle import Arrays, under
 from nodegraft.base.hashing import content_hash
 from nodegraft.graph.algebra.adjacency import Adjacency
 from nodegraft.graph.algebra.matrix import Matrix, is_sparse
+from nodegraft.graph.algebra.stacked import Stored as StoredRows
+from nodegraft.graph.algebra.stacked import parts_of
+from nodegraft.graph.keys import NodeKeys
 from nodegraft.graph.mapped_keys import MappedKeys, Stored
 from nodegraft.graph.packed_texts import WORD, PackedTexts
 from nodegraft.graph.stores.edges_by_kind import EdgesByKind
@@ -31,15 +34,22 @@ _INDEX = ("<i4", "<i8")
 
 @dataclass(frozen=True, eq=False)
 class MappedStore(EdgesByKind):
-    """The arrays in a folder that ``nodegraft build`` wrote. Opening it reads none of them."""
+    """Arrays that ``nodegraft build`` wrote, in a folder or among the objects of a model's store.
+    Opening it reads none of them."""
 
     folder: Path
-    """Where they lie."""
+    """Where what is worked out from them may lie."""
 
-    keys: MappedKeys
+    manifest: Manifest
+    """What they are."""
+
+    files: Mapping[str, Path]
+    """Where each of them lies, and each of what came later."""
+
+    keys: NodeKeys
     """The nodes, in row order."""
 
-    feature_matrix: Matrix
+    feature_matrix: StoredRows
     """One row per node, float16, float32 or CSR."""
 
     edges: Mapping[str, Adjacency]
@@ -54,53 +64,69 @@ class MappedStore(EdgesByKind):
     shelf: Shelf = field(default_factory=Shelf)
     """Where what took long to work out about the graph is kept."""
 
+    growth: Mapping[str, StoredArray] = field(default_factory=dict)
+    """Arrays of what came since, see :mod:`nodegraft.graph.growth_arrays`."""
+
     @classmethod
-    def open(cls, folder: Path, manifest: Manifest, recipe: Recipe | None = None) -> "MappedStore":
+    def open(
+        cls,
+        folder: Path,
+        manifest: Manifest,
+        recipe: Recipe | None = None,
+        files: Mapping[str, Path] | None = None,
+    ) -> "MappedStore":
         """The store in a folder. Sizes and types are checked; contents are not, see :meth:`verify`.
 
         Args:
             folder: The folder.
             manifest: What it says of itself.
             recipe: How tables became its features.
+            files: Where its arrays lie; None for the folder.
         """
+        files = manifest.files_in(folder) if files is None else files
         try:
-            arrays = _Checked(manifest, manifest.mapped(folder))
+            arrays = _Checked(manifest, manifest.mapped(files))
             places = [str(place) for place in range(len(manifest.relations))]
             edges = {
                 name: arrays.edges(place)
                 for name, place in zip(manifest.relations, places, strict=True)
             }
             merged = arrays.edges(MERGED) if len(places) > 1 else arrays.edges("0")
-            return cls(folder, arrays.keys(), arrays.features(), edges, merged, recipe)
+            parts = arrays.keys(), arrays.features(), edges, merged
+            return cls(folder, manifest, files, *parts, recipe)
         except (KeyError, ValueError) as error:
             raise CheckpointError(f"{folder} does not hold a whole graph: {error}.") from error
 
     def verify(self) -> None:
         """Read everything and refuse what is not as it was written, or is no graph."""
-        manifest = Manifest.read(self.folder)
-        for name, array in manifest.mapped(self.folder).items():
-            if not is_unchanged(array, manifest.arrays[name]):
+        for name, one in self._stored.items():
+            if not is_unchanged(map_array(self.files[name], one), one):
                 raise CheckpointError(
-                    f"{self.folder / name}{SUFFIX} is damaged: it is not as it was written."
+                    f"{self.files[name]} is damaged: it is not as it was written."
                 )
         try:
             for edges in (self.merged, *self.edges.values()):
                 edges.check()
-            if is_sparse(self.feature_matrix):
-                self.feature_matrix.check_format(full_check=True)
+            for rows in parts_of(self.feature_matrix):
+                if is_sparse(rows):
+                    rows.check_format(full_check=True)
         except (DataError, ValueError) as error:
             raise CheckpointError(f"{self.folder} does not hold a graph: {error}") from error
 
     @property
     def layers_folder(self) -> Path | None:
-        """Where products with the whole feature matrix may lie."""
-        return self.folder / LAYERS
+        """Where products with the whole feature matrix may lie; nowhere for what has grown."""
+        return None if self.growth else self.folder / LAYERS
+
+    @property
+    def _stored(self) -> dict[str, StoredArray]:
+        return {**self.manifest.arrays, **self.growth}
 
     @cached_property
     def fingerprint(self) -> str:
         """Depends on every byte of every array, of which none is read."""
-        arrays = Manifest.read(self.folder).arrays
-        return content_hash({name: one.to_json() for name, one in arrays.items()}, list(self.edges))
+        stored = {name: one.to_json() for name, one in self._stored.items()}
+        return content_hash(stored, list(self.edges))
 
     def with_shelf(self, shelf: Shelf) -> "MappedStore":
         """The same arrays, with a place for what takes long to work out about them.

@@ -1,5 +1,6 @@
 """The edges of one kind, written range of rows by range of rows."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -51,11 +52,11 @@ class AdjacencyWriter:
         """How many entries there are by now, two for each edge."""
         return self._parts["indices"].length
 
-    def add(self, records: Records, start: int, rows: int) -> None:
+    def add(self, records: Records | Mapping[str, Any], start: int, rows: int) -> None:
         """Write the next rows.
 
         Args:
-            records: Their entries, in any order, with repeats.
+            records: Their entries by field, in any order, with repeats.
             start: The first row.
             rows: How many there are.
         """

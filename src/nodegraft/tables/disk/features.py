@@ -44,19 +44,42 @@ def write_features(
         keys: The key of each row.
         listener: Is told how far it is.
     """
-    findings, writer, done = list[Finding](), None, 0
+    findings, writer, done = list[Finding](), FeatureWriter(folder), 0
     for batch in table.batches(*recipe.columns):
         asked: Any = _KeysFrom(keys, done)
         encoded = recipe.encode(batch, asked)
         findings += encoded.findings
-        rows = stored_features(encoded.matrix)
-        if writer is None:
-            kind = _SparseWriter if is_sparse(rows) else _DenseWriter
-            writer = kind(folder, rows)
-        writer.add(rows)
+        writer.add(stored_features(encoded.matrix))
         done += len(batch)
         listener.step("features", done, len(table))
-    return FeaturesWritten({} if writer is None else writer.close(), gathered(findings))
+    return FeaturesWritten(writer.close(), gathered(findings))
+
+
+class FeatureWriter:
+    """Writes feature rows as they come, dense or sparse as the first of them are.
+
+    Args:
+        folder: Where to.
+    """
+
+    def __init__(self, folder: BuildFolder) -> None:
+        self._folder = folder
+        self._writer: _DenseWriter | _SparseWriter | None = None
+
+    def add(self, rows: Matrix) -> None:
+        """Write more rows.
+
+        Args:
+            rows: As a graph stores them.
+        """
+        if self._writer is None:
+            kind = _SparseWriter if is_sparse(rows) else _DenseWriter
+            self._writer = kind(self._folder, rows)
+        self._writer.add(rows)
+
+    def close(self) -> dict[str, StoredArray]:
+        """All arrays, by their names."""
+        return {} if self._writer is None else self._writer.close()
 
 
 class _KeysFrom:

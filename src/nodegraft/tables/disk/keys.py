@@ -1,6 +1,6 @@
 """The first step of a build: the keys of nodes, and the index by which they are found."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,10 +12,8 @@ from nodegraft.graph.algebra.matrix import IntArray, index_type
 from nodegraft.graph.keys import text_hashes
 from nodegraft.graph.mapped_keys import MappedKeys, Stored, index_hashes
 from nodegraft.graph.packed_texts import PackedTexts, padding
-from nodegraft.tables.columns import SourceTable
 from nodegraft.tables.disk.buckets import Buckets, Records
 from nodegraft.tables.disk.folder import BuildFolder
-from nodegraft.tables.key_columns import stored_keys
 
 _RECORD = np.dtype([("hash", "<u8"), ("row", "<i8")])
 _BYTES = 64
@@ -33,14 +31,14 @@ class KeysWritten(NamedTuple):
 
 
 def write_keys(
-    folder: BuildFolder, table: SourceTable, key: str, memory: int, listener: Listener
+    folder: BuildFolder, batches: Iterable[Stored], count: int, memory: int, listener: Listener
 ) -> KeysWritten:
-    """Write the keys of a table and their index.
+    """Write keys and their index.
 
     Args:
         folder: Where to.
-        table: The table of nodes, which has some.
-        key: The column of keys.
+        batches: The keys of all nodes, some at a time, in row order.
+        count: How many there are, one at least.
         memory: So many bytes may be used.
         listener: Is told how far it is.
     """
@@ -48,20 +46,20 @@ def write_keys(
     def sort(name: str) -> Buckets:
         most = max(memory // _BYTES, 1)
         place = folder.work(name)
-        return Buckets(place, _RECORD, by="hash", bits=64, most=most, expected=len(table))
+        return Buckets(place, _RECORD, by="hash", bits=64, most=most, expected=count)
 
     index, order = sort("index"), sort("order")
-    arrays = _in_row_order(folder, table, key, index, order, listener)
+    arrays = _in_row_order(folder, batches, count, index, order, listener)
     kept, repeated = _stored_in(folder, arrays), [np.zeros(0, dtype=np.int64)]
     hashes = folder.writer("keys.hashes", np.uint64)
-    rows = folder.writer("keys.rows", index_type(len(table)))
+    rows = folder.writer("keys.rows", index_type(count))
     for records in _sorted(index):
         repeated.append(_repeated(records, kept))
         hashes.add(records["hash"])
         rows.add(records["row"])
     arrays |= {"keys.hashes": hashes.close(), "keys.rows": rows.close()}
     if isinstance(kept, PackedTexts):
-        drawn = folder.writer("keys.order", index_type(len(table)))
+        drawn = folder.writer("keys.order", index_type(count))
         for records in _sorted(order):
             drawn.add(records["row"])
         arrays["keys.order"] = drawn.close()
@@ -86,16 +84,15 @@ def mapped_keys(folder: BuildFolder, arrays: Mapping[str, StoredArray]) -> Mappe
 
 def _in_row_order(
     folder: BuildFolder,
-    table: SourceTable,
-    key: str,
+    batches: Iterable[Stored],
+    count: int,
     index: Buckets,
     order: Buckets,
     listener: Listener,
 ) -> dict[str, StoredArray]:
     """Writes keys as they come; their hashes go to where they are sorted."""
     writer, done = None, 0
-    for batch in table.batches(key):
-        keys = stored_keys(batch, key)
+    for keys in batches:
         rows = np.arange(done, done := done + len(keys))
         index.add(_records(index_hashes(keys), rows))
         if isinstance(keys, PackedTexts):
@@ -103,7 +100,7 @@ def _in_row_order(
         if writer is None:
             writer = _TextWriter(folder) if isinstance(keys, PackedTexts) else _Writer(folder)
         writer.add(keys)
-        listener.step("keys", done, len(table))
+        listener.step("keys", done, count)
     return {} if writer is None else writer.close()
 
 

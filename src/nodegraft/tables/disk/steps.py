@@ -17,10 +17,11 @@ from nodegraft.tables.data_report import DataReport, Finding
 from nodegraft.tables.disk.edges import EdgeSorter
 from nodegraft.tables.disk.features import write_features
 from nodegraft.tables.disk.folder import BuildFolder, Step
-from nodegraft.tables.disk.keys import mapped_keys, write_keys
+from nodegraft.tables.disk.keys import KeysWritten, mapped_keys, write_keys
 from nodegraft.tables.edges import EdgeColumns, given_edges, text_columns
 from nodegraft.tables.features.choice import FeatureChoice
 from nodegraft.tables.features.recipe import FeatureRecipe
+from nodegraft.tables.key_columns import stored_keys
 from nodegraft.tables.read import Tables, repeated_keys
 from nodegraft.tables.storage import RECIPE, load_graph
 from nodegraft.tables.streamed import stream_source
@@ -133,17 +134,20 @@ class BuildSteps:
         return report
 
     def _write_keys(self, repair: bool) -> Step:
-        arguments = self._request.key, self._memory, self._listener
-        arrays, repeated = write_keys(self._folder, self._table, *arguments)
+        arrays, repeated = self._keys_of(self._table)
         findings = list[Finding]()
         if repeated.size:
             named = mapped_keys(self._folder, arrays).array_at(repeated)
             findings = repeated_keys(repeated.size, np.unique(named))
             DataReport(len(self._table), 0, 0, tuple(findings)).require_usable(repair)
-            table = self._table.without(repeated)
-            arrays, _ = write_keys(self._folder, table, *arguments)
+            arrays, _ = self._keys_of(self._table.without(repeated))
         document = {"dropped": repeated.tolist(), "findings": _plain(findings)}
         return self._folder.finish("keys", arrays, document)
+
+    def _keys_of(self, table: SourceTable) -> KeysWritten:
+        key = self._request.key
+        batches = (stored_keys(batch, key) for batch in table.batches(key))
+        return write_keys(self._folder, batches, len(table), self._memory, self._listener)
 
     def _recipe(self) -> FeatureRecipe:
         place = self._folder.place / RECIPE

@@ -1,0 +1,158 @@
+"""What came to a graph on disk, as a few small arrays: its own files stay as they are."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from nodegraft.base.files.array_file import StoredArray, map_array
+from nodegraft.base.files.bundle import Arrays, prefixed, under
+from nodegraft.graph.algebra.adjacency import Adjacency
+from nodegraft.graph.algebra.grown import GrownAdjacency, again_joined
+from nodegraft.graph.algebra.matrix import Matrix, is_sparse
+from nodegraft.graph.algebra.stacked import StackedRows, Stored, parts_of, some_rows
+from nodegraft.graph.grown_keys import GrownKeys
+from nodegraft.graph.keys import KeyArray, NodeKeys
+from nodegraft.graph.packed_texts import PackedTexts
+from nodegraft.graph.stores.mapped import MERGED, MappedStore
+from nodegraft.graph.stores.protocol import GraphStore
+
+GROWTH = "growth."
+"""How the names of these arrays begin."""
+
+LARGEST_SHARE = 16
+"""Beyond this part of the bytes of a graph, what came is no small addition any more."""
+
+_CSR = ("data", "indices", "indptr")
+_EDGES = ("indptr", "indices", "weights", "directions")
+
+
+def growth_arrays(before: MappedStore, now: GraphStore) -> Arrays | None:
+    """What a graph has beyond the files of the one it grew from; None where it is too much.
+
+    New nodes have keys and feature rows; of nodes that edges came to all neighbours are listed.
+
+    Args:
+        before: A graph on disk, which may have grown before: what came then is among it.
+        now: What :meth:`nodegraft.Graph.grow` made of it.
+    """
+    edges = {name: now.adjacency(name) for name in now.relations}
+    old_keys = now.keys.base if isinstance(now.keys, GrownKeys) else now.keys
+    if old_keys is not _base_keys(before.keys) or edges.keys() != before.edges.keys():
+        return None
+    places = {str(place): (before.edges[name], edges[name]) for place, name in enumerate(edges)}
+    arrays = _rows_apart(places)
+    if arrays is not None and len(edges) > 1:
+        joined = _rows_apart({MERGED: (before.merged, _merged(before, list(edges.values())))})
+        arrays = None if joined is None else {**arrays, **joined}
+    if arrays is None:
+        return None
+    new = np.arange(before.manifest.nodes, len(now.keys))
+    if new.size:
+        arrays |= prefixed("keys.", _packed_keys(now.keys.array_at(new)))
+        arrays |= prefixed("features.", _packed_rows(now.feature_matrix, new))
+    size = sum(array.nbytes for array in arrays.values())
+    whole = sum(_size(one) for one in before.manifest.arrays.values())
+    return prefixed(GROWTH, arrays) if LARGEST_SHARE * size <= whole else None
+
+
+def grown_store(
+    base: MappedStore, growth: Mapping[str, StoredArray], files: Mapping[str, Path]
+) -> MappedStore:
+    """A graph on disk with what came to it.
+
+    Args:
+        base: As it was built.
+        growth: The arrays that :func:`growth_arrays` made, by name.
+        files: Where they lie, and those of the graph.
+    """
+    arrays = under(GROWTH, {name: map_array(files[name], one) for name, one in growth.items()})
+    keys: NodeKeys = base.keys
+    features: Stored = base.feature_matrix
+    if any(name.startswith("keys.") for name in arrays):
+        keys = GrownKeys(base.keys, NodeKeys(_unpacked_keys(under("keys.", arrays))))
+        rows = _unpacked_rows(under("features.", arrays), base.manifest.features)
+        if rows.shape[0] != len(keys) - len(base.keys):
+            raise ValueError("new nodes and their feature rows do not fit each other")
+        features = StackedRows((*parts_of(base.feature_matrix), rows))
+    edges = {
+        name: _with_apart(one, under(f"edges.{place}.", arrays), len(keys))
+        for place, (name, one) in enumerate(base.edges.items())
+    }
+    (merged, *others) = edges.values()
+    if others:
+        merged = _with_apart(base.merged, under(f"edges.{MERGED}.", arrays), len(keys))
+    parts = {"keys": keys, "feature_matrix": features, "edges": edges, "merged": merged}
+    return replace(base, **parts, growth=growth, files=files)  # type: ignore[arg-type]
+
+
+def _base_keys(keys: NodeKeys) -> NodeKeys:
+    return keys.base if isinstance(keys, GrownKeys) else keys
+
+
+def _base_edges(edges: Adjacency) -> Adjacency:
+    return edges.base if isinstance(edges, GrownAdjacency) else edges
+
+
+def _merged(before: MappedStore, kinds: list[Adjacency]) -> Adjacency:
+    """Of several kinds as one, made where rows have changed."""
+    apart = [kind.nodes for kind in kinds if isinstance(kind, GrownAdjacency)]
+    nodes = np.unique(np.concatenate(apart))
+    return again_joined(_base_edges(before.merged), kinds, None, nodes)
+
+
+def _rows_apart(places: Mapping[str, tuple[Adjacency, Adjacency]]) -> Arrays | None:
+    """By the place of each kind, of its edges before and now; None where all were made anew."""
+    found: Arrays = {}
+    for place, (before, now) in places.items():
+        if not isinstance(now, GrownAdjacency) or now.base is not _base_edges(before):
+            return None
+        parts = {part: getattr(now.apart, part) for part in _EDGES}
+        own = {part: array for part, array in parts.items() if array is not None}
+        found |= prefixed(f"edges.{place}.", {"nodes": now.nodes, **own})
+    return found
+
+
+def _with_apart(base: Adjacency, arrays: Arrays, num_nodes: int) -> Adjacency:
+    nodes, parts = arrays["nodes"], [arrays.get(part) for part in _EDGES]
+    rows = Adjacency(*parts)  # type: ignore[arg-type]
+    if rows.num_nodes != nodes.size or (nodes.size and nodes[-1] >= num_nodes):
+        raise ValueError("rows of edges that came do not fit the nodes")
+    return GrownAdjacency(base, nodes, rows, num_nodes)
+
+
+def _packed_keys(keys: KeyArray) -> Arrays:
+    if keys.dtype != object:
+        return {"integers": keys}
+    texts = PackedTexts.of(keys.tolist())
+    return {"letters": texts.letters, "bounds": texts.bounds}
+
+
+def _unpacked_keys(arrays: Arrays) -> KeyArray:
+    if "integers" in arrays:
+        return np.asarray(arrays["integers"])
+    texts = PackedTexts(arrays["letters"], arrays["bounds"])
+    keys = np.empty(len(texts), dtype=object)
+    keys[:] = texts.at(np.arange(len(texts)))
+    return keys
+
+
+def _packed_rows(features: Stored, rows: NDArray[np.int64]) -> Arrays:
+    some, kind = some_rows(features, rows), parts_of(features)[0].dtype
+    if is_sparse(some):
+        return {part: getattr(some, part) for part in _CSR}
+    return {"dense": some.astype(kind, copy=False)}
+
+
+def _unpacked_rows(arrays: Arrays, columns: int) -> Matrix:
+    if "dense" in arrays:
+        return arrays["dense"]
+    parts = tuple(arrays[part] for part in _CSR)
+    return csr_array(parts, shape=(arrays["indptr"].size - 1, columns))
+
+
+def _size(stored: StoredArray) -> int:
+    return int(np.dtype(stored.dtype).itemsize * np.prod(stored.shape, dtype=np.int64))

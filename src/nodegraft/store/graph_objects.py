@@ -1,0 +1,147 @@
+"""Graphs among the objects of a store: in memory, or mapped as they were built."""
+
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from numpy.typing import NDArray
+
+from nodegraft.base.errors import CheckpointError, ParameterError, StoreError
+from nodegraft.base.files.array_file import SUFFIX, ArrayWriter, StoredArray
+from nodegraft.base.files.bundle import under
+from nodegraft.graph.graph import Graph
+from nodegraft.graph.growth_arrays import grown_store, growth_arrays
+from nodegraft.graph.stores.manifest import KIND, LAYERS, Manifest
+from nodegraft.graph.stores.mapped import MappedStore
+from nodegraft.store.objects import Document, Objects
+from nodegraft.store.shelf import DERIVED, UNFINISHED
+from nodegraft.tables.disk.save import save_mapped
+from nodegraft.tables.features.recipe import FeatureRecipe
+from nodegraft.tables.storage import pack_graph, unpack_graph
+
+_RECIPE = "recipe."
+
+
+class GraphObjects:
+    """The graphs of a store.
+
+    A graph in memory is written array by array. Of one on disk the files that were built become
+    objects as they are, and its manifest becomes the object that names them: no array is read, be
+    it to keep or to open the graph.
+
+    Args:
+        place: The folder of the store.
+        objects: What its versions name.
+    """
+
+    def __init__(self, place: Path, objects: Objects) -> None:
+        self._place, self._objects = place, objects
+
+    def put(self, graph: Graph, parent: Graph | None = None) -> tuple[str, Graph]:
+        """Keep a graph; the object that holds it, and the graph as it is kept there.
+
+        Args:
+            graph: In memory or on disk.
+            parent: The graph of this store that it grew from, if it did: of one on disk only what
+                came is written, until that is a sixteenth of it.
+        """
+        store = graph._store
+        if isinstance(store, MappedStore):
+            return self._put_mapped(store, store.growth, store.files)
+        if parent is None or not isinstance(parent._store, MappedStore):
+            return self._objects.put(*pack_graph(graph)), graph
+        arrays = growth_arrays(parent._store, store)
+        with self.work_folder() as folder:
+            if arrays is None:
+                return self.put(save_mapped(graph, folder / "graph"))
+            written = {name: _write(folder, name, array) for name, array in arrays.items()}
+            files = {name: folder / f"{name}{SUFFIX}" for name in arrays}
+            return self._put_mapped(parent._store, written, {**parent._store.files, **files})
+
+    @contextmanager
+    def work_folder(self) -> Iterator[Path]:
+        """A new folder of the store, for as long as a graph is written into it."""
+        place = self._place / DERIVED / f"{UNFINISHED}{uuid4().hex}"
+        try:
+            place.mkdir(parents=True)
+            yield place
+        except OSError as error:
+            raise StoreError(
+                f"{place.parent} cannot be written to: {error.strerror or error}. The store is as "
+                "it was before."
+            ) from error
+        finally:
+            shutil.rmtree(place, ignore_errors=True)
+
+    def get(self, name: str) -> Graph:
+        """The graph that an object holds.
+
+        Args:
+            name: The object.
+        """
+        document = self._objects.document(name)
+        if document.get("kind") != KIND:
+            return unpack_graph(*self._objects.get(name), f"Object {name}")[0]
+        try:
+            return Graph.from_store(self._mapped(name, document))
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            raise CheckpointError(f"Object {name} describes no graph: {error}.") from error
+
+    def _mapped(self, name: str, document: Document) -> MappedStore:
+        manifest, recipe = Manifest.from_json(document["manifest"]), None
+        if document["recipe"] is not None:
+            arrays, _ = self._objects.get(name, _RECIPE)
+            recipe = FeatureRecipe.from_state(under(_RECIPE, arrays), document["recipe"])
+        files, place = self._objects.paths(name), self._place / DERIVED / name
+        store = MappedStore.open(place, manifest, recipe, files)
+        growth = {part: StoredArray.from_json(one) for part, one in document["growth"].items()}
+        return grown_store(store, growth, files) if growth else store
+
+    def _put_mapped(
+        self, store: MappedStore, growth: Mapping[str, StoredArray], files: Mapping[str, Path]
+    ) -> tuple[str, Graph]:
+        require_local(self._objects)
+        arrays = {**store.manifest.arrays, **growth}
+        parts = {name: self._objects.put_file(files[name], one) for name, one in arrays.items()}
+        document: dict[str, Any] = {"kind": KIND, "recipe": None}
+        if isinstance(store.recipe, FeatureRecipe):
+            learned, document["recipe"] = store.recipe.state()
+            parts |= {_RECIPE + part: self._objects.put_array(learned[part]) for part in learned}
+        document["manifest"] = store.manifest.to_json()
+        document["growth"] = {name: one.to_json() for name, one in growth.items()}
+        name = self._objects.put_list(parts, document)
+        if not growth:
+            self._take_layers(name, store)
+        return name, self.get(name)
+
+    def _take_layers(self, name: str, store: MappedStore) -> None:
+        """What ``nodegraft propagate`` has worked out; what cannot be linked is made again."""
+        if store.layers_folder is None or not store.layers_folder.is_dir():
+            return
+        place = self._place / DERIVED / name / LAYERS
+        with suppress(OSError, shutil.Error):
+            shutil.copytree(store.layers_folder, place, copy_function=os.link, dirs_exist_ok=True)
+
+
+def _write(folder: Path, name: str, array: NDArray[Any]) -> StoredArray:
+    writer = ArrayWriter(folder / f"{name}{SUFFIX}", array.dtype, array.shape[1:])
+    writer.add(array)
+    return writer.close()
+
+
+def require_local(objects: Objects) -> None:
+    """Refuse to keep a graph on disk where it could not be mapped.
+
+    Args:
+        objects: Where the store would keep it.
+    """
+    if not objects.are_local:
+        raise ParameterError(
+            "A graph on disk is mapped where it lies, so its store keeps its objects on this "
+            "machine: leave objects out (--objects), or name a folder. A graph that fits into "
+            "memory can be kept behind a URL: read it from its tables."
+        )

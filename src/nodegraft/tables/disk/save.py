@@ -1,0 +1,129 @@
+"""A graph written to disk whole, in pieces of which each fits into memory."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nodegraft.base.events import SILENT
+from nodegraft.base.files.array_file import StoredArray
+from nodegraft.base.files.bundle import write_bundle
+from nodegraft.graph.algebra.adjacency import Adjacency
+from nodegraft.graph.algebra.entries import Entries
+from nodegraft.graph.algebra.matrix import IntArray
+from nodegraft.graph.algebra.relations import merged_entries
+from nodegraft.graph.algebra.stacked import parts_of
+from nodegraft.graph.graph import Graph
+from nodegraft.graph.keys import NodeKeys
+from nodegraft.graph.mapped_keys import Stored
+from nodegraft.graph.packed_texts import PackedTexts
+from nodegraft.graph.stores.manifest import Manifest
+from nodegraft.graph.stores.mapped import MERGED
+from nodegraft.tables.disk.adjacency import AdjacencyWriter
+from nodegraft.tables.disk.build import MEMORY
+from nodegraft.tables.disk.features import FeatureWriter
+from nodegraft.tables.disk.folder import BuildFolder
+from nodegraft.tables.disk.keys import write_keys
+from nodegraft.tables.features.recipe import FeatureRecipe
+from nodegraft.tables.storage import RECIPE, load_graph
+
+NODES_AT_ONCE, ENTRIES_AT_ONCE = 1 << 16, 1 << 22
+
+
+def save_mapped(
+    graph: Graph,
+    folder: Path,
+    *,
+    rows: IntArray | None = None,
+    columns: NDArray[np.bool_] | None = None,
+    recipe: FeatureRecipe | None = None,
+) -> Graph:
+    """Write a graph, or a part of it, as :func:`nodegraft.build_graph` would; the graph on disk.
+
+    Args:
+        graph: In memory, on disk, or on disk and grown since.
+        folder: A new folder.
+        rows: The nodes that are written, ascending; None for all.
+        columns: Whether each column of the features is written; None for all.
+        recipe: How tables become those columns; None for that of the graph.
+    """
+    kept = graph.rows if rows is None else rows
+    written, how = BuildFolder(folder, {"save": uuid4().hex}), recipe or graph.recipe
+    keys = write_keys(written, _keys(graph.node_keys, kept), kept.size, MEMORY, SILENT).arrays
+    features, width = _write_features(written, graph, kept, columns)
+    edges = _write_edges(written, graph, kept)
+    if isinstance(how, FeatureRecipe):
+        write_bundle(folder / RECIPE, *how.state())
+    known = how.content_hash if isinstance(how, FeatureRecipe) else None
+    arrays = {**keys, **features, **edges}
+    written.close(Manifest(kept.size, width, graph.relations, known, arrays))
+    return load_graph(folder)
+
+
+def _keys(keys: NodeKeys, rows: IntArray) -> Iterator[Stored]:
+    for start in range(0, rows.size, NODES_AT_ONCE):
+        some = keys.array_at(rows[start : start + NODES_AT_ONCE])
+        yield PackedTexts.of(some.tolist()) if keys.is_text else some
+
+
+def _write_features(
+    folder: BuildFolder, graph: Graph, rows: IntArray, columns: NDArray[np.bool_] | None
+) -> tuple[Mapping[str, StoredArray], int]:
+    writer, width = FeatureWriter(folder), graph.num_features
+    kind = parts_of(graph._store.feature_matrix)[0].dtype
+    for start in range(0, rows.size, NODES_AT_ONCE):
+        some: Any = graph.features(rows[start : start + NODES_AT_ONCE])
+        if columns is not None:
+            some, width = some[:, columns], int(columns.sum())
+        writer.add(some.astype(kind, copy=False))
+    return writer.close(), width
+
+
+def _write_edges(folder: BuildFolder, graph: Graph, rows: IntArray) -> dict[str, StoredArray]:
+    """All kinds and, of several kinds, all as one."""
+    kinds = [graph._store.adjacency(name) for name in graph.relations]
+    place = np.full(graph.num_nodes, -1, dtype=np.int64)
+    place[rows] = np.arange(rows.size)
+    writers = [_writer(folder, str(at), rows.size, [one]) for at, one in enumerate(kinds)]
+    if len(kinds) > 1:
+        writers.append(_writer(folder, MERGED, rows.size, kinds))
+    for start, stop in _blocks(kinds, rows):
+        parts = [_renumbered(one.entries_of(rows[start:stop]), place) for one in kinds]
+        if len(kinds) > 1:
+            parts.append(merged_entries(parts))
+        for writer, entries in zip(writers, parts, strict=True):
+            writer.add(entries._asdict(), 0, stop - start)
+    return {name: one for writer in writers for name, one in writer.close().items()}
+
+
+def _writer(
+    folder: BuildFolder, place: str, num_nodes: int, kinds: Sequence[Adjacency]
+) -> AdjacencyWriter:
+    most = 2 * sum(one.num_edges for one in kinds)
+    weighted, directed = (
+        any(getattr(one, f"is_{what}") for one in kinds) for what in ("weighted", "directed")
+    )
+    return AdjacencyWriter(folder, place, num_nodes, most, weighted=weighted, directed=directed)
+
+
+def _blocks(kinds: Sequence[Adjacency], rows: IntArray) -> Iterator[tuple[int, int]]:
+    """Ranges of nodes with few entries; a node that has too many is one by itself."""
+    ends = np.cumsum(sum(one.degrees(rows).astype(np.int64) for one in kinds))
+    start = 0
+    while start < rows.size:
+        before = int(ends[start - 1]) if start else 0
+        stop = int(np.searchsorted(ends, before + ENTRIES_AT_ONCE, side="right"))
+        stop = min(max(stop, start + 1), start + NODES_AT_ONCE, rows.size)
+        yield start, stop
+        start = stop
+
+
+def _renumbered(entries: Entries, place: IntArray) -> Entries:
+    """Between nodes that stay, by their new numbers; rows stay places in the block."""
+    columns = place[entries.columns]
+    stay = columns >= 0
+    weights, directions = (None if one is None else one[stay] for one in entries[2:])
+    return Entries(entries.rows[stay], columns[stay], weights, directions)  # type: ignore[arg-type]

@@ -1,0 +1,198 @@
+"""A store whose graph lies on disk: the same answers, and only what came is written."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+from typer.testing import CliRunner
+
+from nodegraft.base.errors import CheckpointError, ParameterError
+from nodegraft.cli.app import app
+from nodegraft.graph.blocks.propagate import propagate
+from nodegraft.graph.stores.mapped import MappedStore
+from nodegraft.store.rows import Version
+from nodegraft.store.store import Store
+from nodegraft.tables.storage import load_graph
+from tests.store.on_disk import CLASSES, FORMS, joined, labels_of, made, rows
+
+forms = pytest.mark.parametrize("form", FORMS)
+
+
+def expect_same(mapped: Store, memory: Store, version: int | None = None) -> None:
+    """Answers about all nodes are the same, bit for bit."""
+    one, other = (store.predict(version=version) for store in (mapped, memory))
+    assert (one.nodes, one.answers) == (other.nodes, other.answers)
+    np.testing.assert_array_equal(one.probabilities, other.probabilities)
+    np.testing.assert_array_equal(one.known, other.known)
+
+
+def size_of(store: Store) -> int:
+    """Of all its objects, in bytes."""
+    return sum(file.stat().st_size for file in (store.place / "objects").iterdir())
+
+
+@forms
+def test_it_answers_as_one_in_memory_does(form: str, tmp_path: Path) -> None:
+    mapped, memory = made(tmp_path, form), made(tmp_path, form, mapped=False)
+    assert isinstance(mapped.graph()._store, MappedStore)
+    for store in (mapped, memory):
+        store.add(labels_of(4, 5, count=5), promote=True)
+    assert mapped.champion == 2
+    expect_same(mapped, memory)
+    assert mapped.version().measures == memory.version().measures
+    assert mapped.explain("p100") == memory.explain("p100")
+    assert mapped.suggest(5) == memory.suggest(5)
+
+
+def test_files_are_linked_and_outlive_the_folder_they_were_built_in(tmp_path: Path) -> None:
+    store = made(tmp_path)
+    built = {file.stat().st_ino for file in (tmp_path / "graph").glob("*.npy")}
+    assert built <= {file.stat().st_ino for file in (store.place / "objects").iterdir()}
+    answers = store.predict().answers
+    (tmp_path / "graph").rename(tmp_path / "gone")
+    asked = (
+        "import sys; from nodegraft.store.store import Store; "
+        "print(*Store.open(sys.argv[1]).predict().answers, sep='\\n')"
+    )
+    command = [sys.executable, "-c", asked, str(store.place)]
+    told = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert told.stdout.splitlines() == answers
+
+
+def test_layers_that_were_worked_out_come_along(tmp_path: Path) -> None:
+    made(tmp_path)
+    graph = load_graph(tmp_path / "graph")
+    propagate(graph, 2)
+    store = Store.init(tmp_path / "second", graph, labels_of(0, 1))
+    layers = store.graph().kept_layers()
+    assert layers is not None
+    assert layers.layer(2) is not None
+    assert layers.place.is_relative_to(store.place)
+
+
+def test_opening_reads_no_array_and_tells_what_is_missing(tmp_path: Path) -> None:
+    store = made(tmp_path)
+    files = store._objects.paths(store.version().graph)
+    # Whatever stands there: a graph is opened by types and sizes alone.
+    files["features.data"].chmod(0o644)
+    with files["features.data"].open("r+b") as file:
+        file.seek(-4, 2)
+        file.write(b"\0\0\0\1")
+    graph = Store.open(store.place).graph()
+    with pytest.raises(CheckpointError, match="is damaged"):
+        graph._store.verify()  # type: ignore[attr-defined]
+    files["keys.rows"].unlink()
+    with pytest.raises(CheckpointError, match="is missing"):
+        Store.open(store.place).predict(["p1"])
+
+
+def test_it_is_refused_where_objects_are_behind_a_url(tmp_path: Path) -> None:
+    with pytest.raises(ParameterError, match="objects on this machine"):
+        made(tmp_path, objects="memory://mapped/objects")
+
+
+def test_the_command_takes_what_was_built(tmp_path: Path) -> None:
+    made(tmp_path)
+    known = [(key, name) for name, keys in labels_of(0, 1, 2).items() for key in keys]
+    table = pa.table({"id": [key for key, _ in known], "label": [name for _, name in known]})
+    pa.parquet.write_table(table, tmp_path / "labels.parquet")
+    given = [str(tmp_path / "s"), "--labels", str(tmp_path / "labels.parquet"), "--key", "id"]
+    built = ["--graph", str(tmp_path / "graph")]
+    refused = CliRunner().invoke(app, ["init", *given, *built, "--text", "words"])
+    assert refused.exit_code == 2
+    assert "leave --nodes" in refused.output
+    assert "--graph FOLDER" in CliRunner().invoke(app, ["init", *given]).output
+    done = CliRunner().invoke(app, ["init", *given, *built])
+    assert done.exit_code == 0, done.output
+    asked = CliRunner().invoke(app, ["predict", str(tmp_path / "s"), "--nodes", "p0"])
+    assert "class 0" in asked.output
+
+
+def grown(store: Store, first: int, count: int) -> Version:
+    """With some more nodes, each joined to two of its class."""
+    new = range(first, first + count)
+    ends = [(one, one % CLASSES + CLASSES * place) for one in new for place in (3, 7)]
+    return store.grow(rows(new), joined(ends))
+
+
+@forms
+def test_growing_writes_what_came_and_answers_as_in_memory(form: str, tmp_path: Path) -> None:
+    mapped, memory = made(tmp_path, form), made(tmp_path, form, mapped=False)
+    whole = size_of(mapped)
+    for first in (600, 602):
+        versions = [grown(store, first, 2) for store in (mapped, memory)]
+        assert versions[0].detail == versions[1].detail
+        assert versions[0].measures == versions[1].measures
+    assert size_of(mapped) - whole < whole / 4
+    store = mapped.graph()._store
+    assert isinstance(store, MappedStore)
+    assert store.growth
+    store.verify()
+    again = Store.open(mapped.place)
+    assert again.graph().content_hash == memory.graph().content_hash
+    expect_same(again, memory, version=3)
+    again.add(labels_of(4, 5, count=5))
+    memory.add(labels_of(4, 5, count=5))
+    expect_same(again, memory, version=4)
+
+
+@forms
+def test_a_graph_that_has_grown_much_is_written_whole(form: str, tmp_path: Path) -> None:
+    mapped, memory = made(tmp_path, form), made(tmp_path, form, mapped=False)
+    for one in (mapped, memory):
+        grown(one, 600, 2)
+        grown(one, 602, 150)
+    store = mapped.graph()._store
+    assert isinstance(store, MappedStore)
+    assert not store.growth
+    store.verify()
+    expect_same(Store.open(mapped.place), memory, version=3)
+    assert not list((mapped.place / "derived").glob("unfinished-*"))
+
+
+@forms
+def test_whole_tables_are_built_on_disk(form: str, tmp_path: Path) -> None:
+    mapped, memory = made(tmp_path, form), made(tmp_path, form, mapped=False)
+    grown(mapped, 600, 2)
+    grown(memory, 600, 2)
+    today = rows([*range(3, 590), 601, 700])
+    ends = joined([(one, one + CLASSES) for one in range(3, 580)] + [(700, 4), (601, 7)])
+    versions = [store.sync(today, ends) for store in (mapped, memory)]
+    assert versions[0].detail == versions[1].detail
+    assert versions[0].detail["labels_lost"] == 3
+    assert isinstance(mapped.graph()._store, MappedStore)
+    expect_same(Store.open(mapped.place), memory, version=3)
+
+
+@forms
+def test_a_purge_writes_all_but_the_node(form: str, tmp_path: Path) -> None:
+    mapped, memory = made(tmp_path, form), made(tmp_path, form, mapped=False)
+    for store in (mapped, memory):
+        grown(store, 600, 2)
+        store.purge(["p601", "p8"])
+    assert mapped.version().measures == memory.version().measures
+    expect_same(Store.open(mapped.place), memory, version=mapped.candidate)
+    held = [file.read_bytes() for file in mapped.place.rglob("*") if file.is_file()]
+    assert not [content for content in held if b"p601" in content]
+
+
+def test_an_undone_growth_is_gone_and_pruning_keeps_what_others_need(tmp_path: Path) -> None:
+    store = made(tmp_path)
+    answers = store.predict().answers
+    grown(store, 600, 2)
+    store.undo()
+    assert store.version().graph == store.version(1).graph
+    assert store.predict(version=store.candidate).answers == answers
+    before = size_of(store)
+    store.grow(rows([800]), joined([(800, 2)]), promote=True)
+    store.prune(1)
+    # The files that were built are shared by all versions.
+    assert size_of(store) < before
+    again = Store.open(store.place)
+    assert again.predict().answers[:600] == store.predict().answers[:600]
+    again.graph()._store.verify()  # type: ignore[attr-defined]
+    assert again.drift(again.champion, again.candidate)
