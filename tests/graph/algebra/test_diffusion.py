@@ -179,6 +179,17 @@ def test_mass_is_the_same_both_ways(seed: int, small: int, monkeypatch: pytest.M
     np.testing.assert_allclose(mass[0], mass[0].T, atol=ROUNDING)
 
 
+@both
+def test_a_set_has_the_same_mass_in_whatever_company(small: int) -> None:
+    """To the last bit, in more than one pass, too."""
+    sets = [np.array([node]) for node in EVERYONE]
+    assert len(sets) > diffusion.MOST_SIDE_BY_SIDE
+    together, _ = mass_of(Diffusion(random_adjacency(3), [RESTART], small), sets, EVERYONE)
+    for node, start in enumerate(sets):
+        alone, _ = mass_of(Diffusion(random_adjacency(3), [RESTART], small), [start], EVERYONE)
+        np.testing.assert_array_equal(together[:, :, node], alone[:, :, 0])
+
+
 @pytest.fixture
 def touched(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many adjacency entries were read, one number for each time they were asked for."""
