@@ -1,4 +1,5 @@
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ from nodegraft.graph.algebra import diffusion
 from nodegraft.graph.algebra.adjacency import Adjacency
 from nodegraft.graph.algebra.diffusion import FEWEST_STARTS, TOLERANCE, Diffusion
 from nodegraft.graph.algebra.matrix import IntArray
+from nodegraft.store.shelf import FolderShelf
 from tests.graph.reference import Dense, normalised, random_edges, weights_in
 
 RESTART = 0.3
@@ -177,6 +179,17 @@ def test_mass_is_the_same_both_ways(seed: int, small: int, monkeypatch: pytest.M
     np.testing.assert_allclose(mass[0], mass[0].T, atol=ROUNDING)
 
 
+@both
+def test_a_set_has_the_same_mass_in_whatever_company(small: int) -> None:
+    """To the last bit, in more than one pass, too."""
+    sets = [np.array([node]) for node in EVERYONE]
+    assert len(sets) > diffusion.MOST_SIDE_BY_SIDE
+    together, _ = mass_of(Diffusion(random_adjacency(3), [RESTART], small), sets, EVERYONE)
+    for node, start in enumerate(sets):
+        alone, _ = mass_of(Diffusion(random_adjacency(3), [RESTART], small), [start], EVERYONE)
+        np.testing.assert_array_equal(together[:, :, node], alone[:, :, 0])
+
+
 @pytest.fixture
 def touched(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many adjacency entries were read, one number for each time they were asked for."""
@@ -245,3 +258,46 @@ def test_what_is_held_has_a_limit_but_for_what_is_asked(
     together, _ = mass_of(tight, STARTS, EVERYONE)
     np.testing.assert_allclose(together, np.concatenate(wanted, axis=2), atol=ROUNDING)
     assert len(tight._found) == len(STARTS)
+
+
+@both
+def test_trials_do_not_drive_out_what_a_model_asked_for(
+    small: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Room for nothing: what lasts stays until other sets do."""
+    monkeypatch.setattr(diffusion, "CACHED_NUMBERS", 1)
+    walks = Diffusion(random_adjacency(0), [RESTART], small)
+    names = [start.tobytes() for start in STARTS]
+    walks.table(STARTS[:2], lasting=True)
+    walks.table(STARTS[2:3])
+    walks.table(STARTS[3:])
+    assert list(walks._found) == [names[0], names[1], names[3]]
+    walks.table(STARTS[1:3], lasting=True)
+    assert sorted(walks._found) == sorted(names[1:3])
+
+
+@both
+def test_the_next_process_walks_only_from_few_starts(
+    small: int, tmp_path: Path, touched: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    many, few = EVERYONE[:FEWEST_STARTS], EVERYONE[: FEWEST_STARTS - 1]
+    adjacency, shelf = random_adjacency(0), FolderShelf(tmp_path)
+    first = Diffusion(adjacency, [RESTART], small, shelf).table([many, few], lasting=True)
+    (_,) = tmp_path.iterdir()
+    touched.clear()
+    monkeypatch.setattr(Diffusion, "_pass", None)
+    again = Diffusion(adjacency, [RESTART], small, shelf).table([many], lasting=True)
+    np.testing.assert_array_equal(again.mass(EVERYONE)[:, :, 0], first.mass(EVERYONE)[:, :, 0])
+    np.testing.assert_array_equal(again.totals[:, 0], first.totals[:, 0])
+    assert not touched
+
+
+def test_what_local_walks_left_is_not_taken_for_a_whole_pass(tmp_path: Path) -> None:
+    """Nor for what walks with other chances to end came to."""
+    adjacency, shelf, start = random_adjacency(0), FolderShelf(tmp_path), EVERYONE[:FEWEST_STARTS]
+    Diffusion(adjacency, [RESTART], 0, shelf).table([start], lasting=True)
+    for restart, small in ((RESTART, diffusion.FULL_PASS_ENTRIES), (0.1, 0)):
+        shelved = Diffusion(adjacency, [restart], small, shelf).table([start], lasting=True)
+        alone = Diffusion(adjacency, [restart], small).table([start])
+        np.testing.assert_array_equal(shelved.mass(EVERYONE), alone.mass(EVERYONE))
+    assert len(list(tmp_path.iterdir())) == 3

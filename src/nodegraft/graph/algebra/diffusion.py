@@ -35,6 +35,10 @@ takes many times as long as following walks. Results on record are of graphs wit
 CACHED_NUMBERS = 2**26
 """Numbers held at once, in a pass and for another time: a quarter of a gigabyte."""
 
+MOST_SIDE_BY_SIDE = 32
+"""Sets in one pass: with more, what walks over a small graph no longer stays in a core's cache, and
+a set takes twice as long."""
+
 
 class Diffusion:
     r"""Personalised PageRank mass of sets of nodes, in symmetric form.
@@ -74,6 +78,8 @@ class Diffusion:
         self._local = 2 * adjacency.num_edges > full_pass_entries
         self._shelf = (shelf or Shelf()).under("walks", list(restarts))
         self._found: dict[bytes, Reached] = {}
+        self._lasting: frozenset[bytes] = frozenset()
+        """Sets that a model asked for last: what trials ask for must not drive them out."""
         self._lock = Lock()
 
     def table(self, starts: Sequence[IntArray], lasting: bool = False) -> "WalkTable":
@@ -81,7 +87,8 @@ class Diffusion:
 
         Args:
             starts: Sets of nodes that walks start from, evenly.
-            lasting: Whether to look on the shelf, and put there what took a pass over all.
+            lasting: Whether these will be asked for again: they stay until the next such ones, and
+                are looked for on the shelf, and put there.
         """
         return WalkTable(self._reached(starts, lasting), self._adjacency.num_nodes)
 
@@ -93,7 +100,9 @@ class Diffusion:
             made = self._spread(list(unknown.values()), self._shelf if lasting else Shelf())
             self._found |= dict(zip(unknown, made, strict=True))
             found = [self._found[start.tobytes()] for start in starts]
-            self._forget(asked)
+            if lasting:
+                self._lasting = frozenset(asked)
+            self._forget(self._lasting | asked.keys())
         return found
 
     def nearest(
@@ -118,11 +127,11 @@ class Diffusion:
             yield some, logs
 
     def _spread(self, starts: Sequence[IntArray], shelf: Shelf) -> Iterator[Reached]:
-        if self._local:
-            yield from map(self._walk, starts)
-            return
         # Few starts are mostly a trial, and soon others.
         lasting = [shelf if start.size >= FEWEST_STARTS else Shelf() for start in starts]
+        if self._local:
+            yield from map(self._walk, starts, lasting)
+            return
         kept = [one.get(start) for one, start in zip(lasting, starts, strict=True)]
         made = self._passes([start for start, one in zip(starts, kept, strict=True) if not one])
         everyone = np.arange(self._adjacency.num_nodes)
@@ -133,7 +142,8 @@ class Diffusion:
             yield _reached(everyone, mass)
 
     def _passes(self, starts: Sequence[IntArray]) -> Iterator[NDArray[np.float32]]:
-        some = max(1, CACHED_NUMBERS // (self._adjacency.num_nodes * len(self._shares)))
+        fit = CACHED_NUMBERS // (self._adjacency.num_nodes * len(self._shares))
+        some = min(max(1, fit), MOST_SIDE_BY_SIDE)
         for first in range(0, len(starts), some):
             yield from self._pass(starts[first : first + some])
 
@@ -160,10 +170,17 @@ class Diffusion:
         # Copies, so that forgetting one set frees it.
         return [np.ascontiguousarray(total[:, :, column]) for column in range(len(starts))]
 
-    def _walk(self, start: IntArray) -> Reached:
+    def _walk(self, start: IntArray, shelf: Shelf) -> Reached:
         """One set, looking at no more of the graph than its walkers reach."""
+        # A pass over all of the same graph comes to other numbers.
+        depends_on = "local", [TOLERANCE], start
+        kept = shelf.get(*depends_on)
+        if kept is not None:
+            return _reached(kept["nodes"], kept["mass"])
         weight = float(np.clip(start.size, FEWEST_STARTS, MOST_STARTS))
-        return _reached(*self._walks.walk(start, weight))
+        nodes, mass = self._walks.walk(start, weight)
+        shelf.put({"nodes": nodes, "mass": mass}, *depends_on)
+        return _reached(nodes, mass)
 
     @cached_property
     def _walks(self) -> LocalWalks:
@@ -185,6 +202,7 @@ class Diffusion:
                     for name, reached in self._found.items()
                     if not _is_any_in(changed, reached[0])
                 }
+                child._lasting = self._lasting & child._found.keys()
         return child
 
 
