@@ -206,7 +206,7 @@ def test_new_nodes_are_read_as_the_old_ones_were(write: Write) -> None:
 def test_growth_that_does_not_fit_is_refused(write: Write) -> None:
     graph = read_graph(write("nodes", NODES), write("edges", EDGES), features="price")
     twice = write("new", {"key": ["a", "d"], "price": [1, 2]})
-    with pytest.raises(DataError, match=r"nodes that the graph has already \(for example a\)"):
+    with pytest.raises(DataError, match=r"node that the graph has already \(for example a\)"):
         grow_graph(graph, twice)
     assert grow_graph(graph, twice, repair=True).keys_of([3]) == ["d"]
     lost = write("more", {"source": ["a"], "target": ["nobody"]})
@@ -233,13 +233,13 @@ ODD_REPORT = """\
          2  undirected edges
          2  features
          2  rows with a node key seen before (for example b) -> the first row of each is kept
-         1  nodes with infinite numbers (for example d) -> taken as missing
+         1  node with infinite numbers (for example d) -> taken as missing
          2  nodes with missing numbers, taken as the column's mean (for example c, e)
          3  edges to nodes that are not in the table of nodes (for example x–y, b–z, (nothing)–a) \
--> they are dropped
+-> dropped
          2  nodes without any edge
          2  edges given more than once or in both directions, merged
-         1  edges from a node to itself, dropped"""
+         1  edge from a node to itself, dropped"""
 
 
 def test_everything_odd_is_counted_and_refused(write: Write) -> None:
@@ -376,9 +376,9 @@ def test_edges_without_kind_or_weight_are_told_and_dropped(write: Write) -> None
     with pytest.raises(DataError) as caught:
         read_tables(*files, features="price", **KINDS)
     report = str(caught.value)
-    assert "1  edges without a kind -> they are dropped" in report
+    assert "1  edge without a kind -> dropped" in report
     told = "3  edges whose weight is missing, infinite or not positive (for example 0.0, -2.0, nan)"
-    assert f"{told} -> they are dropped" in report
+    assert f"{told} -> dropped" in report
     tables = read_tables(*files, features="price", **KINDS, repair=True)
     assert kinds_of(tables.graph) == {"x": [("a", "b", 1.0)], "y": [("b", "c", 5.0)]}
     assert [finding.count for finding in tables.report.blocking] == [1, 3]
@@ -388,7 +388,7 @@ def test_edges_without_kind_or_weight_are_told_and_dropped(write: Write) -> None
 def test_a_weight_that_is_none_is_refused(parquet: Write, weight: float) -> None:
     edges = parquet("edges", {**EDGES, "worth": [1.0, weight]})
     nodes, options = parquet("nodes", NODES), {"features": "price", "edge_weight": "worth"}
-    with pytest.raises(DataError, match="1  edges whose weight is missing, infinite or not"):
+    with pytest.raises(DataError, match="1  edge whose weight is missing, infinite or not"):
         read_graph(nodes, edges, **options)
     graph = read_graph(nodes, edges, **options, repair=True)
     assert kinds_of(graph) == {"edges": [("a", "b", 1.0)]}
@@ -439,7 +439,7 @@ def test_kinds_grow(write: Write) -> None:
     with pytest.raises(DataError, match=r"kinds cites, like: say which kind"):
         grow_graph(graph, new, write("more", plain))
     assert kinds_of(grow_graph(graph, new)) == kinds_of(graph)
-    with pytest.raises(DataError, match="1  edges whose weight is missing"):
+    with pytest.raises(DataError, match="1  edge whose weight is missing"):
         grow_graph(graph, new, write("more", {**more, "worth": [1.0, 2.0, 0.0]}), **KINDS)
 
 

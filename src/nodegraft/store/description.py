@@ -2,10 +2,21 @@
 
 from typing import Any
 
+from nodegraft.base.counting import counted
 from nodegraft.store.rows import Version
 
 SHOWN = 8
 """So many classes are named; the others are counted."""
+
+CHANGES = {
+    "added": ("node", "added"),
+    "removed": ("node", "removed"),
+    "changed": ("node", "changed"),
+    "edges_added": ("edge", "added"),
+    "edges_removed": ("edge", "removed"),
+    "labels_lost": ("label", "lost"),
+}
+"""What other tables did -> of what, and how it is said."""
 
 
 def what_it_did(version: Version) -> str:
@@ -21,8 +32,7 @@ def what_it_did(version: Version) -> str:
         case "label":
             return f"label {_counts(detail['more'])}"
         case "unlabel":
-            count = len(detail["keys"])
-            return f"unlabel {count} node{'s' if count > 1 else ''}"
+            return f"unlabel {counted(len(detail['keys']), 'node')}"
         case "remove":
             return f"remove {', '.join(detail['names'])}"
         case "rename":
@@ -32,17 +42,25 @@ def what_it_did(version: Version) -> str:
         case "split":
             return f"split {detail['name']} into {_counts(detail['parts'])}"
         case "grow" | "sync":
-            told = {name.replace("_", " "): count for name, count in detail.items() if count}
-            return f"{version.action}: " + ", ".join(f"{n:,} {name}" for name, n in told.items())
+            return f"{version.action}: {_changes(detail)}"
         case "refit":
-            return f"refit on {version.measures['labels']:,} labels"
+            return f"refit on {counted(version.measures['labels'], 'label')}"
         case "undo":
             return f"undo version {detail['version']}"
         case "prune":
             return f"prune {numbered(detail['versions'])}"
         case "purge":
-            return f"purge {detail['nodes']:,} nodes from version {detail['instead_of']}"
+            return f"purge {counted(detail['nodes'], 'node')} from version {detail['instead_of']}"
     return version.action
+
+
+def _changes(detail: dict[str, int]) -> str:
+    told = [
+        f"{counted(detail[name], noun)} {what}"
+        for name, (noun, what) in CHANGES.items()
+        if detail.get(name)
+    ]
+    return ", ".join(told) or "nothing new"
 
 
 def _counts(classes: dict[str, list[Any]]) -> str:

@@ -25,10 +25,21 @@ class Finding:
     blocking: str = ""
     """What ``repair=True`` does about it; empty where the tables can be used as they are."""
 
+    @property
+    def told(self) -> str:
+        """What is odd, and some examples; of one thing where there is only one.
+
+        >>> Finding("nodes without any edge", 1, ("p7",)).told
+        'node without any edge (for example p7)'
+        """
+        # It begins with what is counted: nodes, edges or rows.
+        noun, _, rest = self.what.partition(" ")
+        what = f"{noun.removesuffix('s')} {rest}" if self.count == 1 else self.what
+        return what + (f" (for example {', '.join(self.examples)})" if self.examples else "")
+
     def __str__(self) -> str:
-        shown = f" (for example {', '.join(self.examples)})" if self.examples else ""
         mend = f" -> {self.blocking}" if self.blocking else ""
-        return f"{self.count:>10,}  {self.what}{shown}{mend}"
+        return f"{self.count:>10,}  {self.told}{mend}"
 
 
 def finding(

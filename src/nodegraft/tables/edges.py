@@ -126,9 +126,7 @@ def given_edges(table: SourceTable, columns: EdgeColumns, keys: NodeKeys) -> Giv
     kinds = _kinds(table, columns.kind) if columns.kind else None
     if kinds is not None:
         named = kinds.numbers >= 0
-        findings += finding(
-            "edges without a kind", int((~named).sum()), blocking="they are dropped"
-        )
+        findings += finding("edges without a kind", int((~named).sum()), blocking="dropped")
         usable &= named
     weights: NDArray[np.float64] | None = None
     if columns.weight:
@@ -138,7 +136,7 @@ def given_edges(table: SourceTable, columns: EdgeColumns, keys: NodeKeys) -> Giv
             "edges whose weight is missing, infinite or not positive",
             int((~positive).sum()),
             weights[~positive],
-            "they are dropped",
+            "dropped",
         )
         usable &= positive
         weights = weights[usable]
@@ -181,7 +179,7 @@ def _strangers(
         "edges to nodes that are not in the table of nodes",
         int((~usable).sum()),
         ["–".join(pair) for pair in zip(*shown, strict=True)],
-        "they are dropped",
+        "dropped",
     )
 
 

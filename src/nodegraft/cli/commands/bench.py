@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from nodegraft.base.counting import counted
 from nodegraft.base.errors import NodegraftError
 from nodegraft.cli.errors import user_errors
 from nodegraft.cli.options import DataRoot
@@ -95,7 +96,7 @@ def _what_is_left(
     from nodegraft.cli.display.bench import duration
 
     done = len(wanted.entries) - len(missing)
-    jobs = "1 job" if len(left) == 1 else f"{len(left)} jobs"
+    jobs = counted(len(left), "job")
     said = f"{title}: {jobs} to do, {done} of {len(wanted.entries)} done"
     if len(missing) > len(left):
         said += f", {len(missing) - len(left)} failed before (--retry-failed tries them again)"

@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from nodegraft.base.counting import counted
 from nodegraft.cli.errors import user_errors
 from nodegraft.cli.store_options import By, DryRun, Note, StorePlace
 
@@ -50,7 +51,7 @@ def purge(
         text = store.graph().has_text_keys
         keys = [node if text else whole_number(node) for node in nodes]
         if not yes:
-            asked = "1 node" if len(keys) == 1 else f"{len(keys)} nodes"
+            asked = counted(len(keys), "node")
             typer.confirm(
                 f"{asked} will be forgotten, and all versions before with them. This cannot be "
                 "undone. Go on?",

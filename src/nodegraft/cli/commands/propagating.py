@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from nodegraft.base.counting import counted
 from nodegraft.base.errors import NodegraftError, ParameterError
 from nodegraft.cli.errors import user_errors
 
@@ -47,7 +48,7 @@ def propagate(
         raise NodegraftError("Stopped. The same command goes on from here.") from None
     fetched = sum(block.fetched for block in made.computed)
     travelled = f", {fetched / 1e6:,.0f} MB fetched from other parts" if ray is not None else ""
-    blocks_made = "1 block" if len(made.computed) == 1 else f"{len(made.computed):,} blocks"
+    blocks_made = counted(len(made.computed), "block")
     console.print(f"{blocks_made} computed{travelled}", highlight=False)
     console.print(f"layers: {made.folder.place}", highlight=False, soft_wrap=True, markup=False)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from nodegraft.base.counting import counted
 from nodegraft.base.errors import ParameterError
 from nodegraft.cli.errors import user_errors
 from nodegraft.cli.options import name_value_pairs
@@ -212,7 +213,7 @@ def predict(
 
     write_tables(tables(), out)
     console.print(
-        f"{out}: answers about {rows.size:,} nodes, {kept_back:,} of them kept back.",
+        f"{out}: answers about {counted(rows.size, 'node')}, {kept_back:,} of them kept back.",
         highlight=False,
         markup=False,
         soft_wrap=True,

@@ -6,6 +6,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
+from nodegraft.base.counting import counted
 from nodegraft.store.comparison import Estimate, Evaluation
 
 
@@ -45,11 +46,11 @@ def advice(found: Evaluation) -> str:
 
 
 def _what(found: Evaluation) -> str:
-    setting, seeds = found.plan.setting, "1 seed" if found.seeds == 1 else f"{found.seeds} seeds"
+    setting, seeds = found.plan.setting, counted(found.seeds, "seed")
     each = "one by one" if setting.ways == 1 else f"{setting.ways} at a time"
     return (
-        f"Version {found.version}: {setting.base} classes known, {setting.novel} taught {each} "
-        f"from {setting.shots} labels each; {seeds}, strict protocol; "
+        f"Version {found.version}: {counted(setting.base, 'class')} known, {setting.novel} taught "
+        f"{each} from {counted(setting.shots, 'label')} each; {seeds}, strict protocol; "
         "every class counts alike."
     )
 

@@ -2,6 +2,7 @@
 
 from rich.text import Text
 
+from nodegraft.base.counting import counted
 from nodegraft.store.description import numbered
 from nodegraft.store.pruning import Pruned
 from nodegraft.store.purging import Purged
@@ -18,7 +19,7 @@ def pruned_line(found: Pruned, dry_run: bool) -> Text:
     """
     if not found.files and not found.versions:
         return Text("Nothing to free: all that is there is needed.")
-    freed = f"{size_text(found.size)} in {found.files:,} files"
+    freed = f"{size_text(found.size)} in {counted(found.files, 'file')}"
     what = numbered(list(found.versions)) if found.versions else "what killed processes have left"
     if dry_run:
         return Text(f"This would prune {what} and free {freed}. Nothing was changed.")
@@ -32,11 +33,12 @@ def purged_lines(done: Purged) -> Text:
         done: What was purged.
     """
     return Text(
-        f"Forgotten: {done.nodes:,} {'node' if done.nodes == 1 else 'nodes'}. "
+        f"Forgotten: {counted(done.nodes, 'node')}. "
         f"Version {done.champion}, learned anew without, answers from now on. Gone are "
-        f"{numbered(list(done.versions))} but for what is listed of them; {done.rows:,} rows that "
-        "named a node say [purged] or leave it out. Copies of the store, logs and backups of a "
-        "database server, and the tables it was made from are yours to clean."
+        f"{numbered(list(done.versions))} but for what is listed of them; in "
+        f"{counted(done.rows, 'row')} the keys are struck out or say [purged]. Copies of the "
+        "store, logs and backups of a database server, and the tables it was made from are yours "
+        "to clean."
     )
 
 

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from nodegraft.cli.display.shares import likely
 from nodegraft.cli.display.texts import Texts, add_text_column
-from nodegraft.cli.display.versions import SHOWN
+from nodegraft.cli.display.versions import SHOWN, flips_text
 from nodegraft.store.preview import Preview
 
 
@@ -19,10 +19,8 @@ def preview_lines(seen: Preview, texts: Texts) -> RenderableType:
         seen: What was compared.
         texts: Of the examples.
     """
-    of_all = "" if seen.asked == seen.nodes else f" (a fair sample of {seen.nodes:,})"
-    lines: list[RenderableType] = [
-        Text(f"{seen.flipped:,} of {seen.asked:,} nodes{of_all} are answered differently.")
-    ]
+    sampled_from = None if seen.asked == seen.nodes else seen.nodes
+    lines: list[RenderableType] = [Text(flips_text(seen.flipped, seen.asked, sampled_from))]
     if seen.flips:
         lines.append(_flips_table(seen))
         lines.append(_examples_table(seen, texts))

@@ -9,6 +9,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
+from nodegraft.base.counting import counted
 from nodegraft.base.events import Listener
 from nodegraft.base.progress import step_text
 from nodegraft.cli.display.preview import preview_lines
@@ -115,8 +116,8 @@ def dated_line(fit: LastFit) -> Text:
         fit: The last one.
     """
     return Text(
-        f"The method was fitted on {fit.labels:,} labels and has {fit.labels_now:,} now: nodegraft "
-        f"refit may make it better. The last fit took {fit.seconds:,.0f} s."
+        f"The method was fitted on {counted(fit.labels, 'label')} and has {fit.labels_now:,} now: "
+        f"nodegraft refit may make it better. The last fit took {fit.seconds:,.0f} s."
     )
 
 
@@ -141,8 +142,8 @@ def store_summary(store: Store) -> Text:
     """
     first = store.history()[0].measures["after"]
     labels = store.state().labels
-    classes = "1 class" if len(labels) == 1 else f"{len(labels)} classes"
-    told = f"{store.place} knows {classes} from {len(labels.owners()):,} labels."
+    classes = counted(len(labels), "class")
+    told = f"{store.place} knows {classes} from {counted(len(labels.owners()), 'label')}."
     if first["accuracy"] is not None:
         asked = sum(first["asked"].values())
         told += (
@@ -165,7 +166,6 @@ def report_table(report: DataReport) -> Table:
     for what, count in sizes.items():
         table.add_row(f"{count:,}", what)
     for found in report.findings:
-        shown = f" (for example {', '.join(found.examples)})" if found.examples else ""
         mended = f": {found.blocking}" if found.blocking else ""
-        table.add_row(f"{found.count:,}", escape(found.what + shown + mended))
+        table.add_row(f"{found.count:,}", escape(found.told + mended))
     return table

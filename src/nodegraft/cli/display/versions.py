@@ -68,12 +68,28 @@ def version_line(version: Version, champion: int) -> Text:
     found = Text(f"Version {version.number}: {what_it_did(version)}.")
     flipped, asked = version.measures.get("flipped"), version.measures.get("asked")
     if flipped is not None:
-        found.append(f" {flipped:,} of {asked:,} nodes are answered differently.")
+        found.append(f" {flips_text(flipped, asked)}")
     answers = f"Version {champion} goes on answering until you promote another one."
     if champion == version.number:
         answers = "It answers from now on."
     found.append(f" {answers}", style="dim")
     return found
+
+
+def flips_text(flipped: int, asked: int, sampled_from: int | None = None) -> str:
+    """How many answers change.
+
+    >>> flips_text(1, 160), flips_text(40, 20_000, 45_000)[:46]
+    ('1 of 160 nodes is answered differently.', '40 of 20,000 nodes (a fair sample of 45,000) a')
+
+    Args:
+        flipped: So many do.
+        asked: Of so many.
+        sampled_from: How many nodes there are, where only some of them were asked about.
+    """
+    of_all = "" if sampled_from is None else f" (a fair sample of {sampled_from:,})"
+    verb = "is" if flipped == 1 else "are"
+    return f"{flipped:,} of {asked:,} nodes{of_all} {verb} answered differently."
 
 
 def history_table(
