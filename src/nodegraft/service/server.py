@@ -11,6 +11,7 @@ from nodegraft.base.errors import ParameterError
 from nodegraft.base.extras import extra
 from nodegraft.service.limits import DRAIN_SECONDS, START_SECONDS
 from nodegraft.service.settings import Settings
+from nodegraft.service.trace_settings import wanted_exporters
 from nodegraft.store.store import Store
 
 with extra("serve", package="uvicorn", purpose="A service"):
@@ -33,6 +34,9 @@ def serve(settings: Settings, told: Callable[[str], object] = lambda address: No
         told: Is told the address, as soon as it is taken.
     """
     settings.check()
+    if wanted_exporters():
+        # Whoever wants traces is told at once what to install for them.
+        import nodegraft.service.traces  # noqa: F401
     # Whoever named a wrong folder is told before anything is started.
     Store.open(settings.store).close()
     with _bound(settings) as bound, TemporaryDirectory() as counts:
