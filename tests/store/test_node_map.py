@@ -1,8 +1,10 @@
 """A map of nodes, and how far classes reach."""
 
+import shutil
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from nodegraft.base.errors import NotSupportedError
@@ -10,6 +12,8 @@ from nodegraft.store import node_map as room
 from nodegraft.store.class_reach import class_reach
 from nodegraft.store.node_map import node_map, with_labelled
 from nodegraft.store.state import State
+from nodegraft.store.store import Store
+from tests.service.served import make_of_tables
 from tests.store.small import made
 
 
@@ -30,11 +34,40 @@ def test_nodes_of_a_class_lie_close_together(state: State) -> None:
     assert (classes[gaps.argmin(axis=1)] == classes).mean() > 0.6
 
 
-def test_a_map_is_the_same_again_and_bounded(state: State, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_map_is_the_same_again_and_bounded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(room, "NODES", 50)
-    one, other = node_map(state), node_map(state)
-    assert one.places.shape == (50, 2)
-    assert np.array_equal(one.places, other.places)
+    made(tmp_path / "shop", method="graft")[0].close()
+    drawn = []
+    for _ in range(2):
+        with Store.open(tmp_path / "shop") as store:
+            drawn.append(node_map(store.state()).places)
+        shutil.rmtree(tmp_path / "shop" / "derived")
+    assert drawn[0].shape == (50, 2)
+    assert np.array_equal(*drawn)
+
+
+def test_the_next_process_finds_the_map_also_when_classes_have_come(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_of_tables(tmp_path / "shop")
+    with Store.open(tmp_path / "shop") as store:
+        first = node_map(store.state())
+        store.add({"caps": ["hats8", "hats9"]}, override="a small store knows little")
+        store.grow(None, pa.table({"source": ["hats1"], "target": ["shoes9"]}))
+
+    def again_worked_out(vectors: object) -> None:
+        raise AssertionError("worked out again")
+
+    monkeypatch.setattr(room, "_flattened", again_worked_out)
+    with Store.open(tmp_path / "shop") as again:
+        found = node_map(again.state(2))
+        assert np.array_equal(found.rows, first.rows)
+        assert np.array_equal(found.places, first.places)
+        # Another graph has another map.
+        with pytest.raises(AssertionError, match="worked out again"):
+            node_map(again.state(3))
 
 
 def test_every_class_is_on_the_map(state: State, monkeypatch: pytest.MonkeyPatch) -> None:

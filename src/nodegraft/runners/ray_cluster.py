@@ -1,17 +1,13 @@
-"""Jobs as Ray tasks, on this machine or on many: the one door to Ray, which is an extra.
+"""Jobs as Ray tasks, on this machine or on many.
 
 Each graph is put into the object store once; workers map it instead of reading files, and write
 their own records. A task whose node dies runs again elsewhere.
 """
 
-import logging
-import os
-import secrets
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from socket import create_connection
 from typing import Any
 
 from nodegraft.base.errors import NodegraftError
@@ -24,19 +20,13 @@ from nodegraft.base.parameters.constraints import (
 from nodegraft.base.parameters.validate import validate
 from nodegraft.benchmark.job import Job
 from nodegraft.datasets.templates.dataset import LoadedDataset
+from nodegraft.runners.ray_connection import connected
 from nodegraft.runners.work import JobEnded, JobEvent, JobStarted, record_failure, run_job
-
-# Before Ray is imported: whoever reaches an open port needs the token, and nothing is sent home.
-os.environ.setdefault("RAY_AUTH_MODE", "token")
-os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
 
 with extra("ray", package="ray", purpose="A Ray cluster"):
     import ray
 
-LOCAL = "local"
 RETRIES = 5
-SECONDS_TO_ANSWER = 10
-QUIET: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.WARNING}
 
 
 @dataclass(frozen=True)
@@ -80,20 +70,15 @@ class RayRunner:
     def __init__(
         self, address: str, resources: JobResources | None = None, cpus: int | None = None
     ) -> None:
-        self._address, self._cpus = address, cpus
+        self._connection = connected(address, cpus)
         self._resources = resources or JobResources()
 
     def __enter__(self) -> "RayRunner":
-        if self._address == LOCAL:
-            # A token nobody else knows, and no dashboard.
-            os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
-            _start(self._cpus)
-        else:
-            _join(self._address)
+        self._connection.__enter__()
         return self
 
     def __exit__(self, *_: object) -> None:
-        ray.shutdown()
+        self._connection.__exit__(None, None, None)
 
     def capacity(self) -> int:
         """How many jobs the nodes alive have room for."""
@@ -168,31 +153,6 @@ class SharedGraphs:
         self._left[which] -= 1
         if not self._left[which]:
             del self._stored[which]
-
-
-def _start(cpus: int | None) -> None:
-    try:
-        ray.init(LOCAL, num_cpus=cpus, include_dashboard=False, **QUIET)
-    except Exception as error:
-        raise NodegraftError(
-            "Ray could not be started on this machine. Check that no other Ray of yours runs here "
-            f"and that memory and disk are free, or use --workers without --ray. Ray says: {error}"
-        ) from error
-
-
-def _join(address: str) -> None:
-    host, _, port = address.rpartition(":")
-    try:
-        if host and port.isdigit():
-            # Where nobody listens, Ray itself would try for minutes.
-            create_connection((host, int(port)), timeout=SECONDS_TO_ANSWER).close()
-        ray.init(address=address, **QUIET)
-    except (OSError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
-        raise NodegraftError(
-            f"Cannot connect to a Ray cluster at {address!r}. Check that it is running and that "
-            "this machine has its token (`ray get-auth-token` there, RAY_AUTH_TOKEN here). Ray "
-            f"says: {error}"
-        ) from error
 
 
 def _which(job: Job) -> str:

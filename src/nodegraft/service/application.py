@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib.metadata import version
+from typing import TYPE_CHECKING
 
 from anyio.to_thread import run_sync
 
@@ -34,7 +35,11 @@ from nodegraft.service.schemas import Refused, refused_as
 from nodegraft.service.service import Service
 from nodegraft.service.settings import Settings
 from nodegraft.service.tokens import Tokens
+from nodegraft.service.trace_settings import wanted_exporters
 from nodegraft.service.workshop import Workshop
+
+if TYPE_CHECKING:
+    from opentelemetry.sdk.trace import TracerProvider
 
 OPEN = (health.OPEN, inference.OPEN, page.OPEN)
 GUARDED = (
@@ -65,12 +70,16 @@ def application(settings: Settings, workshop: Workshop | None = None) -> FastAPI
         workshop: Where versions are made; None for a thread of this process.
     """
     metrics = Metrics()
+    traces = _traces()
 
     @asynccontextmanager
     async def running(app: FastAPI) -> AsyncIterator[None]:
         app.state.service = await run_sync(Service.open, settings, metrics, workshop)
         yield
         await run_sync(app.state.service.close)
+        if traces:
+            # Spans of the last seconds are still to be sent.
+            await run_sync(traces.shutdown)
 
     app = FastAPI(
         title="nodegraft",
@@ -89,4 +98,16 @@ def application(settings: Settings, workshop: Workshop | None = None) -> FastAPI
         app.include_router(router, dependencies=[BEARER])
     explain_errors(app)
     app.add_middleware(Door, settings=settings, tokens=Tokens(settings.store), metrics=metrics)
+    if traces:
+        from nodegraft.service.traces import Traced
+
+        app.add_middleware(Traced, tracer=traces.get_tracer("nodegraft"))
     return app
+
+
+def _traces() -> "TracerProvider | None":
+    if not wanted_exporters():
+        return None
+    from nodegraft.service.traces import tracer_provider  # OpenTelemetry is an extra
+
+    return tracer_provider()

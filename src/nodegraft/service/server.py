@@ -11,6 +11,7 @@ from nodegraft.base.errors import ParameterError
 from nodegraft.base.extras import extra
 from nodegraft.service.limits import DRAIN_SECONDS, START_SECONDS
 from nodegraft.service.settings import Settings
+from nodegraft.service.trace_settings import wanted_exporters
 from nodegraft.store.store import Store
 
 with extra("serve", package="uvicorn", purpose="A service"):
@@ -32,9 +33,7 @@ def serve(settings: Settings, told: Callable[[str], object] = lambda address: No
         settings: How it is run.
         told: Is told the address, as soon as it is taken.
     """
-    settings.check()
-    # Whoever named a wrong folder is told before anything is started.
-    Store.open(settings.store).close()
+    check(settings)
     with _bound(settings) as bound, TemporaryDirectory() as counts:
         host = f"[{settings.host}]" if ":" in settings.host else settings.host
         told(f"http://{host}:{bound.getsockname()[1]}")
@@ -44,6 +43,20 @@ def serve(settings: Settings, told: Callable[[str], object] = lambda address: No
         else:
             os.environ[SEVERAL_WORKERS] = counts
             Multiprocess(config, sockets=[bound]).run()
+
+
+def check(settings: Settings) -> None:
+    """Tell what is wrong with a service before anything is started.
+
+    Args:
+        settings: How it is to be run.
+    """
+    settings.check()
+    if wanted_exporters():
+        # Whoever wants traces is told what to install for them.
+        import nodegraft.service.traces  # noqa: F401
+    # So is whoever named a wrong folder.
+    Store.open(settings.store).close()
 
 
 def _bound(settings: Settings) -> socket.socket:
@@ -67,6 +80,9 @@ def _config(settings: Settings) -> uvicorn.Config:
         factory=True,
         workers=settings.workers,
         http=ImpatientProtocol,
+        # Whatever else is installed, a service is the one that was tested.
+        loop="asyncio",
+        ws="none",
         lifespan="on",
         log_config=LOGGING,
         access_log=False,

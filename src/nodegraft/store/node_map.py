@@ -44,7 +44,8 @@ def node_map(state: State) -> NodeMap:
 
     Nodes that are close in many dimensions are kept close in two (t-SNE: van der Maaten and Hinton
     2008, https://www.jmlr.org/papers/v9/vandermaaten08a.html). How far apart others are means
-    little.
+    little. It lies on the graph's shelf: all processes that serve a store show the same one, and
+    the next one need not work it out.
 
     Args:
         state: A version.
@@ -52,7 +53,13 @@ def node_map(state: State) -> NodeMap:
     if Capability.EMBED not in state.model.capabilities():
         raise NotSupportedError(state.model.name, Capability.EMBED)
     rows = state.graph.sampled(NODES, state.graph.rows[:0])
-    return NodeMap(rows, _within_square(_flattened(vectors_of(state, rows))))
+    # Not by its labels: nodes stay where they are while classes come and go.
+    depends_on = ("map", state.model.name, NODES, STEPS)
+    kept = state.graph.shelf.get(*depends_on)
+    if kept is None:
+        kept = {"places": _within_square(_flattened(vectors_of(state, rows)))}
+        state.graph.shelf.put(kept, *depends_on)
+    return NodeMap(rows, kept["places"])
 
 
 def with_labelled(state: State, drawn: NodeMap) -> NodeMap:

@@ -1,14 +1,20 @@
 """Commands that let others ask a store: the service, and who may."""
 
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from nodegraft.base.errors import ParameterError
 from nodegraft.cli.errors import user_errors
 from nodegraft.cli.store_options import StorePlace
 from nodegraft.service.limits import RATE
 from nodegraft.service.tokens import Scope, Tokens
+
+if TYPE_CHECKING:
+    from nodegraft.service.settings import Settings
 
 TokenName = Annotated[str, typer.Option("--name", help="Whose token it is.")]
 
@@ -19,6 +25,12 @@ def serve(
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="The port to listen on.", min=0, max=65535)] = 8000,
     workers: Annotated[int, typer.Option(help="How many processes answer.", min=1)] = 1,
+    ray: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS", help="Answer by replicas on a Ray cluster; 'local' starts one here."
+        ),
+    ] = None,
     names: Annotated[
         list[str] | None,
         typer.Option("--name", help="What callers call this host, as shop.example."),
@@ -32,7 +44,10 @@ def serve(
     from nodegraft.service.settings import Settings
 
     settings = Settings(place, host, port, workers, tuple(names or ()), rate)
-    run(settings, lambda address: _tell(place, address))
+    if ray is None:
+        run(settings, lambda address: _tell(place, address))
+    else:
+        _serve_on_ray(settings, ray)
 
 
 @user_errors
@@ -64,6 +79,28 @@ def revoke_token(place: StorePlace, name: TokenName) -> None:
     """Make a token worthless, at once."""
     _tokens_of(place).revoke(name)
     typer.echo(f"{name} is refused from now on.")
+
+
+def _serve_on_ray(settings: "Settings", cluster: str) -> None:
+    from nodegraft.runners.ray_serve import replicated, wait_for_signal  # Ray is an extra
+    from nodegraft.service.replica import replica
+    from nodegraft.service.server import check
+
+    check(settings)
+    if not settings.port:
+        raise ParameterError("Ray Serve needs a number: choose a port that is free with --port.")
+    # Replicas have working folders of their own.
+    settings = replace(settings, store=settings.store.absolute())
+    with replicated(
+        partial(replica, settings),
+        name=settings.store.name,
+        address=cluster,
+        replicas=settings.workers,
+        host=settings.host,
+        port=settings.port,
+    ) as address:
+        _tell(settings.store, address)
+        wait_for_signal()
 
 
 def _tell(place: Path, address: str) -> None:

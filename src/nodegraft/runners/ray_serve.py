@@ -1,0 +1,100 @@
+"""Any ASGI application on Ray Serve: replicas on the nodes of a cluster; who dies is replaced."""
+
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from time import sleep
+from typing import Any
+
+from nodegraft.base.errors import NodegraftError
+from nodegraft.base.extras import extra
+from nodegraft.runners.ray_connection import connected
+
+with extra("ray-serve", package="ray", purpose="Ray Serve"):
+    import ray
+
+ONGOING = 64
+"""So many requests a replica is given at once: an application that takes longer makes others wait
+itself."""
+
+HEALTH_SECONDS = 1.0
+"""So often a replica is looked at; one that has died is replaced then."""
+
+
+@contextmanager
+def replicated(
+    make: Callable[[], Any], name: str, address: str, replicas: int, host: str, port: int
+) -> Iterator[str]:
+    """While copies of an application answer; gives the address at which they do.
+
+    Ray's own proxy listens there, on the cluster's first node, and hands requests out. An
+    application of the same name that runs already is replaced by this one.
+
+    Args:
+        make: Makes the application, in the process of each copy; it can be sent there.
+        name: What the application is called in the cluster.
+        address: Where the cluster is, or ``local`` to start one here.
+        replicas: How many copies, each on a CPU of its own.
+        host: The address that the proxy listens on, unless Ray Serve runs there already.
+        port: The same for its port.
+    """
+    with connected(address, cpus=replicas):
+        serve = _serve()
+        cpus = int(ray.cluster_resources().get("CPU", 0))
+        if cpus < replicas:
+            raise NodegraftError(
+                f"The cluster has {cpus} CPUs, too few for {replicas} replicas: ask for fewer "
+                "with --workers, or add nodes."
+            )
+        serve.start(http_options={"host": host, "port": port})
+        try:
+            _run(serve, _deployment(serve, make, replicas).bind(), name)
+            yield f"http://{host}:{port}"
+        finally:
+            serve.delete(name)
+
+
+def wait_for_signal() -> None:
+    """Until somebody asks this process to stop (SIGINT or SIGTERM)."""
+    told = list[int]()
+    for kind in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(kind, lambda number, _: told.append(number))
+    while not told:
+        sleep(0.2)
+
+
+def _serve() -> Any:
+    # Some of what it needs is another package than Ray, whichever is missing first.
+    try:
+        from ray import serve
+    except ModuleNotFoundError as error:
+        missing = (error.name or "").partition(".")[0]
+        with extra("ray-serve", package=missing, purpose="Ray Serve"):
+            raise
+    return serve
+
+
+def _run(serve: Any, application: Any, name: str) -> None:
+    try:
+        serve.run(application, name=name, route_prefix="/")
+    except RuntimeError as error:
+        # What happened in a replica is said elsewhere.
+        parts = serve.status().applications[name].deployments.values()
+        told = " ".join(part.message for part in parts)
+        raise NodegraftError(
+            "Ray Serve could not start the replicas. Check that what they serve is found under "
+            f"the same path on every node. Ray says: {error} {told}"
+        ) from error
+
+
+def _deployment(serve: Any, make: Callable[[], Any], replicas: int) -> Any:
+    def built() -> Any:
+        # Ray takes a plain function, which it calls in the process of each replica.
+        return make()
+
+    return serve.deployment(
+        name="replica",
+        num_replicas=replicas,
+        max_ongoing_requests=ONGOING,
+        health_check_period_s=HEALTH_SECONDS,
+    )(serve.ingress(built)())
