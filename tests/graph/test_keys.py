@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from nodegraft.base.errors import DataError, UnknownNodeError
-from nodegraft.graph.grown_keys import with_keys
+from nodegraft.graph.grown_keys import GrownKeys, with_keys
 from nodegraft.graph.keys import NodeKeys
 
 TEXT = NodeKeys(["b", "é", "", "a"])
@@ -76,3 +76,12 @@ def test_new_keys_come_after_the_old() -> None:
         with_keys(TEXT, ["z", "a"])
     with pytest.raises(DataError, match="same type"):
         with_keys(TEXT, [1])
+
+
+@pytest.mark.parametrize("text", [True, False])
+@pytest.mark.parametrize("base", [1, 700])
+def test_grown_keys_are_in_the_order_of_all_hashes(text: bool, base: int) -> None:
+    numbers = np.random.default_rng(3).permutation(2000)[: base + 60]
+    keys = np.array([f"k{one}" for one in numbers], dtype=object) if text else numbers
+    grown = GrownKeys(NodeKeys(keys[:base]), NodeKeys(keys[base:]))
+    np.testing.assert_array_equal(grown.by_hash(), NodeKeys(keys).by_hash())

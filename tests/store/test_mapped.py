@@ -140,6 +140,23 @@ def test_growing_writes_what_came_and_answers_as_in_memory(form: str, tmp_path: 
     expect_same(again, memory, version=4)
 
 
+@pytest.mark.parametrize("came", ["edges", "nodes", "a new kind"])
+def test_growing_by_one_of_them(came: str, tmp_path: Path) -> None:
+    form = "lists of kinds"
+    mapped, memory = made(tmp_path, form), made(tmp_path, form, mapped=False)
+    nodes = rows([600]) if came == "nodes" else None
+    edges = None if came == "nodes" else joined([(3, 8), (3, 9), (599, 20)])
+    if edges is not None and came == "a new kind":
+        edges = edges.set_column(2, "kind", [["returned"] * 3])
+    versions = [store.grow(nodes, edges) for store in (mapped, memory)]
+    assert versions[0].detail == versions[1].detail
+    assert versions[0].measures == versions[1].measures
+    again = Store.open(mapped.place)
+    assert again.graph().relations == memory.graph().relations
+    assert again.graph().content_hash == memory.graph().content_hash
+    expect_same(again, memory, version=2)
+
+
 @forms
 def test_a_graph_that_has_grown_much_is_written_whole(form: str, tmp_path: Path) -> None:
     mapped, memory = made(tmp_path, form), made(tmp_path, form, mapped=False)

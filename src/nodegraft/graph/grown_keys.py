@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from nodegraft.base.errors import DataError
 from nodegraft.graph.algebra.matrix import IntArray
-from nodegraft.graph.keys import Key, KeyArray, NodeKeys, key_array
+from nodegraft.graph.keys import Key, KeyArray, NodeKeys, key_array, key_hashes
 
 FEWEST_KEYS, LARGEST_SHARE = 1024, 16
 """Keys lie beside the old ones while they are fewer than this, or than this part of them."""
@@ -61,6 +61,18 @@ class GrownKeys(NodeKeys):
         keys[~later] = self.base.array_at(asked[~later])
         keys[later] = self.added.array_at(asked[later] - len(self.base))
         return keys
+
+    def by_hash(self) -> IntArray:
+        """All rows in the order of the hashes of their keys; of the old ones few are looked at."""
+        order, own = self.base.by_hash(), self.added.by_hash()
+        hashes = key_hashes(self.added.array_at(own))
+        first, last = np.zeros(own.size, dtype=np.int64), np.full(own.size, order.size)
+        while (searched := np.flatnonzero(first < last)).size:
+            middle = (first[searched] + last[searched]) // 2
+            before = key_hashes(self.base.array_at(order[middle])) <= hashes[searched]
+            first[searched[before]] = middle[before] + 1
+            last[searched[~before]] = middle[~before]
+        return np.insert(order, first, own + len(self.base))
 
 
 def with_keys(keys: NodeKeys, more: Sequence[Key]) -> NodeKeys:

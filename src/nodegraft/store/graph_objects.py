@@ -57,17 +57,17 @@ class GraphObjects:
         arrays = growth_arrays(parent._store, store)
         with self.work_folder() as folder:
             if arrays is None:
-                return self.put(save_mapped(graph, folder / "graph"))
+                return self.put(save_mapped(graph, folder))
+            folder.mkdir(parents=True)
             written = {name: _write(folder, name, array) for name, array in arrays.items()}
             files = {name: folder / f"{name}{SUFFIX}" for name in arrays}
             return self._put_mapped(parent._store, written, {**parent._store.files, **files})
 
     @contextmanager
     def work_folder(self) -> Iterator[Path]:
-        """A new folder of the store, for as long as a graph is written into it."""
+        """A folder of the store that does not exist yet, and is gone when a graph is written."""
         place = self._place / DERIVED / f"{UNFINISHED}{uuid4().hex}"
         try:
-            place.mkdir(parents=True)
             yield place
         except OSError as error:
             raise StoreError(

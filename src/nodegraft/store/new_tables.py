@@ -91,7 +91,7 @@ class StoreGrower(StoreRecorder):
         before = self._state(parent)
         with self._states.graphs.work_folder() as folder:
             given = before, self._tables(), nodes, edges, repair
-            after, texts, changes = synced(*given, folder / "graph")
+            after, texts, changes = synced(*given, folder)
             name, graph = self._states.put_graph(after.graph)
         after = replace(after, graph=graph)
         seen = compare(before, after)

@@ -110,7 +110,7 @@ class Purge:
         """What a version is without the nodes; it still has its number."""
         before = self._states.get(version.names)
         with self._states.graphs.work_folder() as folder:
-            after = state_without(before, self._keys, folder / "graph", listener)
+            after = state_without(before, self._keys, folder, listener)
             name, graph = self._states.put_graph(after.graph)
         after = replace(after, graph=graph)
         names = self._states.put(after, name, self._texts_left(version, before.graph))

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from functools import cached_property
-from itertools import compress, islice, repeat
+from itertools import chain, islice, repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from nodegraft.store.state import State, States
     from nodegraft.store.suggestion import Suggestion
     from nodegraft.tables.labels import Labels
+
+SEARCHED = 1 << 16
+"""So many keys are searched at a time."""
 
 
 class StoreReader:
@@ -168,11 +171,18 @@ class StoreReader:
             version: Which one has them; None for the candidate.
         """
         found, wanted = self._whole(version), words.casefold().split()
-        keys = self._states.graph(found.graph).node_keys.values().tolist()
+        keys = self._states.graph(found.graph).node_keys
         texts = repeat("") if found.texts is None else iter(self._states.texts(found.texts))
-        told = (f"{key} {text}".casefold() for key, text in zip(keys, texts, strict=False))
-        fitting = (all(word in one for word in wanted) for one in told)
-        return list(islice(compress(keys, fitting), limit))
+        # Some at a time: the keys of a graph on disk need not fit into memory.
+        starts = range(0, len(keys), SEARCHED)
+        blocks = (range(start, min(start + SEARCHED, len(keys))) for start in starts)
+        nodes = chain.from_iterable(keys.at(block) for block in blocks)
+        fitting = (
+            node
+            for node, text in zip(nodes, texts, strict=False)
+            if all(word in f"{node} {text}".casefold() for word in wanted)
+        )
+        return list(islice(fitting, limit))
 
     def predict(
         self,
