@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nodegraft.graph.algebra.adjacency import Adjacency
-from nodegraft.graph.algebra.local_walk import LocalWalks
+from nodegraft.graph.algebra.local_walk import LocalWalks, Walk
 from nodegraft.graph.algebra.matrix import IntArray
 from nodegraft.graph.stores.shelf import Shelf
 
@@ -80,6 +80,8 @@ class Diffusion:
         self._found: dict[bytes, Reached] = {}
         self._lasting: frozenset[bytes] = frozenset()
         """Sets that a model asked for last: what trials ask for must not drive them out."""
+        self._followed: dict[bytes, Walk] = {}
+        """How local walks of these came about, for when the graph grows."""
         self._lock = Lock()
 
     def table(self, starts: Sequence[IntArray], lasting: bool = False) -> "WalkTable":
@@ -102,7 +104,9 @@ class Diffusion:
             found = [self._found[start.tobytes()] for start in starts]
             if lasting:
                 self._lasting = frozenset(asked)
-            self._forget(self._lasting | asked.keys())
+            needed = self._lasting | asked.keys()
+            self._forget(needed)
+            self._followed = {name: walk for name, walk in self._followed.items() if name in needed}
         return found
 
     def nearest(
@@ -178,16 +182,17 @@ class Diffusion:
         if kept is not None:
             return _reached(kept["nodes"], kept["mass"])
         weight = float(np.clip(start.size, FEWEST_STARTS, MOST_STARTS))
-        nodes, mass = self._walks.walk(start, weight)
-        shelf.put({"nodes": nodes, "mass": mass}, *depends_on)
-        return _reached(nodes, mass)
+        walk = self._walks.walk(start, weight)
+        shelf.put({"nodes": walk.nodes, "mass": walk.mass}, *depends_on)
+        self._followed[start.tobytes()] = walk
+        return _reached(walk.nodes, walk.mass)
 
     @cached_property
     def _walks(self) -> LocalWalks:
         return LocalWalks(self._adjacency, TOLERANCE, self._decay, self._shares)
 
     def grown(self, adjacency: Adjacency, changed: IntArray, shelf: Shelf) -> "Diffusion":
-        """The same of a graph that has grown; sets whose walks met nothing new are looked up.
+        """The same of a graph that has grown; sets whose walks are still the same are looked up.
 
         Args:
             adjacency: The edges now.
@@ -195,14 +200,24 @@ class Diffusion:
             shelf: Where mass can outlive the process.
         """
         child = Diffusion(adjacency, self._restarts, self._full_pass_entries, shelf)
-        if self._local and child._local:
-            with self._lock:
-                child._found = {
-                    name: reached
-                    for name, reached in self._found.items()
-                    if not _is_any_in(changed, reached[0])
-                }
-                child._lasting = self._lasting & child._found.keys()
+        if not (self._local and child._local):
+            return child
+        old = changed[changed < self._adjacency.num_nodes]
+        is_more = bool((self._adjacency.degrees(old) <= adjacency.degrees(old)).all())
+        with self._lock:
+            found, followed = dict(self._found), dict(self._followed)
+            child._lasting = self._lasting
+        for name, reached in found.items():
+            if not _is_any_in(changed, reached[0]):
+                child._found[name] = reached
+                continue
+            walk = (
+                followed[name].grown(adjacency, changed) if name in followed and is_more else None
+            )
+            if walk is not None:
+                child._found[name] = _reached(walk.nodes, walk.mass)
+                followed[name] = walk
+        child._followed = {name: one for name, one in followed.items() if name in child._found}
         return child
 
 
