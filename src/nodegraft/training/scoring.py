@@ -13,6 +13,9 @@ from nodegraft.graph.algebra.panels import times_columns
 from nodegraft.graph.spread import SpreadRows
 from nodegraft.training.evidence import FLOOR, Evidence, Floats, Known
 
+TOGETHER = 2**13
+"""Walks of so many nodes times classes are looked at together: they stay in a core's cache."""
+
 
 @dataclass(frozen=True)
 class Scoring:
@@ -96,7 +99,7 @@ def _unreached(weights: Floats) -> float:
 
 
 def add_walks(scores: Floats, walks: WalkTable, nodes: IntArray, weights: Floats) -> None:
-    """What walks say, class by class: only nodes that walks come to are looked at.
+    """What walks say, of nodes that they come to.
 
     Args:
         scores: Nodes x classes, as of nodes that no walk comes to; they are added to.
@@ -108,8 +111,16 @@ def add_walks(scores: Floats, walks: WalkTable, nodes: IntArray, weights: Floats
     used = np.flatnonzero(weights)
     weights, even = weights[used], walks.num_nodes / walks.totals[used]
     unreached = _unreached(weights)
-    for column in range(scores.shape[1]):
-        places, mass = walks.met(column, nodes)
-        shares = mass[used] * even[:, column, None]
+    if not walks.meets_all:
+        for column, (places, mass) in enumerate(walks.met(nodes)):
+            shares = mass[used] * even[:, column, None]
+            shares += FLOOR
+            scores[places, column] += weights @ np.log(shares, out=shares) - unreached
+        return
+    # Of few nodes many classes at once, of many few: each is multiplied as if it were alone.
+    some = max(1, TOGETHER // max(1, nodes.size))
+    for start in range(0, scores.shape[1], some):
+        sets = slice(start, start + some)
+        shares = walks.everywhere(nodes, sets)[:, used] * even.T[sets, :, None]
         shares += FLOOR
-        scores[places, column] += weights @ np.log(shares, out=shares) - unreached
+        scores[:, sets] += (weights @ np.log(shares, out=shares) - unreached).T

@@ -330,3 +330,13 @@ def test_after_growth_only_walks_that_cross_a_change_are_followed_again(
     for one, other in zip(grown.table(sets)._reached, anew.table(sets)._reached, strict=True):
         for ours, theirs in zip(one, other, strict=True):
             np.testing.assert_array_equal(ours, theirs)
+
+
+@both
+@pytest.mark.parametrize(
+    "nodes", [EVERYONE[5:20], EVERYONE[::-1], np.array([7, 7, 0, 9, 8]), EVERYONE[:0]], ids=str
+)
+def test_mass_is_that_of_the_nodes_asked_for_in_any_order(small: int, nodes: IntArray) -> None:
+    table = Diffusion(random_adjacency(4), [RESTART, 0.1], small).table(STARTS)
+    everywhere = np.stack([table.mass(np.array([node]))[:, 0] for node in EVERYONE], axis=1)
+    np.testing.assert_array_equal(table.mass(nodes), everywhere[:, nodes])

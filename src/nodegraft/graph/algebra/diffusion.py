@@ -235,6 +235,8 @@ class WalkTable:
         """How many nodes there are."""
         self.totals = np.stack([total for _, _, total in reached], axis=1)
         """The mass in all: restarts x sets."""
+        self.meets_all = all(nodes.size == num_nodes for nodes, _, _ in reached)
+        """Whether walks of every set come to every node, as after a pass over all."""
 
     def of(self, columns: IntArray) -> "WalkTable":
         """The same for some of the sets.
@@ -250,30 +252,42 @@ class WalkTable:
         Args:
             nodes: Node numbers.
         """
+        if self.meets_all:
+            return self.everywhere(nodes).transpose(1, 2, 0).astype(np.float64, order="C")
         found = np.zeros((len(self.totals), nodes.size, len(self._reached)))
-        for column in range(len(self._reached)):
-            places, mass = self._look_up(column, nodes)
+        for column, (places, mass) in enumerate(self.met(nodes)):
             found[:, places, column] = mass
         return found
 
-    def met(self, column: int, nodes: IntArray) -> tuple[IntArray, NDArray[np.float32]]:
-        """Which of some nodes the walks of one set come to, and the mass there: restarts x nodes.
+    def everywhere(self, nodes: IntArray, sets: slice = slice(None)) -> NDArray[np.float32]:
+        """The mass where :attr:`meets_all`, sets x restarts x nodes: numbers are places.
 
         Args:
-            column: Which set.
-            nodes: Node numbers, each once and ascending.
+            nodes: Node numbers.
+            sets: Which sets.
         """
-        if not nodes.size or nodes[-1] - nodes[0] >= nodes.size:
-            return self._look_up(column, nodes)
-        met, mass, _ = self._reached[column]
-        first, last = np.searchsorted(met, (nodes[0], nodes[-1] + 1))
-        return met[first:last] - nodes[0], mass[:, first:last]
+        first = int(nodes[0]) if _is_run(nodes) else None
+        if first is not None:
+            return np.stack(
+                [mass[:, first : first + nodes.size] for _, mass, _ in self._reached[sets]]
+            )
+        return np.stack([mass.take(nodes, axis=1) for _, mass, _ in self._reached[sets]])
 
-    def _look_up(self, column: int, nodes: IntArray) -> tuple[IntArray, NDArray[np.float32]]:
-        met, mass, _ = self._reached[column]
-        place = np.minimum(np.searchsorted(met, nodes), met.size - 1)
-        found = np.flatnonzero(met[place] == nodes)
-        return found, mass[:, place[found]]
+    def met(self, nodes: IntArray) -> Iterator[tuple[IntArray, NDArray[np.float32]]]:
+        """For each set which of some nodes its walks come to, and the mass there: restarts x nodes.
+
+        Args:
+            nodes: Node numbers.
+        """
+        is_run = _is_run(nodes)
+        for met, mass, _ in self._reached:
+            if is_run:
+                first, last = np.searchsorted(met, (nodes[0], nodes[-1] + 1))
+                yield met[first:last] - nodes[0], mass[:, first:last]
+            else:
+                place = np.minimum(np.searchsorted(met, nodes), met.size - 1)
+                found = np.flatnonzero(met[place] == nodes)
+                yield found, mass.take(place[found], axis=1)
 
     def shares(self, nodes: IntArray) -> NDArray[np.float64]:
         """The same against an even spread of it: 1 where a node has its share.
@@ -296,6 +310,13 @@ def _shares_ended(restarts: Sequence[float]) -> NDArray[np.float64]:
 def _reached(nodes: IntArray, mass: NDArray[np.float32]) -> Reached:
     # Summed here once: a set is looked up in every block of every scoring.
     return nodes, mass, mass.sum(axis=1, dtype=np.float64)
+
+
+def _is_run(nodes: IntArray) -> bool:
+    """Whether nodes follow each other."""
+    if not nodes.size or nodes[-1] - nodes[0] != nodes.size - 1:
+        return False
+    return bool((np.diff(nodes) == 1).all())
 
 
 def _is_any_in(some: IntArray, nodes: IntArray) -> bool:

@@ -145,15 +145,18 @@ class _Met:
 
     def _look_around(self, sources: IntArray) -> None:
         """Take in the edges of nodes from which nobody was followed before."""
-        counts, neighbours, weights = self._adjacency.weighted_neighbours(self.nodes[sources])
-        fresh = neighbours[self._number[neighbours] < 0]
+        counts, found, weights = self._adjacency.weighted_neighbours(self.nodes[sources])
+        # Wide, and by np.take: narrow indices would be widened each time.
+        neighbours = found.astype(np.intp, copy=False)
+        fresh = neighbours[np.take(self._number, neighbours) < 0]
         # Of a node that comes several times one entry is found again.
-        self._number[fresh] = np.arange(fresh.size)
-        self.add(fresh[self._number[fresh] == np.arange(fresh.size)])
+        order = np.arange(fresh.size, dtype=np.int32)
+        self._number[fresh] = order
+        self.add(fresh[np.take(self._number, fresh) == order])
         self._is_source[sources] = True
         self.sources = np.concatenate((self.sources, sources))
         self._counts = np.concatenate((self._counts, counts))
-        self._targets = np.concatenate((self._targets, self._number[neighbours]))
+        self._targets = np.concatenate((self._targets, np.take(self._number, neighbours)))
         if weights is not None:
             before = self._target_weights
             known = weights if before is None else np.concatenate((before, weights))
