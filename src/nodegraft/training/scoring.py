@@ -13,6 +13,9 @@ from nodegraft.graph.algebra.panels import times_columns
 from nodegraft.graph.spread import SpreadRows
 from nodegraft.training.evidence import FLOOR, Evidence, Floats, Known
 
+TOGETHER = 2**13
+"""Walks of so many nodes times classes are looked at together: they stay in a core's cache."""
+
 
 @dataclass(frozen=True)
 class Scoring:
@@ -54,9 +57,9 @@ class Scoring:
         """
         evidence, known = self.evidence, self.known
         scores = np.empty((rows.size, known.scarcity.size), order="F")
-        scores[:] = self.weights[-1] * known.scarcity
+        restarts = self.weights[: len(evidence.restarts)]
+        scores[:] = self.weights[-1] * known.scarcity + _unreached(restarts)
         if known.walks:
-            restarts = self.weights[: len(evidence.restarts)]
             add_walks(scores, known.walks, evidence.view.positions(rows), restarts)
         for part, near in evidence.features.rows(rows).pieces():
             self._add_similarity(scores[part], near)
@@ -90,11 +93,16 @@ def _add(total: Floats, part: Floats, factors: Floats | float) -> None:
     total += part
 
 
+def _unreached(weights: Floats) -> float:
+    """What walks say of a node that none of them comes to."""
+    return float(np.log(FLOOR) * weights[weights != 0].sum())
+
+
 def add_walks(scores: Floats, walks: WalkTable, nodes: IntArray, weights: Floats) -> None:
-    """What walks say, class by class: only nodes that walks come to are looked at.
+    """What walks say, of nodes that they come to.
 
     Args:
-        scores: Nodes x classes; they are added to.
+        scores: Nodes x classes, as of nodes that no walk comes to; they are added to.
         walks: Where walks from the labels come to.
         nodes: The nodes, each once and ascending.
         weights: One for each chance that a walk ends.
@@ -102,10 +110,17 @@ def add_walks(scores: Floats, walks: WalkTable, nodes: IntArray, weights: Floats
     # Practice finds some worth nothing.
     used = np.flatnonzero(weights)
     weights, even = weights[used], walks.num_nodes / walks.totals[used]
-    unreached = np.log(FLOOR) * weights.sum()
-    scores += unreached
-    for column in range(scores.shape[1]):
-        places, mass = walks.met(column, nodes)
-        shares = mass[used] * even[:, column, None]
+    unreached = _unreached(weights)
+    if not walks.meets_all:
+        for column, (places, mass) in enumerate(walks.met(nodes)):
+            shares = mass[used] * even[:, column, None]
+            shares += FLOOR
+            scores[places, column] += weights @ np.log(shares, out=shares) - unreached
+        return
+    # Of few nodes many classes at once, of many few: each is multiplied as if it were alone.
+    some = max(1, TOGETHER // max(1, nodes.size))
+    for start in range(0, scores.shape[1], some):
+        sets = slice(start, start + some)
+        shares = walks.everywhere(nodes, sets)[:, used] * even.T[sets, :, None]
         shares += FLOOR
-        scores[places, column] += weights @ np.log(shares, out=shares) - unreached
+        scores[:, sets] += (weights @ np.log(shares, out=shares) - unreached).T

@@ -8,7 +8,10 @@ from numpy.typing import NDArray
 from nodegraft.graph.algebra import diffusion
 from nodegraft.graph.algebra.adjacency import Adjacency
 from nodegraft.graph.algebra.diffusion import FEWEST_STARTS, TOLERANCE, Diffusion
+from nodegraft.graph.algebra.entries import both_ways
+from nodegraft.graph.algebra.grown import with_edges
 from nodegraft.graph.algebra.matrix import IntArray
+from nodegraft.graph.stores.shelf import Shelf
 from nodegraft.store.shelf import FolderShelf
 from tests.graph.reference import Dense, normalised, random_edges, weights_in
 
@@ -301,3 +304,39 @@ def test_what_local_walks_left_is_not_taken_for_a_whole_pass(tmp_path: Path) -> 
         alone = Diffusion(adjacency, [restart], small).table([start])
         np.testing.assert_array_equal(shelved.mass(EVERYONE), alone.mass(EVERYONE))
     assert len(list(tmp_path.iterdir())) == 3
+
+
+@plain_or_weighted
+def test_after_growth_only_walks_that_cross_a_change_are_followed_again(
+    weighted: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The others meet it, and have the mass that walks on the larger graph have, to the bit."""
+    # So coarse that walkers are given up next to where they start.
+    monkeypatch.setattr(diffusion, "TOLERANCE", 3.0)
+    before = random_adjacency(0, weighted)
+    weights = np.array([0.7, 2.0], dtype=np.float32) if weighted else None
+    new = both_ways(np.array([3, 8]), np.array([NODES, 30]), weights)
+    after = with_edges(before, new, NODES + 1)
+    assert after is not None
+    sets = [np.array([node]) for node in EVERYONE]
+    walks = Diffusion(before, [RESTART, 0.1], full_pass_entries=0)
+    walks.table(sets, lasting=True)
+    changed = np.array([3, 8, 30, NODES])
+    grown, anew = walks.grown(after, changed, Shelf()), Diffusion(after, [RESTART, 0.1], 0)
+    met = {name for name, (nodes, *_) in walks._found.items() if np.isin(changed, nodes).any()}
+    kept = set(grown._found)
+    assert met & kept, "some walks meet the change, and do not cross it"
+    assert met - kept, "some cross it"
+    for one, other in zip(grown.table(sets)._reached, anew.table(sets)._reached, strict=True):
+        for ours, theirs in zip(one, other, strict=True):
+            np.testing.assert_array_equal(ours, theirs)
+
+
+@both
+@pytest.mark.parametrize(
+    "nodes", [EVERYONE[5:20], EVERYONE[::-1], np.array([7, 7, 0, 9, 8]), EVERYONE[:0]], ids=str
+)
+def test_mass_is_that_of_the_nodes_asked_for_in_any_order(small: int, nodes: IntArray) -> None:
+    table = Diffusion(random_adjacency(4), [RESTART, 0.1], small).table(STARTS)
+    everywhere = np.stack([table.mass(np.array([node]))[:, 0] for node in EVERYONE], axis=1)
+    np.testing.assert_array_equal(table.mass(nodes), everywhere[:, nodes])

@@ -35,17 +35,57 @@ def test_which_rows_are_made_together_changes_no_bit(sparse: bool) -> None:
             assert np.array_equal(dense(layer), dense(truth)[ASKED])
 
 
-def test_few_rows_are_made_alone_and_many_products_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    view, passes = random_graph(), []
+@pytest.fixture
+def passes(monkeypatch: pytest.MonkeyPatch) -> list[Matrix]:
+    """The layers that were spread as a whole."""
+    found: list[Matrix] = []
     spread = propagation.PropagatedFeatures._spread
 
     def watched(self: propagation.PropagatedFeatures, layer: Matrix) -> Matrix:
-        passes.append(layer)
+        found.append(layer)
         return spread(self, layer)
 
     monkeypatch.setattr(propagation.PropagatedFeatures, "_spread", watched)
+    return found
+
+
+def test_few_sparse_rows_are_made_alone_and_many_products_once(passes: list[Matrix]) -> None:
+    view = random_graph(sparse=True)
     view.propagated(ASKED[:1], 2)
     assert not passes
     for _ in range(view.num_nodes):
         view.propagated(ASKED, 2)
     assert len(passes) == 1
+
+
+def test_dense_rows_are_made_once(passes: list[Matrix], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many of them as a whole; those of the last hop never so."""
+    view = random_graph()
+    first = view.propagated(ASKED, 1)
+    with monkeypatch.context() as patched:
+        patched.setattr(propagation, "multiply", None)
+        again = view.propagated(ASKED[::-1], 1)
+    for layer, before in zip(again, first, strict=True):
+        assert np.array_equal(layer[::-1], before)
+    view.propagated(everyone(view), 1)
+    assert not passes
+    view.propagated(everyone(view), 2)
+    view.propagated(everyone(view), 2)
+    assert len(passes) == 1
+
+
+def test_dense_rows_beyond_the_limit_are_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    truth = random_graph().propagated(ASKED, 2)
+    monkeypatch.setattr(propagation, "KEPT_NUMBERS", 2 * truth[0].shape[1])
+    view = random_graph()
+    for asked in (ASKED[:1], ASKED, ASKED[:2], ASKED):
+        for layer, wanted in zip(view.propagated(asked, 2), truth, strict=True):
+            assert np.array_equal(layer, wanted[: asked.size])
+
+
+def test_rows_that_are_not_copied_cannot_be_written_into() -> None:
+    view = random_graph()
+    for layer in view.propagated(everyone(view), 1):
+        assert isinstance(layer, np.ndarray)
+        with pytest.raises(ValueError, match="read-only"):
+            layer[0] = 0.0

@@ -115,7 +115,7 @@ class Adjacency:
         """
         if nodes is None:
             return np.diff(self.indptr)
-        return self.indptr[nodes + 1] - self.indptr[nodes]
+        return np.take(self.indptr, nodes + 1) - np.take(self.indptr, nodes)
 
     def weighted_degrees(self, nodes: IntArray | None = None) -> FloatArray | IntArray:
         """Sums of weights: the degrees that normalisation counts.
@@ -155,8 +155,8 @@ class Adjacency:
             nodes: Node numbers.
         """
         counts, places = self._places(nodes)
-        weights = None if self.weights is None else self.weights[places]
-        return counts, self.indices[places], weights
+        weights = None if self.weights is None else np.take(self.weights, places)
+        return counts, np.take(self.indices, places), weights
 
     def entries_of(self, nodes: IntArray) -> Entries:
         """All that is stored of some nodes; rows are their places among these.

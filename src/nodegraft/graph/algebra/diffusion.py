@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nodegraft.graph.algebra.adjacency import Adjacency
-from nodegraft.graph.algebra.local_walk import LocalWalks
+from nodegraft.graph.algebra.local_walk import LocalWalks, Walk
 from nodegraft.graph.algebra.matrix import IntArray
 from nodegraft.graph.stores.shelf import Shelf
 
@@ -80,6 +80,8 @@ class Diffusion:
         self._found: dict[bytes, Reached] = {}
         self._lasting: frozenset[bytes] = frozenset()
         """Sets that a model asked for last: what trials ask for must not drive them out."""
+        self._followed: dict[bytes, Walk] = {}
+        """How local walks of these came about, for when the graph grows."""
         self._lock = Lock()
 
     def table(self, starts: Sequence[IntArray], lasting: bool = False) -> "WalkTable":
@@ -102,7 +104,9 @@ class Diffusion:
             found = [self._found[start.tobytes()] for start in starts]
             if lasting:
                 self._lasting = frozenset(asked)
-            self._forget(self._lasting | asked.keys())
+            needed = self._lasting | asked.keys()
+            self._forget(needed)
+            self._followed = {name: walk for name, walk in self._followed.items() if name in needed}
         return found
 
     def nearest(
@@ -178,16 +182,17 @@ class Diffusion:
         if kept is not None:
             return _reached(kept["nodes"], kept["mass"])
         weight = float(np.clip(start.size, FEWEST_STARTS, MOST_STARTS))
-        nodes, mass = self._walks.walk(start, weight)
-        shelf.put({"nodes": nodes, "mass": mass}, *depends_on)
-        return _reached(nodes, mass)
+        walk = self._walks.walk(start, weight)
+        shelf.put({"nodes": walk.nodes, "mass": walk.mass}, *depends_on)
+        self._followed[start.tobytes()] = walk
+        return _reached(walk.nodes, walk.mass)
 
     @cached_property
     def _walks(self) -> LocalWalks:
         return LocalWalks(self._adjacency, TOLERANCE, self._decay, self._shares)
 
     def grown(self, adjacency: Adjacency, changed: IntArray, shelf: Shelf) -> "Diffusion":
-        """The same of a graph that has grown; sets whose walks met nothing new are looked up.
+        """The same of a graph that has grown; sets whose walks are still the same are looked up.
 
         Args:
             adjacency: The edges now.
@@ -195,14 +200,24 @@ class Diffusion:
             shelf: Where mass can outlive the process.
         """
         child = Diffusion(adjacency, self._restarts, self._full_pass_entries, shelf)
-        if self._local and child._local:
-            with self._lock:
-                child._found = {
-                    name: reached
-                    for name, reached in self._found.items()
-                    if not _is_any_in(changed, reached[0])
-                }
-                child._lasting = self._lasting & child._found.keys()
+        if not (self._local and child._local):
+            return child
+        old = changed[changed < self._adjacency.num_nodes]
+        is_more = bool((self._adjacency.degrees(old) <= adjacency.degrees(old)).all())
+        with self._lock:
+            found, followed = dict(self._found), dict(self._followed)
+            child._lasting = self._lasting
+        for name, reached in found.items():
+            if not _is_any_in(changed, reached[0]):
+                child._found[name] = reached
+                continue
+            walk = (
+                followed[name].grown(adjacency, changed) if name in followed and is_more else None
+            )
+            if walk is not None:
+                child._found[name] = _reached(walk.nodes, walk.mass)
+                followed[name] = walk
+        child._followed = {name: one for name, one in followed.items() if name in child._found}
         return child
 
 
@@ -220,6 +235,8 @@ class WalkTable:
         """How many nodes there are."""
         self.totals = np.stack([total for _, _, total in reached], axis=1)
         """The mass in all: restarts x sets."""
+        self.meets_all = all(nodes.size == num_nodes for nodes, _, _ in reached)
+        """Whether walks of every set come to every node, as after a pass over all."""
 
     def of(self, columns: IntArray) -> "WalkTable":
         """The same for some of the sets.
@@ -235,30 +252,42 @@ class WalkTable:
         Args:
             nodes: Node numbers.
         """
+        if self.meets_all:
+            return self.everywhere(nodes).transpose(1, 2, 0).astype(np.float64, order="C")
         found = np.zeros((len(self.totals), nodes.size, len(self._reached)))
-        for column in range(len(self._reached)):
-            places, mass = self._look_up(column, nodes)
+        for column, (places, mass) in enumerate(self.met(nodes)):
             found[:, places, column] = mass
         return found
 
-    def met(self, column: int, nodes: IntArray) -> tuple[IntArray, NDArray[np.float32]]:
-        """Which of some nodes the walks of one set come to, and the mass there: restarts x nodes.
+    def everywhere(self, nodes: IntArray, sets: slice = slice(None)) -> NDArray[np.float32]:
+        """The mass where :attr:`meets_all`, sets x restarts x nodes: numbers are places.
 
         Args:
-            column: Which set.
-            nodes: Node numbers, each once and ascending.
+            nodes: Node numbers.
+            sets: Which sets.
         """
-        if not nodes.size or nodes[-1] - nodes[0] >= nodes.size:
-            return self._look_up(column, nodes)
-        met, mass, _ = self._reached[column]
-        first, last = np.searchsorted(met, (nodes[0], nodes[-1] + 1))
-        return met[first:last] - nodes[0], mass[:, first:last]
+        first = int(nodes[0]) if _is_run(nodes) else None
+        if first is not None:
+            return np.stack(
+                [mass[:, first : first + nodes.size] for _, mass, _ in self._reached[sets]]
+            )
+        return np.stack([mass.take(nodes, axis=1) for _, mass, _ in self._reached[sets]])
 
-    def _look_up(self, column: int, nodes: IntArray) -> tuple[IntArray, NDArray[np.float32]]:
-        met, mass, _ = self._reached[column]
-        place = np.minimum(np.searchsorted(met, nodes), met.size - 1)
-        found = np.flatnonzero(met[place] == nodes)
-        return found, mass[:, place[found]]
+    def met(self, nodes: IntArray) -> Iterator[tuple[IntArray, NDArray[np.float32]]]:
+        """For each set which of some nodes its walks come to, and the mass there: restarts x nodes.
+
+        Args:
+            nodes: Node numbers.
+        """
+        is_run = _is_run(nodes)
+        for met, mass, _ in self._reached:
+            if is_run:
+                first, last = np.searchsorted(met, (nodes[0], nodes[-1] + 1))
+                yield met[first:last] - nodes[0], mass[:, first:last]
+            else:
+                place = np.minimum(np.searchsorted(met, nodes), met.size - 1)
+                found = np.flatnonzero(met[place] == nodes)
+                yield found, mass.take(place[found], axis=1)
 
     def shares(self, nodes: IntArray) -> NDArray[np.float64]:
         """The same against an even spread of it: 1 where a node has its share.
@@ -281,6 +310,13 @@ def _shares_ended(restarts: Sequence[float]) -> NDArray[np.float64]:
 def _reached(nodes: IntArray, mass: NDArray[np.float32]) -> Reached:
     # Summed here once: a set is looked up in every block of every scoring.
     return nodes, mass, mass.sum(axis=1, dtype=np.float64)
+
+
+def _is_run(nodes: IntArray) -> bool:
+    """Whether nodes follow each other."""
+    if not nodes.size or nodes[-1] - nodes[0] != nodes.size - 1:
+        return False
+    return bool((np.diff(nodes) == 1).all())
 
 
 def _is_any_in(some: IntArray, nodes: IntArray) -> bool:

@@ -1,5 +1,7 @@
 """Walks that look at no more of a graph than walkers reach, whatever its size."""
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -7,6 +9,40 @@ from nodegraft.graph.algebra.adjacency import Adjacency
 from nodegraft.graph.algebra.matrix import IntArray
 
 Floats = NDArray[np.float64]
+
+
+class Walk(NamedTuple):
+    """Where walkers from one set of nodes came to."""
+
+    nodes: IntArray
+    """The nodes met, ascending."""
+
+    mass: NDArray[np.float32]
+    """What is at each: restarts x nodes."""
+
+    ended: Floats
+    """How many walkers ended at each: the same but for the degree of the node."""
+
+    crossed: IntArray
+    """Nodes that walkers started or were followed from: nothing depends on others' edges, but the
+    degree that mass counts by, and whether a node has so few that it would be crossed, too."""
+
+    def grown(self, adjacency: Adjacency, changed: IntArray) -> "Walk | None":
+        """The same after growth, to the bit; None where another walk came to be.
+
+        Args:
+            adjacency: The edges now.
+            changed: The nodes whose edges are others, none of which has fewer; ascending.
+        """
+        if np.isin(changed, self.crossed).any():
+            return None
+        places = np.minimum(np.searchsorted(self.nodes, changed), self.nodes.size - 1)
+        places = places[self.nodes[places] == changed]
+        if not places.size:
+            return self
+        mass = self.mass.copy()
+        mass[:, places] = self.ended[:, places] / _roots(_sizes(adjacency, self.nodes[places])[1])
+        return self._replace(mass=mass)
 
 
 class LocalWalks:
@@ -27,8 +63,8 @@ class LocalWalks:
         self._number = np.full(adjacency.num_nodes, -1, dtype=np.int32)
         """Of each node, in the walk that is followed just now."""
 
-    def walk(self, start: IntArray, weight: float) -> tuple[IntArray, NDArray[np.float32]]:
-        """The nodes met, ascending, and the mass at each: restarts x nodes.
+    def walk(self, start: IntArray, weight: float) -> Walk:
+        """Follow walkers.
 
         Args:
             start: Where walkers start from, evenly; each node once.
@@ -45,8 +81,10 @@ class LocalWalks:
             nodes = np.sort(met.nodes)
             order = self._number[nodes]
             passing = np.stack([_widened(one, nodes.size) for one in steps])
-            mass = (self._ended[:, : len(steps)] @ passing) / met.roots
-            return nodes, np.take(mass.astype(np.float32), order, axis=1)
+            ended = self._ended[:, : len(steps)] @ passing
+            mass = np.take((ended / met.roots).astype(np.float32), order, axis=1)
+            crossed = np.union1d(start, met.nodes[met.sources])
+            return Walk(nodes, mass, np.take(ended, order, axis=1), crossed)
         finally:
             self._number[met.nodes] = -1
 
@@ -63,7 +101,8 @@ class _Met:
         self._weights = np.zeros(0)
         """The same, edges counted by their weight."""
         self._is_source = np.zeros(0, dtype=bool)
-        self._sources: IntArray = self.nodes
+        self.sources: IntArray = self.nodes
+        """Those that walkers were followed from, by number."""
         self._counts: IntArray = self.nodes
         self._targets: IntArray = self.nodes
         self._target_weights: NDArray[np.float32] | None = None
@@ -71,8 +110,7 @@ class _Met:
     @property
     def roots(self) -> Floats:
         """Of what all edges of each node weigh."""
-        roots: Floats = np.sqrt(self._weights)
-        return roots
+        return _roots(self._weights)
 
     def add(self, nodes: IntArray) -> None:
         """Number nodes that were not met before.
@@ -81,10 +119,7 @@ class _Met:
             nodes: Each once.
         """
         self._number[nodes] = np.arange(self.nodes.size, self.nodes.size + nodes.size)
-        edges = self._adjacency.degrees(nodes) + 1.0
-        weights = edges
-        if self._adjacency.is_weighted:
-            weights = self._adjacency.weighted_degrees(nodes) + 1.0
+        edges, weights = _sizes(self._adjacency, nodes)
         self.nodes = np.concatenate((self.nodes, nodes))
         self._edges = np.concatenate((self._edges, edges))
         self._weights = np.concatenate((self._weights, weights))
@@ -103,26 +138,42 @@ class _Met:
             self._look_around(new)
         shares = np.zeros(self.nodes.size)
         shares[: walkers.size][followed] = (walkers / self._weights[: walkers.size])[followed]
-        sent = np.repeat(shares[self._sources], self._counts)
+        sent = np.repeat(shares[self.sources], self._counts)
         if self._target_weights is not None:
             sent *= self._target_weights
         return np.bincount(self._targets, sent, self.nodes.size) + shares
 
     def _look_around(self, sources: IntArray) -> None:
         """Take in the edges of nodes from which nobody was followed before."""
-        counts, neighbours, weights = self._adjacency.weighted_neighbours(self.nodes[sources])
-        fresh = neighbours[self._number[neighbours] < 0]
+        counts, found, weights = self._adjacency.weighted_neighbours(self.nodes[sources])
+        # Wide, and by np.take: narrow indices would be widened each time.
+        neighbours = found.astype(np.intp, copy=False)
+        fresh = neighbours[np.take(self._number, neighbours) < 0]
         # Of a node that comes several times one entry is found again.
-        self._number[fresh] = np.arange(fresh.size)
-        self.add(fresh[self._number[fresh] == np.arange(fresh.size)])
+        order = np.arange(fresh.size, dtype=np.int32)
+        self._number[fresh] = order
+        self.add(fresh[np.take(self._number, fresh) == order])
         self._is_source[sources] = True
-        self._sources = np.concatenate((self._sources, sources))
+        self.sources = np.concatenate((self.sources, sources))
         self._counts = np.concatenate((self._counts, counts))
-        self._targets = np.concatenate((self._targets, self._number[neighbours]))
+        self._targets = np.concatenate((self._targets, np.take(self._number, neighbours)))
         if weights is not None:
             before = self._target_weights
             known = weights if before is None else np.concatenate((before, weights))
             self._target_weights = known
+
+
+def _sizes(adjacency: Adjacency, nodes: IntArray) -> tuple[Floats, Floats]:
+    """How many edges nodes have, themselves counted, and the same by weight."""
+    edges = adjacency.degrees(nodes).astype(np.float64) + 1.0
+    if not adjacency.is_weighted:
+        return edges, edges
+    return edges, (adjacency.weighted_degrees(nodes) + 1.0).astype(np.float64)
+
+
+def _roots(weights: Floats) -> Floats:
+    roots: Floats = np.sqrt(weights)
+    return roots
 
 
 def _widened(walkers: Floats, size: int) -> Floats:

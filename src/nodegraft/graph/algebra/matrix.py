@@ -41,6 +41,28 @@ def take_rows(matrix: Matrix, rows: IntArray) -> Matrix:
     return np.asarray(matrix[rows], dtype=np.float32)
 
 
+def shared_rows(matrix: Matrix, rows: IntArray) -> Matrix:
+    """The same without a copy where that can be: dense rows that follow each other.
+
+    These must not be written into, and cannot be.
+
+    >>> rows = np.eye(3, dtype=np.float32)
+    >>> [np.shares_memory(rows, shared_rows(rows, np.array(some))) for some in ([1, 2], [2, 1])]
+    [True, False]
+
+    Args:
+        matrix: Dense or sparse rows.
+        rows: Row numbers, in any order.
+    """
+    if is_sparse(matrix) or not rows.size or rows[-1] - rows[0] != rows.size - 1:
+        return take_rows(matrix, rows)
+    if (np.diff(rows) != 1).any():
+        return take_rows(matrix, rows)
+    shared = np.asarray(matrix[rows[0] : rows[-1] + 1], dtype=np.float32)
+    shared.flags.writeable = False
+    return shared
+
+
 def gram(matrix: Matrix) -> NDArray[np.float64]:
     """The inner products of all rows, in double precision.
 

@@ -14,7 +14,13 @@ from nodegraft.graph.algebra.kept_layer import KeptLayer
 from nodegraft.graph.algebra.matrix import IntArray, Matrix, is_sparse, take_rows
 from nodegraft.graph.algebra.operator import multiply
 from nodegraft.graph.algebra.row_blocks import block_bounds, spread_rows, widened
-from nodegraft.graph.algebra.stacked import Stored, in_one_piece, some_rows
+from nodegraft.graph.algebra.stacked import Stored, holds_sparse, in_one_piece, rows_to_read
+
+KEPT_NUMBERS = 2**26
+"""Of dense rows of one power so many numbers are kept: a quarter of a gigabyte."""
+
+WORTH_ALL = 2
+"""Once this part of a layer's rows was made, all are made: together they take less time."""
 
 
 class LayersOnDisk(Protocol):
@@ -32,9 +38,9 @@ class PropagatedFeatures:
     r"""Answers for rows of :math:`X, SX, \dots, S^h X` with :math:`S` the normalised adjacency.
 
     A row is made from those of its neighbours; which others are made with it changes no bit. As
-    long as few rows are asked for, only they are made. Once more have been made than there are
-    nodes, the whole product is computed, block by block, and kept. The last is the largest (with
-    sparse features each hop makes rows fuller) and is never kept in memory.
+    long as few rows are asked for, only they are made; dense ones are kept. Once many have been,
+    the whole product is computed, block by block, and kept. But the last one never is: of dense
+    features the rows that were made are kept; with sparse ones each hop makes rows fuller.
 
     >>> pair = Adjacency.from_edges(np.array([0]), np.array([1]), 2)
     >>> propagated = PropagatedFeatures(pair, np.array([[2.0], [4.0]]), hops=1)
@@ -59,8 +65,10 @@ class PropagatedFeatures:
         self._hops = hops
         self._on_disk = on_disk
         self._kept: dict[int, Stored] = {0: features}
-        self._grown: dict[int, KeptLayer] = {}
-        self._made = [0] * hops
+        self._some: dict[int, KeptLayer] = {}
+        self._grown: frozenset[int] = frozenset()
+        """Powers that were kept as a whole when the graph grew, of which most still holds."""
+        self._made = [0] * (hops + 1)
         self._lock = RLock()
 
     def rows(self, nodes: IntArray) -> list[Matrix]:
@@ -69,19 +77,42 @@ class PropagatedFeatures:
         Args:
             nodes: Node numbers.
         """
+        powers = range(self._hops + 1)
+        if nodes.size < 2 or (np.diff(nodes) > 0).all():
+            return [self._power(power, nodes) for power in powers]
         targets, place = np.unique(nodes, return_inverse=True)
-        first = some_rows(self._kept[0], nodes)
-        powers = range(1, self._hops + 1)
-        return [first, *(take_rows(self._power(power, targets), place) for power in powers)]
+        return [take_rows(self._power(power, targets), place) for power in powers]
 
     def _power(self, power: int, nodes: IntArray) -> Matrix:
         """Rows of one power, for nodes that come once each and ascending."""
-        if power in self._grown:
-            with self._lock:
-                return self._grown[power].take(nodes, lambda some: self._hop(power, some))
-        if self._is_kept(power) or self._is_worth_keeping(power, nodes.size):
-            return some_rows(self._whole(power), nodes)
+        if self._is_kept(power):
+            return rows_to_read(self._kept[power], nodes)
+        with self._lock:
+            layer = self._some_of(power)
+            missing = nodes.size if layer is None else layer.num_missing(nodes)
+            self._made[power] += missing
+            if missing and self._is_worth_keeping(power):
+                return rows_to_read(self._whole(power), nodes)
+            if layer is not None:
+                return layer.take(nodes, lambda some: self._hop(power, some))
         return self._hop(power, nodes)
+
+    def _some_of(self, power: int) -> KeptLayer | None:
+        """What is kept of a layer that is not kept as a whole; None for sparse rows, which are too
+        many numbers."""
+        first = self._kept[0]
+        if power not in self._some and not holds_sparse(first):
+            nodes, columns = first.shape
+            most = KEPT_NUMBERS // max(columns, 1)
+            self._some[power] = KeptLayer.empty(nodes, columns, most)
+        return self._some.get(power)
+
+    def _is_worth_keeping(self, power: int) -> bool:
+        if power == self._hops or power in self._grown:
+            return False
+        # Who makes rows again and again could have had all of them for that.
+        share = 1 if holds_sparse(self._kept[0]) else WORTH_ALL
+        return share * self._made[power] >= self._adjacency.num_nodes
 
     def _hop(self, power: int, nodes: IntArray) -> Matrix:
         matrix, sources = self._adjacency.hop(nodes)
@@ -111,8 +142,9 @@ class PropagatedFeatures:
         with self._lock:
             child._made = list(self._made)
             whole = {power: KeptLayer.of(one) for power, one in self._kept.items() if power}
-            layers = {**whole, **self._grown}
-            child._grown = {power: one.grown(changed(power)) for power, one in layers.items()}
+            layers = {**self._some, **whole}
+            child._some = {power: one.grown(changed(power)) for power, one in layers.items()}
+            child._grown = self._grown | whole.keys()
         return child
 
     def refresh(self, most: int) -> int:
@@ -122,19 +154,13 @@ class PropagatedFeatures:
             most: At most so many.
         """
         made = 0
-        for power in sorted(self._grown):
+        for power in sorted(self._some):
             with self._lock:
-                some = self._grown[power].stale[: most - made]
+                some = self._some[power].stale[: most - made]
             made += some.size
             if some.size:
                 self._power(power, some)
         return made
-
-    def _is_worth_keeping(self, power: int, rows: int) -> bool:
-        # Whoever has made as many rows as there are could have had all of them for that.
-        if power < self._hops:
-            self._made[power] += rows
-        return power < self._hops and self._made[power] >= self._adjacency.num_nodes
 
     def _whole(self, power: int) -> Stored:
         with self._lock:
@@ -142,6 +168,7 @@ class PropagatedFeatures:
                 return self._power(power, np.arange(self._adjacency.num_nodes))
             if not self._is_kept(power):
                 self._kept[power] = self._spread(in_one_piece(self._whole(power - 1)))
+                self._some.pop(power, None)
             return self._kept[power]
 
     def _spread(self, layer: Matrix) -> Matrix:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array, vstack
 
-from nodegraft.graph.algebra.matrix import IntArray, Matrix, is_sparse, take_rows
+from nodegraft.graph.algebra.matrix import IntArray, Matrix, is_sparse, shared_rows, take_rows
 
 MERGED_SHARE = 4
 """A part is put together with the one before it when it has this part of its rows. So there are few
@@ -85,6 +85,18 @@ def some_rows(stored: Stored, rows: IntArray) -> Matrix:
         rows: Row numbers, in any order.
     """
     return stored.take(rows) if isinstance(stored, StackedRows) else take_rows(stored, rows)
+
+
+def rows_to_read(stored: Stored, rows: IntArray) -> Matrix:
+    """The same for reading only: rows that follow each other are not copied.
+
+    Args:
+        stored: In one piece or several.
+        rows: Row numbers, in any order.
+    """
+    if not isinstance(stored, StackedRows):
+        return shared_rows(stored, rows)
+    return shared_rows(stored.parts[0], rows) if len(stored.parts) == 1 else stored.take(rows)
 
 
 def in_one_piece(stored: Stored) -> Matrix:
