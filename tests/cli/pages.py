@@ -1,43 +1,77 @@
-"""Pages that show commands, and what comes out of them."""
+"""Pages as they are read: blocks of code, and in them what is typed and what comes out of it."""
 
 import re
-import shlex
 from collections.abc import Iterator
-from contextlib import redirect_stdout
 from dataclasses import dataclass
-from io import StringIO
 from pathlib import Path
-from typing import Any
-
-from typer.testing import CliRunner
-
-from nodegraft.cli.app import app
 
 ROOT = Path(__file__).parents[2]
-BLOCK = re.compile(r"^```(console|sh|python|pycon)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+GENERATED = "docs/reference/"
+FENCE = re.compile(r"^```(\S+)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+SHELL = frozenset({"console", "bash", "sh", "shell"})
+CODE = SHELL | {"python", "pycon"}
+"""Kinds of blocks that are run."""
+
+FILES = frozenset({"toml"})
+"""Kinds of blocks that are written to the file which their first line names."""
+
+READ_ONLY = frozenset({"text", "ini", "nginx", "dockerfile", "{include}", "{image}", "{toctree}"})
+"""Kinds of blocks that nobody can run here: what other programs are told, and what Sphinx is."""
+
+PROMPTS = {"pycon": ">>> "} | dict.fromkeys(SHELL, "$ ")
 DATE = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d")
 DECIMAL = re.compile(r"\d+\.\d+")
 OMITTED = "…"
 
 
 @dataclass(frozen=True)
+class Block:
+    """A block of code in a page."""
+
+    kind: str
+    """The language that stands behind its fence."""
+
+    text: str
+    """What is in it."""
+
+    line: int
+    """Where in the page it begins."""
+
+
+@dataclass(frozen=True)
 class Step:
-    """A command of the page, and what the page says comes out of it."""
+    """Something that is typed, and what the page says comes out of it."""
 
     command: str
-    shown: tuple[str, ...]
+    shown: tuple[str, ...] | None
+    """None where the page shows commands alone."""
 
 
-def steps(page: str) -> Iterator[Step]:
-    """The commands of a page."""
-    for kind, block in BLOCK.findall(page):
-        if kind in ("console", "sh"):
-            yield from steps_of(block, "$ ")
+def pages() -> list[str]:
+    """All pages whose code is run: README and what is under docs/, but for generated ones."""
+    found = sorted(str(file.relative_to(ROOT)) for file in (ROOT / "docs").rglob("*.md"))
+    kept = [page for page in found if not page.startswith((GENERATED, "docs/_build"))]
+    return ["README.md", *kept]
 
 
-def steps_of(block: str, prompt: str) -> Iterator[Step]:
-    for part in re.split(f"^{re.escape(prompt)}", block, flags=re.MULTILINE)[1:]:
-        command, _, output = part.replace("\\\n", " ").partition("\n")
+def blocks(page: str) -> list[Block]:
+    """The blocks of a page, in its order."""
+    text = (ROOT / page).read_text()
+    return [
+        Block(found[1], found[2], text.count("\n", 0, found.start()) + 1)
+        for found in FENCE.finditer(text)
+    ]
+
+
+def steps_of(block: Block) -> Iterator[Step]:
+    """What is typed in a block of commands; where no line has a prompt, all lines are."""
+    prompt = PROMPTS[block.kind]
+    joined = block.text.replace("\\\n", " ")
+    if not joined.startswith(prompt):
+        yield from (Step(line, None) for line in joined.splitlines() if line.strip())
+        return
+    for part in re.split(f"^{re.escape(prompt)}", joined, flags=re.MULTILINE)[1:]:
+        command, _, output = part.partition("\n")
         yield Step(command, lines(output))
 
 
@@ -71,34 +105,3 @@ def alike(shown: str, line: str) -> bool:
         return True
     pairs = zip(DECIMAL.findall(shown), DECIMAL.findall(line), strict=True)
     return all(abs(float(a) - float(b)) < 1.5 * 10 ** -len(a.split(".")[1]) for a, b in pairs)
-
-
-def check(step: Step) -> None:
-    """Run a command of a page, in the working folder; what comes out must be what is shown."""
-    program, *arguments = shlex.split(step.command)
-    assert program == "nodegraft"
-    done = CliRunner().invoke(app, arguments)
-    refused = any(line.startswith("Error:") for line in step.shown)
-    assert done.exit_code == (2 if refused else 0), done.output
-    compare(step, done.output)
-
-
-def compare(step: Step, output: str) -> None:
-    wrong = missing(step.shown, lines(output))
-    assert wrong is None, f"{step.command}\n{wrong}\nis not what comes out:\n{output}"
-
-
-def run_page(page: str) -> None:
-    """Run every block of a page, in order, in the working folder: commands and Python."""
-    names: dict[str, Any] = {}
-    for kind, block in BLOCK.findall(page):
-        if kind == "python":
-            exec(block, names)  # noqa: S102
-        elif kind == "pycon":
-            for step in steps_of(block, ">>> "):
-                with redirect_stdout(StringIO()) as said:
-                    exec(compile(step.command, "page", "single"), names)  # noqa: S102
-                compare(step, said.getvalue())
-        else:
-            for step in steps_of(block, "$ "):
-                check(step)

@@ -38,7 +38,7 @@ def test_bench_runs_what_is_left_and_table_shows_it(places: tuple[str, str]) -> 
     assert "0 jobs to do, 2 of 2 done" in invoke("lab", "bench", suite, "--out", runs).stdout
     assert "| synthetic | sgc-mean |" in invoke("lab", "table", suite, "--runs", runs).stdout
     assert "sgc-mean" in invoke("lab", "results", runs, "--sql", "SELECT method FROM runs").stdout
-    assert "2 records in 1 files" in invoke("lab", "compact", runs).stdout
+    assert "2 records in 1 file:" in invoke("lab", "compact", runs).stdout
     assert "0 jobs to do, 2 of 2 done" in invoke("lab", "bench", suite, "--out", runs).stdout
     place = Path(runs, "sessions.csv")
     assert (

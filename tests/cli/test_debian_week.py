@@ -9,11 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.pages import ROOT, missing, steps
+from tests.cli.pages import ROOT, SHELL, Block, blocks, missing, steps_of
 
-PAGE = ROOT / "docs/tutorials/a-week-with-debian.md"
+PAGE = "docs/tutorials/a-week-with-debian.md"
 SCRIPT = ROOT / "examples/a_week_with_debian.py"
-TEXT = re.compile(r"^```text\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 @pytest.mark.real_data
@@ -27,11 +26,14 @@ def test_the_page_shows_what_the_script_says(real_data: Path) -> None:
     assert done.returncode == 0, done.stderr
     said = [line for line in done.stdout.splitlines() if not line.startswith("# ")]
     story = " ".join(re.findall(r"^# (.*)$", done.stdout, re.MULTILINE))
-    page = PAGE.read_text()
-    told, run = list(steps(page)), list(steps("```console\n" + "\n".join(said) + "\n```\n"))
+    page = blocks(PAGE)
+    told = [step for block in page if block.kind in SHELL for step in steps_of(block)]
+    run = list(steps_of(Block("console", "\n".join(said) + "\n", 1)))
     commands = [[shlex.split(step.command) for step in some] for some in (told, run)]
     assert commands[0] == commands[1]
     for shown, real in zip(told, run, strict=True):
+        assert shown.shown is not None
+        assert real.shown is not None
         assert missing(shown.shown, real.shown) is None, real
-    for text in TEXT.findall(page):
-        assert " ".join(text.split()) in story
+    for block in page:
+        assert block.kind != "text" or " ".join(block.text.split()) in story

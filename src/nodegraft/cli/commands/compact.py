@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from nodegraft.base.counting import counted
 from nodegraft.base.errors import ParameterError
 from nodegraft.cli.errors import user_errors
 
@@ -21,5 +22,5 @@ def compact(
     names = archive.compact()
     if not names:
         raise ParameterError(f"No record in {runs}: `nodegraft lab bench` or `run` makes them.")
-    said = f"{len(archive.documents())} records in {len(names)} files: {', '.join(names)}"
-    Console().print(said, highlight=False, markup=False)
+    said = f"{counted(len(archive.documents()), 'record')} in {counted(len(names), 'file')}"
+    Console().print(f"{said}: {', '.join(names)}", highlight=False, markup=False)

@@ -32,13 +32,14 @@ def purged_lines(done: Purged) -> Text:
     Args:
         done: What was purged.
     """
+    verb = "is" if len(done.versions) == 1 else "are"
+    struck = f"; in {counted(done.rows, 'row')} the keys are struck out or say [purged]"
     return Text(
         f"Forgotten: {counted(done.nodes, 'node')}. "
-        f"Version {done.champion}, learned anew without, answers from now on. Gone are "
-        f"{numbered(list(done.versions))} but for what is listed of them; in "
-        f"{counted(done.rows, 'row')} the keys are struck out or say [purged]. Copies of the "
-        "store, logs and backups of a database server, and the tables it was made from are yours "
-        "to clean."
+        f"Version {done.champion}, learned anew without, answers from now on. Gone {verb} "
+        f"{numbered(list(done.versions))} but for what is listed of them"
+        f"{struck if done.rows else ''}. Copies of the store, logs and backups of a database "
+        "server, and the tables it was made from are yours to clean."
     )
 
 

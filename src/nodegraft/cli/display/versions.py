@@ -66,9 +66,9 @@ def version_line(version: Version, champion: int) -> Text:
         champion: The one that answers.
     """
     found = Text(f"Version {version.number}: {what_it_did(version)}.")
-    flipped, asked = version.measures.get("flipped"), version.measures.get("asked")
-    if flipped is not None:
-        found.append(f" {flips_text(flipped, asked)}")
+    measured = version.measures
+    if measured.get("flipped") is not None:
+        found.append(f" {flips_text(measured['flipped'], measured['asked'])}")
     answers = f"Version {champion} goes on answering until you promote another one."
     if champion == version.number:
         answers = "It answers from now on."
