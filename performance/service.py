@@ -52,7 +52,7 @@ def bare(answer: str) -> None:
 def ours(place: Path, port: int, workers: int = 1) -> None:
     """The service."""
     # Uvicorn would reopen it in its workers, by a number that means nothing there.
-    sys.stdin = None  # type: ignore[assignment]
+    sys.stdin = None
     serve(Settings(place, port=port, workers=workers, rate=0.0))
 
 

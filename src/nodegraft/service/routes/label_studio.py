@@ -17,10 +17,11 @@ from nodegraft.base.errors import DataError
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.keys import Key
 from nodegraft.service.http_error import HttpError
-from nodegraft.service.inputs import Caller, Served, Wanted, key_in, needs
+from nodegraft.service.inputs import Served, key_in, needs
 from nodegraft.service.limits import MOST_KEYS
 from nodegraft.service.schemas import Form, NodeKey, Text
 from nodegraft.service.tokens import Scope
+from nodegraft.service.writing import Writes, Writing
 from nodegraft.store.answers import answered
 from nodegraft.store.changes import Change
 from nodegraft.store.rows import Version
@@ -220,41 +221,31 @@ def predict(asked: Asked, service: Served) -> TaskAnswers:
 
 
 @TEACHING.post("/webhook", status_code=201)
-async def happened(event: Event, service: Served, caller: Caller, wanted: Wanted) -> Ready:
+async def happened(event: Event, writing: Writes) -> Ready:
     """An annotation becomes a label; other events change nothing."""
     said = [(event.task.data.key, event.annotation.name)]
     if event.action not in (CREATED, UPDATED):
         said = []
-    return await _taught(said, event.action == UPDATED, service, caller, wanted)
+    return await _taught(writing, said, moves=event.action == UPDATED)
 
 
 @TEACHING.post("/train", status_code=201)
-async def train(told: AnnotatedTasks, service: Served, caller: Caller, wanted: Wanted) -> Ready:
+async def train(told: AnnotatedTasks, writing: Writes) -> Ready:
     """All annotations of nodes that have no label yet become labels: one version."""
     said = [
         (task.data.key, annotation.name)
         for task in told.annotations
         for annotation in task.annotations
     ]
-    return await _taught(said, False, service, caller, wanted)
+    return await _taught(writing, said, moves=False)
 
 
-async def _taught(
-    said: list[tuple[Any, str | None]], moves: bool, service: Served, caller: Caller, wanted: Wanted
-) -> Ready:
+async def _taught(writing: Writing, said: list[tuple[Any, str | None]], moves: bool) -> Ready:
     # Label Studio sends no key of its own: the same words again are the same request.
-    wanted = replace(wanted, key=f"label-studio {wanted.content}")
+    key = f"label-studio {writing.wanted.content}"
+    writing = replace(writing, wanted=replace(writing.wanted, key=key))
     labels = {key: name for key, name in said if key is not None and name is not None}
-    make = partial(
-        _labelled,
-        labels,
-        moves,
-        by=caller.name,
-        note="Label Studio",
-        promote=wanted.promote,
-        request=wanted,
-    )
-    version = await service.teaching.done(wanted, make)
+    version = await writing.done(partial(_labelled, labels, moves), note="Label Studio")
     return Ready(model_version=str(version.number))
 
 
