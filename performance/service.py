@@ -4,12 +4,14 @@
 a fixed rate: a bare route whose answer is ready, and the service, in turns; then the service while
 another caller teaches and undoes a class every second. Latencies count from when a request was due,
 so that a server that falls behind cannot hide it. ``--minutes 10`` goes on so, and says how much
-memory the service has, its process that teaches included.
+memory the service has, its process that teaches included. ``--workers 1,2,4`` asks a service of so
+many processes each instead, at the same rate.
 """
 
 import argparse
 import http.client
 import json
+import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -47,9 +49,11 @@ def bare(answer: str) -> None:
     uvicorn.run(app, port=BARE, http="h11", access_log=False, log_level="error")
 
 
-def ours(place: Path, port: int) -> None:
+def ours(place: Path, port: int, workers: int = 1) -> None:
     """The service."""
-    serve(Settings(place, port=port, rate=0.0))
+    # Uvicorn would reopen it in its workers, by a number that means nothing there.
+    sys.stdin = None
+    serve(Settings(place, port=port, workers=workers, rate=0.0))
 
 
 @contextmanager
@@ -138,11 +142,39 @@ def tell(what: str, took: np.ndarray) -> tuple[float, float]:
     return float(middle), float(last)
 
 
+def family(number: int) -> list[psutil.Process]:
+    """A process and those that it started."""
+    first = psutil.Process(number)
+    return [first, *first.children(recursive=True)]
+
+
 def memory(number: int) -> float:
     """MiB of a process and of those that it started; what they share is counted once."""
-    first = psutil.Process(number)
-    several = (first, *first.children(recursive=True))
-    return float(sum(one.memory_full_info().pss for one in several) / 2**20)
+    return float(sum(one.memory_full_info().pss for one in family(number)) / 2**20)
+
+
+def settle(number: int) -> None:
+    """Wait until all workers have started: who has not yet is busy, and the others answer."""
+    spent = -1.0
+    while True:
+        now = sum(sum(one.cpu_times()[:2]) for one in family(number))
+        if now - spent < 0.2:
+            return
+        spent = now
+        sleep(1.0)
+
+
+def measure_workers(
+    place: Path, keys: list[Key], rate: float, seconds: float, numbers: list[int]
+) -> None:
+    """The same rate, against more and more processes."""
+    question = json.dumps({"keys": keys, "top": TOP})
+    for workers in numbers:
+        with running(OURS, ours, place, OURS, workers) as number:
+            settle(number)
+            latencies(OURS, question, rate, 2.0)
+            tell(f"{workers} workers", latencies(OURS, question, rate, seconds))
+            print(f"{'':28} {memory(number):.0f} MiB", flush=True)
 
 
 def measure(
@@ -181,6 +213,7 @@ def main() -> None:
     parser.add_argument("--rate", type=float, default=50.0, help="requests in a second")
     parser.add_argument("--seconds", type=float, default=20.0, help="how long each is asked")
     parser.add_argument("--minutes", type=int, default=0, help="how long memory is watched")
+    parser.add_argument("--workers", default="", help="numbers of processes, as 1,2,4")
     given = parser.parse_args()
     loaded = load_dataset(given.dataset, given.data)
     graph, names = loaded.graph, sorted(loaded.labels)
@@ -193,7 +226,11 @@ def main() -> None:
         keys = graph.keys_of(graph.sampled(NODES, graph.rows[:0]))
         lesson = json.dumps({"classes": {new: labels[new][:5]}})
         print(f"{given.dataset}: {graph.num_nodes:,} nodes, {given.rate:g} requests a second")
-        measure(place, keys, lesson, given.rate, given.seconds, given.minutes)
+        if given.workers:
+            numbers = [int(number) for number in given.workers.split(",")]
+            measure_workers(place, keys, given.rate, given.seconds, numbers)
+        else:
+            measure(place, keys, lesson, given.rate, given.seconds, given.minutes)
 
 
 if __name__ == "__main__":

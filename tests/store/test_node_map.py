@@ -45,7 +45,7 @@ def test_a_map_is_the_same_again_and_bounded(
             drawn.append(node_map(store.state()).places)
         shutil.rmtree(tmp_path / "shop" / "derived")
     assert drawn[0].shape == (50, 2)
-    assert np.array_equal(*drawn)
+    assert np.array_equal(drawn[0], drawn[1])
 
 
 def test_the_next_process_finds_the_map_also_when_classes_have_come(

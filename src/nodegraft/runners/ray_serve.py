@@ -40,7 +40,8 @@ def replicated(
     """
     with connected(address, cpus=replicas):
         serve = _serve()
-        cpus = int(ray.cluster_resources().get("CPU", 0))
+        has: dict[str, float] = ray.cluster_resources()  # type: ignore[no-untyped-call]
+        cpus = int(has.get("CPU", 0))
         if cpus < replicas:
             raise NodegraftError(
                 f"The cluster has {cpus} CPUs, too few for {replicas} replicas: ask for fewer "

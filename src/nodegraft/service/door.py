@@ -1,6 +1,8 @@
 """Where every request comes in: who it is, whether it may, and a line in the log when it ends."""
 
 import logging
+from base64 import b64decode
+from contextlib import suppress
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
@@ -101,8 +103,7 @@ class Door:
     def _caller(self, path: str, headers: Headers) -> Token:
         if path in OPEN or path in FILES or (self._private and not self._tokens.required):
             return NOBODY
-        kind, _, secret = headers.get("authorization", "").partition(" ")
-        found = self._tokens.find(secret.strip()) if kind.lower() == "bearer" else None
+        found = self._tokens.find(_secret(headers.get("authorization", "")))
         if found is None:
             told = "A token is needed that this store knows."
             advice = "Send `Authorization: Bearer TOKEN`; `nodegraft token add` makes one."
@@ -123,6 +124,17 @@ class Door:
             "caller": visit.caller,
         }
         LOG.info("request", extra={"told": told})
+
+
+def _secret(authorization: str) -> str:
+    """The token; programs that know passwords only (Basic) send it as the password of anybody."""
+    kind, _, given = authorization.partition(" ")
+    if kind.lower() == "bearer":
+        return given.strip()
+    if kind.lower() == "basic":
+        with suppress(ValueError):
+            return b64decode(given, validate=True).decode().partition(":")[2]
+    return ""
 
 
 def _name(address: str) -> str | None:

@@ -1,16 +1,16 @@
 """Routes about classes: which there are, new ones, and those that go."""
 
 from functools import partial
-from operator import methodcaller
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path
 from pydantic import Field
 
 from nodegraft.service.http_error import HttpError
-from nodegraft.service.inputs import Caller, Note, Override, Served, Wanted, needs
+from nodegraft.service.inputs import Note, Override, Served, needs
 from nodegraft.service.schemas import Answer, Changed, Form, Labels, NodeKey, Text
 from nodegraft.service.tokens import Scope
+from nodegraft.service.writing import Writes
 from nodegraft.store.changes import Change
 from nodegraft.store.preview import Preview as Seen
 from nodegraft.store.rows import Version
@@ -134,18 +134,9 @@ def classes(service: Served) -> KnownClasses:
 
 
 @TEACHING.post("/classes", status_code=201)
-async def add(lesson: Lesson, service: Served, caller: Caller, wanted: Wanted) -> Changed:
+async def add(lesson: Lesson, writing: Writes) -> Changed:
     """Teach new classes: this makes a version, unless held-out nodes speak against it."""
-    make = methodcaller(
-        "change",
-        lesson.change,
-        by=caller.name,
-        note=lesson.note,
-        override=lesson.override,
-        promote=wanted.promote,
-        request=wanted,
-    )
-    return Changed.of(await service.teaching.done(wanted, make))
+    return await writing.changed(lesson.change, note=lesson.note, override=lesson.override)
 
 
 @TEACHING.post("/classes:preview")
@@ -168,25 +159,9 @@ async def preview(lesson: Lesson, service: Served) -> Preview:
 
 
 @TEACHING.delete("/classes/{name:path}")
-async def remove(
-    name: Name,
-    service: Served,
-    caller: Caller,
-    wanted: Wanted,
-    note: Note = "",
-    override: Override = "",
-) -> Changed:
+async def remove(name: Name, writing: Writes, note: Note = "", override: Override = "") -> Changed:
     """Forget a class: this makes a version without it."""
-    make = partial(
-        _removed,
-        name,
-        by=caller.name,
-        note=note,
-        override=override,
-        promote=wanted.promote,
-        request=wanted,
-    )
-    return Changed.of(await service.teaching.done(wanted, make))
+    return await writing.made(partial(_removed, name), note=note, override=override)
 
 
 def _previewed(change: Change, store: Store) -> tuple[Version, Seen]:

@@ -1,13 +1,12 @@
 """The route by which classes that are known get more labels."""
 
-from operator import methodcaller
-
 from fastapi import APIRouter
 from pydantic import Field
 
-from nodegraft.service.inputs import Caller, Served, Wanted, needs
+from nodegraft.service.inputs import needs
 from nodegraft.service.schemas import Changed, Form, Labels, Text
 from nodegraft.service.tokens import Scope
+from nodegraft.service.writing import Writes
 from nodegraft.store.changes import Change
 
 ROUTER = APIRouter(prefix="/v1", tags=["classes"], dependencies=[needs(Scope.TEACH)])
@@ -27,15 +26,7 @@ class MoreLabels(Form):
 
 
 @ROUTER.post("/labels", status_code=201)
-async def label(more: MoreLabels, service: Served, caller: Caller, wanted: Wanted) -> Changed:
+async def label(more: MoreLabels, writing: Writes) -> Changed:
     """More labels of known classes: a version, unless held-out nodes speak against it."""
-    make = methodcaller(
-        "change",
-        Change("label", {"more": more.labels}),
-        by=caller.name,
-        note=more.note,
-        override=more.override,
-        promote=wanted.promote,
-        request=wanted,
-    )
-    return Changed.of(await service.teaching.done(wanted, make))
+    change = Change("label", {"more": more.labels})
+    return await writing.changed(change, note=more.note, override=more.override)

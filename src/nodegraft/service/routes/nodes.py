@@ -1,6 +1,6 @@
 """Routes about nodes: what can be read about them, and those that come."""
 
-from operator import methodcaller
+from functools import partial
 from typing import Annotated, Any
 
 import pyarrow as pa
@@ -9,10 +9,13 @@ from pydantic import Field
 
 from nodegraft.base.errors import DataError
 from nodegraft.service.http_error import HttpError
-from nodegraft.service.inputs import Caller, Served, Wanted, key_in, needs
+from nodegraft.service.inputs import Served, key_in, needs
 from nodegraft.service.limits import MOST_KEYS
 from nodegraft.service.schemas import Answer, Changed, Form, NodeKey, Text
 from nodegraft.service.tokens import Scope
+from nodegraft.service.writing import Writes
+from nodegraft.store.rows import Version
+from nodegraft.store.store import Store
 
 READING = APIRouter(prefix="/v1", tags=["nodes"], dependencies=[needs(Scope.READ)])
 GROWING = APIRouter(prefix="/v1", tags=["nodes"], dependencies=[needs(Scope.TEACH)])
@@ -89,18 +92,14 @@ def nodes(
 
 
 @GROWING.post("/nodes", status_code=201)
-async def grow(growth: Growth, service: Served, caller: Caller, wanted: Wanted) -> Changed:
+async def grow(growth: Growth, writing: Writes) -> Changed:
     """Take in new nodes and edges: this makes a version with a larger graph."""
-    make = methodcaller(
-        "grow",
-        _table(growth.nodes, "nodes"),
-        _table(growth.edges, "edges"),
-        by=caller.name,
-        note=growth.note,
-        promote=wanted.promote,
-        request=wanted,
-    )
-    return Changed.of(await service.teaching.done(wanted, make))
+    nodes, edges = _table(growth.nodes, "nodes"), _table(growth.edges, "edges")
+    return await writing.made(partial(_grown, nodes, edges), note=growth.note)
+
+
+def _grown(nodes: Any, edges: Any, store: Store, **told: Any) -> Version:
+    return store.grow(nodes, edges, **told)
 
 
 def _table(rows: list[dict[str, Any]], what: str) -> Any:

@@ -5,10 +5,11 @@ from typing import Any
 
 from fastapi import APIRouter
 
-from nodegraft.service.inputs import Caller, Limit, Note, Number, Served, Wanted, needs
+from nodegraft.service.inputs import Limit, Note, Number, Served, needs
 from nodegraft.service.routes.found import existing
 from nodegraft.service.schemas import Answer, Changed, Session
 from nodegraft.service.tokens import Scope
+from nodegraft.service.writing import Writes
 from nodegraft.store.rows import Version
 from nodegraft.store.store import Store
 
@@ -35,14 +36,9 @@ def sessions(service: Served, limit: Limit = 100) -> Sessions:
 
 
 @TEACHING.post("/sessions/{number}:undo")
-async def undo(
-    number: Number, service: Served, caller: Caller, wanted: Wanted, note: Note = ""
-) -> Changed:
+async def undo(number: Number, writing: Writes, note: Note = "") -> Changed:
     """Take back what one session did: this makes a version without it."""
-    make = partial(
-        _undone, number, by=caller.name, note=note, promote=wanted.promote, request=wanted
-    )
-    return Changed.of(await service.teaching.done(wanted, make))
+    return await writing.made(partial(_undone, number), note=note)
 
 
 def _undone(number: int, store: Store, **told: Any) -> Version:
