@@ -10,12 +10,13 @@ import pyarrow.parquet
 import pytest
 from typer.testing import CliRunner
 
-from nodegraft.base.errors import CheckpointError, ParameterError
+from nodegraft.base.errors import CheckpointError, ParameterError, StoreError
 from nodegraft.cli.app import app
 from nodegraft.graph.blocks.propagate import propagate
 from nodegraft.graph.stores.mapped import MappedStore
 from nodegraft.store.rows import Version
 from nodegraft.store.store import Store
+from nodegraft.tables.node_texts import NodeTexts
 from nodegraft.tables.storage import load_graph
 from tests.store.on_disk import CLASSES, FORMS, joined, labels_of, made, rows
 
@@ -183,6 +184,16 @@ def test_whole_tables_are_built_on_disk(form: str, tmp_path: Path) -> None:
     assert versions[0].detail["labels_lost"] == 3
     assert isinstance(mapped.graph()._store, MappedStore)
     expect_same(Store.open(mapped.place), memory, version=3)
+
+
+def test_texts_beside_it_grow_and_are_not_lost(tmp_path: Path) -> None:
+    texts = NodeTexts.of(f"text of {number}" for number in range(600))
+    store = made(tmp_path, texts=texts)
+    grown(store, 600, 1)
+    assert store.texts(["p0", "p600"])[0] == "text of 0"
+    assert store.texts(["p600"])[0] == rows([600])["words"][0].as_py()
+    with pytest.raises(StoreError, match="sync would lose them"):
+        store.sync(rows(range(300)))
 
 
 @forms

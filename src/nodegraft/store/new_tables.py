@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from nodegraft.base.errors import StoreError
 from nodegraft.store.recording import Done, StoreRecorder, measured, refuse_objections
 from nodegraft.store.request import Request
 from nodegraft.store.rows import Version
@@ -83,12 +84,18 @@ class StoreGrower(StoreRecorder):
             promote: Let it answer at once, unless held-out nodes speak against it; not on top of a
                 version that nobody has promoted.
         """
+        from nodegraft.graph.stores.mapped import MappedStore
         from nodegraft.store.growth import synced
         from nodegraft.store.preview import compare
 
         parent = self._journal.version()
         answering = self._answering(parent) if promote else None
         before = self._state(parent)
+        if parent.texts is not None and isinstance(before.graph._store, MappedStore):
+            raise StoreError(
+                "This store keeps texts of nodes beside a graph on disk, and sync would lose them: "
+                "grow it, or build today's tables and make a new store of them."
+            )
         with self._states.graphs.work_folder() as folder:
             given = before, self._tables(), nodes, edges, repair
             after, texts, changes = synced(*given, folder)
