@@ -65,12 +65,11 @@ def blocks(page: str) -> list[Block]:
 
 def steps_of(block: Block) -> Iterator[Step]:
     """What is typed in a block of commands; where no line has a prompt, all lines are."""
-    prompt = PROMPTS[block.kind]
     joined = block.text.replace("\\\n", " ")
-    if not joined.startswith(prompt):
+    _, *typed = re.split(f"^{re.escape(PROMPTS[block.kind])}", joined, flags=re.MULTILINE)
+    if not typed:
         yield from (Step(line, None) for line in joined.splitlines() if line.strip())
-        return
-    for part in re.split(f"^{re.escape(prompt)}", joined, flags=re.MULTILINE)[1:]:
+    for part in typed:
         command, _, output = part.partition("\n")
         yield Step(command, lines(output))
 
