@@ -31,6 +31,10 @@ environment() {
     if [ "${CI:-}" = true ] && ! command -v chromium >/dev/null; then
         apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium || return 1
     fi
+    # Pages of the docs back a store up and ask a service by these.
+    if [ "${CI:-}" = true ] && ! { command -v curl && command -v sqlite3; } >/dev/null; then
+        apt-get update -qq && apt-get install -y -qq --no-install-recommends curl sqlite3 || return 1
+    fi
     # Not compiled beforehand: most of what comes along is never imported.
     "$bin/pip" install -qq --no-compile -c constraints.txt -e '.[dev]'
 }
