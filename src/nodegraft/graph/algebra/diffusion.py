@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nodegraft.graph.algebra.adjacency import Adjacency
-from nodegraft.graph.algebra.local_walk import LocalWalks, Walk
+from nodegraft.graph.algebra.local_walk import LocalWalks, Walk, places_in
 from nodegraft.graph.algebra.matrix import IntArray
 from nodegraft.graph.stores.shelf import Shelf
 
@@ -208,7 +208,7 @@ class Diffusion:
             found, followed = dict(self._found), dict(self._followed)
             child._lasting = self._lasting
         for name, reached in found.items():
-            if not _is_any_in(changed, reached[0]):
+            if not places_in(reached[0], changed).size:
                 child._found[name] = reached
                 continue
             walk = (
@@ -317,8 +317,3 @@ def _is_run(nodes: IntArray) -> bool:
     if not nodes.size or nodes[-1] - nodes[0] != nodes.size - 1:
         return False
     return bool((np.diff(nodes) == 1).all())
-
-
-def _is_any_in(some: IntArray, nodes: IntArray) -> bool:
-    places = np.minimum(np.searchsorted(nodes, some), nodes.size - 1)
-    return bool((nodes[places] == some).any())

@@ -72,12 +72,13 @@ class KeptLayer:
         Args:
             changed: Of every node it has now, whether its row is another.
         """
-        places = np.full(changed.size, STALE, dtype=self._places.dtype)
-        places[: self._places.size] = self._places
-        places[changed & (places != UNMADE)] = STALE
-        held = np.flatnonzero(places >= 0)
-        if self._rows.shape[0] <= MOST_ROWS * held.size:
+        new = np.full(changed.size - self._places.size, STALE, dtype=self._places.dtype)
+        places = np.concatenate((self._places, new))
+        others = np.flatnonzero(changed)
+        places[others[places[others] != UNMADE]] = STALE
+        if self._rows.shape[0] <= MOST_ROWS * np.count_nonzero(places >= 0):
             return KeptLayer(self._rows, places, self._most)
+        held = np.flatnonzero(places >= 0)
         rows = self._rows.take(places[held])
         places[held] = np.arange(held.size)
         return KeptLayer(rows, places, self._most)

@@ -34,12 +34,9 @@ class Walk(NamedTuple):
             adjacency: The edges now.
             changed: The nodes whose edges are others, none of which has fewer; ascending.
         """
-        if np.isin(changed, self.crossed).any():
+        if places_in(self.crossed, changed).size:
             return None
-        places = np.minimum(np.searchsorted(self.nodes, changed), self.nodes.size - 1)
-        places = places[self.nodes[places] == changed]
-        if not places.size:
-            return self
+        places = places_in(self.nodes, changed)
         mass = self.mass.copy()
         mass[:, places] = self.ended[:, places] / _roots(_sizes(adjacency, self.nodes[places])[1])
         return self._replace(mass=mass)
@@ -161,6 +158,18 @@ class _Met:
             before = self._target_weights
             known = weights if before is None else np.concatenate((before, weights))
             self._target_weights = known
+
+
+def places_in(nodes: IntArray, some: IntArray) -> IntArray:
+    """Where those of some nodes are that are among others.
+
+    Args:
+        nodes: The others, ascending.
+        some: Node numbers.
+    """
+    places = np.minimum(np.searchsorted(nodes, some), nodes.size - 1)
+    found: IntArray = places[nodes[places] == some]
+    return found
 
 
 def _sizes(adjacency: Adjacency, nodes: IntArray) -> tuple[Floats, Floats]:
