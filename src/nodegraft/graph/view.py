@@ -405,7 +405,7 @@ class GraphView:
         Args:
             starts: Sets of rows that walks start from, evenly.
             restarts: As in :meth:`diffused`.
-            lasting: Whether the next process will ask the same: then the :attr:`shelf` is used.
+            lasting: Whether the next process will ask the same: then they lie on the :attr:`shelf`.
         """
         return self._walks(restarts).table([self.positions(start) for start in starts], lasting)
 

@@ -83,6 +83,15 @@ class FolderShelf(Shelf):
             finally:
                 draft.unlink(missing_ok=True)
 
+    def drop(self, *depends_on: HashPart) -> None:
+        """Take away what nobody will ask for again.
+
+        Args:
+            depends_on: As it was put.
+        """
+        with suppress(OSError):
+            self._file(*depends_on).unlink()
+
     def _file(self, *depends_on: HashPart) -> Path:
         return self._place / content_hash(self._part, *depends_on)
 
