@@ -363,7 +363,7 @@ class GraphView:
         return found.rows(self.positions(rows))
 
     def _propagate(self, hops: int) -> PropagatedFeatures:
-        # Layers only ever give copies of rows: those of the whole graph need no copy before.
+        # Layers give copies, or rows that nobody can write into: the graph itself needs no copy.
         everything = self._store.feature_matrix
         features = everything if self._rows is None else self.features(self._rows)
         return PropagatedFeatures(self._adjacency, features, hops, self.kept_layers())
