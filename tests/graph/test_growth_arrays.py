@@ -1,5 +1,6 @@
 """What came to a graph on disk, written down and read again."""
 
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -7,7 +8,8 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from nodegraft.base.files.array_file import SUFFIX, ArrayWriter
+from nodegraft.base.files.array_file import SUFFIX, ArrayWriter, StoredArray
+from nodegraft.base.files.bundle import Arrays
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.growth_arrays import grown_store, growth_arrays
 from nodegraft.graph.relation import Relation
@@ -45,15 +47,20 @@ def reopened(before: MappedStore, now: Graph, folder: Path) -> MappedStore | Non
     arrays = growth_arrays(before, now._store)
     if arrays is None:
         return None
+    written, files = _written(arrays, folder)
+    base = MappedStore.open(before.folder, before.manifest, None, before.files)
+    return grown_store(base, written, {**before.files, **files})
+
+
+def _written(arrays: Arrays, folder: Path) -> tuple[dict[str, StoredArray], dict[str, Path]]:
     folder.mkdir()
-    written, files = {}, dict(before.files)
+    files = {name: folder / f"{name}{SUFFIX}" for name in arrays}
+    written = {}
     for name, array in arrays.items():
-        files[name] = folder / f"{name}{SUFFIX}"
         writer = ArrayWriter(files[name], array.dtype, array.shape[1:])
         writer.add(array)
         written[name] = writer.close()
-    base = MappedStore.open(before.folder, before.manifest, None, before.files)
-    return grown_store(base, written, files)
+    return written, files
 
 
 @pytest.mark.parametrize("text", [True, False], ids=["text", "integers"])
@@ -89,3 +96,34 @@ def test_a_graph_that_did_not_grow_from_it_has_no_growth(tmp_path: Path) -> None
     grown = other.grow(["c"], np.ones((1, 2)), [("a", "c")])
     assert isinstance(one._store, MappedStore)
     assert growth_arrays(one._store, grown._store) is None
+
+
+@pytest.mark.parametrize(
+    ("part", "change"),
+    [
+        ("nodes", lambda nodes: nodes - 1),
+        ("nodes", lambda nodes: nodes[::-1]),
+        ("nodes", lambda nodes: nodes.astype(np.float64)),
+        ("nodes", lambda nodes: np.concatenate((nodes[1:], nodes[-1:] + 1))),
+        ("indptr", lambda ends: ends + 1),
+        ("indptr", lambda ends: ends[::-1]),
+        ("indptr", lambda ends: ends[:-1]),
+        ("indices", lambda columns: columns[:, None]),
+        ("indices", lambda columns: columns[:-1]),
+    ],
+)
+def test_rows_that_do_not_fit_are_told_when_a_graph_is_opened(
+    part: str, change: Any, tmp_path: Path
+) -> None:
+    keys = [f"n{row}" for row in range(NODES)]
+    draws = np.random.default_rng(3)
+    graph = Graph(keys, draws.standard_normal((NODES, COLUMNS)), pairwise(keys))
+    store = save_mapped(graph, tmp_path / "graph")._store
+    assert isinstance(store, MappedStore)
+    grown = Graph.from_store(store).grow(["new"], np.ones((1, COLUMNS)), [("n3", "new")])
+    arrays = growth_arrays(store, grown._store)
+    assert arrays is not None
+    arrays[f"growth.edges.0.{part}"] = change(arrays[f"growth.edges.0.{part}"])
+    written, files = _written(arrays, tmp_path / "growth")
+    with pytest.raises(ValueError, match="do not fit the nodes"):
+        grown_store(store, written, {**store.files, **files})

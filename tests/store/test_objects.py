@@ -1,4 +1,5 @@
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -59,5 +60,13 @@ def test_whole_files_that_say_something_else_are_refused(tmp_path: Path) -> None
     objects = Objects(tmp_path)
     for content in (b"[]", b"\x80\x04.", b'{"arrays": {"x": 3}, "document": {}}', b"null"):
         name = objects._write(content)
-        with pytest.raises((StoreError, TypeError), match=r"."):
+        with pytest.raises(StoreError):
             objects.get(name)
+
+
+@pytest.mark.parametrize("file", ["../outside", "/etc/hostname", 3, None])
+def test_a_list_leads_to_no_file_outside_of_the_store(file: Any, tmp_path: Path) -> None:
+    objects = Objects(tmp_path / "objects")
+    name = objects.put_list({"x": file}, {})
+    with pytest.raises(StoreError, match="no name of an object"):
+        objects.paths(name)

@@ -145,3 +145,19 @@ def test_a_writer_whose_files_are_pruned_is_refused(
 def test_one_version_at_least_is_kept(small: Small) -> None:
     with pytest.raises(ParameterError, match="keep"):
         small[0].prune(keep=0)
+
+
+def test_a_graph_that_somebody_writes_for_hours_is_left_alone(small: Small) -> None:
+    derived = small[0].place / "derived"
+    busy, left = derived / "unfinished-busy", derived / "unfinished-left"
+    long_ago = time() - 2 * pruning.ABANDONED.total_seconds()
+    for place in (busy, left):
+        (place / "work").mkdir(parents=True)
+        (place / "work" / "rows").touch()
+        for one in (place / "work" / "rows", place / "work", place):
+            os.utime(one, (long_ago, long_ago))
+    with (busy / "work" / "rows").open("ab") as file:
+        file.write(b"more")
+    small[0].prune()
+    assert busy.exists()
+    assert not left.exists()

@@ -4,10 +4,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from nodegraft.graph.algebra.diffusion import Diffusion
 from nodegraft.nn.linear.frozen_ridge import FrozenRidge
+from nodegraft.store.changes import Change
 from nodegraft.store.shelf import FolderShelf
 from nodegraft.store.store import Store
-from tests.store.small import made
+from tests.store.small import drawn, made
 
 
 def test_arrays_are_found_by_all_they_depend_on(tmp_path: Path) -> None:
@@ -63,3 +65,32 @@ def test_the_next_process_does_not_solve_the_regression_again(
     with Store.open(tmp_path / "store") as opened:
         assert opened.predict(next(iter(later.values()))).answers
         opened.add(later, override="a small store knows little")
+
+
+def test_the_next_process_follows_no_walk_again_however_few_labels_a_class_has(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, later = made(tmp_path / "store", method="graft")
+    few = {name: keys[:3] for name, keys in later.items()}
+    store.add(few, override="a small store knows little")
+    answers = store.predict(version=2).answers
+    monkeypatch.setattr(Diffusion, "_pass", None)
+    with Store.open(tmp_path / "store") as opened:
+        assert opened.predict(version=2).answers == answers
+
+
+def test_what_previews_leave_is_bounded(tmp_path: Path) -> None:
+    store, later = made(tmp_path / "store", method="graft")
+    keys = drawn()[1][next(iter(later))]
+
+    def files() -> int:
+        return sum(1 for file in (tmp_path / "store" / "derived").rglob("*") if file.is_file())
+
+    for count in range(2, 8):
+        store.preview(Change("add", {"classes": {"new": list(keys[:count])}}))
+    before = files()
+    for count in range(2, 8):
+        for first in range(1, 4):
+            store.preview(Change("add", {"classes": {"new": list(keys[first : first + count])}}))
+    # The halves of a new class are two sets: the list may be as much longer.
+    assert files() <= before + 2

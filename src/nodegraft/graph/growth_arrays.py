@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -119,9 +120,32 @@ def _rows_apart(places: Mapping[str, tuple[Adjacency, Adjacency]]) -> Arrays | N
 def _with_apart(base: Adjacency, arrays: Arrays, num_nodes: int) -> Adjacency:
     nodes, parts = arrays["nodes"], [arrays.get(part) for part in _EDGES]
     rows = Adjacency(*parts)  # type: ignore[arg-type]
-    if rows.num_nodes != nodes.size or (nodes.size and nodes[-1] >= num_nodes):
+    if not (_is_list_of_rows(rows, nodes) and _are_rows_of(base, rows, nodes, num_nodes)):
         raise ValueError("rows of edges that came do not fit the nodes")
     return GrownAdjacency(base, nodes, rows, num_nodes)
+
+
+def _is_list_of_rows(rows: Adjacency, nodes: NDArray[Any]) -> bool:
+    """Whether types and shapes fit each other."""
+    numbers = nodes, rows.indptr, rows.indices
+    beside = [one for one in (rows.weights, rows.directions) if one is not None]
+    return (
+        all(one.ndim == 1 and one.dtype.kind == "i" for one in numbers)
+        and all(one.shape == rows.indices.shape for one in beside)
+        and rows.indptr.size == nodes.size + 1
+    )
+
+
+def _are_rows_of(base: Adjacency, rows: Adjacency, nodes: NDArray[Any], num_nodes: int) -> bool:
+    """Whether rows can be asked for; the columns in them are for :meth:`MappedStore.verify`."""
+    ends, new = rows.indptr, np.arange(base.num_nodes, num_nodes)
+    return bool(
+        (rows.is_weighted, rows.is_directed) == (base.is_weighted, base.is_directed)
+        and (np.diff(nodes, prepend=-1) > 0).all()
+        and np.array_equal(nodes[nodes >= base.num_nodes], new)
+        and (np.diff(ends) >= 0).all()
+        and (ends[0], ends[-1]) == (0, rows.indices.size)
+    )
 
 
 def _packed_keys(keys: KeyArray) -> Arrays:

@@ -363,7 +363,7 @@ class GraphView:
         return found.rows(self.positions(rows))
 
     def _propagate(self, hops: int) -> PropagatedFeatures:
-        # Layers only ever give copies of rows: those of the whole graph need no copy before.
+        # Layers give copies, or rows that nobody can write into: the graph itself needs no copy.
         everything = self._store.feature_matrix
         features = everything if self._rows is None else self.features(self._rows)
         return PropagatedFeatures(self._adjacency, features, hops, self.kept_layers())
@@ -405,7 +405,7 @@ class GraphView:
         Args:
             starts: Sets of rows that walks start from, evenly.
             restarts: As in :meth:`diffused`.
-            lasting: Whether the next process will ask the same: then the :attr:`shelf` is used.
+            lasting: Whether the next process will ask the same: then they lie on the :attr:`shelf`.
         """
         return self._walks(restarts).table([self.positions(start) for start in starts], lasting)
 

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,6 +20,8 @@ from nodegraft.base.files.folder import StoredFile, WriteOnceFolder
 Arrays = dict[str, NDArray[Any]]
 Document = dict[str, Any]
 Value = TypeVar("Value")
+
+_NAME = re.compile("[0-9a-f]{64}")
 
 
 class Objects:
@@ -93,9 +96,8 @@ class Objects:
         Args:
             name: What :meth:`put_list` gave.
         """
-        found = {
-            part: self._folder.local_path(file) for part, file in self._listed(name)[0].items()
-        }
+        files = {part: _object_name(file) for part, file in self._listed(name)[0].items()}
+        found = {part: self._folder.local_path(file) for part, file in files.items()}
         return {part: path for part, path in found.items() if path is not None}
 
     def get(self, name: str, prefix: str = "") -> tuple[Arrays, Document]:
@@ -174,10 +176,8 @@ class Objects:
             ) from error
 
     def _read(self, name: str) -> bytes:
-        if len(name) != 64 or not set(name) <= set("0123456789abcdef"):
-            raise StoreError(f"{name[:80]!r} is no name of an object of a store.")
         try:
-            content = self._folder.read(name)
+            content = self._folder.read(_object_name(name))
         except FileNotFoundError as error:
             raise StoreError(
                 f"The store lacks {self._folder.place}/{name}, which a version needs: was it "
@@ -207,6 +207,13 @@ class Objects:
             return array
 
         return _understood(name, parsed, self._read(name))
+
+
+def _object_name(name: object) -> str:
+    """The same, or an error: no list leads to a file outside of the store."""
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        raise StoreError(f"{str(name)[:80]!r} is no name of an object of a store.")
+    return name
 
 
 def _packed(array: NDArray[Any]) -> bytes:

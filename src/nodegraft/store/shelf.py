@@ -83,6 +83,15 @@ class FolderShelf(Shelf):
             finally:
                 draft.unlink(missing_ok=True)
 
+    def drop(self, *depends_on: HashPart) -> None:
+        """Take away what nobody will ask for again.
+
+        Args:
+            depends_on: As it was put.
+        """
+        with suppress(OSError):
+            self._file(*depends_on).unlink()
+
     def _file(self, *depends_on: HashPart) -> Path:
         return self._place / content_hash(self._part, *depends_on)
 
@@ -103,7 +112,7 @@ def clear_shelves(store: Path, graphs: Collection[str], abandoned: datetime) -> 
     Args:
         store: The folder of the store.
         graphs: The objects of graphs whose shelves stay.
-        abandoned: A graph that is being written is left alone if it was begun later.
+        abandoned: A graph that is being written is left alone if something was written later.
     """
     for place in (store / DERIVED).glob("*"):
         begun = place.name.startswith(UNFINISHED) and _written(place) >= abandoned
@@ -113,6 +122,8 @@ def clear_shelves(store: Path, graphs: Collection[str], abandoned: datetime) -> 
 
 def _written(place: Path) -> datetime:
     try:
-        return datetime.fromtimestamp(place.stat().st_mtime, UTC)
+        # A folder is as old as its list: one of its files may have been written into for hours.
+        latest = max(one.stat().st_mtime for one in (place, *place.rglob("*")))
+        return datetime.fromtimestamp(latest, UTC)
     except FileNotFoundError:
         return datetime.max.replace(tzinfo=UTC)

@@ -1,4 +1,6 @@
+import os
 import threading
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -42,3 +44,36 @@ def test_of_many_writers_one_wins_and_the_file_is_whole(tmp_path: Path) -> None:
 def test_a_draft_cut_short_is_no_file(tmp_path: Path) -> None:
     (tmp_path / ".a.json.0123").write_text("{")
     assert WriteOnceFolder(tmp_path).names("") == []
+
+
+def test_a_file_that_is_taken_in_is_linked_whole_and_counts_as_new(tmp_path: Path) -> None:
+    source, link = tmp_path / "source", tmp_path / "link"
+    source.write_bytes(b"numbers")
+    link.symlink_to(source)
+    os.utime(source, (0, 0))
+    folder = WriteOnceFolder(tmp_path / "folder")
+    assert folder.adopt("a", link)
+    assert not folder.adopt("a", link)
+    place = folder.local_path("a")
+    assert place is not None
+    assert not place.is_symlink()
+    assert place.samefile(source)
+    # As old as the file it was, it would be taken for what a killed process has left.
+    assert folder.files()["a"].written > datetime.now(UTC) - timedelta(minutes=5)
+
+
+def test_what_cannot_be_linked_is_copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = tmp_path / "source"
+    source.write_bytes(b"numbers")
+    linked = Path.hardlink_to
+
+    def refused(place: Path, target: Path) -> None:
+        if Path(target) == source:
+            raise OSError("another file system")
+        linked(place, target)
+
+    monkeypatch.setattr(Path, "hardlink_to", refused)
+    folder = WriteOnceFolder(tmp_path / "folder")
+    assert [folder.adopt("a", source), folder.adopt("a", source)] == [True, False]
+    assert folder.read("a") == b"numbers"
+    assert list(folder.files()) == ["a"]

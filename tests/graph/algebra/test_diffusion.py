@@ -280,19 +280,42 @@ def test_trials_do_not_drive_out_what_a_model_asked_for(
 
 
 @both
-def test_the_next_process_walks_only_from_few_starts(
+def test_the_next_process_walks_from_no_set_again(
     small: int, tmp_path: Path, touched: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    many, few = EVERYONE[:FEWEST_STARTS], EVERYONE[: FEWEST_STARTS - 1]
+    sets = [EVERYONE[:FEWEST_STARTS], EVERYONE[:2]]
     adjacency, shelf = random_adjacency(0), FolderShelf(tmp_path)
-    first = Diffusion(adjacency, [RESTART], small, shelf).table([many, few], lasting=True)
-    (_,) = tmp_path.iterdir()
+    walks = Diffusion(adjacency, [RESTART], small, shelf)
+    # What a trial came to before is put there, too.
+    list(walks.nearest(sets[1:], 3))
+    first = walks.table(sets, lasting=True)
     touched.clear()
     monkeypatch.setattr(Diffusion, "_pass", None)
-    again = Diffusion(adjacency, [RESTART], small, shelf).table([many], lasting=True)
-    np.testing.assert_array_equal(again.mass(EVERYONE)[:, :, 0], first.mass(EVERYONE)[:, :, 0])
-    np.testing.assert_array_equal(again.totals[:, 0], first.totals[:, 0])
+    later = Diffusion(adjacency, [RESTART], small, shelf)
+    list(later.nearest(sets[1:], 3))
+    again = later.table(sets, lasting=True)
+    np.testing.assert_array_equal(again.mass(EVERYONE), first.mass(EVERYONE))
+    np.testing.assert_array_equal(again.totals, first.totals)
     assert not touched
+
+
+@both
+def test_the_shelf_holds_the_sets_of_a_model_and_as_many_others(small: int, tmp_path: Path) -> None:
+    adjacency, shelf = random_adjacency(0), FolderShelf(tmp_path)
+
+    def asked(first: int) -> None:
+        sets = [EVERYONE[first + place :][:2] for place in range(3)]
+        Diffusion(adjacency, [RESTART], small, shelf).table(sets, lasting=True)
+
+    asked(0)
+    assert len(list(tmp_path.iterdir())) == 3 + 1
+    for first in (1, 5, 9, 13):
+        asked(first)
+    # The last three, those before them, and the list.
+    kept = set(tmp_path.iterdir())
+    assert len(kept) == 6 + 1
+    asked(9)
+    assert set(tmp_path.iterdir()) == kept
 
 
 def test_what_local_walks_left_is_not_taken_for_a_whole_pass(tmp_path: Path) -> None:
@@ -303,7 +326,8 @@ def test_what_local_walks_left_is_not_taken_for_a_whole_pass(tmp_path: Path) -> 
         shelved = Diffusion(adjacency, [restart], small, shelf).table([start], lasting=True)
         alone = Diffusion(adjacency, [restart], small).table([start])
         np.testing.assert_array_equal(shelved.mass(EVERYONE), alone.mass(EVERYONE))
-    assert len(list(tmp_path.iterdir())) == 3
+    # Each of them, and three lists.
+    assert len(list(tmp_path.iterdir())) == 6
 
 
 @plain_or_weighted

@@ -138,6 +138,9 @@ class WriteOnceFolder:
             with suppress(OSError):
                 source.chmod(READABLE)
             place.hardlink_to(source.resolve())
+            # It counts as written when it came: leftovers are known by their age.
+            with suppress(OSError):
+                place.touch()
         except FileExistsError:
             return False
         except OSError:

@@ -7,9 +7,11 @@ from threading import Lock
 import numpy as np
 from numpy.typing import NDArray
 
+from nodegraft.base.files.bundle import Arrays
 from nodegraft.graph.algebra.adjacency import Adjacency
 from nodegraft.graph.algebra.local_walk import LocalWalks, Walk, places_in
 from nodegraft.graph.algebra.matrix import IntArray
+from nodegraft.graph.algebra.walk_shelf import WalkShelf
 from nodegraft.graph.stores.shelf import Shelf
 
 Reached = tuple[IntArray, NDArray[np.float32], NDArray[np.float64]]
@@ -76,7 +78,9 @@ class Diffusion:
         self._shares = _shares_ended(restarts)
         self._decay = 1.0 - min(restarts)
         self._local = 2 * adjacency.num_edges > full_pass_entries
-        self._shelf = (shelf or Shelf()).under("walks", list(restarts))
+        place = (shelf or Shelf()).under("walks", list(restarts))
+        # A pass over all of the same graph comes to other numbers.
+        self._shelf = WalkShelf(place, *(("local", [TOLERANCE]) if self._local else ()))
         self._found: dict[bytes, Reached] = {}
         self._lasting: frozenset[bytes] = frozenset()
         """Sets that a model asked for last: what trials ask for must not drive them out."""
@@ -90,7 +94,7 @@ class Diffusion:
         Args:
             starts: Sets of nodes that walks start from, evenly.
             lasting: Whether these will be asked for again: they stay until the next such ones, and
-                are looked for on the shelf, and put there.
+                are put on the shelf.
         """
         return WalkTable(self._reached(starts, lasting), self._adjacency.num_nodes)
 
@@ -99,11 +103,12 @@ class Diffusion:
         # Under a lock: what one thread needs must not be forgotten by another.
         with self._lock:
             unknown = {name: start for name, start in asked.items() if name not in self._found}
-            made = self._spread(list(unknown.values()), self._shelf if lasting else Shelf())
+            made = self._spread(list(unknown.values()))
             self._found |= dict(zip(unknown, made, strict=True))
             found = [self._found[start.tobytes()] for start in starts]
             if lasting:
                 self._lasting = frozenset(asked)
+                self._shelf.keep(asked, self._to_keep)
             needed = self._lasting | asked.keys()
             self._forget(needed)
             self._followed = {name: walk for name, walk in self._followed.items() if name in needed}
@@ -130,20 +135,19 @@ class Diffusion:
                 some, logs = some[kept], logs[kept]
             yield some, logs
 
-    def _spread(self, starts: Sequence[IntArray], shelf: Shelf) -> Iterator[Reached]:
-        # Few starts are mostly a trial, and soon others.
-        lasting = [shelf if start.size >= FEWEST_STARTS else Shelf() for start in starts]
+    def _spread(self, starts: Sequence[IntArray]) -> Iterator[Reached]:
         if self._local:
-            yield from map(self._walk, starts, lasting)
+            yield from map(self._walk, starts)
             return
-        kept = [one.get(start) for one, start in zip(lasting, starts, strict=True)]
+        kept = [self._shelf.get(start) for start in starts]
         made = self._passes([start for start, one in zip(starts, kept, strict=True) if not one])
         everyone = np.arange(self._adjacency.num_nodes)
-        for start, one, place in zip(starts, kept, lasting, strict=True):
-            mass = one["mass"] if one else next(made)
-            if not one:
-                place.put({"mass": mass}, start)
-            yield _reached(everyone, mass)
+        for one in kept:
+            yield _reached(everyone, one["mass"] if one else next(made))
+
+    def _to_keep(self, name: bytes) -> Arrays:
+        nodes, mass, _ = self._found[name]
+        return {"nodes": nodes, "mass": mass} if self._local else {"mass": mass}
 
     def _passes(self, starts: Sequence[IntArray]) -> Iterator[NDArray[np.float32]]:
         fit = CACHED_NUMBERS // (self._adjacency.num_nodes * len(self._shares))
@@ -174,16 +178,13 @@ class Diffusion:
         # Copies, so that forgetting one set frees it.
         return [np.ascontiguousarray(total[:, :, column]) for column in range(len(starts))]
 
-    def _walk(self, start: IntArray, shelf: Shelf) -> Reached:
+    def _walk(self, start: IntArray) -> Reached:
         """One set, looking at no more of the graph than its walkers reach."""
-        # A pass over all of the same graph comes to other numbers.
-        depends_on = "local", [TOLERANCE], start
-        kept = shelf.get(*depends_on)
+        kept = self._shelf.get(start)
         if kept is not None:
             return _reached(kept["nodes"], kept["mass"])
         weight = float(np.clip(start.size, FEWEST_STARTS, MOST_STARTS))
         walk = self._walks.walk(start, weight)
-        shelf.put({"nodes": walk.nodes, "mass": walk.mass}, *depends_on)
         self._followed[start.tobytes()] = walk
         return _reached(walk.nodes, walk.mass)
 

@@ -38,3 +38,10 @@ class Shelf:
             arrays: The arrays.
             depends_on: All that they depend on.
         """
+
+    def drop(self, *depends_on: HashPart) -> None:
+        """Take away what nobody will ask for again.
+
+        Args:
+            depends_on: As it was put.
+        """
