@@ -138,12 +138,31 @@ def test_who_thinks_again_moves_the_label(client: TestClient, place: Path) -> No
         event("ANNOTATION_CREATED", "hats9", "hats", was_cancelled=True),
         event("ANNOTATION_CREATED", "hats9", "hats", result=[]),
         event("ANNOTATIONS_DELETED", "hats9", "hats"),
+        event("ANNOTATION_CREATED", "hats9", "hats", result=None),
         event("ANNOTATION_CREATED", None, "hats"),
+        {"action": "ANNOTATION_CREATED"},
     ],
 )
 def test_what_says_no_class_changes_nothing(sent: dict[str, Any], client: TestClient) -> None:
     answer = client.post("/label-studio/webhook", json=sent)
     assert (answer.status_code, answer.json()) == (201, {"model_version": "1"})
+
+
+def test_annotations_that_were_made_at_once_are_one_version(
+    client: TestClient, place: Path
+) -> None:
+    sent = {
+        "action": "ANNOTATIONS_CREATED",
+        "task": tasks("hats8", "shoes9"),
+        "annotation": [annotated("hats"), annotated("shoes")],
+    }
+    for _ in range(2):
+        answer = client.post("/label-studio/webhook", json=sent)
+        assert (answer.status_code, answer.json()) == (201, {"model_version": "2"})
+    assert labelled(place).items() >= {"hats8": "hats", "shoes9": "shoes"}.items()
+    # Which one is whose cannot be told.
+    answer = client.post("/label-studio/webhook", json={**sent, "task": tasks("hats8")})
+    assert (answer.status_code, answer.json()["error"]["code"]) == (422, "unpaired")
 
 
 def test_a_class_or_a_node_that_is_not_known_is_refused(client: TestClient) -> None:
