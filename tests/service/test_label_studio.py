@@ -3,6 +3,7 @@
 from base64 import b64encode
 from collections.abc import Iterator
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import pytest
@@ -106,6 +107,31 @@ def test_a_project_without_choices_is_told(client: TestClient) -> None:
     sent = {"tasks": tasks("hats9"), "label_config": '<View><Text name="t" value="$t"/></View>'}
     answer = client.post("/label-studio/predict", json=sent)
     assert (answer.status_code, answer.json()["error"]["code"]) == (422, "no_choices")
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        '<!-- <Choices name="old" toName="old"/> --><Choices name="a kind" toName="text"/>',
+        "<Choices name = \"a kind\" toName\n='text'>",
+        '<Choices name="a kind" toName="text" data-name="old"/>',
+        '<Choices name="old"/><Choices toName="text" name="a kind" hint="a > b"/>',
+    ],
+)
+def test_names_are_those_of_the_first_choices_that_are_there(
+    config: str, client: TestClient
+) -> None:
+    sent = {"tasks": tasks("hats9"), "label_config": f"<View>{config}</View>"}
+    (found,) = client.post("/label-studio/predict", json=sent).json()["results"]
+    assert [(one["from_name"], one["to_name"]) for one in found["result"]] == [("a kind", "text")]
+
+
+@pytest.mark.parametrize("part", ["<!--", "<Choices ", "name='", "<Choices name="])
+def test_an_interface_that_never_ends_is_read_in_no_time(part: str, client: TestClient) -> None:
+    sent = {"tasks": [], "label_config": "<Choices " + part * (4 * 2**20 // len(part))}
+    began = monotonic()
+    assert client.post("/label-studio/predict", json=sent).status_code == 422
+    assert monotonic() - began < 20
 
 
 def test_an_annotation_becomes_a_label_once(client: TestClient, place: Path) -> None:

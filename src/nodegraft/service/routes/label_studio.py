@@ -37,7 +37,7 @@ TEACHES = (CREATED, "ANNOTATIONS_CREATED", UPDATED)
 """Events that say a class; the one in the middle has lists of tasks and annotations."""
 
 _CHOICES = re.compile(r"<Choices\s([^<>]*)>")
-_ATTRIBUTE = re.compile(r"\b(name|toName)=[\"']([^\"'<>]*)[\"']")
+_ATTRIBUTE = re.compile(r"(?<!\S)(name|toName)\s*=\s*[\"']([^\"'<>]*)[\"']")
 
 
 class Loose(BaseModel):
@@ -290,7 +290,10 @@ def _key(graph: Graph, task: Task) -> Key | None:
 
 def _names(label_config: str) -> tuple[str, str]:
     """What the choices are called, and what they are about. No parser of XML is let near it."""
-    for found in _CHOICES.finditer(label_config):
+    first, *rest = label_config.split("<!--")
+    # A comment may hold choices of old.
+    shown = first + "".join(part.partition("-->")[2] for part in rest)
+    for found in _CHOICES.finditer(shown):
         attributes = dict(_ATTRIBUTE.findall(found[1]))
         if attributes.keys() >= {"name", "toName"}:
             return attributes["name"], attributes["toName"]
