@@ -70,6 +70,9 @@ def test_a_token_that_is_revoked_is_refused_at_once(shop: Path) -> None:
 def test_a_service_for_others_stays_shut_without_its_file(shop: Path) -> None:
     with asked(shop, host="192.0.2.7") as client:
         assert client.get("/v1/classes").status_code == 401
+    # So does a replica on a node of a cluster to which nobody copied it.
+    with asked(shop, behind_others=True) as client:
+        assert client.get("/v1/classes").status_code == 401
 
 
 def routes() -> list[tuple[str, str]]:

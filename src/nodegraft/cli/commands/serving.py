@@ -82,15 +82,17 @@ def revoke_token(place: StorePlace, name: TokenName) -> None:
 
 
 def _serve_on_ray(settings: "Settings", cluster: str) -> None:
+    from nodegraft.runners.ray_connection import LOCAL
     from nodegraft.runners.ray_serve import replicated, wait_for_signal  # Ray is an extra
     from nodegraft.service.replica import replica
     from nodegraft.service.server import check
 
+    # Replicas have working folders of their own.
+    store = settings.store.absolute()
+    settings = replace(settings, store=store, behind_others=cluster != LOCAL)
     check(settings)
     if not settings.port:
         raise ParameterError("Ray Serve needs a number: choose a port that is free with --port.")
-    # Replicas have working folders of their own.
-    settings = replace(settings, store=settings.store.absolute())
     with replicated(
         partial(replica, settings),
         name=settings.store.name,
