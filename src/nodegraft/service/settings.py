@@ -42,6 +42,17 @@ class Settings:
         """All names that a Host header may have."""
         return frozenset(name.lower() for name in (*LOOPBACK, self.host, *self.names))
 
+    def address(self, port: int) -> str:
+        """Where it answers, as browsers take it.
+
+        >>> Settings(Path("shop"), host="::1").address(8000)
+        'http://[::1]:8000'
+
+        Args:
+            port: The port that it got.
+        """
+        return f"http://[{self.host}]:{port}" if ":" in self.host else f"http://{self.host}:{port}"
+
     def check(self) -> None:
         """Refuse to be open to everybody, or to nobody."""
         if self.is_loopback:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nodegraft.base.errors import ParameterError
+from nodegraft.base.hashing import content_hash
 from nodegraft.cli.errors import user_errors
 from nodegraft.cli.store_options import StorePlace
 from nodegraft.service.limits import RATE
@@ -95,13 +96,14 @@ def _serve_on_ray(settings: "Settings", cluster: str) -> None:
         raise ParameterError("Ray Serve needs a number: choose a port that is free with --port.")
     with replicated(
         partial(replica, settings),
-        name=settings.store.name,
+        # Two folders may be called the same, and each is served for itself.
+        name=f"{store.name}-{content_hash(str(store))[:8]}",
         address=cluster,
         replicas=settings.workers,
         host=settings.host,
         port=settings.port,
-    ) as address:
-        _tell(settings.store, address)
+    ):
+        _tell(settings.store, settings.address(settings.port))
         wait_for_signal()
 
 
