@@ -70,9 +70,9 @@ def blocks_in(text: str) -> list[Block]:
         Block(one[1], one[2], text.count("\n", 0, one.start()) + 1) for one in FENCE.finditer(text)
     ]
     left = ANY_FENCE.search(FENCE.sub("", text))
-    within = next((one for one in found if ANY_FENCE.search(one.text)), None)
+    endless = [one.line for one in found if ANY_FENCE.search(one.text)]
     assert left is None, f"a block without a language, or not at the margin: {text[:80]!r}"
-    assert within is None, f"a block that does not end: line {within and within.line}"
+    assert not endless, f"a block that does not end: line {endless[0]}"
     return found
 
 
