@@ -51,5 +51,12 @@ LEFT_OUT = (
     LeftOut("docs/how-to/report.md", "nodegraft lab bench experiments/benchmark.toml", HOURS),
     LeftOut("docs/how-to/serve.md", "pip install", INSTALLS),
     LeftOut("docs/how-to/serve.md", "nodegraft init shop --nodes nodes.parquet", SERVICES),
+    LeftOut("docs/how-to/serve.md", "nodegraft serve /srv/shop --ray", OTHER_HOSTS),
+    LeftOut(
+        "docs/how-to/serve.md",
+        "nodegraft serve shop --ray local",
+        "it takes a minute, and packages that only .ci/slow installs; tests/service/test_on_ray.py "
+        "types it there",
+    ),
     LeftOut("docs/how-to/serve.md", "systemctl", SYSTEM),
 )

@@ -8,6 +8,9 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 GENERATED = "docs/reference/"
 FENCE = re.compile(r"^```(\S+)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+ANY_FENCE = re.compile(r"^[ \t>]*(?:```|~~~)", re.MULTILINE)
+"""Also those of blocks that nobody runs: without a language, or within a list."""
+
 SHELL = frozenset({"console", "bash", "sh", "shell"})
 CODE = SHELL | {"python", "pycon"}
 """Kinds of blocks that are run."""
@@ -58,11 +61,19 @@ def pages() -> list[str]:
 
 def blocks(page: str) -> list[Block]:
     """The blocks of a page, in its order."""
-    text = (ROOT / page).read_text()
-    return [
-        Block(found[1], found[2], text.count("\n", 0, found.start()) + 1)
-        for found in FENCE.finditer(text)
+    return blocks_in((ROOT / page).read_text())
+
+
+def blocks_in(text: str) -> list[Block]:
+    """The same of the text of a page; one that has others, too, is refused."""
+    found = [
+        Block(one[1], one[2], text.count("\n", 0, one.start()) + 1) for one in FENCE.finditer(text)
     ]
+    left = ANY_FENCE.search(FENCE.sub("", text))
+    endless = [one.line for one in found if ANY_FENCE.search(one.text)]
+    assert left is None, f"a block without a language, or not at the margin: {text[:80]!r}"
+    assert not endless, f"a block that does not end: line {endless[0]}"
+    return found
 
 
 def steps_of(block: Block) -> Iterator[Step]:

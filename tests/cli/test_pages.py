@@ -9,7 +9,17 @@ import pytest
 
 from tests.cli.left_out import LEFT_OUT, LeftOut
 from tests.cli.page_shop import lay_out_records, make_first_store, make_shop, write_tables
-from tests.cli.pages import CODE, FILES, READ_ONLY, Block, blocks, missing, pages, steps_of
+from tests.cli.pages import (
+    CODE,
+    FILES,
+    READ_ONLY,
+    Block,
+    blocks,
+    blocks_in,
+    missing,
+    pages,
+    steps_of,
+)
 from tests.cli.terminal import Terminal
 
 WITH_CODE = [page for page in pages() if any(block.kind in CODE for block in blocks(page))]
@@ -118,6 +128,31 @@ def test_blocks_of_every_kind_are_thought_of() -> None:
     kinds = {(page, block.kind) for page in pages() for block in blocks(page)}
     assert [one for one in kinds if one[1] not in CODE | FILES | READ_ONLY] == []
     assert set(STARTS) <= set(WITH_CODE)
+
+
+def test_no_command_hides_in_a_block_that_nobody_runs() -> None:
+    hidden = [
+        (page, block.line)
+        for page in pages()
+        for block in blocks(page)
+        if block.kind in ("text", "xml") and block.text.startswith(("nodegraft ", "$ ", ">>> "))
+    ]
+    assert hidden == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "```\nnodegraft history\n```\n",
+        "- so:\n\n  ```console\n  nodegraft history\n  ```\n",
+        "~~~console\nnodegraft history\n~~~\n",
+        "```console\nnodegraft history\n\n```python\n1\n```\n",
+    ],
+)
+def test_a_block_that_would_not_be_run_is_found(text: str) -> None:
+    assert len(blocks_in("```console\nls\n```\n")) == 1
+    with pytest.raises(AssertionError, match="a block"):
+        blocks_in(text)
 
 
 WRONG = [

@@ -58,7 +58,7 @@ def test_integers_are_keys_as_well() -> None:
         (["a"], csr_array(np.array([[np.nan]])), [], "NaN or infinite"),
         (["a"], np.array([[1e39]]), [], "NaN or infinite"),
         (["a"], np.ones(1), [], r"one row per node and columns: shape \(1,\)"),
-        (["a"], np.eye(1), [("a", "b")], "1 of 2 nodes are not in this graph: 'b'"),
+        (["a"], np.eye(1), [("a", "b")], "1 of 2 nodes is not in this graph: 'b'"),
     ],
 )
 def test_what_makes_no_graph_is_refused(
@@ -336,7 +336,7 @@ def test_one_kind_may_be_a_relation_without_a_name() -> None:
         (Relation(PATH, weights=[np.nan, -1.0]), "2 are not, such as nan"),
         (Relation(PATH, weights=[1e39, 1.0]), "1 are not, such as 1e[+]39"),
         (Relation(PATH, weights=[1e-60, 1.0]), "1 are not, such as 1e-60"),
-        ({"x": Relation([("a", "z")])}, "1 of 2 nodes are not in this graph: 'z'"),
+        ({"x": Relation([("a", "z")])}, "1 of 2 nodes is not in this graph: 'z'"),
     ],
 )
 def test_kinds_that_make_no_graph_are_refused(edges: Any, message: str) -> None:

@@ -7,6 +7,7 @@ import signal
 import sys
 from collections.abc import Callable
 from functools import partial
+from socket import socket
 from time import monotonic, sleep
 from typing import Any
 
@@ -73,8 +74,7 @@ def processes(port: int, enough: Callable[[set[int]], bool]) -> set[int]:
 def test_an_application_has_replicas_and_one_that_is_killed_is_replaced() -> None:
     needs_ray_serve()
     port = free_port()
-    with replicated(partial(echo(), "hello "), "echo", "local", 2, "127.0.0.1", port) as address:
-        assert address == f"http://127.0.0.1:{port}"
+    with replicated(partial(echo(), "hello "), "echo", "local", 2, "127.0.0.1", port):
         assert ask(port, "/a/b%20c")["path"] == "/a/b c"
         assert ask(port)["told"] == "hello anna"
         first = processes(port, lambda found: len(found) == 2)
@@ -82,6 +82,12 @@ def test_an_application_has_replicas_and_one_that_is_killed_is_replaced() -> Non
         killed = min(first)
         os.kill(killed, signal.SIGKILL)
         after = processes(port, lambda found: len(found) == 2 and killed not in found)
+        # A second one would answer the same requests.
+        serve = ray_serve._serve()
+        other = ray_serve._deployment(serve, partial(echo(), "no "), 1).bind()
+        with pytest.raises(NodegraftError, match='used by application "echo"'):
+            ray_serve._run(serve, other, "other")
+        assert ask(port)["told"] == "hello anna"
     assert len(after - first) == 1
     with pytest.raises(OSError, match="refused"):
         ask(port)
@@ -99,6 +105,22 @@ def test_what_cannot_start_is_told() -> None:
         replicated(broken, "broken", "local", 1, "127.0.0.1", free_port()),
     ):
         raise AssertionError("it started")
+
+
+@slow
+def test_a_port_that_is_taken_is_told() -> None:
+    needs_ray_serve()
+    with socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with (
+            pytest.raises(NodegraftError, match="choose others with --host and --port") as told,
+            replicated(partial(echo(), ""), "echo", "local", 1, "127.0.0.1", port),
+        ):
+            raise AssertionError("it started")
+    assert "Traceback" not in str(told.value)
+    assert "line " not in str(told.value)
 
 
 def test_who_lacks_the_packages_is_told_which(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
-from tests.service.served import KEYS, asked, make_of_tables
+from tests.service.served import KEYS, WORDS, asked, make_of_tables
 from tests.slow_suite import examples
 
 SETTINGS = settings(
@@ -42,6 +42,24 @@ tensors = st.fixed_dictionaries(
         "data": st.lists(plain | keys, max_size=4),
     }
 )
+names = st.sampled_from(list(WORDS)) | texts
+marks = st.fixed_dictionaries(
+    {"type": st.just("choices") | texts},
+    optional={"value": st.fixed_dictionaries({"choices": st.lists(names, max_size=2)}) | anything},
+)
+annotations = st.fixed_dictionaries(
+    {"result": st.lists(marks, max_size=2) | plain}, optional={"was_cancelled": plain}
+)
+tasks = st.fixed_dictionaries(
+    {
+        "data": st.fixed_dictionaries(
+            {}, optional={"key": st.sampled_from(KEYS) | plain, "image": texts}
+        )
+    },
+    optional={"annotations": st.lists(annotations, max_size=2)},
+)
+interfaces = st.just('<Choices name="kind" toName="text"/>') | texts
+events = st.sampled_from(["ANNOTATION_CREATED", "ANNOTATIONS_CREATED", "ANNOTATION_UPDATED"])
 FORMS: dict[str, st.SearchStrategy[Any]] = {
     "/v1/predict": st.fixed_dictionaries(
         {"keys": keys}, optional={"top": plain, "min_confidence": plain}
@@ -52,6 +70,17 @@ FORMS: dict[str, st.SearchStrategy[Any]] = {
     ),
     "/v1/labels": st.fixed_dictionaries({"labels": st.dictionaries(texts, keys, max_size=2)}),
     "/v1/nodes": st.fixed_dictionaries({}, optional={"nodes": rows, "edges": rows}),
+    "/label-studio/predict": st.fixed_dictionaries(
+        {"tasks": st.lists(tasks, max_size=3), "label_config": interfaces}
+    ),
+    "/label-studio/webhook": st.fixed_dictionaries(
+        {
+            "action": events | texts,
+            "task": tasks | st.lists(tasks, max_size=2),
+            "annotation": annotations | st.lists(annotations, max_size=2),
+        }
+    ),
+    "/label-studio/train": st.fixed_dictionaries({"annotations": st.lists(tasks, max_size=3)}),
     "/v2/models/shop/infer": st.fixed_dictionaries({"inputs": st.lists(tensors, max_size=2)}),
 }
 

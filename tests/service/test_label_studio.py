@@ -3,6 +3,7 @@
 from base64 import b64encode
 from collections.abc import Iterator
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import pytest
@@ -108,6 +109,31 @@ def test_a_project_without_choices_is_told(client: TestClient) -> None:
     assert (answer.status_code, answer.json()["error"]["code"]) == (422, "no_choices")
 
 
+@pytest.mark.parametrize(
+    "config",
+    [
+        '<!-- <Choices name="old" toName="old"/> --><Choices name="a kind" toName="text"/>',
+        "<Choices name = \"a kind\" toName\n='text'>",
+        '<Choices name="a kind" toName="text" data-name="old"/>',
+        '<Choices name="old"/><Choices toName="text" name="a kind" hint="a > b"/>',
+    ],
+)
+def test_names_are_those_of_the_first_choices_that_are_there(
+    config: str, client: TestClient
+) -> None:
+    sent = {"tasks": tasks("hats9"), "label_config": f"<View>{config}</View>"}
+    (found,) = client.post("/label-studio/predict", json=sent).json()["results"]
+    assert [(one["from_name"], one["to_name"]) for one in found["result"]] == [("a kind", "text")]
+
+
+@pytest.mark.parametrize("part", ["<!--", "<Choices ", "name='", "<Choices name="])
+def test_an_interface_that_never_ends_is_read_in_no_time(part: str, client: TestClient) -> None:
+    sent = {"tasks": [], "label_config": "<Choices " + part * (4 * 2**20 // len(part))}
+    began = monotonic()
+    assert client.post("/label-studio/predict", json=sent).status_code == 422
+    assert monotonic() - began < 20
+
+
 def test_an_annotation_becomes_a_label_once(client: TestClient, place: Path) -> None:
     sent = event("ANNOTATION_CREATED", "hats9", "hats")
     for _ in range(2):
@@ -138,12 +164,31 @@ def test_who_thinks_again_moves_the_label(client: TestClient, place: Path) -> No
         event("ANNOTATION_CREATED", "hats9", "hats", was_cancelled=True),
         event("ANNOTATION_CREATED", "hats9", "hats", result=[]),
         event("ANNOTATIONS_DELETED", "hats9", "hats"),
+        event("ANNOTATION_CREATED", "hats9", "hats", result=None),
         event("ANNOTATION_CREATED", None, "hats"),
+        {"action": "ANNOTATION_CREATED"},
     ],
 )
 def test_what_says_no_class_changes_nothing(sent: dict[str, Any], client: TestClient) -> None:
     answer = client.post("/label-studio/webhook", json=sent)
     assert (answer.status_code, answer.json()) == (201, {"model_version": "1"})
+
+
+def test_annotations_that_were_made_at_once_are_one_version(
+    client: TestClient, place: Path
+) -> None:
+    sent = {
+        "action": "ANNOTATIONS_CREATED",
+        "task": tasks("hats8", "shoes9"),
+        "annotation": [annotated("hats"), annotated("shoes")],
+    }
+    for _ in range(2):
+        answer = client.post("/label-studio/webhook", json=sent)
+        assert (answer.status_code, answer.json()) == (201, {"model_version": "2"})
+    assert labelled(place).items() >= {"hats8": "hats", "shoes9": "shoes"}.items()
+    # Which one is whose cannot be told.
+    answer = client.post("/label-studio/webhook", json={**sent, "task": tasks("hats8")})
+    assert (answer.status_code, answer.json()["error"]["code"]) == (422, "unpaired")
 
 
 def test_a_class_or_a_node_that_is_not_known_is_refused(client: TestClient) -> None:

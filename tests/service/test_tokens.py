@@ -21,6 +21,14 @@ def bearer(secret: str) -> dict[str, str]:
     return {"Authorization": f"Bearer {secret}"}
 
 
+def basic(given: str) -> dict[str, str]:
+    return {"Authorization": f"Basic {given}"}
+
+
+ODD = ("", "x", "Og==", "OjpY", "//79", "nodegraft_", "YW55Ym9keQ==", "=" * 4_000)
+"""No text, no colon, no password, no letters, no base64."""
+
+
 def test_a_token_is_found_by_its_secret_alone(tmp_path: Path) -> None:
     tokens = Tokens(tmp_path)
     secret = tokens.add("ci", Scope.TEACH)
@@ -70,6 +78,9 @@ def test_a_token_that_is_revoked_is_refused_at_once(shop: Path) -> None:
 def test_a_service_for_others_stays_shut_without_its_file(shop: Path) -> None:
     with asked(shop, host="192.0.2.7") as client:
         assert client.get("/v1/classes").status_code == 401
+    # So does a replica on a node of a cluster to which nobody copied it.
+    with asked(shop, behind_others=True) as client:
+        assert client.get("/v1/classes").status_code == 401
 
 
 def routes() -> list[tuple[str, str]]:
@@ -113,7 +124,7 @@ def test_every_route_lets_in_those_who_may_and_nobody_else(shop: Path) -> None:
             # Nothing that exists, and no body: whoever is let in is told of a mistake.
             path = re.sub(r"\{[^}]*\}", "999", pattern)
             wanted = needed(method, pattern)
-            for shown in ({}, bearer("wrong"), {"Authorization": "Basic x"}, bearer("")):
+            for shown in ({}, bearer("wrong"), bearer(""), *map(basic, ODD)):
                 status = client.request(method, path, headers=shown).status_code
                 assert (status == 401) == (wanted is not None), (method, pattern)
             for scope, secret in secrets.items():

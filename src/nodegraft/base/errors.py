@@ -150,8 +150,9 @@ class UnknownNodeError(NodegraftError):
 
     def __init__(self, missing: Sequence[object], total: int) -> None:
         self.missing = tuple(missing)
+        verb = "is" if len(missing) == 1 else "are"
         super().__init__(
-            f"{len(missing)} of {total} nodes are not in this graph: {_shown(missing)}. "
+            f"{len(missing)} of {total} nodes {verb} not in this graph: {_shown(missing)}. "
             "Node keys are the values of the key column, in the same type (text or integer)."
         )
 

@@ -24,11 +24,12 @@ HEALTH_SECONDS = 1.0
 @contextmanager
 def replicated(
     make: Callable[[], Any], name: str, address: str, replicas: int, host: str, port: int
-) -> Iterator[str]:
-    """While copies of an application answer; gives the address at which they do.
+) -> Iterator[None]:
+    """While copies of an application answer all requests of a cluster.
 
-    Ray's own proxy listens there, on the cluster's first node, and hands requests out. An
-    application of the same name that runs already is replaced by this one.
+    Ray's own proxy listens on the cluster's first node, and hands requests out. An application of
+    the same name that runs already is replaced by this one; beside one of another name it is
+    refused.
 
     Args:
         make: Makes the application, in the process of each copy; it can be sent there.
@@ -47,10 +48,10 @@ def replicated(
                 f"The cluster has {cpus} CPUs, too few for {replicas} replicas: ask for fewer "
                 "with --workers, or add nodes."
             )
-        serve.start(http_options={"host": host, "port": port})
+        _listen(serve, host, port)
         try:
             _run(serve, _deployment(serve, make, replicas).bind(), name)
-            yield f"http://{host}:{port}"
+            yield
         finally:
             serve.delete(name)
 
@@ -75,17 +76,33 @@ def _serve() -> Any:
     return serve
 
 
+def _listen(serve: Any, host: str, port: int) -> None:
+    try:
+        serve.start(http_options={"host": host, "port": port})
+    except (RuntimeError, TimeoutError, ray.exceptions.RayError) as error:
+        raise NodegraftError(
+            f"Ray Serve cannot listen at {host}, port {port}: choose others with --host and "
+            f"--port. Ray says: {_said(error)}"
+        ) from error
+
+
 def _run(serve: Any, application: Any, name: str) -> None:
     try:
         serve.run(application, name=name, route_prefix="/")
-    except RuntimeError as error:
+    except (RuntimeError, TimeoutError, ray.exceptions.RayError) as error:
         # What happened in a replica is said elsewhere.
-        parts = serve.status().applications[name].deployments.values()
-        told = " ".join(part.message for part in parts)
+        found = serve.status().applications.get(name)
+        told = [part.message for part in found.deployments.values()] if found else []
         raise NodegraftError(
-            "Ray Serve could not start the replicas. Check that what they serve is found under "
-            f"the same path on every node. Ray says: {error} {told}"
+            "Ray Serve could not start the replicas. Check that nothing else is served by this "
+            "cluster, and that what they serve is found under the same path on every node. Ray "
+            f"says: {' '.join([_said(error), *told])}"
         ) from error
+
+
+def _said(error: Exception) -> str:
+    """Its words, without the lines of another process that lead to them."""
+    return str(getattr(error, "cause", error))
 
 
 def _deployment(serve: Any, make: Callable[[], Any], replicas: int) -> Any:

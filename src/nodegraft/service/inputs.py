@@ -60,7 +60,10 @@ def needs(wanted: Scope) -> Dependency:
 
 
 BEARER: Dependency = Security(
-    HTTPBearer(auto_error=False, description="From `nodegraft token add`.")
+    HTTPBearer(
+        auto_error=False,
+        description="From `nodegraft token add`; Basic authentication takes it as password.",
+    )
 )
 """What says in the OpenAPI document that a token is needed; the door asks for it."""
 

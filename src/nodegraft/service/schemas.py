@@ -41,7 +41,7 @@ class Told(Form):
     code: str = Field(examples=["unknown_node"])
     """One word for programs."""
 
-    message: str = Field(examples=["1 of 2 nodes are not in this graph: 'p0'."])
+    message: str = Field(examples=["1 of 2 nodes is not in this graph: 'p0'."])
     """What was given, and what is wrong with it."""
 
     what_to_do: str = Field(examples=["Leave these keys out, or add them: POST /v1/nodes."])

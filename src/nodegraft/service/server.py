@@ -35,8 +35,7 @@ def serve(settings: Settings, told: Callable[[str], object] = lambda address: No
     """
     check(settings)
     with _bound(settings) as bound, TemporaryDirectory() as counts:
-        host = f"[{settings.host}]" if ":" in settings.host else settings.host
-        told(f"http://{host}:{bound.getsockname()[1]}")
+        told(settings.address(bound.getsockname()[1]))
         config = _config(settings)
         if settings.workers == 1:
             uvicorn.Server(config).run(sockets=[bound])

@@ -34,20 +34,36 @@ class Settings:
     rate: float = RATE
     """Requests of one caller in a second; 0 for no limit."""
 
+    behind_others: bool = False
+    """Whether somebody else listens for it, wherever they like: callers always need a token."""
+
     @property
     def hosts(self) -> frozenset[str]:
         """All names that a Host header may have."""
         return frozenset(name.lower() for name in (*LOOPBACK, self.host, *self.names))
+
+    def address(self, port: int) -> str:
+        """Where it answers, as browsers take it.
+
+        >>> Settings(Path("shop"), host="::1").address(8000)
+        'http://[::1]:8000'
+
+        Args:
+            port: The port that it got.
+        """
+        return f"http://[{self.host}]:{port}" if ":" in self.host else f"http://{self.host}:{port}"
 
     def check(self) -> None:
         """Refuse to be open to everybody, or to nobody."""
         if self.is_loopback:
             return
         if not Tokens(self.store).listed():
+            who = "A cluster" if self.behind_others else self.host
+            instead = "" if self.behind_others else ", or listen on 127.0.0.1"
             raise ParameterError(
-                f"{self.host} can be reached by others, and this store has no token: everybody "
-                "could teach it. Make one first (nodegraft token add STORE --name NAME --scope "
-                "read), or listen on 127.0.0.1."
+                f"{who} can be reached by others, and this store has no token: everybody could "
+                "teach it. Make one first (nodegraft token add STORE --name NAME --scope read)"
+                f"{instead}."
             )
         if self.host in ("0.0.0.0", "::") and not self.names:  # noqa: S104
             raise ParameterError(
@@ -58,6 +74,8 @@ class Settings:
     @property
     def is_loopback(self) -> bool:
         """Whether only this machine can reach it."""
+        if self.behind_others:
+            return False
         try:
             return self.host == "localhost" or ip_address(self.host).is_loopback
         except ValueError:

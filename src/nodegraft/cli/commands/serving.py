@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nodegraft.base.errors import ParameterError
+from nodegraft.base.hashing import content_hash
 from nodegraft.cli.errors import user_errors
 from nodegraft.cli.store_options import StorePlace
 from nodegraft.service.limits import RATE
@@ -82,24 +83,27 @@ def revoke_token(place: StorePlace, name: TokenName) -> None:
 
 
 def _serve_on_ray(settings: "Settings", cluster: str) -> None:
+    from nodegraft.runners.ray_connection import LOCAL
     from nodegraft.runners.ray_serve import replicated, wait_for_signal  # Ray is an extra
     from nodegraft.service.replica import replica
     from nodegraft.service.server import check
 
+    # Replicas have working folders of their own.
+    store = settings.store.absolute()
+    settings = replace(settings, store=store, behind_others=cluster != LOCAL)
     check(settings)
     if not settings.port:
         raise ParameterError("Ray Serve needs a number: choose a port that is free with --port.")
-    # Replicas have working folders of their own.
-    settings = replace(settings, store=settings.store.absolute())
     with replicated(
         partial(replica, settings),
-        name=settings.store.name,
+        # Two folders may be called the same, and each is served for itself.
+        name=f"{store.name}-{content_hash(str(store))[:8]}",
         address=cluster,
         replicas=settings.workers,
         host=settings.host,
         port=settings.port,
-    ) as address:
-        _tell(settings.store, address)
+    ):
+        _tell(settings.store, settings.address(settings.port))
         wait_for_signal()
 
 

@@ -33,9 +33,11 @@ TEACHING = APIRouter(
 )
 
 CREATED, UPDATED = "ANNOTATION_CREATED", "ANNOTATION_UPDATED"
+TEACHES = (CREATED, "ANNOTATIONS_CREATED", UPDATED)
+"""Events that say a class; the one in the middle has lists of tasks and annotations."""
 
 _CHOICES = re.compile(r"<Choices\s([^<>]*)>")
-_ATTRIBUTE = re.compile(r"\b(name|toName)=[\"']([^\"'<>]*)[\"']")
+_ATTRIBUTE = re.compile(r"(?<!\S)(name|toName)\s*=\s*[\"']([^\"'<>]*)[\"']")
 
 
 class Loose(BaseModel):
@@ -64,8 +66,8 @@ class Region(Loose):
 class Annotation(Loose):
     """What somebody said about a task."""
 
-    result: list[Region] = []
-    """All marks."""
+    result: list[Region] | None = None
+    """All marks; Label Studio says null where there are none."""
 
     was_cancelled: bool = False
     """Whether the task was skipped."""
@@ -73,7 +75,7 @@ class Annotation(Loose):
     @property
     def name(self) -> str | None:
         """The class; None where no one class was chosen."""
-        chosen = [one.value.choices for one in self.result if one.type == "choices"]
+        chosen = [one.value.choices for one in self.result or () if one.type == "choices"]
         is_one = not self.was_cancelled and len(chosen) == 1 and len(chosen[0]) == 1
         return chosen[0][0] if is_one else None
 
@@ -118,11 +120,23 @@ class Event(Loose):
     action: Text = Field(examples=[CREATED])
     """What."""
 
-    task: Task = Task()
-    """Where."""
+    task: Task | Tasks = []
+    """Where; a list where several annotations were made at once."""
 
-    annotation: Annotation = Annotation()
-    """What was said."""
+    annotation: Annotation | list[Annotation] = []
+    """What was said; as many as tasks."""
+
+    @property
+    def said(self) -> list[tuple[NodeKey | None, str | None]]:
+        """The key of each node, and the class that it was given."""
+        if self.action not in TEACHES:
+            return []
+        tasks = self.task if isinstance(self.task, list) else [self.task]
+        said = self.annotation if isinstance(self.annotation, list) else [self.annotation]
+        if len(tasks) != len(said):
+            told = f"There are {len(said)} annotations, and {len(tasks)} tasks."
+            raise HttpError(422, "unpaired", told, "Send the task of each annotation.")
+        return [(one.data.key, other.name) for one, other in zip(tasks, said, strict=True)]
 
 
 class AnnotatedTasks(Loose):
@@ -223,10 +237,7 @@ def predict(asked: Asked, service: Served) -> TaskAnswers:
 @TEACHING.post("/webhook", status_code=201)
 async def happened(event: Event, writing: Writes) -> Ready:
     """An annotation becomes a label; other events change nothing."""
-    said = [(event.task.data.key, event.annotation.name)]
-    if event.action not in (CREATED, UPDATED):
-        said = []
-    return await _taught(writing, said, moves=event.action == UPDATED)
+    return await _taught(writing, event.said, moves=event.action == UPDATED)
 
 
 @TEACHING.post("/train", status_code=201)
@@ -279,7 +290,10 @@ def _key(graph: Graph, task: Task) -> Key | None:
 
 def _names(label_config: str) -> tuple[str, str]:
     """What the choices are called, and what they are about. No parser of XML is let near it."""
-    for found in _CHOICES.finditer(label_config):
+    first, *rest = label_config.split("<!--")
+    # A comment may hold choices of old.
+    shown = first + "".join(part.partition("-->")[2] for part in rest)
+    for found in _CHOICES.finditer(shown):
         attributes = dict(_ATTRIBUTE.findall(found[1]))
         if attributes.keys() >= {"name", "toName"}:
             return attributes["name"], attributes["toName"]
