@@ -1,12 +1,12 @@
 """What took long to work out about the graphs of a store, for the next process."""
 
-import hashlib
 import shutil
 from collections.abc import Collection
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from uuid import uuid4
+from zlib import crc32
 
 import numpy as np
 from safetensors.numpy import load, save
@@ -21,10 +21,11 @@ DERIVED = "derived"
 UNFINISHED = "unfinished-"
 """How folders begin in which a graph is being written."""
 
-SCHEMA = "1"
+SCHEMA = "2"
 """To be changed when what is kept is worked out in another way: old files are no longer found."""
 
-DIGEST = hashlib.sha256().digest_size
+CHECKSUM = 4
+"""Bytes before the arrays, against files that were cut: eight times as fast as a hash."""
 
 
 class FolderShelf(Shelf):
@@ -62,8 +63,8 @@ class FolderShelf(Shelf):
             content = self._file(*depends_on).read_bytes()
         except OSError:
             return None
-        digest, body = content[:DIGEST], content[DIGEST:]
-        return load(body) if hashlib.sha256(body).digest() == digest else None
+        told, body = content[:CHECKSUM], content[CHECKSUM:]
+        return load(body) if _checksum(body) == told else None
 
     def put(self, arrays: Arrays, *depends_on: HashPart) -> None:
         """Keep arrays, if that is possible.
@@ -78,7 +79,7 @@ class FolderShelf(Shelf):
         with suppress(OSError):
             self._place.mkdir(parents=True, exist_ok=True)
             try:
-                draft.write_bytes(hashlib.sha256(body).digest() + body)
+                draft.write_bytes(_checksum(body) + body)
                 draft.replace(self._file(*depends_on))
             finally:
                 draft.unlink(missing_ok=True)
@@ -94,6 +95,10 @@ class FolderShelf(Shelf):
 
     def _file(self, *depends_on: HashPart) -> Path:
         return self._place / content_hash(self._part, *depends_on)
+
+
+def _checksum(body: bytes) -> bytes:
+    return crc32(body).to_bytes(CHECKSUM, "little")
 
 
 def shelf_of(store: Path, graph: str) -> FolderShelf:
