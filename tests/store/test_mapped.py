@@ -13,8 +13,10 @@ from typer.testing import CliRunner
 from nodegraft.base.errors import CheckpointError, ParameterError, StoreError
 from nodegraft.cli.app import app
 from nodegraft.graph.blocks.propagate import propagate
+from nodegraft.graph.graph import Graph
 from nodegraft.graph.stores.mapped import MappedStore
 from nodegraft.store.rows import Version
+from nodegraft.store.state import States
 from nodegraft.store.store import Store
 from nodegraft.tables.node_texts import NodeTexts
 from nodegraft.tables.storage import load_graph
@@ -139,6 +141,29 @@ def test_growing_writes_what_came_and_answers_as_in_memory(form: str, tmp_path: 
     again.add(labels_of(4, 5, count=5))
     memory.add(labels_of(4, 5, count=5))
     expect_same(again, memory, version=4)
+
+
+@pytest.mark.parametrize("mapped", [True, False])
+def test_what_is_kept_knows_what_it_grew_from(
+    mapped: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So that the report on a growth works out no more than what came."""
+    store, kept, put_graph = made(tmp_path, mapped=mapped), list[Graph](), States.put_graph
+
+    def watched(self: States, graph: Graph, parent: Graph | None = None) -> tuple[str, Graph]:
+        name, graph = put_graph(self, graph, parent)
+        kept.append(graph)
+        return name, graph
+
+    monkeypatch.setattr(States, "put_graph", watched)
+    before = store.graph()
+    # A view knows of edges once somebody has asked.
+    before.degrees(before.rows)
+    grown(store, 600, 2)
+    (graph,) = kept
+    growth = graph.growth_since(before)
+    assert growth is not None
+    assert set(growth.touched.tolist()) >= {600, 601}
 
 
 @pytest.mark.parametrize("came", ["edges", "nodes", "a new kind"])

@@ -168,7 +168,9 @@ class Graph(GraphView):
         Args:
             shelf: The place.
         """
-        return Graph.from_store(self._store.with_shelf(shelf))
+        shelved = Graph.from_store(self._store.with_shelf(shelf))
+        shelved.take_over(self)
+        return shelved
 
     def with_features(self, features: Matrix, recipe: Recipe | None = None) -> "Graph":
         """The same nodes and edges with other numbers.

@@ -511,6 +511,24 @@ class GraphView:
             child._grow_from(view, touched)
             self._weighed.put(view._weights, child)
 
+    def take_over(self, same: "GraphView") -> None:
+        """What was worked out about the same graph, when it lay elsewhere.
+
+        Args:
+            same: A view of it; keys, features and edges are equal.
+        """
+        edges = same._edges.peek("visible")
+        if edges is None:
+            return
+        self._edges, self._propagated, self._order = same._edges, same._propagated, same._order
+        self._diffusion = same._diffusion.followed(lambda one: one.with_shelf(self.shelf))
+        nothing = np.zeros(0, dtype=np.int64)
+        self._lineage.grown_from(same, same._lineage, Growth(edges, nothing, nothing))
+        for view in same._weighed.values():
+            child = GraphView(self._store, weights=view._weights)
+            child.take_over(view)
+            self._weighed.put(view._weights, child)
+
     def __repr__(self) -> str:
         everyone = len(self._store.keys)
         seen = "all" if self._rows is None else f"{self.num_nodes:,}"

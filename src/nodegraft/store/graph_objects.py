@@ -61,7 +61,11 @@ class GraphObjects:
             folder.mkdir(parents=True)
             written = {name: _write(folder, name, array) for name, array in arrays.items()}
             files = {name: folder / f"{name}{SUFFIX}" for name in arrays}
-            return self._put_mapped(parent._store, written, {**parent._store.files, **files})
+            places = {**parent._store.files, **files}
+            name, kept = self._put_mapped(parent._store, written, places)
+        # So that what came is all that has to be worked out.
+        kept.take_over(graph)
+        return name, kept
 
     @contextmanager
     def work_folder(self) -> Iterator[Path]:

@@ -192,6 +192,18 @@ class Diffusion:
     def _walks(self) -> LocalWalks:
         return LocalWalks(self._adjacency, TOLERANCE, self._decay, self._shares)
 
+    def with_shelf(self, shelf: Shelf) -> "Diffusion":
+        """The same with another shelf, and all that was met.
+
+        Args:
+            shelf: Where mass can outlive the process.
+        """
+        same = Diffusion(self._adjacency, self._restarts, self._full_pass_entries, shelf)
+        with self._lock:
+            same._found, same._followed = dict(self._found), dict(self._followed)
+            same._lasting = self._lasting
+        return same
+
     def grown(self, adjacency: Adjacency, changed: IntArray, shelf: Shelf) -> "Diffusion":
         """The same of a graph that has grown; sets whose walks are still the same are looked up.
 
