@@ -52,12 +52,12 @@ class TableChanges:
 
 
 def grown(
-    state: State, options: Mapping[str, Any], nodes: Source, edges: Source, repair: bool
-) -> tuple[State, NodeTexts | None]:
-    """With more nodes and edges, and the texts of the new nodes; labels and model stay.
+    graph: Graph, options: Mapping[str, Any], nodes: Source, edges: Source, repair: bool
+) -> tuple[Graph, NodeTexts | None]:
+    """With more nodes and edges, and the texts of the new nodes.
 
     Args:
-        state: Before.
+        graph: Before.
         options: How tables are read.
         nodes: The table of new nodes; None if there are none.
         edges: The table of new edges; None if there are none.
@@ -66,8 +66,8 @@ def grown(
     if nodes is None and edges is None:
         raise StoreError("Nothing to grow by: give a table of new nodes, of new edges, or both.")
     named = {name: value for name, value in options.items() if name in GROWING}
-    tables = grow_tables(state.graph, nodes, edges, repair=repair, **named)
-    return State(tables.graph, state.labels, state.model), tables.texts
+    tables = grow_tables(graph, nodes, edges, repair=repair, **named)
+    return tables.graph, tables.texts
 
 
 def growth_changes(before: Graph, after: Graph) -> TableChanges:

@@ -48,16 +48,18 @@ class StoreGrower(StoreRecorder):
         parent = self._journal.version()
         answering = self._answering(parent) if promote else None
         before = self._state(parent)
-        after, texts = grown(before, self._tables(), nodes, edges, repair)
-        more = growth_changes(before.graph, after.graph)
-        name, graph = self._states.put_graph(after.graph, before.graph)
-        seen = compare(before, replace(after, graph=graph))
+        graph, texts = grown(before.graph, self._tables(), nodes, edges, repair)
+        more = growth_changes(before.graph, graph)
+        name, graph = self._states.put_graph(graph, before.graph)
+        after = before.on(graph)
+        seen = compare(before, after)
         if promote:
             refuse_objections(seen, _WITHOUT_PROMOTING)
         names = replace(parent.names, graph=name)
         if parent.texts is not None and texts is not None:
             together = self._states.texts(parent.texts).followed_by(texts)
             names = replace(names, texts=self._states.put_texts(together))
+        self._states.hold(after, names)
         done = Done("grow", more.to_json(), measured(seen), request)
         return self._added(parent, done, names, by, note, answering)
 

@@ -80,6 +80,19 @@ class State:
             model.add_classes(self.graph, new, listener=listener)
         return State(self.graph, labels, model)
 
+    def on(self, graph: Graph) -> "State":
+        """The same labels on another graph, to which the model follows them.
+
+        Args:
+            graph: Has all labelled nodes.
+        """
+        model = self.model
+        if Capability.SET_LABELS in model.capabilities():
+            # A model of its own: who asks both in turn finds what each has worked out.
+            model = model._now()
+            model.set_labels(graph, self.labels.taught, self.labels.sessions)
+        return State(graph, self.labels, model)
+
     def fitted_anew(self, listener: Listener = SILENT) -> "State":
         """The same graph and labels, learned from the start.
 
@@ -135,7 +148,7 @@ class States:
             self._objects.put(*state.model.packed()),
             None if texts is None else self.put_texts(texts),
         )
-        self._states.get(names, lambda: state)
+        self.hold(state, names)
         return names
 
     def put_graph(self, graph: Graph, parent: Graph | None = None) -> tuple[str, Graph]:
@@ -171,8 +184,17 @@ class States:
             labels=self._objects.put(*state.labels.state()),
             model=self._objects.put(*state.model.packed()),
         )
-        self._states.get(kept, lambda: state)
+        self.hold(state, kept)
         return kept
+
+    def hold(self, state: State, names: StateNames) -> None:
+        """Have a state at hand whose objects are kept already.
+
+        Args:
+            state: The state.
+            names: Its objects.
+        """
+        self._states.put(names, state)
 
     def get(self, names: StateNames) -> State:
         """The state that some objects hold.

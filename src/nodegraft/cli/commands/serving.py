@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nodegraft.base.errors import ParameterError
-from nodegraft.base.hashing import content_hash
 from nodegraft.cli.errors import user_errors
 from nodegraft.cli.store_options import StorePlace
 from nodegraft.service.limits import RATE
@@ -83,6 +82,7 @@ def revoke_token(place: StorePlace, name: TokenName) -> None:
 
 
 def _serve_on_ray(settings: "Settings", cluster: str) -> None:
+    from nodegraft.base.hashing import content_hash
     from nodegraft.runners.ray_connection import LOCAL
     from nodegraft.runners.ray_serve import replicated, wait_for_signal  # Ray is an extra
     from nodegraft.service.replica import replica
