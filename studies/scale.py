@@ -66,6 +66,9 @@ MEMORY = {
 }
 DRAWN = ("build", "score all", "kept hops", "open to answer", "teach five classes", "grow")
 
+BELOW = {"bare hops": -7, "score all": -7}
+"""Points from the end of a line to its name, where another name is close above."""
+
 Values = Mapping[int, float]
 """Of one measure, by the number of nodes."""
 
@@ -190,7 +193,7 @@ def drawn(records: Sequence[Record]) -> Figure:
         axes.annotate(
             MEASURED[measure],
             (edges[-1], list(values.values())[-1]),
-            xytext=(5, -7 if measure == "bare hops" else 3),
+            xytext=(5, BELOW.get(measure, 4)),
             textcoords="offset points",
             color=colour,
             va="center",
