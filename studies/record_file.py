@@ -53,6 +53,23 @@ def measure_missing(
         measured: Makes the rest of a record from the loaded graph and the other values.
     """
     load = cache(lambda graph: ng.load_dataset(graph, data))
+    add_missing(path, names, wanted, lambda graph, *others: measured(load(graph), *others))
+
+
+def add_missing(
+    path: Path,
+    names: Sequence[str],
+    wanted: Iterable[tuple[Any, ...]],
+    measured: Callable[..., Record],
+) -> None:
+    """The same for what is not about one of the graphs.
+
+    Args:
+        path: The file.
+        names: What tells records apart.
+        wanted: Values for these names, one tuple a record.
+        measured: Makes the rest of a record from these values.
+    """
 
     def name(record: Record) -> tuple[Any, ...]:
         return tuple(record[one] for one in names)
@@ -60,8 +77,7 @@ def measure_missing(
     done = {name(record) for record in read(path)}
     for values in wanted:
         if values not in done:
-            graph, *others = values
-            record = dict(zip(names, values, strict=True)) | measured(load(graph), *others)
+            record = dict(zip(names, values, strict=True)) | measured(*values)
             add(path, record, order=name)
             print(*values, flush=True)
 

@@ -17,6 +17,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from functools import partial
 from itertools import product
 from pathlib import Path
 
@@ -81,23 +82,15 @@ def main() -> None:
     parser.add_argument("--steps", nargs="+", default=tuple(STEPS), choices=STEPS)
     options = parser.parse_args()
     if options.folder:
-        done = {name_of(one) for one in record_file.read(RECORDS)}
-        for nodes, step in product(options.nodes, options.steps):
-            if (nodes, step) not in done:
-                record = {"nodes": nodes, "step": step} | measured(step, options.folder, nodes)
-                record_file.add(RECORDS, record, order=name_of)
-                print(nodes, step, record["seconds"], flush=True)
+        wanted = product(options.nodes, options.steps)
+        make = partial(measured, options.folder)
+        record_file.add_missing(RECORDS, ("nodes", "step"), wanted, make)
     records = record_file.read(RECORDS)
     save_svg(drawn(records), PAGES / "scale.svg")
     (PAGES / "scale-measured.md").write_text(told(records))
 
 
-def name_of(record: Record) -> tuple[int, str]:
-    """What tells records apart."""
-    return record["nodes"], record["step"]
-
-
-def measured(step: str, folder: Path, nodes: int) -> Record:
+def measured(folder: Path, nodes: int, step: str) -> Record:
     """One step in a new process: none inherits the memory of another."""
     place = folder / str(nodes)
     place.mkdir(parents=True, exist_ok=True)

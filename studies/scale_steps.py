@@ -13,11 +13,11 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from performance.add_classes import timed
 from performance.anonymous_peak import AnonymousPeak
 from performance.power_law import node_keys, write_tables
 
@@ -29,7 +29,6 @@ from nodegraft.graph.blocks.propagate import propagate
 from nodegraft.store.shelf import FolderShelf
 
 Seconds = dict[str, float]
-Result = TypeVar("Result")
 
 CLASSES, NEW, SHOTS, ONE_OF = 200, 5, 5, 100
 """Classes in all, those that come later, labels of each class at least, and of how many nodes of
@@ -178,13 +177,6 @@ def keys_of(numbers: NDArray[np.int64]) -> list[int]:
     """The keys of nodes in the tables."""
     keys: list[int] = node_keys(numbers, "integer").to_pylist()
     return keys
-
-
-def timed(work: Callable[[], Result]) -> tuple[float, Result]:
-    """Seconds of the processor, all threads of this process, and what the work gave."""
-    start = time.process_time()
-    result = work()
-    return time.process_time() - start, result
 
 
 def main() -> None:

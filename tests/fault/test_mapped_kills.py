@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from nodegraft.base.errors import StoreError
 from nodegraft.graph.stores.mapped import MappedStore
 from nodegraft.store.store import Store
 from nodegraft.tables.storage import load_graph
-from tests.fault.test_store_kills import COMMITTED, killed_at, seen, steps_of
+from tests.fault.test_store_kills import COMMITTED, inits_cut, killed_at, seen, steps_of
 from tests.slow_suite import slow
 from tests.store.on_disk import CLASSES, joined, labels_of, made, rows
 
@@ -82,16 +81,7 @@ def test_an_init_that_is_cut_leaves_a_store_or_is_done_again(
         graph = load_graph(first / "graph")
         Store.init(place, graph, labels_of(0, 1, 2, 3), method="sgc-mean").close()
 
-    names = steps_of(partial(make, tmp_path / "undisturbed"))
-    whole = seen(tmp_path / "undisturbed")
-    for step in range(0, len(names), every):
-        place = tmp_path / str(step)
-        assert killed_at(step, partial(make, place))
-        try:
-            Store.open(place).close()
-        except StoreError:
-            make(place)
-        assert seen(place) == whole
+    for place in inits_cut(make, every, tmp_path):
         check_whole(place)
     # The folder that it was built in is as it was.
     load_graph(first / "graph", verify=True)

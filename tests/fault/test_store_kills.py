@@ -7,7 +7,7 @@ import sqlite3
 import stat
 import traceback
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from math import inf
@@ -233,16 +233,22 @@ def test_a_change_that_is_cut_anywhere_leaves_the_version_before_or_after(
 
 @some_steps
 def test_an_init_that_is_cut_leaves_a_store_or_is_done_again(every: int, tmp_path: Path) -> None:
-    names = steps_of(partial(make, tmp_path / "undisturbed"))
-    whole = seen(tmp_path / "undisturbed")
+    assert list(inits_cut(make, every, tmp_path))
+
+
+def inits_cut(make: Callable[[Path], None], every: int, folder: Path) -> Iterator[Path]:
+    """Stores whose making was cut; done again where there was none, each is what it should be."""
+    names = steps_of(partial(make, folder / "undisturbed"))
+    whole = seen(folder / "undisturbed")
     for step in range(0, len(names), every):
-        place = tmp_path / str(step)
+        place = folder / str(step)
         assert killed_at(step, partial(make, place))
         try:
             Store.open(place).close()
         except StoreError:
             make(place)
         assert seen(place) == whole
+        yield place
 
 
 def test_tables_whose_making_is_cut_are_made_the_next_time(tmp_path: Path) -> None:

@@ -41,8 +41,7 @@ def growth_arrays(before: MappedStore, now: GraphStore) -> Arrays | None:
         now: What :meth:`nodegraft.Graph.grow` made of it.
     """
     edges = {name: now.adjacency(name) for name in now.relations}
-    old_keys = now.keys.base if isinstance(now.keys, GrownKeys) else now.keys
-    if old_keys is not _base_keys(before.keys) or edges.keys() != before.edges.keys():
+    if _base_keys(now.keys) is not _base_keys(before.keys) or edges.keys() != before.edges.keys():
         return None
     places = {str(place): (before.edges[name], edges[name]) for place, name in enumerate(edges)}
     arrays = _rows_apart(places)

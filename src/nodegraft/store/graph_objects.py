@@ -10,14 +10,14 @@ from uuid import uuid4
 
 from numpy.typing import NDArray
 
-from nodegraft.base.errors import CheckpointError, ParameterError, StoreError
+from nodegraft.base.errors import CheckpointError, ParameterError
 from nodegraft.base.files.array_file import SUFFIX, ArrayWriter, StoredArray
 from nodegraft.base.files.bundle import under
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.growth_arrays import grown_store, growth_arrays
 from nodegraft.graph.stores.manifest import KIND, LAYERS, Manifest
 from nodegraft.graph.stores.mapped import MappedStore
-from nodegraft.store.objects import Document, Objects
+from nodegraft.store.objects import Document, Objects, told_as_unwritable
 from nodegraft.store.shelf import DERIVED, UNFINISHED
 from nodegraft.tables.disk.save import save_mapped
 from nodegraft.tables.features.recipe import FeatureRecipe
@@ -72,12 +72,8 @@ class GraphObjects:
         """A folder of the store that does not exist yet, and is gone when a graph is written."""
         place = self._place / DERIVED / f"{UNFINISHED}{uuid4().hex}"
         try:
-            yield place
-        except OSError as error:
-            raise StoreError(
-                f"{place.parent} cannot be written to: {error.strerror or error}. The store is as "
-                "it was before."
-            ) from error
+            with told_as_unwritable(place.parent):
+                yield place
         finally:
             shutil.rmtree(place, ignore_errors=True)
 

@@ -81,7 +81,7 @@ class Objects:
         """
         told = json.dumps(["array file", stored.to_json()], sort_keys=True)
         name = hashlib.sha256(told.encode()).hexdigest()
-        with self._told():
+        with told_as_unwritable(self._folder.place):
             self._folder.adopt(name, path)
         return name
 
@@ -161,19 +161,9 @@ class Objects:
 
     def _write(self, content: bytes) -> str:
         name = hashlib.sha256(content).hexdigest()
-        with self._told():
+        with told_as_unwritable(self._folder.place):
             self._folder.write(name, content)
         return name
-
-    @contextmanager
-    def _told(self) -> Iterator[None]:
-        try:
-            yield
-        except OSError as error:
-            raise StoreError(
-                f"{self._folder.place} cannot be written to: {error.strerror or error}. The store "
-                "is as it was before."
-            ) from error
 
     def _read(self, name: str) -> bytes:
         try:
@@ -207,6 +197,22 @@ class Objects:
             return array
 
         return _understood(name, parsed, self._read(name))
+
+
+@contextmanager
+def told_as_unwritable(place: object) -> Iterator[None]:
+    """Say in a store's words that nothing could be written.
+
+    Args:
+        place: Where to.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise StoreError(
+            f"{place} cannot be written to: {error.strerror or error}. The store is as it was "
+            "before."
+        ) from error
 
 
 def _object_name(name: object) -> str:

@@ -199,10 +199,26 @@ def _told_as_os_error() -> Iterator[None]:
 
 
 def _link(place: Path, content: bytes, mode: int) -> None:
-    draft = place.with_name(f".{place.name}.{uuid4().hex}")
-    try:
+    with _drafted(place, mode) as draft:
         draft.touch(PRIVATE)
         draft.write_bytes(content)
+
+
+def _copied(source: Path, place: Path) -> bool:
+    try:
+        with _drafted(place, READABLE) as draft:
+            shutil.copyfile(source, draft)
+    except FileExistsError:
+        return False
+    return True
+
+
+@contextmanager
+def _drafted(place: Path, mode: int) -> Iterator[Path]:
+    """A file beside a place, which is there as soon as it is written whole."""
+    draft = place.with_name(f".{place.name}.{uuid4().hex}")
+    try:
+        yield draft
         flush_to_disk(draft)
         draft.chmod(mode)
         # Of two writers one wins, and nobody ever sees half a file.
@@ -213,20 +229,6 @@ def _link(place: Path, content: bytes, mode: int) -> None:
             flush_to_disk(place.parent)
         finally:
             draft.unlink(missing_ok=True)
-
-
-def _copied(source: Path, place: Path) -> bool:
-    draft = place.with_name(f".{place.name}.{uuid4().hex}")
-    try:
-        shutil.copyfile(source, draft)
-        flush_to_disk(draft)
-        draft.chmod(READABLE)
-        place.hardlink_to(draft)
-    except FileExistsError:
-        return False
-    finally:
-        draft.unlink(missing_ok=True)
-    return True
 
 
 def _reached(place: str | Path) -> tuple[Any, str]:

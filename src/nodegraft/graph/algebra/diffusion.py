@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from nodegraft.base.files.bundle import Arrays
 from nodegraft.graph.algebra.adjacency import Adjacency
 from nodegraft.graph.algebra.local_walk import LocalWalks, Walk, places_in
-from nodegraft.graph.algebra.matrix import IntArray
+from nodegraft.graph.algebra.matrix import IntArray, is_run
 from nodegraft.graph.algebra.walk_shelf import WalkShelf
 from nodegraft.graph.stores.shelf import Shelf
 
@@ -279,11 +279,9 @@ class WalkTable:
             nodes: Node numbers.
             sets: Which sets.
         """
-        first = int(nodes[0]) if _is_run(nodes) else None
-        if first is not None:
-            return np.stack(
-                [mass[:, first : first + nodes.size] for _, mass, _ in self._reached[sets]]
-            )
+        if is_run(nodes):
+            between = slice(nodes[0], nodes[-1] + 1)
+            return np.stack([mass[:, between] for _, mass, _ in self._reached[sets]])
         return np.stack([mass.take(nodes, axis=1) for _, mass, _ in self._reached[sets]])
 
     def met(self, nodes: IntArray) -> Iterator[tuple[IntArray, NDArray[np.float32]]]:
@@ -292,9 +290,9 @@ class WalkTable:
         Args:
             nodes: Node numbers.
         """
-        is_run = _is_run(nodes)
+        in_a_run = is_run(nodes)
         for met, mass, _ in self._reached:
-            if is_run:
+            if in_a_run:
                 first, last = np.searchsorted(met, (nodes[0], nodes[-1] + 1))
                 yield met[first:last] - nodes[0], mass[:, first:last]
             else:
@@ -323,10 +321,3 @@ def _shares_ended(restarts: Sequence[float]) -> NDArray[np.float64]:
 def _reached(nodes: IntArray, mass: NDArray[np.float32]) -> Reached:
     # Summed here once: a set is looked up in every block of every scoring.
     return nodes, mass, mass.sum(axis=1, dtype=np.float64)
-
-
-def _is_run(nodes: IntArray) -> bool:
-    """Whether nodes follow each other."""
-    if not nodes.size or nodes[-1] - nodes[0] != nodes.size - 1:
-        return False
-    return bool((np.diff(nodes) == 1).all())

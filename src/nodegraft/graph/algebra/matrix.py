@@ -41,6 +41,20 @@ def take_rows(matrix: Matrix, rows: IntArray) -> Matrix:
     return np.asarray(matrix[rows], dtype=np.float32)
 
 
+def is_run(rows: IntArray) -> bool:
+    """Whether numbers follow each other, so that they can be a slice.
+
+    >>> [is_run(np.array(some)) for some in ([2, 3, 4], [2, 4, 3, 5], [])]
+    [True, False, False]
+
+    Args:
+        rows: Row numbers, in any order.
+    """
+    if not rows.size or rows[-1] - rows[0] != rows.size - 1:
+        return False
+    return bool((np.diff(rows) == 1).all())
+
+
 def shared_rows(matrix: Matrix, rows: IntArray) -> Matrix:
     """The same without a copy where that can be: dense rows that follow each other.
 
@@ -54,9 +68,7 @@ def shared_rows(matrix: Matrix, rows: IntArray) -> Matrix:
         matrix: Dense or sparse rows.
         rows: Row numbers, in any order.
     """
-    if is_sparse(matrix) or not rows.size or rows[-1] - rows[0] != rows.size - 1:
-        return take_rows(matrix, rows)
-    if (np.diff(rows) != 1).any():
+    if is_sparse(matrix) or not is_run(rows):
         return take_rows(matrix, rows)
     shared = np.asarray(matrix[rows[0] : rows[-1] + 1], dtype=np.float32)
     shared.flags.writeable = False
