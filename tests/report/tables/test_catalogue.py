@@ -8,6 +8,7 @@ from nodegraft.benchmark.suite import Suite
 from nodegraft.report.groups import Groups
 from nodegraft.report.tables.catalogue import (
     comparison,
+    last_session,
     matrix,
     new_classes,
     overview,
@@ -76,6 +77,12 @@ def test_overview_has_a_row_for_each_method_and_both_protocols() -> None:
         "70.0 ± 0.0",
     ]
     assert cells(table, 1)[2:] == ["50.0", "50.0", "60.0", "10.0", "–", "–"]
+
+
+def test_the_last_session_has_a_column_for_each_dataset() -> None:
+    table = text(last_session, {**GROUPS, ("debian", "other", "strict"): [run(0.2, 0.1)]})
+    assert table.splitlines()[0] == "| method | gentoo | debian |"
+    assert cells(table, 0) == ["one (n = 2)", "50.0 ± 127.1", "–"]
 
 
 def test_sessions_have_drops_and_seconds() -> None:

@@ -19,6 +19,7 @@ MEANS = "Macro accuracy in %, mean ± half of the 95 % interval over seeds"
 # Kind of table -> its title, and how it is read.
 TABLES = {
     "overview": ("Overview", f"{MEANS}; leaky numbers are of the published protocol."),
+    "last-session": ("After the last session", f"{MEANS}, over all classes."),
     "sessions": (
         "Every session",
         f"Columns 0, 1, … are sessions. {MEANS}; PD in points, RPD in %.",

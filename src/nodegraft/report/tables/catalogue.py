@@ -204,6 +204,15 @@ def new_classes(groups: Groups) -> list[Table]:
     return tables
 
 
+def last_session(groups: Groups) -> list[Table]:
+    """A row for each method: what it ends with on each dataset.
+
+    Args:
+        groups: The records, grouped; see group().
+    """
+    return [Table.of(["method", *datasets(groups)], _side_by_side(groups, [LAST_ACCURACY]))]
+
+
 def unknown_classes(groups: Groups) -> list[Table]:
     """A row for each method: how well it tells classes still to come from those it knows.
 
@@ -215,6 +224,7 @@ def unknown_classes(groups: Groups) -> list[Table]:
 
 TABLES: dict[str, Callable[[Groups], list[Table]]] = {
     "overview": overview,
+    "last-session": last_session,
     "sessions": sessions,
     "sessions-in-full": sessions_in_full,
     "known-and-novel": known_and_novel,
