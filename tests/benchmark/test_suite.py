@@ -47,6 +47,19 @@ def test_a_method_may_have_lists_of_its_own() -> None:
     assert [(entry.job.seed, entry.job.protocol) for entry in suite.entries] == [(7, "strict")]
 
 
+def test_a_dataset_may_have_seeds_of_its_own() -> None:
+    own = {"dataset": "synthetic", "seeds": [4]}
+    one, other = (
+        {"method": "sgc-mean"},
+        {"method": "graft", "seeds": [7], "datasets": ["synthetic"]},
+    )
+    suite = Suite.from_document({**DOCUMENT, "datasets": [own], "methods": [one, other]})
+    assert {(entry.name, entry.job.seed) for entry in suite.entries} == {
+        ("sgc-mean", 4),
+        ("graft", 7),
+    }
+
+
 def test_a_misspelt_key_of_a_method_is_named() -> None:
     with pytest.raises(
         ParameterError, match="A method of a suite has no parameter 'seed'\\. Did you mean 'seeds'"

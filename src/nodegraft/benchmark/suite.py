@@ -31,6 +31,9 @@ class SuiteDataset:
     set: Mapping[str, Any] = field(default_factory=dict)
     """Options that are not as by default."""
 
+    seeds: Sequence[NonNegativeInt] | None = field(default=None, compare=False)
+    """Other seeds than the suite's, for methods that have none of their own."""
+
     def __post_init__(self) -> None:
         validate(self)
 
@@ -80,7 +83,7 @@ class SuiteFile:
     described_as: ClassVar[str] = "A suite"
 
     datasets: Sequence[str | Mapping[str, Any]]
-    """Names of datasets, or tables of a name and options."""
+    """Names of datasets, or tables as :class:`SuiteDataset` has them."""
 
     methods: Sequence[Mapping[str, Any]]
     """Tables as :class:`SuiteMethod` has them."""
@@ -101,7 +104,7 @@ class SuiteFile:
     """Which figures are drawn of it."""
 
     seeds: Sequence[NonNegativeInt] = (0,)
-    """Seeds of every method that has none of its own."""
+    """Seeds where neither method nor dataset has its own."""
 
     protocols: Sequence[Protocol] = ("strict",)
     """How runs are evaluated."""
@@ -199,7 +202,7 @@ class Suite:
             if method.datasets is None or dataset in [_dataset(one) for one in method.datasets]
             for setting, seed, protocol in product(
                 _own(method.settings, file.settings),
-                _own(method.seeds, file.seeds),
+                _own(method.seeds, _own(dataset.seeds, file.seeds)),
                 _own(method.protocols, file.protocols),
             )
         )
