@@ -261,9 +261,11 @@ def test_eight_and_eight_point_zero_are_one_job() -> None:
     ("change", "message"),
     [
         ({"seeds": []}, "needs 'seeds'"),
+        ({"seeds": [0, 0]}, "seed 0 comes twice"),
+        ({"datasets": ["synthetic", "synthetic"]}, "comes twice"),
         ({"methods": [{"method": "graft", "datasets": ["gentooo"]}]}, "to run on 'gentooo'"),
     ],
 )
-def test_suites_that_ask_for_nothing_say_so(change: dict[str, Any], message: str) -> None:
+def test_suites_that_ask_for_nothing_or_twice_say_so(change: dict[str, Any], message: str) -> None:
     with pytest.raises(ParameterError, match=message):
         Suite.from_document({**DOCUMENT, **change})

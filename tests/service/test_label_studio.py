@@ -147,6 +147,17 @@ def test_an_annotation_becomes_a_label_once(client: TestClient, place: Path) -> 
     assert (last["action"], last["note"]) == ("label", "Label Studio")
 
 
+def test_a_key_of_the_sender_is_that_of_the_request(client: TestClient) -> None:
+    key = {"Idempotency-Key": "k1"}
+    sent = event("ANNOTATION_CREATED", "hats9", "hats")
+    for _ in range(2):
+        answer = client.post("/label-studio/webhook", json=sent, headers=key)
+        assert answer.json() == {"model_version": "2"}
+    other = event("ANNOTATION_CREATED", "hats8", "hats")
+    refused = client.post("/label-studio/webhook", json=other, headers=key)
+    assert refused.json()["error"]["code"] == "key_used_before"
+
+
 def test_who_thinks_again_moves_the_label(client: TestClient, place: Path) -> None:
     client.post("/label-studio/webhook", json=event("ANNOTATION_CREATED", "hats9", "hats"))
     # A second opinion of somebody else moves nothing.

@@ -183,7 +183,7 @@ class HiddenNodeError(NodegraftError):
 
     def __init__(self, hidden: int, total: int) -> None:
         super().__init__(
-            f"{hidden} of {total} nodes are not visible in this view: they have not arrived yet."
+            f"Not visible in this view, as they have not arrived yet: {hidden} of {total} nodes."
         )
 
 

@@ -206,6 +206,13 @@ class Suite:
                 _own(method.protocols, file.protocols),
             )
         )
+        seen = set[tuple[str, str]]()
+        for entry in entries:
+            if (entry.name, entry.job.key) in seen:
+                raise ParameterError(
+                    f"{entry.job.title} comes twice: name each dataset, method and seed once."
+                )
+            seen.add((entry.name, entry.job.key))
         return cls(file.title, tuple(file.tables), tuple(file.figures), entries)
 
     def missing(self, documents: Sequence[Record]) -> tuple[SuiteEntry, ...]:

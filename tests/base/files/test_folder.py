@@ -1,4 +1,5 @@
 import os
+import stat
 import threading
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -49,6 +50,7 @@ def test_a_draft_cut_short_is_no_file(tmp_path: Path) -> None:
 def test_a_file_that_is_taken_in_is_linked_whole_and_counts_as_new(tmp_path: Path) -> None:
     source, link = tmp_path / "source", tmp_path / "link"
     source.write_bytes(b"numbers")
+    source.chmod(0o600)
     link.symlink_to(source)
     os.utime(source, (0, 0))
     folder = WriteOnceFolder(tmp_path / "folder")
@@ -58,6 +60,8 @@ def test_a_file_that_is_taken_in_is_linked_whole_and_counts_as_new(tmp_path: Pat
     assert place is not None
     assert not place.is_symlink()
     assert place.samefile(source)
+    # Nobody writes into it any more, and who could not read it still cannot.
+    assert stat.S_IMODE(place.stat().st_mode) == 0o400
     # As old as the file it was, it would be taken for what a killed process has left.
     assert folder.files()["a"].written > datetime.now(UTC) - timedelta(minutes=5)
 

@@ -18,6 +18,9 @@ from nodegraft.base.files.flush import flush_to_disk
 READABLE, PRIVATE = 0o444, 0o600
 """Who may read a file: everybody, or its owner only."""
 
+WRITABLE = 0o222
+"""What nobody may do any more with a file that is taken in."""
+
 
 @dataclass(frozen=True)
 class StoredFile:
@@ -136,7 +139,7 @@ class WriteOnceFolder:
         self._make()
         try:
             with suppress(OSError):
-                source.chmod(READABLE)
+                source.chmod(source.stat().st_mode & ~WRITABLE)
             place.hardlink_to(source.resolve())
             # It counts as written when it came: leftovers are known by their age.
             with suppress(OSError):

@@ -106,7 +106,7 @@ def init(
             "categories": categories or (),
         }
         if graph is not None:
-            tables = _built(graph, nodes, edges, *chosen.values())
+            tables = _built(graph, nodes, edges, repair, *chosen.values())
         elif nodes is None:
             raise ParameterError(
                 "Give a table of nodes (--nodes nodes.parquet), or a graph that `nodegraft build` "
@@ -147,8 +147,8 @@ def _built(folder: Path, *given: object) -> "Tables":
     if any(given):
         raise ParameterError(
             "A graph that is built has its nodes, edges and features: leave --nodes, --edges, "
-            "--text, --features and --categories out. --key, --source, --target, --type, --weight "
-            "and --directed say how tables are read that come later."
+            "--text, --features, --categories and --repair out. --key, --source, --target, --type, "
+            "--weight and --directed say how tables are read that come later."
         )
     from nodegraft.tables.data_report import DataReport
     from nodegraft.tables.read import Tables

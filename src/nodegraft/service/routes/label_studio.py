@@ -10,7 +10,7 @@ from functools import partial
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from fastapi import APIRouter
+from fastapi import APIRouter, Depends, Request
 from pydantic import BaseModel, ConfigDict, Field
 
 from nodegraft.base.errors import DataError
@@ -199,6 +199,17 @@ class TaskAnswers(Ready):
     """One for each."""
 
 
+async def _once(writing: Writes, request: Request) -> Writing:
+    # Label Studio sends no key of its own: the same words again are the same request.
+    if "idempotency-key" in request.headers:
+        return writing
+    key = f"label-studio {writing.wanted.content}"
+    return replace(writing, wanted=replace(writing.wanted, key=key))
+
+
+Said = Annotated[Writing, Depends(_once)]
+
+
 @READING.get("/health")
 async def health(service: Served) -> Up:
     """Whether questions can be answered."""
@@ -235,13 +246,13 @@ def predict(asked: Asked, service: Served) -> TaskAnswers:
 
 
 @TEACHING.post("/webhook", status_code=201)
-async def happened(event: Event, writing: Writes) -> Ready:
+async def happened(event: Event, writing: Said) -> Ready:
     """An annotation becomes a label; other events change nothing."""
     return await _taught(writing, event.said, moves=event.action == UPDATED)
 
 
 @TEACHING.post("/train", status_code=201)
-async def train(told: AnnotatedTasks, writing: Writes) -> Ready:
+async def train(told: AnnotatedTasks, writing: Said) -> Ready:
     """All annotations of nodes that have no label yet become labels: one version."""
     said = [
         (task.data.key, annotation.name)
@@ -252,9 +263,6 @@ async def train(told: AnnotatedTasks, writing: Writes) -> Ready:
 
 
 async def _taught(writing: Writing, said: list[tuple[Any, str | None]], moves: bool) -> Ready:
-    # Label Studio sends no key of its own: the same words again are the same request.
-    key = f"label-studio {writing.wanted.content}"
-    writing = replace(writing, wanted=replace(writing.wanted, key=key))
     labels = {key: name for key, name in said if key is not None and name is not None}
     version = await writing.done(partial(_labelled, labels, moves), note="Label Studio")
     return Ready(model_version=str(version.number))
