@@ -79,12 +79,7 @@ def answer(folder: Path) -> Cost:
     """The likeliest class of every node."""
 
     def work(graph: Graph, model: ProtoGCN) -> str:
-        names = np.array([int(name.removeprefix("class ")) for name in model.classes_])
-        right = sum(
-            int((names[best.columns[:, 0]] == best.rows % CLASSES).sum())
-            for best in model.predict_all(graph)
-        )
-        return f"{right / graph.num_nodes:.1%} right"
+        return f"{sum(best.rows.size for best in model.predict_all(graph)):,} answers"
 
     return watched(folder, work)
 
