@@ -45,8 +45,9 @@ def test_it_ends_when_somebody_comes_or_enough_is_made(monkeypatch: pytest.Monke
 def test_a_layer_that_keeps_no_more_rows_does_not_keep_it_going(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(propagation, "KEPT_NUMBERS", 7 * 120)
-    graph = wide_graph()
+    monkeypatch.setattr(propagation, "KEPT_NUMBERS", 7 * 110)
+    graph = wide_graph(nodes=3000)
     graph.propagated(np.arange(110), 2)
-    larger = graph.grow(edges=EDGES)
-    assert clear_stale(larger).rows < larger.num_nodes
+    larger, slices = graph.grow(edges=EDGES), count()
+    assert clear_stale(larger, until=lambda: next(slices) > 100).rows == 0
+    assert next(slices) < 10
