@@ -56,8 +56,8 @@ def test_no_bit_depends_on_where_blocks_begin(kind: str, tmp_path: Path) -> None
 
 def test_a_row_alone_is_the_row_among_many() -> None:
     draws = np.random.default_rng(0)
-    rows = draws.standard_normal((TOGETHER + 50, 40), dtype=np.float32)
-    one = network_of(7, 40, 9).maps[1]
+    rows = draws.standard_normal((TOGETHER + 50, 128), dtype=np.float32)
+    one = network_of(7, 128, 32).maps[1]
     many = one(rows, first=5)
     for place in (0, 7, TOGETHER - 6, TOGETHER - 5, TOGETHER + 49):
         assert same_bits(one(rows[place : place + 1], first=5 + place), many[place : place + 1])
