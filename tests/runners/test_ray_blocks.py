@@ -17,7 +17,6 @@ pytestmark = pytest.mark.filterwarnings(
     "ignore::ResourceWarning",  # sockets and files of Ray's own
     "ignore:.*Ray state API:DeprecationWarning",
 )
-HERE = ("127.0.0.1", "127.0.0.1")
 
 
 def same(one: Propagation, other: Propagation) -> bool:
@@ -53,7 +52,7 @@ def needed(graph: Graph, made: Propagation, done: BlockDone) -> int:
 def test_two_nodes_and_the_death_of_one(tmp_path: Path) -> None:
     graph = wide_graph(nodes=2000)
     here = propagate(graph, 2, folder=tmp_path / "here", block_bytes=10 * SMALL)
-    with two_nodes(tmp_path, HERE) as (address, second), RayBlocks(address) as tasks:
+    with two_nodes(tmp_path) as (address, second), RayBlocks(address) as tasks:
 
         class Killed:
             blocks = 0
