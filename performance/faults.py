@@ -20,11 +20,11 @@ from tempfile import TemporaryDirectory
 from time import monotonic, sleep
 from typing import TypeAlias
 
-from performance.ray_nodes import two_namespaces, two_nodes
+from performance.networks import HERE, joined
+from performance.ray_nodes import two_nodes
 
 JOBS = 60
 SECOND = 8000  # nodes of a graph on which a job takes about a second
-HERE = ("127.0.0.1", "127.0.0.1")
 LONGEST = 600.0
 SUITE = """
 title = "jobs of about a second"
@@ -74,13 +74,12 @@ def kill_a_node(folder: Path, jobs: int, nodes: int, *, namespaces: bool = False
     """Run the suite undisturbed, then once more with a node killed after a third of it."""
     suite, out = write_suite(folder, jobs, nodes), folder / "killed"
     with ExitStack() as stack:
-        names, addresses = stack.enter_context(two_namespaces()) if namespaces else ((), HERE)
-        address, second = stack.enter_context(two_nodes(folder, addresses, names))
-        within = ["ip", "netns", "exec", names[0]] if names else []
+        one, two = stack.enter_context(joined()) if namespaces else (HERE, HERE)
+        address, second = stack.enter_context(two_nodes(folder, one, two))
         began = monotonic()
-        _finish(start_bench(suite, folder / "undisturbed", "--ray", address, within=within))
+        _finish(start_bench(suite, folder / "undisturbed", "--ray", address, within=one.within))
         undisturbed, began = monotonic() - began, monotonic()
-        driver = start_bench(suite, out, "--ray", address, within=within)
+        driver = start_bench(suite, out, "--ray", address, within=one.within)
         while records(out) < jobs // 3 and driver.poll() is None:
             sleep(0.05)
         before = records(out)

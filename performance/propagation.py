@@ -1,30 +1,35 @@
 """The whole product SX against the bare CSR kernel with S ready in memory, in one run.
 
     python -m performance.propagation                      # 10^6 nodes, degree 15, 64 columns
-    python -m performance.propagation --nodes 100000 --ray
+    python -m performance.propagation --nodes 100000 --communities 1 100 --ray
 
 ``memory``: in blocks, graph and result in memory. ``mapped``: the same, all of it in files that
 the page cache holds. ``kept``: as ``nodegraft propagate`` does it, every block written, flushed to
 the disk and put into the journal. ``processes``, ``ray``: the same by two of them, start-up not
-counted. Rounds take turns, so that a noisy neighbour on the machine hits all.
+counted, and how many times as fast as ``kept`` that is. Rounds take turns, so that a noisy
+neighbour on the machine hits all; seconds of the processor are those of all processes together.
 """
 
 import argparse
 import shutil
-import statistics
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack
 from itertools import count, pairwise
 from multiprocessing import get_context
+from os import cpu_count, getloadavg
 from pathlib import Path
+from statistics import median
 from tempfile import TemporaryDirectory
 from time import perf_counter
+from typing import NamedTuple
 
 import numpy as np
+import psutil
 import torch
 from numpy.lib.format import open_memmap
 from performance.anonymous_peak import AnonymousPeak
+from performance.partition_traffic import power_law
 
 from nodegraft.base.seeds import Seeds
 from nodegraft.graph.algebra.adjacency import Adjacency
@@ -35,18 +40,28 @@ from nodegraft.graph.blocks.executor import BlockExecutor
 from nodegraft.graph.blocks.propagate import propagate
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.keys import NodeKeys
+from nodegraft.report.tables.table import Table
 from nodegraft.runners.block_processes import BlockProcesses
 
 ARRAYS = ("indptr", "indices", "features")
+TWO = ("processes", "ray")
+"""Who computes by two."""
+
+HEAD = ["", "seconds on the clock", "of the processor", "times the bare kernel", "speed-up"]
 
 
-def write_graph(folder: Path, nodes: int, degree: int, columns: int) -> None:
-    """Random edges; targets follow a power law, so that there are hubs."""
-    draws = Seeds(0).generator("graph")
-    source = draws.integers(nodes, size=nodes * degree // 2)
-    target = (draws.random(source.size) ** 2 * nodes).astype(np.int64)
-    edges = Adjacency.from_edges(source, target, nodes)
-    features = draws.standard_normal((nodes, columns), dtype=np.float32)
+class Seconds(NamedTuple):
+    """What a call took."""
+
+    clock: float
+    processor: float
+
+
+def write_graph(folder: Path, options: argparse.Namespace, communities: int) -> None:
+    """A power law of degrees; where there is one community, edges end anywhere."""
+    nodes, draws = options.nodes, Seeds(0).generator("features")
+    edges = power_law(nodes, options.degree, communities)
+    features = draws.standard_normal((nodes, options.columns), dtype=np.float32)
     for name, array in zip(ARRAYS, (edges.indptr, edges.indices, features), strict=True):
         np.save(folder / f"{name}.npy", array)
 
@@ -67,11 +82,28 @@ def in_mapped_files(graph: Graph, place: Path) -> None:
         result[start:stop] = spread_rows(edges, roots, features, start, stop)
 
 
-def seconds(work: Callable[[], object]) -> float:
+def seconds(work: Callable[[], object]) -> Seconds:
     """Time one call."""
-    start = perf_counter()
+    start, used = perf_counter(), processor_seconds()
     work()
-    return perf_counter() - start
+    return Seconds(perf_counter() - start, processor_seconds() - used)
+
+
+def processor_seconds() -> float:
+    """Of this process and all that it started and that still run."""
+    this = psutil.Process()
+    # Ray's helpers come and go; those that compute stay until the end.
+    times = [process_times(one) for one in (this, *this.children(recursive=True))]
+    return sum(times)
+
+
+def process_times(process: psutil.Process) -> float:
+    """Of one process; none, if it has ended."""
+    try:
+        used = process.cpu_times()
+    except psutil.NoSuchProcess:
+        return 0.0
+    return float(used.user + used.system)
 
 
 def peak_of_a_process(folder: Path) -> int:
@@ -83,7 +115,7 @@ def peak_of_a_process(folder: Path) -> int:
     return memory.bytes
 
 
-def measure(options: argparse.Namespace, folder: Path, stack: ExitStack) -> None:
+def measure(options: argparse.Namespace, folder: Path, stack: ExitStack) -> Table:
     """All variants, round by round."""
     graph, places = mapped_graph(folder), (folder / f"round-{number}" for number in count())
     edges = Adjacency(np.array(graph._adjacency.indptr), np.array(graph._adjacency.indices))
@@ -110,11 +142,17 @@ def measure(options: argparse.Namespace, folder: Path, stack: ExitStack) -> None
         rounds.append({name: seconds(run) for name, run in variants.items()})
         for place in folder.glob("round-*"):
             shutil.rmtree(place) if place.is_dir() else place.unlink()
-    for name in variants:
-        times = [one[name] for one in rounds[1:]]
-        ratios = [one[name] / one["bare kernel"] for one in rounds[1:]]
-        print(f"{name:12} median {statistics.median(times):7.2f} s, "
-              f"{statistics.median(ratios):5.2f} times the bare kernel")  # fmt: skip
+    return Table.of(HEAD, [[name, *told(rounds[1:], name)] for name in variants])
+
+
+def told(rounds: Sequence[Mapping[str, Seconds]], name: str) -> list[str]:
+    """Medians of one variant; ratios are those of calls in the same round."""
+    clock = median(one[name].clock for one in rounds)
+    processor = median(one[name].processor for one in rounds)
+    over = median(one[name].clock / one["bare kernel"].clock for one in rounds)
+    faster = median(one["kept"].clock / one[name].clock for one in rounds)
+    cells = [f"{value:.2f}" for value in (clock, processor, over)]
+    return [*cells, f"{faster:.2f}" if name in TWO else ""]
 
 
 def main() -> None:
@@ -123,20 +161,34 @@ def main() -> None:
     parser.add_argument("--nodes", type=int, default=1_000_000)
     parser.add_argument("--degree", type=int, default=15)
     parser.add_argument("--columns", type=int, default=64)
+    parser.add_argument("--communities", type=int, nargs="+", default=(1,))
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--ray", action="store_true", help="also as Ray tasks")
+    parser.add_argument("--out", type=Path, help="a Markdown file for the table")
     options = parser.parse_args()
     torch.set_num_threads(1)
+    tables = [one_graph(options, communities) for communities in options.communities]
+    if options.out:
+        written = "<!-- Written by performance/propagation.py. -->"
+        options.out.write_text("\n\n".join([written, *tables]) + "\n")
+
+
+def one_graph(options: argparse.Namespace, communities: int) -> str:
+    """Measure on one graph and print; the table."""
+    load = f"load {getloadavg()[0]:.1f} on {cpu_count()} cores"
+    place = f"{communities:,} communities" if communities > 1 else "edges end anywhere"
     with TemporaryDirectory() as name, ExitStack() as stack:
-        folder = Path(name)
-        write_graph(folder, options.nodes, options.degree, options.columns)
-        print(f"{options.nodes:,} nodes, degree {options.degree}, {options.columns} columns")
-        measure(options, folder, stack)
+        folder, size = Path(name), f"{options.nodes:,} nodes, {place}"
+        write_graph(folder, options, communities)
+        what = f"**One hop, {size}, degree {options.degree}, {options.columns} columns; {load}**"
+        table = f"{what}\n\n{measure(options, folder, stack).markdown()}"
+        print(table, flush=True)
         with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
             peak = process.submit(peak_of_a_process, folder).result()
-        layer = 4 * options.nodes * options.columns
-        print(f"anonymous memory of one process: {peak / 1e6:,.0f} MB; a layer has "
-              f"{layer / 1e6:,.0f} MB")  # fmt: skip
+    layer = 4 * options.nodes * options.columns
+    print(f"anonymous memory of one process: {peak / 1e6:,.0f} MB; a layer has "
+          f"{layer / 1e6:,.0f} MB")  # fmt: skip
+    return table
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
     python -m studies.scale --folder DIR     # measures what is missing, then writes the page
     python -m studies.scale --folder DIR --nodes 20000 100000
+    python -m studies.scale --folder DIR --keys text --steps build hops fit teach
     python -m studies.scale                  # writes the page again
 
 Tables with a power law of degrees are drawn (``performance.power_law``), 20 entries and 128 columns
@@ -24,7 +25,7 @@ from pathlib import Path
 import numpy as np
 from studies import record_file
 from studies.record_file import PAGES, Record
-from studies.scale_steps import DEGREE, STEPS
+from studies.scale_steps import DEGREE, STEPS, TEXT_KEYS
 
 from nodegraft.report.figures.canvas.drawing import (
     GREY,
@@ -65,6 +66,9 @@ MEMORY = {
     "grow": "open, grow, answer",
     "score all": "score all nodes",
 }
+TEXTS = ("build", "open to answer", "grow", "answer after growth")
+"""What looks keys up, and is told for keys that are texts, too."""
+
 DRAWN = ("build", "score all", "kept hops", "open to answer", "teach five classes", "grow")
 
 BELOW = {"bare hops": -7, "score all": -7}
@@ -80,9 +84,11 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, help="measure what is missing, in this folder")
     parser.add_argument("--nodes", type=int, nargs="+", default=SIZES)
     parser.add_argument("--steps", nargs="+", default=tuple(STEPS), choices=STEPS)
+    parser.add_argument("--keys", default="integer", choices=("integer", "text"))
     options = parser.parse_args()
     if options.folder:
-        wanted = product(options.nodes, options.steps)
+        ending = TEXT_KEYS if options.keys == "text" else ""
+        wanted = product(options.nodes, [f"{step}{ending}" for step in options.steps])
         make = partial(measured, options.folder)
         record_file.add_missing(RECORDS, ("nodes", "step"), wanted, make)
     records = record_file.read(RECORDS)
@@ -92,7 +98,7 @@ def main() -> None:
 
 def measured(folder: Path, nodes: int, step: str) -> Record:
     """One step in a new process: none inherits the memory of another."""
-    place = folder / str(nodes)
+    place = folder / f"{nodes}{TEXT_KEYS if step.endswith(TEXT_KEYS) else ''}"
     place.mkdir(parents=True, exist_ok=True)
     command = [sys.executable, "-m", "studies.scale_steps", step, str(place), str(nodes)]
     run = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)  # noqa: S603
@@ -142,10 +148,27 @@ def told(records: Sequence[Record]) -> str:
             f"```{{image}} scale.svg\n:alt: {described(records)}\n```",
             "**Memory that no file stands behind, at its peak, in MB**",
             Table.of(["", *head], held).markdown(),
+            "**Keys that are texts instead of integers**",
+            _with_texts(records).markdown(),
             "**What touches every node, at the largest size and if it goes on in proportion**",
             _billion(records).markdown() + "\n",
         ]
     )
+
+
+def _with_texts(records: Sequence[Record]) -> Table:
+    """Seconds by size where keys are texts, and the memory of the build."""
+    texts = [one for one in records if one["step"].endswith(TEXT_KEYS)]
+    sizes = sorted({one["nodes"] for one in texts})
+    rows = []
+    for measure in TEXTS:
+        values = values_of(texts, f"{measure}{TEXT_KEYS}")
+        cells = [_seconds(values.get(nodes)) for nodes in sizes]
+        rows.append([MEASURED[measure], *cells, exponent(values)])
+    peaks = {one["nodes"]: one["anonymous_bytes"] for one in texts if "build" in one["step"]}
+    held = [f"{peaks[nodes] / 1e6:,.0f} MB" for nodes in sizes]
+    rows.append(["memory of the build", *held, exponent(peaks)])
+    return Table.of(["", *(f"{nodes:,} nodes" for nodes in sizes), "exponent"], rows)
 
 
 def _billion(records: Sequence[Record]) -> Table:

@@ -1,6 +1,7 @@
 """The steps that ``studies.scale`` measures, each in a process of its own.
 
     python -m studies.scale_steps STEP FOLDER NODES     # prints what it took, as JSON
+    python -m studies.scale_steps "build, text keys" FOLDER NODES
 
 A step takes what the ones before it left in the folder: the tables, then the graph, its layers and
 a model. Seconds are the processor's, so that other work on the machine counts little; memory is
@@ -12,7 +13,9 @@ import shutil
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -26,9 +29,14 @@ from nodegraft.base.seeds import Seeds
 from nodegraft.graph.algebra.operator import Operator
 from nodegraft.graph.algebra.row_blocks import widened
 from nodegraft.graph.blocks.propagate import propagate
+from nodegraft.graph.keys import Key
 from nodegraft.store.shelf import FolderShelf
 
+if TYPE_CHECKING:
+    from nodegraft.model.method import Method
+
 Seconds = dict[str, float]
+Labels = dict[str, list[Key]]
 
 CLASSES, NEW, SHOTS, ONE_OF = 200, 5, 5, 100
 """Classes in all, those that come later, labels of each class at least, and of how many nodes of
@@ -38,34 +46,72 @@ DEGREE, COLUMNS, HOPS = 20.0, 128, 2
 NEW_NODES, NEW_EDGES = 100, 1000
 """That a graph grows by."""
 
+TEXT_KEYS = ", text keys"
+"""What names of steps and measures end with when keys are texts instead of integers."""
 
-def tables(folder: Path, nodes: int) -> None:
+
+@dataclass(frozen=True)
+class Case:
+    """One size and kind of keys, and the folder for it."""
+
+    folder: Path
+    nodes: int
+    keys: str = "integer"
+
+    def opened(self) -> ng.Graph:
+        """The graph as a store opens it, with a place for what takes long to work out."""
+        return ng.load_graph(self.folder / "graph").with_shelf(FolderShelf(self.folder / "derived"))
+
+    def model(self) -> "Method":
+        """The one that was fitted."""
+        return ng.load_model(self.folder / "model")
+
+    def labels(self) -> Labels:
+        """Some nodes of every known class: node i is of class i modulo their number."""
+        size = self.nodes // CLASSES
+        return self._of(range(CLASSES - NEW), np.arange(0, size, min(ONE_OF, size // SHOTS)))
+
+    def new_labels(self, turn: int) -> Labels:
+        """Some nodes of each of the classes that come later, others each turn."""
+        return self._of(range(CLASSES - NEW, CLASSES), 1 + SHOTS * turn + np.arange(SHOTS))
+
+    def keys_of(self, numbers: NDArray[np.int64]) -> list[Key]:
+        """The keys of nodes in the tables."""
+        keys: list[Key] = node_keys(numbers, self.keys).to_pylist()
+        return keys
+
+    def _of(self, classes: range, places: NDArray[np.int64]) -> Labels:
+        return {f"class {kind}": self.keys_of(kind + CLASSES * places) for kind in classes}
+
+
+def tables(case: Case) -> None:
     """Write the tables that all starts from, which is not measured."""
-    if not (folder / "tables").exists():
-        shutil.rmtree(folder / "draft", ignore_errors=True)
+    if not (case.folder / "tables").exists():
+        shutil.rmtree(case.folder / "draft", ignore_errors=True)
         write_tables(
-            folder / "draft",
-            nodes=nodes,
+            case.folder / "draft",
+            nodes=case.nodes,
             degree=DEGREE,
             columns=COLUMNS,
             classes=CLASSES,
-            keys="integer",
+            keys=case.keys,
             features="float16",
         )
-        (folder / "draft").rename(folder / "tables")
+        (case.folder / "draft").rename(case.folder / "tables")
 
 
-def build(folder: Path, nodes: int) -> Seconds:
+def build(case: Case) -> Seconds:
     """Parquet to a graph on disk."""
-    tables(folder, nodes)
-    shutil.rmtree(folder / "graph", ignore_errors=True)
-    places = folder / "tables" / "nodes", folder / "tables" / "edges", folder / "graph"
-    return {"build": timed(lambda: ng.build_graph(*places, features="features"))[0]}
+    tables(case)
+    shutil.rmtree(case.folder / "graph", ignore_errors=True)
+    nodes, edges = case.folder / "tables" / "nodes", case.folder / "tables" / "edges"
+    place = case.folder / "graph"
+    return {"build": timed(lambda: ng.build_graph(nodes, edges, place, features="features"))[0]}
 
 
-def bare_kernel(folder: Path, nodes: int) -> Seconds:
+def bare_kernel(case: Case) -> Seconds:
     """Two hops by torch alone: operator and features ready in memory, in single precision."""
-    graph = ng.load_graph(folder / "graph")
+    graph = ng.load_graph(case.folder / "graph")
     matrix = Operator(graph._adjacency.normalised).forward_matrix
     layers = [torch.from_numpy(widened(np.array(graph._store.feature_matrix)))]
 
@@ -77,36 +123,36 @@ def bare_kernel(folder: Path, nodes: int) -> Seconds:
     return {"bare hops": timed(spread)[0]}
 
 
-def hops(folder: Path, nodes: int) -> Seconds:
+def hops(case: Case) -> Seconds:
     """As ``nodegraft propagate`` does it, every block on the disk before the next is begun."""
-    shutil.rmtree(folder / "graph" / "propagated", ignore_errors=True)
-    graph = ng.load_graph(folder / "graph")
+    shutil.rmtree(case.folder / "graph" / "propagated", ignore_errors=True)
+    graph = ng.load_graph(case.folder / "graph")
     return {"kept hops": timed(lambda: propagate(graph, HOPS))[0]}
 
 
-def fit(folder: Path, nodes: int) -> Seconds:
+def fit(case: Case) -> Seconds:
     """The default method, on all classes but the last few."""
-    model, graph = ng.Graft(), opened(folder)
-    seconds, _ = timed(lambda: model.fit(graph, labels(nodes)))
-    shutil.rmtree(folder / "model", ignore_errors=True)
-    model.save(folder / "model")
+    model, graph = ng.Graft(), case.opened()
+    seconds, _ = timed(lambda: model.fit(graph, case.labels()))
+    shutil.rmtree(case.folder / "model", ignore_errors=True)
+    model.save(case.folder / "model")
     # A model that is kept in a store has answered before somebody opens it.
-    first, _ = timed(lambda: model.predict(graph, keys_of(np.array([0]))))
+    first, _ = timed(lambda: model.predict(graph, case.keys_of(np.array([0]))))
     return {"fit": seconds, "first answer": first}
 
 
-def teach(folder: Path, nodes: int) -> Seconds:
+def teach(case: Case) -> Seconds:
     """Open graph and model, answer; then new classes, and the answer after them."""
-    asked = keys_of(np.array([nodes // 2]))
+    asked = case.keys_of(np.array([case.nodes // 2]))
     started, opening = time.process_time(), time.perf_counter()
-    graph, model = opened(folder), ng.load_model(folder / "model")
+    graph, model = case.opened(), case.model()
     model.predict(graph, asked)
     to_answer = time.process_time() - started
     waited = time.perf_counter() - opening
-    teaching, _ = timed(lambda: model.add_classes(graph, new_labels(0)))
+    teaching, _ = timed(lambda: model.add_classes(graph, case.new_labels(0)))
     answering, _ = timed(lambda: model.predict(graph, asked))
-    model.remove_classes(new_labels(0))
-    again, _ = timed(lambda: model.add_classes(graph, new_labels(1)))
+    model.remove_classes(case.new_labels(0))
+    again, _ = timed(lambda: model.add_classes(graph, case.new_labels(1)))
     return {
         "open to answer": to_answer,
         "open to answer, on the clock": waited,
@@ -115,13 +161,13 @@ def teach(folder: Path, nodes: int) -> Seconds:
     }
 
 
-def grow(folder: Path, nodes: int) -> Seconds:
+def grow(case: Case) -> Seconds:
     """New nodes and edges, ends anywhere, and an answer about one of them; twice, the second told.
 
     The first also opens the files.
     """
-    graph, model = opened(folder), ng.load_model(folder / "model")
-    model.predict(graph, keys_of(np.array([0])))
+    graph, model = case.opened(), case.model()
+    model.predict(graph, case.keys_of(np.array([0])))
     draws, found = Seeds(0).generator("growth"), dict[str, float]()
     for _ in range(2):
         new = np.arange(NEW_NODES) + graph.num_nodes
@@ -129,20 +175,20 @@ def grow(folder: Path, nodes: int) -> Seconds:
         ends[:, 0] = draws.integers(new[-1] + 1, size=NEW_EDGES)
         ends[0, 0] = new[-1]
         numbers = draws.standard_normal((NEW_NODES, COLUMNS)).astype(np.float16)
-        pairs = np.array(keys_of(ends.ravel())).reshape(-1, 2)
-        found["grow"], graph = timed(lambda: graph.grow(keys_of(new), numbers, pairs))  # noqa: B023
-        found["answer after growth"], _ = timed(lambda: model.predict(graph, keys_of(new[-1:])))  # noqa: B023
+        came, pairs = case.keys_of(new), np.array(case.keys_of(ends.ravel())).reshape(-1, 2)
+        found["grow"], graph = timed(lambda: graph.grow(came, numbers, pairs))  # noqa: B023
+        found["answer after growth"], _ = timed(lambda: model.predict(graph, came[-1:]))  # noqa: B023
     return found
 
 
-def score_all(folder: Path, nodes: int) -> Seconds:
+def score_all(case: Case) -> Seconds:
     """The likeliest class of every node, in blocks."""
-    graph, model = opened(folder), ng.load_model(folder / "model")
-    model.predict(graph, keys_of(np.array([0])))
+    graph, model = case.opened(), case.model()
+    model.predict(graph, case.keys_of(np.array([0])))
     return {"score all": timed(lambda: sum(some.rows.size for some in model.predict_all(graph)))[0]}
 
 
-STEPS: dict[str, Callable[[Path, int], Seconds]] = {
+STEPS: dict[str, Callable[[Case], Seconds]] = {
     "build": build,
     "bare kernel": bare_kernel,
     "hops": hops,
@@ -153,39 +199,15 @@ STEPS: dict[str, Callable[[Path, int], Seconds]] = {
 }
 
 
-def opened(folder: Path) -> ng.Graph:
-    """The graph as a store opens it, with a place for what takes long to work out."""
-    return ng.load_graph(folder / "graph").with_shelf(FolderShelf(folder / "derived"))
-
-
-def labels(nodes: int) -> dict[str, list[int]]:
-    """Some nodes of every known class: node i is of class i modulo their number."""
-    size = nodes // CLASSES
-    places = np.arange(0, size, min(ONE_OF, size // SHOTS))
-    return {f"class {kind}": keys_of(kind + CLASSES * places) for kind in range(CLASSES - NEW)}
-
-
-def new_labels(turn: int) -> dict[str, list[int]]:
-    """Some nodes of each of the classes that come later, others each turn."""
-    places = 1 + SHOTS * turn + np.arange(SHOTS)
-    return {
-        f"class {kind}": keys_of(kind + CLASSES * places) for kind in range(CLASSES - NEW, CLASSES)
-    }
-
-
-def keys_of(numbers: NDArray[np.int64]) -> list[int]:
-    """The keys of nodes in the tables."""
-    keys: list[int] = node_keys(numbers, "integer").to_pylist()
-    return keys
-
-
 def main() -> None:
     """Run one step and print what it took."""
     torch.set_num_threads(1)
-    step, folder, nodes = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])
+    name, folder, nodes = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])
+    step, ending, _ = name.partition(TEXT_KEYS)
+    case = Case(folder, nodes, "text" if ending else "integer")
     with AnonymousPeak() as memory:
-        seconds = STEPS[step](folder, nodes)
-    told = {name: float(f"{value:.4g}") for name, value in seconds.items()}
+        seconds = STEPS[step](case)
+    told = {f"{measure}{ending}": float(f"{value:.4g}") for measure, value in seconds.items()}
     print(json.dumps({"seconds": told, "anonymous_bytes": memory.bytes}))
 
 

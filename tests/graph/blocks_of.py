@@ -1,6 +1,7 @@
 """Graphs that keep layers on disk, and what the layers must be."""
 
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +9,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from nodegraft.graph.algebra.matrix import Matrix
+from nodegraft.graph.blocks.encode import Encoded
+from nodegraft.graph.blocks.row_map import RowMap, RowNetwork
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.stores.memory import MemoryStore
 from tests.graph.reference import random_graph
@@ -54,3 +57,21 @@ def same_bits(one: Matrix | None, other: Matrix | None) -> bool:
 def in_memory(graph: Graph, hops: int) -> list[Matrix]:
     """The layers as a graph in memory makes them."""
     return graph.propagated(np.arange(graph.num_nodes), hops)
+
+
+def network_of(features: int, *widths: int, seed: int = 0) -> RowNetwork:
+    """Graph convolutions of these widths, their weights drawn by the seed."""
+    draws = np.random.default_rng(seed)
+
+    def numbers(*shape: int) -> NDArray[np.float32]:
+        return draws.standard_normal(shape, dtype=np.float32)
+
+    first, *others = (numbers(*pair) for pair in pairwise((features, *widths)))
+    inner = [RowMap(numbers(len(weight)), True, weight) for weight in others]
+    return RowNetwork((RowMap(weight=first), *inner, RowMap(numbers(widths[-1]))), features)
+
+
+def rows_in(made: Encoded) -> NDArray[np.float32]:
+    """The rows that an encoding left."""
+    rows: NDArray[np.float32] = np.load(made.place / "rows.npy")
+    return rows

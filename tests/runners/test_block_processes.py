@@ -9,11 +9,12 @@ from time import monotonic, sleep
 import pytest
 
 from nodegraft.base.errors import NodegraftError
+from nodegraft.graph.blocks.encode import encode
 from nodegraft.graph.blocks.executor import LayerWork
 from nodegraft.graph.blocks.journal import BlockDone, BlockJournal
 from nodegraft.graph.blocks.propagate import propagate
 from nodegraft.runners.block_processes import BlockProcesses
-from tests.graph.blocks_of import SMALL, same_bits, wide_graph
+from tests.graph.blocks_of import SMALL, network_of, rows_in, same_bits, wide_graph
 
 NODES = 4000
 DRIVER = f"""
@@ -53,6 +54,11 @@ def test_processes_write_the_bits_of_one_though_one_of_them_is_killed(tmp_path: 
             for power in (1, 2):
                 assert same_bits(one.folder.layer(power), two.folder.layer(power))
             assert len(two.computed) == 2 * two.folder.files(1, []).num_blocks
+            more, network = wide_graph(kind, nodes=1500), network_of(7, 33, 17)
+            alone = encode(more, network, folder=tmp_path / kind)
+            embedded = encode(more, network, processes, folder=place, block_bytes=SMALL)
+            assert len(embedded.computed) > 3 * len(alone.computed)
+            assert same_bits(rows_in(embedded), rows_in(alone))
             assert not list(place.rglob("scratch"))
         assert processes.killed not in {0, *processes.processes()}
 

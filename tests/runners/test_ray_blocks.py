@@ -4,19 +4,19 @@ from pathlib import Path
 import pytest
 from performance.ray_nodes import two_nodes
 
+from nodegraft.graph.blocks.encode import encode
 from nodegraft.graph.blocks.executor import LayerWork
 from nodegraft.graph.blocks.journal import BlockDone
 from nodegraft.graph.blocks.propagate import Propagation, propagate
 from nodegraft.graph.graph import Graph
 from nodegraft.runners.ray_blocks import RayBlocks
-from tests.graph.blocks_of import SMALL, same_bits, wide_graph
+from tests.graph.blocks_of import SMALL, network_of, rows_in, same_bits, wide_graph
 from tests.slow_suite import slow
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::ResourceWarning",  # sockets and files of Ray's own
     "ignore:.*Ray state API:DeprecationWarning",
 )
-HERE = ("127.0.0.1", "127.0.0.1")
 
 
 def same(one: Propagation, other: Propagation) -> bool:
@@ -31,6 +31,11 @@ def test_tasks_give_the_bits_of_one_process_and_fetch_what_they_need(tmp_path: P
             there = propagate(graph, 2, tasks, folder=tmp_path / "there", block_bytes=size)
             assert len(there.computed) > 2
             assert same(there, here)
+            embedded = [
+                encode(graph, network_of(7, 33, 17), who, folder=tmp_path / name, block_bytes=size)
+                for name, who in (("here", None), ("there", tasks))
+            ]
+            assert same_bits(*map(rows_in, embedded))
             if kind != "sparse":
                 assert all(done.fetched == needed(graph, there, done) for done in there.computed)
 
@@ -47,7 +52,7 @@ def needed(graph: Graph, made: Propagation, done: BlockDone) -> int:
 def test_two_nodes_and_the_death_of_one(tmp_path: Path) -> None:
     graph = wide_graph(nodes=2000)
     here = propagate(graph, 2, folder=tmp_path / "here", block_bytes=10 * SMALL)
-    with two_nodes(tmp_path, HERE) as (address, second), RayBlocks(address) as tasks:
+    with two_nodes(tmp_path) as (address, second), RayBlocks(address) as tasks:
 
         class Killed:
             blocks = 0

@@ -11,10 +11,12 @@ from time import monotonic, sleep
 from typing import Any
 
 import pytest
+from performance.networks import Host, reached_from_here
 
 from nodegraft.base.errors import StoreError
 from nodegraft.service.tokens import Scope, Tokens
 from nodegraft.store.store import Store
+from tests.networks import or_skip
 from tests.service.running import Running, free_port
 from tests.service.served import asked, lesson
 from tests.slow_suite import slow
@@ -90,72 +92,19 @@ def test_a_place_of_objects_is_of_one_store_and_may_be_away(
         store.predict()
 
 
-NAMES = ("nodegraft-a", "nodegraft-b")
-
-
-def ip(*command: str, check: bool = True) -> None:
-    subprocess.run([shutil.which("ip") or "", *command], check=check, capture_output=True)
-
-
-def near(place: int) -> str:
-    return f"10.213.{place}.1"
-
-
-def far(place: int) -> str:
-    return f"10.213.{place}.2"
-
-
 @contextmanager
-def networks() -> Iterator[None]:
-    """A network for each of two hosts, with a way to here and none to each other."""
-    if os.geteuid() or not shutil.which("ip"):
-        pytest.skip("networks of their own take root and the program ip")
-    try:
-        for place, name in enumerate(NAMES):
-            ip("netns", "add", name)
-            ip("link", "add", f"ng{place}", "type", "veth", "peer", "name", "eth0", "netns", name)
-            ip("address", "add", f"{near(place)}/24", "dev", f"ng{place}")
-            ip("link", "set", f"ng{place}", "up")
-            ip("-n", name, "address", "add", f"{far(place)}/24", "dev", "eth0")
-            ip("-n", name, "link", "set", "eth0", "up")
-    except subprocess.CalledProcessError as error:
-        remove_networks()
-        pytest.skip(f"no networks of their own can be made here: {error.stderr.decode()}")
-    try:
-        yield
-    finally:
-        remove_networks()
-
-
-def remove_networks() -> None:
-    for name in NAMES:
-        # Their links go with them.
-        ip("netns", "delete", name, check=False)
-
-
-@contextmanager
-def host(number: int, place: Path, port: int) -> Iterator[Running]:
+def service(host: Host, place: Path, port: int) -> Iterator[Running]:
     """A service from the command line, in the network of one host."""
     code = "from nodegraft.cli.entry import main; main()"
-    command = [
-        "ip",
-        "netns",
-        "exec",
-        NAMES[number],
-        sys.executable,
-        "-c",
-        code,
-        "serve",
-        str(place),
-    ]
-    told = {**os.environ, **s3.environment(near(number), port)}
+    command = [*host.within, sys.executable, "-c", code, "serve", str(place)]
+    told = {**os.environ, **s3.environment(host.peer, port)}
     with (
         (place / "log").open("wb") as log,
-        subprocess.Popen([*command, "--host", far(number)], env=told, stderr=log) as process,
+        subprocess.Popen([*command, "--host", host.address], env=told, stderr=log) as process,
     ):
         try:
-            s3.wait_for((far(number), 8000))
-            yield Running(process.pid, 8000, far(number))
+            s3.wait_for((host.address, 8000))
+            yield Running(process.pid, 8000, host.address)
         finally:
             process.kill()
 
@@ -163,24 +112,26 @@ def host(number: int, place: Path, port: int) -> Iterator[Running]:
 @slow
 def test_hosts_in_networks_of_their_own(tmp_path: Path) -> None:
     port, place = free_port(), tmp_path / "shop"
-    hosts = ",".join(map(near, range(2)))
     with (
-        networks(),
+        or_skip(reached_from_here()) as hosts,
         s3.running(port, "0.0.0.0"),  # noqa: S104
         s3.reached(port),
-        postgresql.running(hosts) as server,
+        postgresql.running(",".join(one.peer for one in hosts)) as server,
     ):
         name = server.new_database()
         store, new = made(place, method="graft", database=server.url(name), objects=OBJECTS)
         store.close()
         secret = Tokens(place).add("tests", Scope.ADMIN)
         other = other_host(place)
-        for number, one in enumerate((place, other)):
+        for host, one in zip(hosts, (place, other), strict=True):
             settings = (one / "store.json").read_text()
             (one / "store.json").chmod(0o644)
-            (one / "store.json").write_text(settings.replace(str(server.folder), near(number)))
+            (one / "store.json").write_text(settings.replace(str(server.folder), host.peer))
         bearer = {"Authorization": f"Bearer {secret}"}
-        with host(0, place, port) as first, host(1, other, port) as second:
+        with (
+            service(hosts[0], place, port) as first,
+            service(hosts[1], other, port) as second,
+        ):
             path = "/v1/classes?promote=1"
             assert first.ask("POST", path, lesson(new), **bearer)[0] == 201
 

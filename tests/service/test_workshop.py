@@ -7,13 +7,18 @@ from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
 import pytest
 
 from nodegraft.base.errors import StoreError
 from nodegraft.service.teaching import fulfilled
+from nodegraft.service.workshop import Workshop
+from nodegraft.store import preview
 from nodegraft.store.request import Request
 from nodegraft.store.rows import Version
 from nodegraft.store.store import Store
+from nodegraft.tables.read import read_graph
 from tests.service.running import Running, free_port, running, started
 from tests.service.served import asked, lesson
 
@@ -67,6 +72,47 @@ def test_a_workshop_ends_with_its_service(shop: Path) -> None:
             break
         sleep(0.02)
     assert monotonic() - began < 10
+
+
+def test_what_a_growth_made_stale_is_made_while_nobody_wants_anything(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Of a large graph the comparison before and after a growth looks at a part only.
+    monkeypatch.setattr(preview, "SAMPLE", 50)
+    for name in ("here", "workshop"):
+        make_of_lists(tmp_path / name)
+    with Store.open(tmp_path / "here") as store:
+        growing(store)
+        assert clearing(store) > 0
+    workshop = Workshop.beside(tmp_path / "workshop")
+    assert workshop is not None
+    workshop.do(growing)
+    sleep(1.0)
+    assert workshop.do(clearing) == 0
+    workshop.close()
+
+
+def make_of_lists(place: Path, nodes: int = 2000) -> None:
+    draws = np.random.default_rng(0)
+    rows = draws.standard_normal((nodes, 4)).tolist()
+    source, target = draws.integers(nodes, size=(2, 3 * nodes))
+    graph = read_graph(
+        pa.table({"key": np.arange(nodes), "x": rows}),
+        pa.table({"source": source, "target": target}),
+        features="x",
+    )
+    Store.init(place, graph, {"a": list(range(20)), "b": list(range(20, 40))}).close()
+
+
+def growing(store: Store) -> None:
+    # Asking for all makes layers, of which growth makes a part stale.
+    state = store.state()
+    state.answers(state.graph.rows)
+    store.grow(edges=pa.table({"source": [0, 1], "target": [900, 901]}))
+
+
+def clearing(store: Store) -> int:
+    return store.clear_stale(10**6).rows
 
 
 def test_what_another_process_did_meanwhile_is_found(shop: Path, new: New) -> None:

@@ -65,8 +65,9 @@ class GraphTooLargeError(NodegraftError):
     def __init__(self, needed: int, available: int) -> None:
         super().__init__(
             "This method trains on the whole graph at once, which would take about "
-            f"{needed / 1e9:,.1f} GB of memory; {available / 1e9:,.1f} GB are free. Use a method "
-            "in closed form, which reads a graph in pieces: graft, sgc-mean, sgc-ridge or sgc-lda."
+            f"{needed / 1e9:,.1f} GB of memory; {available / 1e9:,.1f} GB are free. Train it on "
+            "a part, graph.view(rows), and let it answer about all; or use a method in closed "
+            "form, which reads a graph in pieces: graft, sgc-mean, sgc-ridge or sgc-lda."
         )
 
 

@@ -20,6 +20,7 @@ from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView
 from nodegraft.methods.templates.episodic import Episodic
 from nodegraft.model.learned import learned
+from nodegraft.nn.encoders.encoder import Encoder
 from nodegraft.nn.encoders.gcn import GCN
 from nodegraft.streams.curriculum import Curriculum
 from nodegraft.training.learners.maml import MAML, AdaptedModel, InnerLoop
@@ -93,6 +94,10 @@ class MetaGNN(Episodic[MAML]):
     def embedding(self, view: GraphView, rows: NDArray[np.int64]) -> Tensor:
         """The adapted encoder's output."""
         return self.network().embed_adapted(view, rows, self.adapted_)
+
+    def answering_encoder(self) -> Encoder:
+        """The adapted encoder."""
+        return self.network().adapted_encoder(self.adapted_)
 
     def new_network(self, encoder: GCN) -> MAML:
         """The encoder inside its inner loop."""

@@ -121,7 +121,7 @@ def _serve(connection: Connection) -> None:
         except (EOFError, ConnectionError):
             return
         try:
-            if opened is None or opened[0] != files:
+            if opened is None or opened[0].target != files.target:
                 opened = files, files.open()
             connection.send(opened[1].compute(block))
         except Exception as error:

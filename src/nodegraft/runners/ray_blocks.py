@@ -19,6 +19,7 @@ from nodegraft.graph.algebra.operator import multiply
 from nodegraft.graph.blocks.executor import LayerWork
 from nodegraft.graph.blocks.journal import BlockDone
 from nodegraft.graph.blocks.layer_files import LayerFiles
+from nodegraft.graph.blocks.row_map import RowMap
 from nodegraft.runners.ray_cluster import RETRIES, RayRunner
 
 with extra("ray", package="ray", purpose="A Ray cluster"):
@@ -97,7 +98,8 @@ class Parts:
             self._take.remote(self._part(part), sources[slice(*cuts[part : part + 2])] - first)
             for part, first in zip(needed, self._bounds[needed], strict=True)
         ]
-        made, fetched = self._spread.remote(matrix, needed.index(block), *taken)
+        then, first = self._work.then, self._work.target.bounds[block]
+        made, fetched = self._spread.remote(matrix, then, first, needed.index(block), *taken)
         return made, fetched
 
     def _part(self, part: int) -> Any:
@@ -111,8 +113,11 @@ def _take(part: Matrix, rows: IntArray) -> Matrix:
     return part[rows]
 
 
-def _spread(matrix: "csr_array[Any]", own: int, *taken: Matrix) -> tuple[Matrix, int]:
+def _spread(
+    matrix: "csr_array[Any]", then: RowMap | None, first: int, own: int, *taken: Matrix
+) -> tuple[Matrix, int]:
     torch.set_num_threads(1)
     fetched = sum(nbytes(rows) for place, rows in enumerate(taken) if place != own)
     sources = vstack(taken, format="csr") if is_sparse(taken[0]) else np.concatenate(taken)
-    return multiply(matrix, sources), fetched
+    rows = multiply(matrix, sources)
+    return rows if then is None else then(rows, first), fetched

@@ -3,6 +3,7 @@
 Learning keeps the interpreter busy, and in one process all who ask would wait for it.
 """
 
+import logging
 import os
 import signal
 import sys
@@ -18,7 +19,12 @@ from nodegraft.service.errors import told
 from nodegraft.service.http_error import HttpError, unexpected
 from nodegraft.store.store import Store
 
+STALE_ROWS = 250_000
+"""So many rows that growth made stale are made at most, when nobody wants anything."""
+
 Value = TypeVar("Value")
+
+LOG = logging.getLogger("nodegraft.service")
 
 
 class Workshop:
@@ -81,8 +87,17 @@ def _work_until_the_end(place: Path, line: "Connection[Any, Any]") -> NoReturn:
         with Store.open(place) as store:
             while True:
                 line.send(_outcome(line.recv(), store))
+                _clear(store, line)
     finally:
         os._exit(0)
+
+
+def _clear(store: Store, line: "Connection[Any, Any]") -> None:
+    """What a growth made stale is made while nobody wants anything: the next change is sooner."""
+    cleared = store.clear_stale(STALE_ROWS, until=line.poll)
+    if cleared.rows:
+        told = {"rows": cleared.rows, "rows_per_second": round(cleared.rate)}
+        LOG.info("stale rows were made anew", extra={"told": told})
 
 
 def _outcome(work: Callable[[Store], Any], store: Store) -> tuple[bool, Any]:

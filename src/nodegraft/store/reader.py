@@ -1,6 +1,6 @@
 """A store as its readers know it: which versions there are, and what they answer."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from itertools import chain, islice, repeat
 from pathlib import Path
@@ -18,6 +18,7 @@ from nodegraft.store.settings import journal_in, settings_in
 
 if TYPE_CHECKING:
     from nodegraft.evaluation.confusion import ConfusionMatrix
+    from nodegraft.graph.clearing import Cleared
     from nodegraft.graph.graph import Graph
     from nodegraft.store.answers import Answers
     from nodegraft.store.card import Card
@@ -135,6 +136,18 @@ class StoreReader:
         """
         found = self._journal.version(self.champion if version is None else version)
         return self._state(found)
+
+    def clear_stale(self, most: int, until: Callable[[], bool] = lambda: False) -> "Cleared":
+        """After :meth:`grow`, work out what it made stale before the next change needs it.
+
+        Rows of spread features near new edges are others; whoever needs one makes it. This makes
+        them while there is nothing else to do, of the versions that this process has at hand.
+
+        Args:
+            most: They take memory, so make at most about so many rows.
+            until: Is asked every few thousand rows; it ends when this is true.
+        """
+        return self._states.clear_stale(most, until)
 
     def graph(self, version: int | None = None) -> "Graph":
         """The graph of a version, without its model.

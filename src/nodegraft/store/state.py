@@ -1,5 +1,6 @@
 """What a version of a store is: a graph, labels, and the model that they make."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,6 +12,7 @@ from nodegraft.base.errors import CheckpointError, StoreError
 from nodegraft.base.events import SILENT, Listener
 from nodegraft.base.memo import Memo
 from nodegraft.graph.algebra.matrix import IntArray
+from nodegraft.graph.clearing import Cleared, clear_stale
 from nodegraft.graph.graph import Graph
 from nodegraft.model.capability import Capability
 from nodegraft.model.checkpoint import unpack_model
@@ -213,6 +215,19 @@ class States:
         }:
             raise CheckpointError("The model of this version was taught by other labels than it.")
         return State(self.graph(names.graph), labels, model)
+
+    def clear_stale(self, most: int, until: Callable[[], bool]) -> Cleared:
+        """Of the states at hand, see :meth:`nodegraft.Store.clear_stale`.
+
+        Args:
+            most: At most about so many rows.
+            until: Ends it.
+        """
+        done = Cleared()
+        for state in self._states.values():
+            more = clear_stale(state.graph, most - done.rows, until)
+            done = Cleared(done.rows + more.rows, done.seconds + more.seconds)
+        return done
 
     def class_names(self, labels: str) -> list[str]:
         """The classes that labels are of; their nodes are not read.

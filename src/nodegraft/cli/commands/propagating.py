@@ -18,6 +18,13 @@ if TYPE_CHECKING:
 def propagate(
     graph: Annotated[Path, typer.Argument(help="A folder that `nodegraft build` wrote.")],
     hops: Annotated[int, typer.Option(min=1, help="How many steps along edges.")] = 2,
+    model: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="A saved model whose encoder embeds all nodes instead; --hops is its own.",
+        ),
+    ] = None,
     workers: Annotated[int, typer.Option(min=1, help="How many processes compute.")] = 1,
     ray: Annotated[
         str | None,
@@ -32,6 +39,8 @@ def propagate(
 
     from nodegraft.cli.display.store import Steps
     from nodegraft.graph.blocks import propagate as blocks
+    from nodegraft.methods.templates.in_blocks import encode_for
+    from nodegraft.model.registry import load_model
     from nodegraft.tables.storage import load_graph
 
     loaded, console = load_graph(graph), Console()
@@ -43,14 +52,19 @@ def propagate(
     try:
         with Steps(console) as steps, _executor(ray, workers) as executor:
             steps.say("preparing")
-            made = blocks.propagate(loaded, hops, executor, listener=steps)
+            if model is None:
+                spread = blocks.propagate(loaded, hops, executor, listener=steps)
+                computed, place = spread.computed, spread.folder.place
+            else:
+                embedded = encode_for(load_model(model), loaded, executor, listener=steps)
+                computed, place = embedded.computed, embedded.place
     except KeyboardInterrupt:
         raise NodegraftError("Stopped. The same command goes on from here.") from None
-    fetched = sum(block.fetched for block in made.computed)
+    fetched = sum(block.fetched for block in computed)
     travelled = f", {fetched / 1e6:,.0f} MB fetched from other parts" if ray is not None else ""
-    blocks_made = counted(len(made.computed), "block")
+    blocks_made = counted(len(computed), "block")
     console.print(f"{blocks_made} computed{travelled}", highlight=False)
-    console.print(f"layers: {made.folder.place}", highlight=False, soft_wrap=True, markup=False)
+    console.print(f"layers: {place}", highlight=False, soft_wrap=True, markup=False)
 
 
 def _executor(ray: str | None, workers: int) -> "AbstractContextManager[BlockExecutor | None]":

@@ -156,10 +156,13 @@ class PropagatedFeatures:
         made = 0
         for power in sorted(self._some):
             with self._lock:
-                some = self._some[power].stale[: most - made]
-            made += some.size
+                layer = self._some[power]
+                some = layer.stale[: most - made]
             if some.size:
                 self._power(power, some)
+                # One that is full keeps no more of them; one that is whole now has all.
+                is_partial = self._some.get(power) is layer
+                made += some.size - (layer.num_missing(some) if is_partial else 0)
         return made
 
     def _whole(self, power: int) -> Stored:

@@ -12,11 +12,12 @@ from nodegraft.graph.algebra.matrix import Matrix
 from nodegraft.graph.algebra.row_blocks import spread_rows
 from nodegraft.graph.blocks.journal import BlockDone
 from nodegraft.graph.blocks.layer_files import LayerFiles
+from nodegraft.graph.blocks.row_map import RowMap
 
 
 @dataclass(frozen=True)
 class LayerWork:
-    """A layer that is to be computed: S times the one before."""
+    """A layer that is to be computed: S times the one before, each row mapped where one asks."""
 
     adjacency: Adjacency
     """The edges."""
@@ -36,15 +37,18 @@ class LayerWork:
     before: LayerFiles | None = None
     """Where the layer before was written, in the same blocks; None for the features."""
 
+    then: RowMap | None = None
+    """What becomes of each row of the product; None to leave it as it is."""
+
     def compute(self, block: int) -> BlockDone:
         """Compute and write one block.
 
         Args:
             block: Its number.
         """
-        between = self.target.between(block)
-        rows = spread_rows(self.adjacency, self.roots, self.source, *between)
-        return self.target.write(block, rows)
+        start, stop = self.target.between(block)
+        rows = spread_rows(self.adjacency, self.roots, self.source, start, stop)
+        return self.target.write(block, rows if self.then is None else self.then(rows, start))
 
 
 class BlockExecutor(Protocol):

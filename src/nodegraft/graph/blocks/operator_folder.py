@@ -16,6 +16,7 @@ from nodegraft.graph.algebra.adjacency import Adjacency
 from nodegraft.graph.algebra.matrix import Matrix, is_sparse
 from nodegraft.graph.blocks.dense_rows import DenseRows
 from nodegraft.graph.blocks.layer_files import LayerFiles
+from nodegraft.graph.blocks.row_map import RowNetwork
 from nodegraft.graph.blocks.sparse_rows import SparseRows
 
 LAYOUT = "layout.json"
@@ -70,7 +71,17 @@ class OperatorFolder:
             power: Which one.
             bounds: Where blocks begin, if nobody wrote before.
         """
-        return LayerFiles(self._rows(power), self._agreed(bounds))
+        return LayerFiles(self._rows(power), self.agreed(bounds))
+
+    def encoded(self, network: RowNetwork, number: int) -> DenseRows:
+        """Where a layer of a network is, which may have any width.
+
+        Args:
+            network: The network, with its weights.
+            number: Which layer, from 0.
+        """
+        width = network.widths[number]
+        return DenseRows(self.place / network.name / str(number), (self.shape[0], width))
 
     def roots(self, adjacency: Adjacency) -> NDArray[np.float32]:
         """Inverse roots of all degrees, mapped: one file for all processes.
@@ -92,11 +103,12 @@ class OperatorFolder:
         mapped: NDArray[np.float32] = np.load(path, mmap_mode="r")
         return mapped
 
-    def _rows(self, power: int) -> DenseRows | SparseRows:
-        kind = SparseRows if self.sparse else DenseRows
-        return kind(self.place / str(power), self.shape)
+    def agreed(self, bounds: list[int]) -> tuple[int, ...]:
+        """Where blocks begin, in all layers.
 
-    def _agreed(self, bounds: list[int]) -> tuple[int, ...]:
+        Args:
+            bounds: Where they begin if nobody wrote before.
+        """
         folder = WriteOnceFolder(self.place)
         folder.write(LAYOUT, json.dumps({"bounds": bounds}).encode())
         try:
@@ -107,3 +119,7 @@ class OperatorFolder:
                 f"made again. ({error})"
             ) from error
         return agreed
+
+    def _rows(self, power: int) -> DenseRows | SparseRows:
+        kind = SparseRows if self.sparse else DenseRows
+        return kind(self.place / str(power), self.shape)

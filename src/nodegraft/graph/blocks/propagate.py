@@ -10,7 +10,8 @@ from nodegraft.base.events import SILENT, Listener
 from nodegraft.graph.algebra.matrix import Matrix, is_sparse
 from nodegraft.graph.algebra.row_blocks import block_bounds
 from nodegraft.graph.algebra.stacked import in_one_piece
-from nodegraft.graph.blocks.executor import BlockExecutor, LayerWork, ThisProcess
+from nodegraft.graph.blocks.executor import BlockExecutor, LayerWork
+from nodegraft.graph.blocks.filling import fill, fill_here
 from nodegraft.graph.blocks.journal import BlockDone
 from nodegraft.graph.blocks.operator_folder import OperatorFolder
 from nodegraft.graph.view import GraphView
@@ -68,11 +69,8 @@ def propagate(
         if complete is None:
             missing = tuple(target.missing())
             work = LayerWork(adjacency, roots, layer, target, missing, before)
-            there = target.num_blocks - len(missing)
-            for count, block in enumerate((executor or ThisProcess()).run(work), start=1):
-                done.append(block)
-                listener.step(f"hop {power}", there + count, target.num_blocks)
-            complete = target.finish()
+            complete, made = fill(work, executor, listener, f"hop {power}")
+            done += made
         layer, before = complete, target
     return Propagation(kept, tuple(done))
 
@@ -85,6 +83,4 @@ def _wide(kept: OperatorFolder, features: Matrix, bounds: list[int]) -> Matrix:
     if wide is not None:
         return wide
     target = kept.files(0, bounds)
-    for block in target.missing():
-        target.write(block, features[slice(*target.between(block))])
-    return target.finish()
+    return fill_here(target, lambda *rows: features[slice(*rows)], SILENT, "single precision")[0]

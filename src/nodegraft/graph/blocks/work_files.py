@@ -13,6 +13,7 @@ from nodegraft.graph.algebra.adjacency import Adjacency
 from nodegraft.graph.algebra.matrix import Matrix, is_sparse
 from nodegraft.graph.blocks.executor import LayerWork
 from nodegraft.graph.blocks.layer_files import LayerFiles
+from nodegraft.graph.blocks.row_map import RowMap
 
 CSR = ("data", "indices", "indptr")
 
@@ -68,7 +69,10 @@ class WorkFiles:
     """Where the rows go."""
 
     columns: int
-    """How many columns a row has."""
+    """How many columns a row of the layer before has."""
+
+    then: RowMap | None
+    """What becomes of each row; small enough to be sent along."""
 
     @classmethod
     def of(cls, work: LayerWork, scratch: Path) -> "WorkFiles":
@@ -87,13 +91,14 @@ class WorkFiles:
         else:
             arrays["source"] = work.source
         files = {name: ArrayFile.of(one, scratch / f"{name}.npy") for name, one in arrays.items()}
-        return cls(files, work.target, int(work.source.shape[1]))
+        return cls(files, work.target, int(work.source.shape[1]), work.then)
 
     def open(self) -> LayerWork:
         """The work, on mapped arrays."""
         arrays = {name: file.open() for name, file in self.arrays.items()}
         edges = Adjacency(arrays["indptr"], arrays["indices"], arrays.get("weights"))
-        return LayerWork(edges, arrays["roots"], self._source(arrays), self.target, ())
+        source = self._source(arrays)
+        return LayerWork(edges, arrays["roots"], source, self.target, (), then=self.then)
 
     def _source(self, arrays: dict[str, NDArray[Any]]) -> Matrix:
         if "source" in arrays:

@@ -36,6 +36,10 @@ class Encoding(Pretrained):
         encoder.load_state_dict(self.encoder_)
         return encoder
 
+    def answering_encoder(self) -> Encoder:
+        """The encoder as it was last trained."""
+        return self.encoder()
+
     @torch.no_grad()
     def embedding(self, view: GraphView, rows: NDArray[np.int64]) -> Tensor:
         """The encoder's output, from the neighbourhood of these rows alone."""

@@ -19,6 +19,7 @@ from nodegraft.graph.view import GraphView
 from nodegraft.methods.templates.pretrained import Pretrained
 from nodegraft.model.learned import learned
 from nodegraft.model.method import Method
+from nodegraft.nn.encoders.encoder import Encoder
 from nodegraft.nn.encoders.gcn import GCN
 from nodegraft.streams.curriculum import Curriculum
 from nodegraft.training.learners.learner import Learner
@@ -102,6 +103,10 @@ class Episodic(Pretrained, Method, Generic[Network]):
         network = self.new_network(self.new_encoder(features))
         network.load_state_dict(self.network_)
         return network
+
+    def answering_encoder(self) -> Encoder:
+        """The encoder inside the network."""
+        return self.network().encoder
 
     # The two kinds of practice.
 

@@ -1,5 +1,6 @@
 """What methods with a pre-trained graph encoder share: its sizes and how it is trained."""
 
+from abc import abstractmethod
 from dataclasses import dataclass
 
 from torch import Tensor
@@ -51,6 +52,10 @@ class Pretrained(Hooks):
             features: How many numbers a feature row has.
         """
         return self.gcn(features)
+
+    @abstractmethod
+    def answering_encoder(self) -> Encoder:
+        """The encoder that embeds the nodes which are asked about, as it was last trained."""
 
     def gcn(self, features: int, last_relu: bool = False) -> GCN:
         """The paper's encoder with fresh weights.

@@ -7,6 +7,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from nodegraft.graph.algebra.matrix import Matrix
+from nodegraft.graph.blocks.encode import kept_encoding
+from nodegraft.graph.blocks.row_map import RowNetwork
 from nodegraft.graph.neighbourhood import Neighbourhood
 from nodegraft.graph.view import GraphView
 
@@ -39,11 +42,19 @@ class Encoder(nn.Module):
         """
         raise NotImplementedError
 
+    def row_network(self) -> RowNetwork | None:
+        """The same without dropout, so that all nodes can be embedded in blocks; None where a layer
+        does more than spread rows by S and map each."""
+        return None
+
 
 def embed_rows(
     network: Callable[[Neighbourhood], Tensor], view: GraphView, rows: NDArray[np.int64], hops: int
 ) -> Tensor:
     """What a network says of rows in any order, repeats included, from their neighbourhood.
+
+    Where :func:`~nodegraft.graph.blocks.encode.encode` has worked it out for all nodes of a graph
+    on disk, rows are read from there, unless gradients are asked for.
 
     Args:
         network: Gives one row of numbers for each node at the centre of a neighbourhood.
@@ -51,8 +62,18 @@ def embed_rows(
         rows: Row numbers of the nodes; the result has their order.
         hops: How many steps along edges the network needs to see, one for each layer.
     """
+    if isinstance(network, Encoder) and not torch.is_grad_enabled():
+        kept = _kept(network, view)
+        if kept is not None:
+            return torch.from_numpy(kept[view.positions(rows)])
     neighbourhood, places = view.around(rows, hops)
     return network(neighbourhood)[torch.from_numpy(places)]
+
+
+def _kept(encoder: Encoder, view: GraphView) -> Matrix | None:
+    # Weights are hashed only for graphs that have a place for what is worked out.
+    network = encoder.row_network() if view.kept_layers() is not None else None
+    return None if network is None else kept_encoding(view, network)
 
 
 def apply_dropout(hidden: Tensor, rate: float, generator: np.random.Generator | None) -> Tensor:

@@ -6,6 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from nodegraft.graph.blocks.row_map import RowMap, RowNetwork
 from nodegraft.graph.neighbourhood import Neighbourhood
 from nodegraft.nn.encoders.encoder import Encoder, apply_dropout
 
@@ -62,3 +63,10 @@ class GCN(Encoder):
             hidden = neighbourhood.hops[layer] @ (hidden @ self.weights[layer])
             hidden = hidden + self.biases[layer]
         return hidden.relu() if self.last_relu else hidden
+
+    def row_network(self) -> RowNetwork:
+        """The weights of a layer come before its product with S, its bias behind it."""
+        first, *weights = (weight.detach().numpy() for weight in self.weights)
+        *biases, last = (bias.detach().numpy() for bias in self.biases)
+        inner = [RowMap(bias, True, weight) for bias, weight in zip(biases, weights, strict=True)]
+        return RowNetwork((RowMap(weight=first), *inner, RowMap(last, self.last_relu)), len(first))

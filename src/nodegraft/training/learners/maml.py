@@ -1,7 +1,7 @@
 """Model-agnostic meta-learning of a graph encoder: weights from which few steps are enough."""
 
+from copy import deepcopy
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 import torch
@@ -158,7 +158,17 @@ class MAML(Learner[AdaptedModel]):
             rows: Row numbers of the nodes, in any order; the result has the same.
             weights: What :meth:`adapt` gave.
         """
-        return embed_rows(partial(self._hidden, weights), view, rows, self.encoder.hops)
+        return embed_rows(self.adapted_encoder(weights), view, rows, self.encoder.hops)
+
+    def adapted_encoder(self, weights: Weights) -> Encoder:
+        """A copy of the encoder with other weights, which are not to be trained further.
+
+        Args:
+            weights: What :meth:`adapt` gave.
+        """
+        encoder = deepcopy(self.encoder).requires_grad_(False)
+        encoder.load_state_dict({name: one for name, one in weights.items() if name != HEAD})
+        return encoder
 
     @torch.enable_grad()
     def adapt(

@@ -1,0 +1,125 @@
+"""What a trained network says of every node, computed layer by layer in blocks, kept on disk."""
+
+import shutil
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+
+from nodegraft.base.errors import ParameterError
+from nodegraft.base.events import SILENT, Listener
+from nodegraft.graph.algebra.matrix import Matrix
+from nodegraft.graph.algebra.row_blocks import block_bounds
+from nodegraft.graph.algebra.stacked import in_one_piece
+from nodegraft.graph.blocks.executor import BlockExecutor, LayerWork
+from nodegraft.graph.blocks.filling import fill, fill_here
+from nodegraft.graph.blocks.journal import BlockDone
+from nodegraft.graph.blocks.layer_files import LayerFiles
+from nodegraft.graph.blocks.operator_folder import OperatorFolder
+from nodegraft.graph.blocks.row_map import RowNetwork
+from nodegraft.graph.view import GraphView
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """What was done, and where it lies."""
+
+    place: Path
+    """The folder of the last layer."""
+
+    computed: tuple[BlockDone, ...]
+    """The blocks that had been missing, of all layers."""
+
+
+def kept_encoding(
+    view: GraphView, network: RowNetwork, folder: Path | None = None
+) -> Matrix | None:
+    """What the network says of every node, mapped; None as long as it is not complete.
+
+    Args:
+        view: A whole graph.
+        network: The network, with its weights.
+        folder: Where it is kept; None for the place that a graph on disk has for it.
+    """
+    kept = view.kept_layers(folder)
+    return None if kept is None else kept.encoded(network, len(network.maps) - 1).matrix()
+
+
+def encode(
+    view: GraphView,
+    network: RowNetwork,
+    executor: BlockExecutor | None = None,
+    *,
+    folder: Path | None = None,
+    block_bytes: int | None = None,
+    listener: Listener = SILENT,
+) -> Encoded:
+    r"""Compute a network's output for all nodes and keep it on disk.
+
+    With :math:`H_0 = m_0(X)` and :math:`H_l = m_l(S H_{l-1})` each layer is finished for all nodes
+    before the next is begun: no block sees more than its own rows of S and the layer before, which
+    is mapped. Blocks are journalled, and whoever starts again after a cut goes on from there, as in
+    :func:`~nodegraft.graph.blocks.propagate.propagate`. When the last layer is complete the others
+    are deleted.
+
+    Args:
+        view: A whole graph, or one :meth:`~nodegraft.Graph.weighing` its kinds of edges.
+        network: The network, with its weights.
+        executor: Who computes the blocks; None for this process. The product of features and first
+            weights, which needs no neighbours, is always computed in this one.
+        folder: Where to keep it; None for the place that a graph on disk has for it.
+        block_bytes: About how much memory a block may take; None for 64 MiB. It is settled for a
+            folder by whoever begins.
+        listener: Told of every block that is done.
+    """
+    kept = view.kept_layers(folder)
+    if kept is None:
+        raise ParameterError(
+            "Embeddings are kept for whole graphs as they were built, in a folder: a graph in "
+            "memory has none of its own, so name one (folder=...)."
+        )
+    if network.features != view.num_features:
+        raise ParameterError(
+            f"The network takes {network.features} features, and the graph has {view.num_features}."
+        )
+    last = kept.encoded(network, len(network.maps) - 1)
+    done = list[BlockDone]()
+    if last.matrix() is None:
+        done = _layers(view, network, kept, executor, block_bytes, listener)
+    for number in range(len(network.maps) - 1):
+        shutil.rmtree(kept.encoded(network, number).place, ignore_errors=True)
+    return Encoded(last.place, tuple(done))
+
+
+def _layers(
+    view: GraphView,
+    network: RowNetwork,
+    kept: OperatorFolder,
+    executor: BlockExecutor | None,
+    block_bytes: int | None,
+    listener: Listener,
+) -> list[BlockDone]:
+    """Compute what is missing of each layer, one after the other."""
+    edges, features = view._adjacency, in_one_piece(view._store.feature_matrix)
+    # Of a block in hand the rows before a map and those behind it are in memory.
+    widest = max(map(sum, pairwise((0, *network.widths))))
+    room = np.broadcast_to(np.float32(0), (view.num_nodes, widest))
+    bounds, roots = kept.agreed(block_bounds(edges, room, block_bytes)), kept.roots(edges)
+    first, *others = network.maps
+    target, done = LayerFiles(kept.encoded(network, 0), bounds), list[BlockDone]()
+    layer = target.rows.matrix()
+    if layer is None:
+        layer, done = fill_here(
+            target, lambda start, stop: first(features[start:stop], start), listener, "layer 0"
+        )
+    for number, one in enumerate(others, start=1):
+        before, target = target, LayerFiles(kept.encoded(network, number), bounds)
+        complete = target.rows.matrix()
+        if complete is None:
+            missing = tuple(target.missing())
+            work = LayerWork(edges, roots, layer, target, missing, before, one)
+            complete, made = fill(work, executor, listener, f"layer {number}")
+            done += made
+        layer = complete
+    return done

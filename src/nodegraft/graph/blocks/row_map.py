@@ -1,0 +1,98 @@
+"""What a layer of a network does to each row by itself, whoever its neighbours are."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from nodegraft.base.hashing import HashPart, content_hash
+from nodegraft.graph.algebra.matrix import FloatArray, Matrix, is_sparse
+from nodegraft.graph.algebra.operator import multiply
+
+TOGETHER = 1024
+"""So many rows go through the dense kernel at once, never more or fewer."""
+
+
+@dataclass(frozen=True, eq=False)
+class RowMap:
+    r"""Of a row :math:`h` it makes :math:`\max(h + b, 0) \, W`; each part may be left out.
+
+    >>> halved = RowMap(bias=np.array([-1.0], "f4"), relu=True, weight=np.array([[0.5]], "f4"))
+    >>> halved(np.array([[3.0], [0.0]], "f4"), first=0).tolist()
+    [[1.0], [0.0]]
+    """
+
+    bias: NDArray[np.float32] | None = None
+    """What is added (:math:`b`)."""
+
+    relu: bool = False
+    """Whether negative numbers become 0."""
+
+    weight: NDArray[np.float32] | None = None
+    """What rows are multiplied by, inputs by outputs (:math:`W`)."""
+
+    def __call__(self, rows: Matrix, first: int) -> FloatArray:
+        """The rows that come out; one has the same bits in whatever block it comes.
+
+        Args:
+            rows: Consecutive rows, perhaps mapped; sparse ones only where a weight comes first.
+            first: The number of the first one in its layer.
+        """
+        if is_sparse(rows):
+            product: FloatArray = multiply(rows, self.weight)
+            return product
+        width = rows.shape[1] if self.weight is None else self.weight.shape[1]
+        made = np.empty((rows.shape[0], width), dtype=np.float32)
+        # A kernel may treat a row by its place among the others, and by how many these are. So a
+        # row always stands in the same place of a batch of the same size, zeros for whoever lacks.
+        for start in range(-(first % TOGETHER), rows.shape[0], TOGETHER):
+            here = slice(max(start, 0), start + TOGETHER)
+            batch = torch.zeros(TOGETHER, rows.shape[1])
+            some = batch[here.start - start :][: len(rows[here])]
+            some.numpy()[:] = rows[here]
+            made[here] = self._batch(batch)[here.start - start :][: len(some)]
+        return made
+
+    @torch.no_grad()
+    def _batch(self, batch: torch.Tensor) -> FloatArray:
+        if self.bias is not None:
+            batch += torch.from_numpy(self.bias)
+        if self.relu:
+            batch.relu_()
+        if self.weight is not None:
+            batch = batch @ torch.from_numpy(self.weight)
+        numbers: FloatArray = batch.numpy()
+        return numbers
+
+    @property
+    def parts(self) -> list[HashPart]:
+        """All that it is, for a hash."""
+        arrays = (self.bias, self.weight)
+        return [int(self.relu), *("none" if part is None else part for part in arrays)]
+
+
+@dataclass(frozen=True, eq=False)
+class RowNetwork:
+    r"""A network whose layers only spread rows by :math:`S` and map each: features go through the
+    first map, and what comes out is spread before each further one."""
+
+    maps: tuple[RowMap, ...]
+    """One more than there are hops."""
+
+    features: int
+    """How many columns the features have."""
+
+    @cached_property
+    def name(self) -> str:
+        """The same for the same weights."""
+        return content_hash(*(part for one in self.maps for part in one.parts))
+
+    @property
+    def widths(self) -> tuple[int, ...]:
+        """How many columns come out of each map."""
+        widths = [self.features]
+        for one in self.maps:
+            widths.append(widths[-1] if one.weight is None else one.weight.shape[1])
+        return tuple(widths[1:])
