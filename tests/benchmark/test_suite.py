@@ -12,13 +12,14 @@ from nodegraft.methods.sgc_mean import SGCMean
 from nodegraft.model.registry import REGISTRY as METHODS
 
 SMALL = {"nodes": 300, "classes": 8}
+SYNTHETIC = {"dataset": "synthetic", "set": SMALL}
 DOCUMENT: dict[str, Any] = {
     "title": "A suite",
     "arrival": "with-class",
     "tables": ["overview"],
     "seeds": [0, 1],
     "protocols": ["strict", "published"],
-    "datasets": [{"dataset": "synthetic", "set": SMALL}],
+    "datasets": [SYNTHETIC],
     "methods": [
         {"method": "sgc-mean"},
         {"name": "one hop", "method": "sgc-mean", "set": {"hops": 1}, "protocols": ["strict"]},
@@ -261,6 +262,10 @@ def test_eight_and_eight_point_zero_are_one_job() -> None:
     ("change", "message"),
     [
         ({"seeds": []}, "needs 'seeds'"),
+        (
+            {"methods": [{"method": "graft", "datasets": [{**SYNTHETIC, "seeds": [5]}]}]},
+            "give seeds to the method",
+        ),
         ({"seeds": [0, 0]}, "seed 0 comes twice"),
         ({"datasets": ["synthetic", "synthetic"]}, "comes twice"),
         ({"methods": [{"method": "graft", "datasets": ["gentooo"]}]}, "to run on 'gentooo'"),

@@ -51,3 +51,15 @@ def test_a_layer_that_keeps_no_more_rows_does_not_keep_it_going(
     larger, slices = graph.grow(edges=EDGES), count()
     assert clear_stale(larger, until=lambda: next(slices) > 100).rows == 0
     assert next(slices) < 10
+
+
+def test_clearing_is_no_reason_to_make_all_rows() -> None:
+    graph = wide_graph(nodes=3000)
+    graph.propagated(np.arange(5), 2)
+    cleared = 0
+    for turn in range(100):
+        graph = graph.grow(edges=[(one, 150 + turn + one) for one in range(5)])
+        cleared += clear_stale(graph).rows
+    assert cleared > 3000
+    (layers,) = graph._propagated.values()
+    assert layers._some[1].num_missing(graph.rows) > 1000

@@ -80,8 +80,23 @@ def test_whoever_starts_again_goes_on_and_leaves_the_last_layer(tmp_path: Path) 
     blocks = len(truth.computed) // 3
     assert len(made.computed) == blocks - 4
     assert same_bits(kept_encoding(graph, network), rows_in(truth))
-    assert [one.name for one in made.place.parent.iterdir()] == ["2"]
+    assert sorted(one.name for one in made.place.parent.iterdir()) == ["2", "layout.json"]
     assert not encode(graph, network).computed
+
+
+@pytest.mark.parametrize("layer", ["1", "2"])
+def test_whoever_comes_second_finds_all_of_it_made(layer: str, tmp_path: Path) -> None:
+    class Overtaken(ThisProcess):
+        def run(self, work: LayerWork):  # type: ignore[no-untyped-def]
+            for count, done in enumerate(super().run(work)):
+                if count == 1 and work.target.place.name == layer:
+                    encode(graph, network)
+                yield done
+
+    graph, network = placed(wide_graph(), tmp_path / "graph"), network_of(7, 6, 4)
+    truth = encode(graph, network, folder=tmp_path / "whole", block_bytes=SMALL)
+    made = encode(graph, network, Overtaken(), block_bytes=SMALL)
+    assert same_bits(rows_in(made), rows_in(truth))
 
 
 def test_other_weights_and_other_operators_are_kept_apart(tmp_path: Path) -> None:

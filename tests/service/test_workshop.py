@@ -12,9 +12,11 @@ import pyarrow as pa
 import pytest
 
 from nodegraft.base.errors import StoreError
+from nodegraft.graph.clearing import Cleared
+from nodegraft.graph.graph import Graph
 from nodegraft.service.teaching import fulfilled
 from nodegraft.service.workshop import Workshop
-from nodegraft.store import preview
+from nodegraft.store import preview, state
 from nodegraft.store.request import Request
 from nodegraft.store.rows import Version
 from nodegraft.store.store import Store
@@ -90,6 +92,42 @@ def test_what_a_growth_made_stale_is_made_while_nobody_wants_anything(
     sleep(1.0)
     assert workshop.do(clearing) == 0
     workshop.close()
+
+
+def test_a_clearing_that_fails_ends_no_workshop(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise MemoryError
+
+    make_of_lists(tmp_path / "store")
+    monkeypatch.setattr(Store, "clear_stale", full)
+    workshop = Workshop.beside(tmp_path / "store")
+    assert workshop is not None
+    assert [workshop.do(number), workshop.do(number)] == [1, 1]
+    workshop.close()
+
+
+def test_the_latest_version_is_cleared_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_of_lists(tmp_path / "store")
+    cleared = list[int]()
+
+    def told(graph: Graph, most: int, until: object) -> Cleared:
+        cleared.append(graph.num_edges)
+        return Cleared()
+
+    monkeypatch.setattr(state, "clear_stale", told)
+    with Store.open(tmp_path / "store") as store:
+        growing(store)
+        store.clear_stale(100)
+    assert len(cleared) > 1
+    assert cleared == sorted(cleared, reverse=True)
+
+
+def number(store: Store) -> int:
+    return store.version().number
 
 
 def make_of_lists(place: Path, nodes: int = 2000) -> None:

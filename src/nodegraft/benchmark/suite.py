@@ -253,6 +253,11 @@ def _check_own_datasets(method: SuiteMethod, datasets: Sequence[SuiteDataset]) -
                 f"{method.method} is to run on {_dataset(one).dataset!r}, which is not among the "
                 "suite's datasets with these options."
             )
+        if _dataset(one).seeds is not None:
+            raise ParameterError(
+                f"{method.method} is to run on some seeds of {_dataset(one).dataset!r}: give seeds "
+                "to the method, or to the suite's dataset."
+            )
 
 
 def _tuned(folder: Path, name: str) -> Mapping[str, Mapping[str, Any]]:

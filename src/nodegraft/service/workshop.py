@@ -94,7 +94,12 @@ def _work_until_the_end(place: Path, line: "Connection[Any, Any]") -> NoReturn:
 
 def _clear(store: Store, line: "Connection[Any, Any]") -> None:
     """What a growth made stale is made while nobody wants anything: the next change is sooner."""
-    cleared = store.clear_stale(STALE_ROWS, until=line.poll)
+    try:
+        cleared = store.clear_stale(STALE_ROWS, until=line.poll)
+    except Exception:
+        # Answers are the same without, and the next change must find somebody.
+        LOG.exception("stale rows could not be made anew")
+        return
     if cleared.rows:
         told = {"rows": cleared.rows, "rows_per_second": round(cleared.rate)}
         LOG.info("stale rows were made anew", extra={"told": told})

@@ -224,7 +224,8 @@ class States:
             until: Ends it.
         """
         done = Cleared()
-        for state in self._states.values():
+        # The latest first: what is made of an earlier graph does not reach those grown from it.
+        for state in reversed(list(self._states.values())):
             more = clear_stale(state.graph, most - done.rows, until)
             done = Cleared(done.rows + more.rows, done.seconds + more.seconds)
         return done

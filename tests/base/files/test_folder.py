@@ -69,6 +69,7 @@ def test_a_file_that_is_taken_in_is_linked_whole_and_counts_as_new(tmp_path: Pat
 def test_what_cannot_be_linked_is_copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source = tmp_path / "source"
     source.write_bytes(b"numbers")
+    source.chmod(0o600)
     linked = Path.hardlink_to
 
     def refused(place: Path, target: Path) -> None:
@@ -80,4 +81,7 @@ def test_what_cannot_be_linked_is_copied(tmp_path: Path, monkeypatch: pytest.Mon
     folder = WriteOnceFolder(tmp_path / "folder")
     assert [folder.adopt("a", source), folder.adopt("a", source)] == [True, False]
     assert folder.read("a") == b"numbers"
+    place = folder.local_path("a")
+    assert place is not None
+    assert stat.S_IMODE(place.stat().st_mode) == 0o400
     assert list(folder.files()) == ["a"]

@@ -209,7 +209,8 @@ def _link(place: Path, content: bytes, mode: int) -> None:
 
 def _copied(source: Path, place: Path) -> bool:
     try:
-        with _drafted(place, READABLE) as draft:
+        with _drafted(place, source.stat().st_mode & READABLE) as draft:
+            draft.touch(PRIVATE)
             shutil.copyfile(source, draft)
     except FileExistsError:
         return False

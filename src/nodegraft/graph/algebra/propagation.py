@@ -1,6 +1,7 @@
 """X, SX, S²X … : features spread over the graph, with nothing to train."""
 
 from collections.abc import Callable
+from functools import partial
 from itertools import pairwise
 from threading import RLock
 from typing import Protocol
@@ -156,13 +157,16 @@ class PropagatedFeatures:
         made = 0
         for power in sorted(self._some):
             with self._lock:
-                layer = self._some[power]
+                layer = self._some.get(power)
+                if layer is None:
+                    # Somebody who asked has made all of it meanwhile.
+                    continue
                 some = layer.stale[: most - made]
-            if some.size:
-                self._power(power, some)
-                # One that is full keeps no more of them; one that is whole now has all.
-                is_partial = self._some.get(power) is layer
-                made += some.size - (layer.num_missing(some) if is_partial else 0)
+                if some.size:
+                    # Not as for who asks: it is no reason to make all rows.
+                    layer.take(some, partial(self._hop, power))
+                    # One that is full keeps no more of them.
+                    made += some.size - layer.num_missing(some)
         return made
 
     def _whole(self, power: int) -> Stored:

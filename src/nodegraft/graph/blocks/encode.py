@@ -1,15 +1,15 @@
 """What a trained network says of every node, computed layer by layer in blocks, kept on disk."""
 
 import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 
-from nodegraft.base.errors import ParameterError
+from nodegraft.base.errors import NodegraftError, ParameterError
 from nodegraft.base.events import SILENT, Listener
-from nodegraft.graph.algebra.matrix import Matrix
+from nodegraft.graph.algebra.matrix import Matrix, is_sparse, nbytes
 from nodegraft.graph.algebra.row_blocks import block_bounds
 from nodegraft.graph.algebra.stacked import in_one_piece
 from nodegraft.graph.blocks.executor import BlockExecutor, LayerWork
@@ -86,7 +86,12 @@ def encode(
     last = kept.encoded(network, len(network.maps) - 1)
     done = list[BlockDone]()
     if last.matrix() is None:
-        done = _layers(view, network, kept, executor, block_bytes, listener)
+        try:
+            done = _layers(view, network, kept, executor, block_bytes, listener)
+        except (FileNotFoundError, NodegraftError):
+            # Who else was at it has ended first, and deleted the layers before the last.
+            if last.matrix() is None:
+                raise
     for number in range(len(network.maps) - 1):
         shutil.rmtree(kept.encoded(network, number).place, ignore_errors=True)
     return Encoded(last.place, tuple(done))
@@ -104,8 +109,12 @@ def _layers(
     edges, features = view._adjacency, in_one_piece(view._store.feature_matrix)
     # Of a block in hand the rows before a map and those behind it are in memory.
     widest = max(map(sum, pairwise((0, *network.widths))))
+    if is_sparse(features):
+        # Rows of features are copied for the first map.
+        widest = max(widest, nbytes(features) // (4 * max(view.num_nodes, 1)))
     room = np.broadcast_to(np.float32(0), (view.num_nodes, widest))
-    bounds, roots = kept.agreed(block_bounds(edges, room, block_bytes)), kept.roots(edges)
+    own = replace(kept, place=kept.place / network.name)
+    bounds, roots = own.agreed(block_bounds(edges, room, block_bytes)), kept.roots(edges)
     first, *others = network.maps
     target, done = LayerFiles(kept.encoded(network, 0), bounds), list[BlockDone]()
     layer = target.rows.matrix()
