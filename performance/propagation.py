@@ -17,7 +17,7 @@ from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack
 from itertools import count, pairwise
 from multiprocessing import get_context
-from os import cpu_count, getloadavg
+from os import cpu_count, getloadavg, getpid
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
@@ -25,11 +25,11 @@ from time import perf_counter
 from typing import NamedTuple
 
 import numpy as np
-import psutil
 import torch
 from numpy.lib.format import open_memmap
 from performance.anonymous_peak import AnonymousPeak
 from performance.partition_traffic import power_law
+from performance.process_family import processor_seconds
 
 from nodegraft.base.seeds import Seeds
 from nodegraft.graph.algebra.adjacency import Adjacency
@@ -84,26 +84,9 @@ def in_mapped_files(graph: Graph, place: Path) -> None:
 
 def seconds(work: Callable[[], object]) -> Seconds:
     """Time one call."""
-    start, used = perf_counter(), processor_seconds()
+    start, used = perf_counter(), processor_seconds(getpid())
     work()
-    return Seconds(perf_counter() - start, processor_seconds() - used)
-
-
-def processor_seconds() -> float:
-    """Of this process and all that it started and that still run."""
-    this = psutil.Process()
-    # Ray's helpers come and go; those that compute stay until the end.
-    times = [process_times(one) for one in (this, *this.children(recursive=True))]
-    return sum(times)
-
-
-def process_times(process: psutil.Process) -> float:
-    """Of one process; none, if it has ended."""
-    try:
-        used = process.cpu_times()
-    except psutil.NoSuchProcess:
-        return 0.0
-    return float(used.user + used.system)
+    return Seconds(perf_counter() - start, processor_seconds(getpid()) - used)
 
 
 def peak_of_a_process(folder: Path) -> int:

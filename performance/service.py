@@ -22,9 +22,9 @@ from threading import Event, Thread
 from time import perf_counter, sleep
 
 import numpy as np
-import psutil
 import uvicorn
 from fastapi import FastAPI
+from performance.process_family import family, processor_seconds
 
 from nodegraft.datasets.templates.dataset import load_dataset
 from nodegraft.graph.keys import Key
@@ -142,12 +142,6 @@ def tell(what: str, took: np.ndarray) -> tuple[float, float]:
     return float(middle), float(last)
 
 
-def family(number: int) -> list[psutil.Process]:
-    """A process and those that it started."""
-    first = psutil.Process(number)
-    return [first, *first.children(recursive=True)]
-
-
 def memory(number: int) -> float:
     """MiB of a process and of those that it started; what they share is counted once."""
     return float(sum(one.memory_full_info().pss for one in family(number)) / 2**20)
@@ -157,7 +151,7 @@ def settle(number: int) -> None:
     """Wait until all workers have started: who has not yet is busy, and the others answer."""
     spent = -1.0
     while True:
-        now = sum(sum(one.cpu_times()[:2]) for one in family(number))
+        now = processor_seconds(number)
         if now - spent < 0.2:
             return
         spent = now

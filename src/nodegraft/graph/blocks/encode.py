@@ -116,19 +116,13 @@ def _layers(
     own = replace(kept, place=kept.place / network.name)
     bounds, roots = own.agreed(block_bounds(edges, room, block_bytes)), kept.roots(edges)
     first, *others = network.maps
-    target, done = LayerFiles(kept.encoded(network, 0), bounds), list[BlockDone]()
-    layer = target.rows.matrix()
-    if layer is None:
-        layer, done = fill_here(
-            target, lambda start, stop: first(features[start:stop], start), listener, "layer 0"
-        )
+    target = LayerFiles(kept.encoded(network, 0), bounds)
+    layer, done = fill_here(
+        target, lambda start, stop: first(features[start:stop], start), listener, "layer 0"
+    )
     for number, one in enumerate(others, start=1):
         before, target = target, LayerFiles(kept.encoded(network, number), bounds)
-        complete = target.rows.matrix()
-        if complete is None:
-            missing = tuple(target.missing())
-            work = LayerWork(edges, roots, layer, target, missing, before, one)
-            complete, made = fill(work, executor, listener, f"layer {number}")
-            done += made
-        layer = complete
+        work = LayerWork(edges, roots, layer, target, before=before, then=one)
+        layer, made = fill(work, executor, listener, f"layer {number}")
+        done += made
     return done

@@ -31,7 +31,7 @@ class LayerWork:
     target: LayerFiles
     """Where the rows go."""
 
-    blocks: tuple[int, ...]
+    blocks: tuple[int, ...] = ()
     """The numbers of the blocks that are missing."""
 
     before: LayerFiles | None = None

@@ -1,6 +1,7 @@
 """What is missing of a layer, computed and told of, block after block."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 
 from nodegraft.base.events import Listener
 from nodegraft.graph.algebra.matrix import Matrix
@@ -15,13 +16,16 @@ def fill(
     """The whole layer, and the blocks that had been missing.
 
     Args:
-        work: The layer.
+        work: The layer; its blocks are those that will be found missing.
         executor: Who computes the blocks; None for this process.
         listener: Told of every block that is done.
         stage: What the listener is told that this is.
     """
-    blocks = (executor or ThisProcess()).run(work)
-    return _told(work.target, len(work.blocks), blocks, listener, stage)
+
+    def computed(missing: Sequence[int]) -> Iterable[BlockDone]:
+        return (executor or ThisProcess()).run(replace(work, blocks=tuple(missing)))
+
+    return _filled(work.target, computed, listener, stage)
 
 
 def fill_here(
@@ -35,16 +39,25 @@ def fill_here(
         listener: Told of every block that is done.
         stage: What the listener is told that this is.
     """
-    missing = target.missing()
-    blocks = (target.write(block, make(*target.between(block))) for block in missing)
-    return _told(target, len(missing), blocks, listener, stage)
+
+    def computed(missing: Sequence[int]) -> Iterable[BlockDone]:
+        return (target.write(block, make(*target.between(block))) for block in missing)
+
+    return _filled(target, computed, listener, stage)
 
 
-def _told(
-    target: LayerFiles, missing: int, blocks: Iterable[BlockDone], listener: Listener, stage: str
+def _filled(
+    target: LayerFiles,
+    computed: Callable[[Sequence[int]], Iterable[BlockDone]],
+    listener: Listener,
+    stage: str,
 ) -> tuple[Matrix, list[BlockDone]]:
-    done, there = list[BlockDone](), target.num_blocks - missing
-    for block in blocks:
+    whole, done = target.rows.matrix(), list[BlockDone]()
+    if whole is not None:
+        return whole, done
+    missing = target.missing()
+    there = target.num_blocks - len(missing)
+    for block in computed(missing):
         done.append(block)
         listener.step(stage, there + len(done), target.num_blocks)
     return target.finish(), done

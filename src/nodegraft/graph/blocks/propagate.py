@@ -65,13 +65,11 @@ def propagate(
     roots, layer = kept.roots(adjacency), _wide(kept, features, bounds)
     before = None
     for power in range(1, hops + 1):
-        complete, target = kept.layer(power), kept.files(power, bounds)
-        if complete is None:
-            missing = tuple(target.missing())
-            work = LayerWork(adjacency, roots, layer, target, missing, before)
-            complete, made = fill(work, executor, listener, f"hop {power}")
-            done += made
-        layer, before = complete, target
+        target = kept.files(power, bounds)
+        work = LayerWork(adjacency, roots, layer, target, before=before)
+        layer, made = fill(work, executor, listener, f"hop {power}")
+        done += made
+        before = target
     return Propagation(kept, tuple(done))
 
 
@@ -79,8 +77,5 @@ def _wide(kept: OperatorFolder, features: Matrix, bounds: list[int]) -> Matrix:
     """The features in single precision; those in half precision are written out, once."""
     if is_sparse(features) or features.dtype == np.float32:
         return features
-    wide = kept.layer(0)
-    if wide is not None:
-        return wide
     target = kept.files(0, bounds)
     return fill_here(target, lambda *rows: features[slice(*rows)], SILENT, "single precision")[0]

@@ -98,7 +98,7 @@ class WorkFiles:
         arrays = {name: file.open() for name, file in self.arrays.items()}
         edges = Adjacency(arrays["indptr"], arrays["indices"], arrays.get("weights"))
         source = self._source(arrays)
-        return LayerWork(edges, arrays["roots"], source, self.target, (), then=self.then)
+        return LayerWork(edges, arrays["roots"], source, self.target, then=self.then)
 
     def _source(self, arrays: dict[str, NDArray[Any]]) -> Matrix:
         if "source" in arrays:
