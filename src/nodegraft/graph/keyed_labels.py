@@ -68,7 +68,7 @@ class KeyedLabels(Mapping[str, KeyArray]):
         """
         found = self._found
         if found is None or found[0] is not graph.identity or found[1] != limit:
-            rows = {name: _rows(graph, keys[:limit], name) for name, keys in self.items()}
+            rows = _rows(graph, {name: keys[:limit] for name, keys in self.items()})
             # One reference is put in place: of several threads the last one's stays.
             found = self._found = (graph.identity, limit, NodeLabels(rows))
         return found[2]
@@ -189,11 +189,17 @@ def _key_bytes(keys: KeyArray) -> int:
     return sum(array.nbytes for array in pack_keys(keys).values())
 
 
-def _rows(graph: NamesRows, keys: KeyArray, name: str) -> NDArray[np.int64]:
+def _rows(graph: NamesRows, labels: Mapping[str, KeyArray]) -> dict[str, NDArray[np.int64]]:
+    """Of all classes in one look-up."""
+    ends = np.cumsum([keys.size for keys in labels.values()])
     try:
-        return graph.rows_of(keys)
+        rows = graph.rows_of(_together(labels.values()))
     except UnknownNodeError as error:
-        raise MissingLabelsError(error.missing, name) from error
+        missing = set(error.missing)
+        name = next(name for name, keys in labels.items() if not missing.isdisjoint(keys.tolist()))
+        own = [key for key in error.missing if key in set(labels[name].tolist())]
+        raise MissingLabelsError(own, name) from error
+    return dict(zip(labels, np.split(rows, ends[:-1]), strict=True))
 
 
 def _told(again: list[Any], old: str, name: str) -> str:

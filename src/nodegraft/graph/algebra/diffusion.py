@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from nodegraft.base.files.bundle import Arrays
 from nodegraft.graph.algebra.adjacency import Adjacency
-from nodegraft.graph.algebra.local_walk import LocalWalks, Walk, places_in
+from nodegraft.graph.algebra.local_walk import FINENESS, LocalWalks, Rules, Walk, places_in
 from nodegraft.graph.algebra.matrix import IntArray, is_run
+from nodegraft.graph.algebra.walk_growth import grown_walks
 from nodegraft.graph.algebra.walk_shelf import WalkShelf
 from nodegraft.graph.stores.shelf import Shelf
 
@@ -36,6 +37,10 @@ takes many times as long as following walks. Results on record are of graphs wit
 
 CACHED_NUMBERS = 2**26
 """Numbers held at once, in a pass and for another time: a quarter of a gigabyte."""
+
+FOLLOWED_NUMBERS = 2**27
+"""Numbers held of how local walks came about: half a gigabyte. Walks beyond are followed anew when
+the graph grows."""
 
 MOST_SIDE_BY_SIDE = 32
 """Sets in one pass: with more, what walks over a small graph no longer stays in a core's cache, and
@@ -76,11 +81,13 @@ class Diffusion:
         self._adjacency = adjacency
         self._restarts, self._full_pass_entries = tuple(restarts), full_pass_entries
         self._shares = _shares_ended(restarts)
-        self._decay = 1.0 - min(restarts)
+        self._rules = Rules(
+            TOLERANCE, 1.0 - min(restarts), self._shares, FEWEST_STARTS, MOST_STARTS
+        )
         self._local = 2 * adjacency.num_edges > full_pass_entries
         place = (shelf or Shelf()).under("walks", list(restarts))
         # A pass over all of the same graph comes to other numbers.
-        self._shelf = WalkShelf(place, *(("local", [TOLERANCE]) if self._local else ()))
+        self._shelf = WalkShelf(place, *(("local", [TOLERANCE, FINENESS]) if self._local else ()))
         self._found: dict[bytes, Reached] = {}
         self._lasting: frozenset[bytes] = frozenset()
         """Sets that a model asked for last: what trials ask for must not drive them out."""
@@ -183,14 +190,15 @@ class Diffusion:
         kept = self._shelf.get(start)
         if kept is not None:
             return _reached(kept["nodes"], kept["mass"])
-        weight = float(np.clip(start.size, FEWEST_STARTS, MOST_STARTS))
-        walk = self._walks.walk(start, weight)
-        self._followed[start.tobytes()] = walk
+        walk = self._walks.walk(start)
+        held = sum(one.passing.size for one in self._followed.values())
+        if held + walk.passing.size <= FOLLOWED_NUMBERS:
+            self._followed[start.tobytes()] = walk
         return _reached(walk.nodes, walk.mass)
 
     @cached_property
     def _walks(self) -> LocalWalks:
-        return LocalWalks(self._adjacency, TOLERANCE, self._decay, self._shares)
+        return LocalWalks(self._adjacency, self._rules)
 
     def with_shelf(self, shelf: Shelf) -> "Diffusion":
         """The same with another shelf, and all that was met.
@@ -205,7 +213,7 @@ class Diffusion:
         return same
 
     def grown(self, adjacency: Adjacency, changed: IntArray, shelf: Shelf) -> "Diffusion":
-        """The same of a graph that has grown; sets whose walks are still the same are looked up.
+        """The same of a graph that has grown; of the walks of sets only what differs is followed.
 
         Args:
             adjacency: The edges now.
@@ -215,22 +223,19 @@ class Diffusion:
         child = Diffusion(adjacency, self._restarts, self._full_pass_entries, shelf)
         if not (self._local and child._local):
             return child
-        old = changed[changed < self._adjacency.num_nodes]
-        is_more = bool((self._adjacency.degrees(old) <= adjacency.degrees(old)).all())
         with self._lock:
             found, followed = dict(self._found), dict(self._followed)
             child._lasting = self._lasting
-        for name, reached in found.items():
-            if not places_in(reached[0], changed).size:
-                child._found[name] = reached
-                continue
-            walk = (
-                followed[name].grown(adjacency, changed) if name in followed and is_more else None
-            )
+        met = {name for name, (nodes, *_) in found.items() if places_in(nodes, changed).size}
+        child._found = {name: one for name, one in found.items() if name not in met}
+        child._followed = {name: one for name, one in followed.items() if name not in met}
+        again = [name for name in followed if name in met]
+        walks = [followed[name] for name in again]
+        made = grown_walks(walks, self._adjacency, adjacency, changed, self._rules)
+        for name, walk in zip(again, made, strict=True):
             if walk is not None:
                 child._found[name] = _reached(walk.nodes, walk.mass)
-                followed[name] = walk
-        child._followed = {name: one for name, one in followed.items() if name in child._found}
+                child._followed[name] = walk
         return child
 
 

@@ -1,5 +1,6 @@
 """Walks that look at no more of a graph than walkers reach, whatever its size."""
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -10,36 +11,86 @@ from nodegraft.graph.algebra.matrix import IntArray
 
 Floats = NDArray[np.float64]
 
+FINENESS = 64
+"""So many walkers for each edge of a node are followed from it at first, and more later. Their
+numbers are whole: sums of them are exact in any order, and what a growth adds or takes away can be
+followed alone, until it is less than a walker."""
+
 
 class Walk(NamedTuple):
     """Where walkers from one set of nodes came to."""
 
+    start: IntArray
+    """The set."""
+
     nodes: IntArray
     """The nodes met, ascending."""
+
+    passing: Floats | NDArray[np.float32]
+    """How many walkers are at each after every step: nodes x steps."""
 
     mass: NDArray[np.float32]
     """What is at each: restarts x nodes."""
 
+
+class Rules(NamedTuple):
+    """How far walkers are followed, and what they leave."""
+
+    tolerance: float
+    """They are followed from a node where they count for so much at each edge."""
+
+    decay: float
+    """How much less they count at each step."""
+
     ended: Floats
-    """How many walkers ended at each: the same but for the degree of the node."""
+    """Which share of walks ends at each step: restarts x steps."""
 
-    crossed: IntArray
-    """Nodes that walkers started or were followed from: nothing depends on others' edges, but the
-    degree that mass counts by, and whether a node has so few that it would be crossed, too."""
+    fewest: int
+    """Smaller sets count as if they had so many nodes."""
 
-    def grown(self, adjacency: Adjacency, changed: IntArray) -> "Walk | None":
-        """The same after growth, to the bit; None where another walk came to be.
+    most: int
+    """And larger ones."""
+
+    @property
+    def steps(self) -> int:
+        """At most."""
+        return int(self.ended.shape[1])
+
+    def least(self, step: int) -> float:
+        """How many walkers must be at a node, for each edge, to be followed.
 
         Args:
-            adjacency: The edges now.
-            changed: The nodes whose edges are others, none of which has fewer; ascending.
+            step: Which step of the walk.
         """
-        if places_in(self.crossed, changed).size:
-            return None
-        places = places_in(self.nodes, changed)
-        mass = self.mass.copy()
-        mass[:, places] = self.ended[:, places] / _roots(_sizes(adjacency, self.nodes[places])[1])
-        return self._replace(mass=mass)
+        return FINENESS / self.decay**step
+
+    def _walkers(self, starts: int) -> float:
+        """How many stand for all that a set of so many nodes has, if its nodes had no edges."""
+        return FINENESS * min(max(starts, self.fewest), self.most) / self.tolerance
+
+    def started(self, starts: int, roots: Floats) -> Floats:
+        """How many walkers start at some nodes of a set.
+
+        Args:
+            starts: How many nodes the set has.
+            roots: Of what all edges of each weigh.
+        """
+        return np.rint(self._walkers(starts) / starts * roots)
+
+    def mass(self, starts: int, steps: Iterable[Floats], roots: Floats) -> NDArray[np.float32]:
+        """What walkers leave: restarts x nodes.
+
+        Node by node, so that a node has the same in whatever company.
+
+        Args:
+            starts: How many nodes they start from.
+            steps: How many walkers are at each node after every step.
+            roots: Of what all edges of each node weigh.
+        """
+        total = np.zeros((len(self.ended), roots.size))
+        for shares, walkers in zip(self.ended.T / self._walkers(starts), steps, strict=False):
+            total += shares[:, None] * walkers
+        return (total / roots).astype(np.float32)
 
 
 class LocalWalks:
@@ -47,41 +98,34 @@ class LocalWalks:
 
     Args:
         adjacency: The edges.
-        tolerance: Walkers are followed from a node where they count for so much at each edge.
-        decay: How much less walkers count at each step.
-        ended: Which share of walks ends at each step: restarts x steps.
+        rules: How far, and what they leave.
     """
 
-    def __init__(self, adjacency: Adjacency, tolerance: float, decay: float, ended: Floats) -> None:
+    def __init__(self, adjacency: Adjacency, rules: Rules) -> None:
         self._adjacency = adjacency
-        self._tolerance = tolerance
-        self._decay = decay
-        self._ended = ended
+        self._rules = rules
         self._number = np.full(adjacency.num_nodes, -1, dtype=np.int32)
         """Of each node, in the walk that is followed just now."""
 
-    def walk(self, start: IntArray, weight: float) -> Walk:
+    def walk(self, start: IntArray) -> Walk:
         """Follow walkers.
 
         Args:
             start: Where walkers start from, evenly; each node once.
-            weight: How much all of them count at first, for whether they are followed.
         """
         met = _Met(self._adjacency, self._number)
         try:
             met.add(start)
-            walkers, steps = met.roots / start.size, list[Floats]()
-            while walkers.any() and len(steps) < self._ended.shape[1]:
+            walkers, steps = self._rules.started(start.size, met.roots), list[Floats]()
+            while walkers.any() and len(steps) < self._rules.steps:
                 steps.append(walkers)
-                walkers = met.step(walkers, self._tolerance / weight)
-                weight *= self._decay
-            nodes = np.sort(met.nodes)
-            order = self._number[nodes]
-            passing = np.stack([_widened(one, nodes.size) for one in steps])
-            ended = self._ended[:, : len(steps)] @ passing
-            mass = np.take((ended / met.roots).astype(np.float32), order, axis=1)
-            crossed = np.union1d(start, met.nodes[met.sources])
-            return Walk(nodes, mass, np.take(ended, order, axis=1), crossed)
+                walkers = met.step(walkers, self._rules.least(len(steps) - 1))
+            passing = np.stack([_widened(one, met.nodes.size) for one in steps], axis=1)
+            reached = np.flatnonzero(passing.any(axis=1))
+            order = reached[np.argsort(met.nodes[reached])]
+            passing = np.take(passing, order, axis=0)
+            mass = self._rules.mass(start.size, passing.T, met.roots[order])
+            return Walk(start, met.nodes[order], packed(passing), mass)
         finally:
             self._number[met.nodes] = -1
 
@@ -98,7 +142,7 @@ class _Met:
         self._weights = np.zeros(0)
         """The same, edges counted by their weight."""
         self._is_source = np.zeros(0, dtype=bool)
-        self.sources: IntArray = self.nodes
+        self._sources: IntArray = self.nodes
         """Those that walkers were followed from, by number."""
         self._counts: IntArray = self.nodes
         self._targets: IntArray = self.nodes
@@ -107,7 +151,8 @@ class _Met:
     @property
     def roots(self) -> Floats:
         """Of what all edges of each node weigh."""
-        return _roots(self._weights)
+        roots: Floats = np.sqrt(self._weights)
+        return roots
 
     def add(self, nodes: IntArray) -> None:
         """Number nodes that were not met before.
@@ -116,7 +161,7 @@ class _Met:
             nodes: Each once.
         """
         self._number[nodes] = np.arange(self.nodes.size, self.nodes.size + nodes.size)
-        edges, weights = _sizes(self._adjacency, nodes)
+        edges, weights = sizes(self._adjacency, nodes)
         self.nodes = np.concatenate((self.nodes, nodes))
         self._edges = np.concatenate((self._edges, edges))
         self._weights = np.concatenate((self._weights, weights))
@@ -129,15 +174,14 @@ class _Met:
             walkers: How many are at each node.
             least: They are followed where there are so many for each edge.
         """
-        followed = walkers >= least * self._edges[: walkers.size]
-        new = np.flatnonzero(followed & ~self._is_source[: walkers.size])
+        now = slice(walkers.size)
+        shares = np.zeros(self.nodes.size)
+        shares[now] = shares_sent(walkers, least, self._edges[now], self._weights[now])
+        new = np.flatnonzero((shares[now] > 0) & ~self._is_source[now])
         if new.size:
             self._look_around(new)
-        shares = np.zeros(self.nodes.size)
-        shares[: walkers.size][followed] = (walkers / self._weights[: walkers.size])[followed]
-        sent = np.repeat(shares[self.sources], self._counts)
-        if self._target_weights is not None:
-            sent *= self._target_weights
+            shares = _widened(shares, self.nodes.size)
+        sent = along_edges(np.repeat(shares[self._sources], self._counts), self._target_weights)
         return np.bincount(self._targets, sent, self.nodes.size) + shares
 
     def _look_around(self, sources: IntArray) -> None:
@@ -151,13 +195,57 @@ class _Met:
         self._number[fresh] = order
         self.add(fresh[np.take(self._number, fresh) == order])
         self._is_source[sources] = True
-        self.sources = np.concatenate((self.sources, sources))
+        self._sources = np.concatenate((self._sources, sources))
         self._counts = np.concatenate((self._counts, counts))
         self._targets = np.concatenate((self._targets, np.take(self._number, neighbours)))
         if weights is not None:
             before = self._target_weights
             known = weights if before is None else np.concatenate((before, weights))
             self._target_weights = known
+
+
+def packed(walkers: Floats) -> Floats | NDArray[np.float32]:
+    """The same numbers in half the memory, where that can hold them.
+
+    Args:
+        walkers: Whole numbers.
+    """
+    return walkers.astype(np.float32) if walkers.max(initial=0.0) <= 2**24 else walkers
+
+
+def shares_sent(walkers: Floats, least: float, edges: Floats, weights: Floats) -> Floats:
+    """How many walkers go from each node along an edge of weight 1; 0 where none is followed.
+
+    Args:
+        walkers: How many are at each node.
+        least: They are followed where there are so many for each edge.
+        edges: How many edges each node has, itself counted.
+        weights: What they weigh.
+    """
+    return np.where(walkers >= least * edges, np.rint(walkers / weights), 0.0)
+
+
+def along_edges(shares: Floats, weights: NDArray[np.float32] | None) -> Floats:
+    """How many walkers go along each edge.
+
+    Args:
+        shares: As if each weighed 1.
+        weights: What edges weigh; None for 1.
+    """
+    return shares if weights is None else np.rint(shares * weights)
+
+
+def sizes(adjacency: Adjacency, nodes: IntArray) -> tuple[Floats, Floats]:
+    """How many edges nodes have, themselves counted, and the same by weight.
+
+    Args:
+        adjacency: The edges.
+        nodes: Node numbers.
+    """
+    edges = adjacency.degrees(nodes).astype(np.float64) + 1.0
+    if not adjacency.is_weighted:
+        return edges, edges
+    return edges, (adjacency.weighted_degrees(nodes) + 1.0).astype(np.float64)
 
 
 def places_in(nodes: IntArray, some: IntArray) -> IntArray:
@@ -170,19 +258,6 @@ def places_in(nodes: IntArray, some: IntArray) -> IntArray:
     places = np.minimum(np.searchsorted(nodes, some), nodes.size - 1)
     found: IntArray = places[nodes[places] == some]
     return found
-
-
-def _sizes(adjacency: Adjacency, nodes: IntArray) -> tuple[Floats, Floats]:
-    """How many edges nodes have, themselves counted, and the same by weight."""
-    edges = adjacency.degrees(nodes).astype(np.float64) + 1.0
-    if not adjacency.is_weighted:
-        return edges, edges
-    return edges, (adjacency.weighted_degrees(nodes) + 1.0).astype(np.float64)
-
-
-def _roots(weights: Floats) -> Floats:
-    roots: Floats = np.sqrt(weights)
-    return roots
 
 
 def _widened(walkers: Floats, size: int) -> Floats:

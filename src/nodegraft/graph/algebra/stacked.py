@@ -55,15 +55,15 @@ class StackedRows:
             first = int(owners[0]) if owners.size else 0
             return take_rows(self.parts[first], rows - self._starts[first])
         chosen = [np.flatnonzero(owners == part) for part in range(len(self.parts))]
-        found = [
-            take_rows(part, rows[places] - start)
-            for part, places, start in zip(self.parts, chosen, self._starts, strict=False)
-        ]
-        if is_sparse(found[0]):
+        parts = list(zip(self.parts, chosen, self._starts, strict=False))
+        if is_sparse(self.parts[0]):
+            found = [take_rows(part, rows[places] - start) for part, places, start in parts]
             return csr_array(vstack(found, format="csr")[np.argsort(np.concatenate(chosen))])
-        taken = np.empty((rows.size, self.shape[1]), dtype=np.float32)
-        for places, some in zip(chosen, found, strict=True):
-            taken[places] = some
+        # The first part has most of them: any row of it where another's comes is cheaper than to
+        # put all in their places.
+        taken = take_rows(self.parts[0], np.minimum(rows, self._starts[1] - 1))
+        for part, places, start in parts[1:]:
+            taken[places] = take_rows(part, rows[places] - start)
         return taken
 
     def whole(self) -> Matrix:
