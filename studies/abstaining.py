@@ -101,7 +101,7 @@ def measure_missing(path: Path, data: str, graphs: Sequence[str], seeds: Sequenc
 
 def measured(data: Any, seed: int) -> Record:
     """One stream: the first, the middle and the last session, and classes never taught."""
-    stream = data.stream(seed=seed, arrival="with-class")
+    stream = data.stream(seed=seed)
     split = stream.split
     last = len(stream) - 1
     moments = {0: "first", (last + 1) // 2: "middle", last: "last"}
@@ -138,6 +138,7 @@ def evaluated(model: Graft, session: Session, split: ng.ClassSplit) -> Record:
         "by_answer": {
             "known": _accepted(said.take(said.answers < known)),
             "new": _accepted(said.take(said.answers >= known)),
+            "alike": every_answer_alike(said),
         },
         "as_in_graph": _accepted(said, as_in_graph(said, model.classes_, split)),
         "largest_class": largest_class(said, model.classes_, known),
@@ -193,6 +194,19 @@ def _accepted_at(said: Answers, level: float, weights: Floats) -> dict[str, floa
         "promised": _rounded(promised),
         "coverage": _rounded(coverage),
     }
+
+
+def every_answer_alike(said: Answers) -> Record:
+    """The mean over classes of the precision of what is accepted as this class."""
+    found: Record = {}
+    for level in LEVELS:
+        sure = said.take(said.sure >= level)
+        given = np.bincount(sure.answers)
+        right = np.bincount(sure.answers, sure.correct)
+        named = given > 0
+        precision = float((right[named] / given[named]).mean()) if named.any() else np.nan
+        found[f"{level:.2f}"] = {"precision": _rounded(precision)}
+    return found
 
 
 def _rounded(value: float) -> float | None:
@@ -378,6 +392,9 @@ def shortfall_table(graphs: Mapping[str, Sequence[Record]]) -> str:
         ),
         "kept, answers that name a new class": lambda last: _precision_at_first(
             last["by_answer"]["new"]
+        ),
+        "kept, every class that is named alike": lambda last: _precision_at_first(
+            last["by_answer"]["alike"]
         ),
         "kept, without the largest class": lambda last: _precision_at_first(
             last["largest_class"]["without_it"]
