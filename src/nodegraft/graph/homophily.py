@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nodegraft.graph.algebra.matrix import IntArray
+from nodegraft.graph.algebra.matrix import IntArray, located
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView
 
@@ -58,8 +58,8 @@ def homophily_of_kinds(view: GraphView, labels: NodeLabels) -> dict[str, Homophi
     def class_of(nodes: IntArray) -> IntArray:
         if not rows.size:
             return np.full(nodes.size, -1)
-        place = np.minimum(np.searchsorted(sorted_rows, nodes), sorted_rows.size - 1)
-        return np.where(sorted_rows[place] == nodes, classes[place], -1)
+        place, is_labelled = located(sorted_rows, nodes)
+        return np.where(is_labelled, classes[place], -1)
 
     found = {}
     for name in view.relations:

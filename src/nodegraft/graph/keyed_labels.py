@@ -191,15 +191,19 @@ def _key_bytes(keys: KeyArray) -> int:
 
 def _rows(graph: NamesRows, labels: Mapping[str, KeyArray]) -> dict[str, NDArray[np.int64]]:
     """Of all classes in one look-up."""
-    ends = np.cumsum([keys.size for keys in labels.values()])
+    ends = np.cumsum([0, *(keys.size for keys in labels.values())])
     try:
         rows = graph.rows_of(_together(labels.values()))
     except UnknownNodeError as error:
         missing = set(error.missing)
-        name = next(name for name, keys in labels.items() if not missing.isdisjoint(keys.tolist()))
-        own = [key for key in error.missing if key in set(labels[name].tolist())]
-        raise MissingLabelsError(own, name) from error
-    return dict(zip(labels, np.split(rows, ends[:-1]), strict=True))
+        for name, keys in labels.items():
+            own = [key for key in keys.tolist() if key in missing]
+            if own:
+                raise MissingLabelsError(own, name) from error
+        raise
+    return {
+        name: rows[start:stop] for name, start, stop in zip(labels, ends, ends[1:], strict=False)
+    }
 
 
 def _told(again: list[Any], old: str, name: str) -> str:

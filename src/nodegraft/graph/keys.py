@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nodegraft.base.errors import DataError, ParameterError, UnknownNodeError
-from nodegraft.graph.algebra.matrix import IntArray
+from nodegraft.graph.algebra.matrix import IntArray, located
 
 Key: TypeAlias = str | int
 KeyArray: TypeAlias = NDArray[Any]
@@ -86,8 +86,8 @@ class NodeKeys:
         if len(self) == 0:
             return np.full(asked.size, -1, dtype=np.int64)
         values, order = self._sorted
-        place = np.minimum(np.searchsorted(values, asked), len(self) - 1)
-        return np.where(whole & (values[place] == asked), order[place], -1).astype(np.int64)
+        place, is_there = located(values, asked)
+        return np.where(whole & is_there, order[place], -1).astype(np.int64)
 
     def at(self, rows: IntArray | Sequence[int]) -> list[Key]:
         """Keys of rows, in the given order.

@@ -142,6 +142,17 @@ def test_local_walks_miss_no_more_than_their_tolerance(
     assert (missing <= np.stack(allowed, axis=1) + ROUNDING).all()
 
 
+@pytest.mark.parametrize("scale", [1e-4, 1.0, 1e4, 1e9])
+def test_local_walks_come_as_far_whatever_edges_weigh(scale: float) -> None:
+    source, target = random_edges(NODES, 3 * NODES, seed=0)
+    drawn = np.random.default_rng(0).uniform(0.1, 4.0, 3 * NODES)
+    weights = (scale * drawn).astype(np.float32)
+    adjacency = Adjacency.from_edges(source, target, NODES, weights=weights)
+    _, whole = mass_of(Diffusion(adjacency, [RESTART]), STARTS, EVERYONE)
+    _, local = mass_of(Diffusion(adjacency, [RESTART], full_pass_entries=0), STARTS, EVERYONE)
+    np.testing.assert_allclose(local, whole, rtol=0.01)
+
+
 def test_a_coarse_tolerance_does_give_up_walkers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(diffusion, "TOLERANCE", 0.2)
     _, whole = mass_of(Diffusion(random_adjacency(0), [RESTART]), STARTS, EVERYONE)

@@ -15,7 +15,7 @@ def stack(sparse: bool) -> StackedRows:
 
 
 @pytest.mark.parametrize("sparse", [False, True])
-@pytest.mark.parametrize("asked", [[], [0], [39, 2, 2, 31, 36], [31, 30]])
+@pytest.mark.parametrize("asked", [[], [0], [39, 2, 2, 31, 36], [31, 30], [29, 30, 0, 28], [38, 39, 29, 36]])
 def test_rows_are_those_of_one_matrix(sparse: bool, asked: list[int]) -> None:
     rows = np.array(asked, dtype=np.int64)
     found = some_rows(stack(sparse), rows)
@@ -23,6 +23,11 @@ def test_rows_are_those_of_one_matrix(sparse: bool, asked: list[int]) -> None:
     assert found.dtype == np.float32
     assert holds_sparse(stack(sparse)) == sparse
     assert np.array_equal(dense(in_one_piece(stack(sparse))), ROWS)
+
+
+def test_a_part_may_be_empty() -> None:
+    stacked = StackedRows((ROWS[:0], ROWS[:30], ROWS[30:]))
+    assert np.array_equal(dense(stacked.take(np.array([31, 2, 39]))), ROWS[[31, 2, 39]])
 
 
 def test_what_was_there_is_not_copied() -> None:

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from nodegraft.graph.algebra import diffusion, walk_growth
 from nodegraft.graph.algebra.adjacency import Adjacency
 from nodegraft.graph.algebra.diffusion import Diffusion
-from nodegraft.graph.algebra.grown import changed_rows
+from nodegraft.graph.algebra.entries import both_ways
+from nodegraft.graph.algebra.grown import GrownAdjacency, changed_rows, with_edges
 from nodegraft.graph.algebra.matrix import IntArray
 from nodegraft.graph.stores.shelf import Shelf
 
@@ -34,6 +35,14 @@ class Edges:
         more = Edges.drawn(draws, self.nodes + int(draws.integers(3)), int(draws.integers(1, 6)))
         ends = np.concatenate((self.ends[:, stay], more.ends), axis=1)
         return Edges(ends, np.concatenate((self.weights[stay], more.weights)), more.nodes)
+
+    def beyond(self, earlier: "Edges", before: Adjacency) -> Adjacency:
+        """The same as a graph makes it: changed rows lie apart."""
+        known = earlier.weights.size
+        weights = self.weights[known:] if before.is_weighted else None
+        after = with_edges(before, both_ways(*self.ends[:, known:], weights), self.nodes)
+        assert isinstance(after, GrownAdjacency)
+        return after
 
     def adjacency(self, weighted: bool) -> Adjacency:
         weights = self.weights if weighted else None
@@ -81,8 +90,9 @@ def test_walks_after_growth_are_those_of_the_larger_graph(
     before = edges.adjacency(weighted)
     walks = walks_of(before, sets)
     for _ in range(3):
-        edges = edges.changed(draws, gone)
-        after = edges.adjacency(weighted)
+        more = edges.changed(draws, gone)
+        after = more.adjacency(weighted) if gone else more.beyond(edges, before)
+        edges = more
         walks, anew = grown(walks, before, after), walks_of(after, sets)
         assert_same(walks, anew, sets)
         before = after
@@ -135,14 +145,41 @@ def test_walks_for_which_there_is_no_room_are_followed_anew(
     before = edges.adjacency(weighted=False)
     after = edges.changed(np.random.default_rng(1), gone=0.0).adjacency(weighted=False)
     monkeypatch.setattr(walk_growth, "LARGEST_SHARE", 1.0)
-    sizes = [walk.passing.size for walk in walks_of(before, sets)._followed.values()]
-    monkeypatch.setattr(diffusion, "FOLLOWED_NUMBERS", sum(sizes[:2]))
+    sizes = [walk.passing.nbytes for walk in walks_of(before, sets)._followed.values()]
+    monkeypatch.setattr(diffusion, "FOLLOWED_BYTES", sum(sizes[:2]))
     walks = walks_of(before, sets)
     assert list(walks._followed) == [start.tobytes() for start in sets[:2]]
     later = grown(walks, before, after)
     assert len(later._found) == 2
     wanted = walks_of(after, sets).table(sets)
     np.testing.assert_array_equal(later.table(sets).totals, wanted.totals)
+
+
+def test_the_sets_of_a_model_find_the_room_that_earlier_ones_had(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    edges, sets = a_large_graph(1_000)
+    walks = walks_of(edges.adjacency(weighted=False), sets)
+    held = sum(walk.passing.nbytes for walk in walks._followed.values())
+    monkeypatch.setattr(diffusion, "FOLLOWED_BYTES", int(1.2 * held))
+    others = [start + 1 for start in sets[:-1]]
+    walks.table(others, lasting=True)
+    assert list(walks._followed) == [start.tobytes() for start in others]
+
+
+def test_a_walk_may_become_longer_by_growth(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By more than a step: there is no walk beside it that lasts as long."""
+    monkeypatch.setattr(walk_growth, "LARGEST_SHARE", 100.0)
+    monkeypatch.setattr(diffusion, "TOLERANCE", 0.3)
+    hub = np.stack((np.zeros(60, dtype=np.int64), np.arange(1, 61)))
+    before = Edges(hub, np.ones(60, dtype=np.float32), 62)
+    after = Edges(hub[:, :1], np.ones(1, dtype=np.float32), 62)
+    sets = [np.array([0])]
+    small, large = (edges.adjacency(weighted=False) for edges in (after, before))
+    walks, anew = walks_of(large, sets), walks_of(small, sets)
+    lengths = [some._followed[sets[0].tobytes()].passing.shape[1] for some in (walks, anew)]
+    assert lengths[1] > lengths[0] + 1
+    assert_same(grown(walks, large, small), anew, sets)
 
 
 def test_walkers_that_a_small_number_cannot_hold_are_still_counted(

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from nodegraft.base.files.bundle import Arrays
 from nodegraft.graph.algebra.adjacency import Adjacency
-from nodegraft.graph.algebra.local_walk import FINENESS, LocalWalks, Rules, Walk, places_in
-from nodegraft.graph.algebra.matrix import IntArray, is_run
+from nodegraft.graph.algebra.local_walk import FINENESS, LocalWalks, Rules, Walk
+from nodegraft.graph.algebra.matrix import IntArray, is_run, located
 from nodegraft.graph.algebra.walk_growth import grown_walks
 from nodegraft.graph.algebra.walk_shelf import WalkShelf
 from nodegraft.graph.stores.shelf import Shelf
@@ -38,9 +38,9 @@ takes many times as long as following walks. Results on record are of graphs wit
 CACHED_NUMBERS = 2**26
 """Numbers held at once, in a pass and for another time: a quarter of a gigabyte."""
 
-FOLLOWED_NUMBERS = 2**27
-"""Numbers held of how local walks came about: half a gigabyte. Walks beyond are followed anew when
-the graph grows."""
+FOLLOWED_BYTES = 2**29
+"""Held of how local walks came about: half a gigabyte. Walks beyond are followed anew when the
+graph grows."""
 
 MOST_SIDE_BY_SIDE = 32
 """Sets in one pass: with more, what walks over a small graph no longer stays in a core's cache, and
@@ -109,16 +109,17 @@ class Diffusion:
         asked = {start.tobytes(): start for start in starts}
         # Under a lock: what one thread needs must not be forgotten by another.
         with self._lock:
+            if lasting:
+                self._lasting = frozenset(asked)
+            needed = self._lasting | asked.keys()
+            self._followed = {name: walk for name, walk in self._followed.items() if name in needed}
             unknown = {name: start for name, start in asked.items() if name not in self._found}
             made = self._spread(list(unknown.values()))
             self._found |= dict(zip(unknown, made, strict=True))
             found = [self._found[start.tobytes()] for start in starts]
             if lasting:
-                self._lasting = frozenset(asked)
                 self._shelf.keep(asked, self._to_keep)
-            needed = self._lasting | asked.keys()
             self._forget(needed)
-            self._followed = {name: walk for name, walk in self._followed.items() if name in needed}
         return found
 
     def nearest(
@@ -191,8 +192,8 @@ class Diffusion:
         if kept is not None:
             return _reached(kept["nodes"], kept["mass"])
         walk = self._walks.walk(start)
-        held = sum(one.passing.size for one in self._followed.values())
-        if held + walk.passing.size <= FOLLOWED_NUMBERS:
+        held = sum(one.passing.nbytes for one in self._followed.values())
+        if held + walk.passing.nbytes <= FOLLOWED_BYTES:
             self._followed[start.tobytes()] = walk
         return _reached(walk.nodes, walk.mass)
 
@@ -226,7 +227,7 @@ class Diffusion:
         with self._lock:
             found, followed = dict(self._found), dict(self._followed)
             child._lasting = self._lasting
-        met = {name for name, (nodes, *_) in found.items() if places_in(nodes, changed).size}
+        met = {name for name, (nodes, *_) in found.items() if located(nodes, changed)[1].any()}
         child._found = {name: one for name, one in found.items() if name not in met}
         child._followed = {name: one for name, one in followed.items() if name not in met}
         again = [name for name in followed if name in met]
@@ -301,8 +302,8 @@ class WalkTable:
                 first, last = np.searchsorted(met, (nodes[0], nodes[-1] + 1))
                 yield met[first:last] - nodes[0], mass[:, first:last]
             else:
-                place = np.minimum(np.searchsorted(met, nodes), met.size - 1)
-                found = np.flatnonzero(met[place] == nodes)
+                place, is_met = located(met, nodes)
+                found = np.flatnonzero(is_met)
                 yield found, mass.take(place[found], axis=1)
 
     def shares(self, nodes: IntArray) -> NDArray[np.float64]:

@@ -13,8 +13,9 @@ Floats = NDArray[np.float64]
 
 FINENESS = 64
 """So many walkers for each edge of a node are followed from it at first, and more later. Their
-numbers are whole: sums of them are exact in any order, and what a growth adds or takes away can be
-followed alone, until it is less than a walker."""
+numbers are whole: sums of them are exact in any order (up to 2^53, which takes a node whose edges
+weigh 10^19), and what a growth adds or takes away can be followed alone, until it is less than a
+walker."""
 
 
 class Walk(NamedTuple):
@@ -75,7 +76,7 @@ class Rules(NamedTuple):
             starts: How many nodes the set has.
             roots: Of what all edges of each weigh.
         """
-        return np.rint(self._walkers(starts) / starts * roots)
+        return np.maximum(1.0, np.rint(self._walkers(starts) / starts * roots))
 
     def mass(self, starts: int, steps: Iterable[Floats], roots: Floats) -> NDArray[np.float32]:
         """What walkers leave: restarts x nodes.
@@ -182,7 +183,8 @@ class _Met:
             self._look_around(new)
             shares = _widened(shares, self.nodes.size)
         sent = along_edges(np.repeat(shares[self._sources], self._counts), self._target_weights)
-        return np.bincount(self._targets, sent, self.nodes.size) + shares
+        arrived: Floats = np.bincount(self._targets, sent, self.nodes.size)
+        return arrived + np.rint(shares)
 
     def _look_around(self, sources: IntArray) -> None:
         """Take in the edges of nodes from which nobody was followed before."""
@@ -216,13 +218,16 @@ def packed(walkers: Floats) -> Floats | NDArray[np.float32]:
 def shares_sent(walkers: Floats, least: float, edges: Floats, weights: Floats) -> Floats:
     """How many walkers go from each node along an edge of weight 1; 0 where none is followed.
 
+    As many along the mean edge as a whole number can say, whatever edges weigh.
+
     Args:
         walkers: How many are at each node.
         least: They are followed where there are so many for each edge.
         edges: How many edges each node has, itself counted.
         weights: What they weigh.
     """
-    return np.where(walkers >= least * edges, np.rint(walkers / weights), 0.0)
+    share = np.rint(walkers / edges) * (edges / weights)
+    return np.where(walkers >= least * edges, share, 0.0)
 
 
 def along_edges(shares: Floats, weights: NDArray[np.float32] | None) -> Floats:
@@ -246,18 +251,6 @@ def sizes(adjacency: Adjacency, nodes: IntArray) -> tuple[Floats, Floats]:
     if not adjacency.is_weighted:
         return edges, edges
     return edges, (adjacency.weighted_degrees(nodes) + 1.0).astype(np.float64)
-
-
-def places_in(nodes: IntArray, some: IntArray) -> IntArray:
-    """Where those of some nodes are that are among others.
-
-    Args:
-        nodes: The others, ascending.
-        some: Node numbers.
-    """
-    places = np.minimum(np.searchsorted(nodes, some), nodes.size - 1)
-    found: IntArray = places[nodes[places] == some]
-    return found
 
 
 def _widened(walkers: Floats, size: int) -> Floats:

@@ -38,8 +38,22 @@ def take_rows(matrix: Matrix, rows: IntArray) -> Matrix:
     """
     if is_sparse(matrix):
         return csr_array(matrix[rows], dtype=np.float32)
-    # Twice as fast as by index.
-    return np.asarray(np.take(matrix, rows, axis=0), dtype=np.float32)
+    return np.asarray(matrix[rows], dtype=np.float32)
+
+
+def located(ordered: IntArray, wanted: IntArray) -> tuple[IntArray, NDArray[np.bool_]]:
+    """Where numbers stand among others, and whether they do at all.
+
+    >>> place, is_there = located(np.array([2, 5, 9]), np.array([9, 3]))
+    >>> place[is_there].tolist(), is_there.tolist()
+    ([2], [True, False])
+
+    Args:
+        ordered: The others, ascending; at least one.
+        wanted: The numbers.
+    """
+    place = np.minimum(np.searchsorted(ordered, wanted), ordered.size - 1)
+    return place, ordered[place] == wanted
 
 
 def is_run(rows: IntArray) -> bool:

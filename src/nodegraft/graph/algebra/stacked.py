@@ -59,11 +59,13 @@ class StackedRows:
         if is_sparse(self.parts[0]):
             found = [take_rows(part, rows[places] - start) for part, places, start in parts]
             return csr_array(vstack(found, format="csr")[np.argsort(np.concatenate(chosen))])
-        # The first part has most of them: any row of it where another's comes is cheaper than to
-        # put all in their places.
-        taken = take_rows(self.parts[0], np.minimum(rows, self._starts[1] - 1))
-        for part, places, start in parts[1:]:
-            taken[places] = take_rows(part, rows[places] - start)
+        # Of the part that has most, a row also where another's comes: cheaper than to put all of
+        # them in their places.
+        most = max(range(len(parts)), key=lambda part: chosen[part].size)
+        part, _, start = parts[most]
+        taken = take_rows(part, np.clip(rows - start, 0, part.shape[0] - 1))
+        for other, places, start in parts[:most] + parts[most + 1 :]:
+            taken[places] = take_rows(other, rows[places] - start)
         return taken
 
     def whole(self) -> Matrix:

@@ -16,7 +16,7 @@ from nodegraft.graph.algebra.local_walk import (
     shares_sent,
     sizes,
 )
-from nodegraft.graph.algebra.matrix import IntArray
+from nodegraft.graph.algebra.matrix import IntArray, located
 
 LARGEST_SHARE = 0.2
 """Of the nodes that a walk meets: where more differ in a step, it is cheaper to follow it anew."""
@@ -130,8 +130,7 @@ class _Together:
         for walk, start, stop in zip(self._walks, ends, ends[1:], strict=False):
             if start < stop and step < walk.passing.shape[1]:
                 asked = nodes[start:stop]
-                place = np.minimum(np.searchsorted(walk.nodes, asked), walk.nodes.size - 1)
-                is_met = walk.nodes[place] == asked
+                place, is_met = located(walk.nodes, asked)
                 found[start:stop] = np.where(is_met, walk.passing[place, step], 0.0)
         return found
 
@@ -143,7 +142,8 @@ class _Together:
         counts, targets, weights = adjacency.weighted_neighbours(nodes)
         along = along_edges(np.repeat(shares, counts), weights)
         reached = np.repeat(places - nodes, counts) + targets
-        return Difference(np.concatenate((reached, places)), np.concatenate((along, shares)))
+        stay = np.rint(shares)
+        return Difference(np.concatenate((reached, places)), np.concatenate((along, stay)))
 
     def _summed(self, parts: Sequence[Difference]) -> Difference:
         """As one, of the walks that are worth it."""
@@ -172,8 +172,7 @@ class _Together:
         parts = [slice(*np.searchsorted(one.places, (first, last))) for one in steps]
         met = [one.places[part] - first for one, part in zip(steps, parts, strict=True)]
         touched = _distinct(nodes[self._is_changed[nodes]], *met)
-        place = np.minimum(np.searchsorted(nodes, touched), nodes.size - 1)
-        old = nodes[place] == touched
+        place, old = located(nodes, touched)
         longest = max(length, *(step + 1 for step, some in enumerate(met) if some.size), 0)
         passing = np.zeros((touched.size, longest))
         passing[old, :length] = walk.passing[place[old]]
