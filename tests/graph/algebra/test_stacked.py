@@ -15,7 +15,9 @@ def stack(sparse: bool) -> StackedRows:
 
 
 @pytest.mark.parametrize("sparse", [False, True])
-@pytest.mark.parametrize("asked", [[], [0], [39, 2, 2, 31, 36], [31, 30], [29, 30, 0, 28], [38, 39, 29, 36]])
+@pytest.mark.parametrize(
+    "asked", [[], [0], [39, 2, 2, 31, 36], [31, 30], [29, 30, 0, 28], [38, 39, 29, 36]]
+)
 def test_rows_are_those_of_one_matrix(sparse: bool, asked: list[int]) -> None:
     rows = np.array(asked, dtype=np.int64)
     found = some_rows(stack(sparse), rows)

@@ -183,8 +183,8 @@ class _Met:
             self._look_around(new)
             shares = _widened(shares, self.nodes.size)
         sent = along_edges(np.repeat(shares[self._sources], self._counts), self._target_weights)
-        arrived: Floats = np.bincount(self._targets, sent, self.nodes.size)
-        return arrived + np.rint(shares)
+        arrived = np.bincount(self._targets, sent, self.nodes.size)
+        return np.asarray(arrived + np.rint(shares), dtype=np.float64)
 
     def _look_around(self, sources: IntArray) -> None:
         """Take in the edges of nodes from which nobody was followed before."""

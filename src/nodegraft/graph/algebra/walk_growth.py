@@ -19,7 +19,8 @@ from nodegraft.graph.algebra.local_walk import (
 from nodegraft.graph.algebra.matrix import IntArray, located
 
 LARGEST_SHARE = 0.2
-"""Of the nodes that a walk meets: where more differ in a step, it is cheaper to follow it anew."""
+"""Where a step would have to look at more edges than this share of the nodes that a walk meets, it
+is followed anew: differences soon are everywhere."""
 
 
 class Difference(NamedTuple):
@@ -81,7 +82,7 @@ class _Together:
             [first + nodes for first, nodes in zip(self._first, met, strict=False)]
         )
         self._most = np.array([LARGEST_SHARE * walk.nodes.size for walk in walks])
-        self.goes_on = np.array([nodes.size for nodes in met]) <= self._most
+        self.goes_on = np.ones(len(walks), dtype=bool)
         """Whether a difference is still worth following, for each walk."""
 
     def differences(self) -> list[Difference]:
@@ -101,27 +102,26 @@ class _Together:
                 were = walk.passing[np.searchsorted(walk.nodes, nodes), 0]
                 now = self._rules.started(walk.start.size, roots)
                 found.append(Difference(first + nodes, now - were))
-        return self._summed(found)
+        return _summed(found)
 
     def _next(self, step: int, difference: Difference) -> Difference:
-        active = self._of_those_that_go_on(_distinct(difference.places, self._met_changed))
-        nodes = active % self._span
+        active = _distinct(difference.places, self._met_changed)
+        active = active[self.goes_on[active // self._span]]
+        numbers, nodes = np.divmod(active, self._span)
         was = self._passing(step, active, nodes)
         now = was.copy()
         now[np.searchsorted(active, difference.places)] += difference.walkers
         least, old = self._rules.least(step), nodes < self._before.num_nodes
-        sent_before = np.zeros(active.size)
+        edges, weights = sizes(self._after, nodes)
+        sent_before, sent_now = np.zeros(active.size), shares_sent(now, least, edges, weights)
         sent_before[old] = shares_sent(was[old], least, *sizes(self._before, nodes[old]))
-        sent_now = shares_sent(now, least, *sizes(self._after, nodes))
         differs = self._is_changed[nodes] | (sent_before != sent_now)
+        differs &= (sent_before > 0) | (sent_now > 0)
+        self.goes_on &= np.bincount(numbers, differs * edges, len(self._walks)) <= self._most
+        differs &= self.goes_on[numbers]
         gone = self._sent(self._before, active[differs], sent_before[differs])
         come = self._sent(self._after, active[differs], sent_now[differs])
-        return self._summed([gone._replace(walkers=-gone.walkers), come])
-
-    def _of_those_that_go_on(self, places: IntArray) -> IntArray:
-        if self.goes_on.all():
-            return places
-        return places[self.goes_on[places // self._span]]
+        return _summed([gone._replace(walkers=-gone.walkers), come])
 
     def _passing(self, step: int, places: IntArray, nodes: IntArray) -> Floats:
         """How many walkers there were."""
@@ -144,21 +144,6 @@ class _Together:
         reached = np.repeat(places - nodes, counts) + targets
         stay = np.rint(shares)
         return Difference(np.concatenate((reached, places)), np.concatenate((along, stay)))
-
-    def _summed(self, parts: Sequence[Difference]) -> Difference:
-        """As one, of the walks that are worth it."""
-        places = np.concatenate([one.places for one in parts])
-        walkers = np.concatenate([one.walkers for one in parts])
-        if places.size:
-            order = np.argsort(places)
-            places = places[order]
-            first = np.flatnonzero(_is_first(places))
-            places, walkers = places[first], np.add.reduceat(walkers[order], first)
-        remains = walkers != 0.0
-        places, walkers = places[remains], walkers[remains]
-        self.goes_on &= np.diff(np.searchsorted(places, self._first)) <= self._most
-        chosen = self.goes_on[places // self._span]
-        return Difference(places[chosen], walkers[chosen])
 
     def with_differences(self, number: int, steps: Sequence[Difference]) -> Walk:
         """A walk and what differs.
@@ -185,6 +170,19 @@ class _Together:
         stays[place[old]] = False
         here = passing.any(axis=1)
         return _joined(walk, stays, touched[here], passing[here], mass[:, here])
+
+
+def _summed(parts: Sequence[Difference]) -> Difference:
+    """As one."""
+    places = np.concatenate([one.places for one in parts])
+    walkers = np.concatenate([one.walkers for one in parts])
+    if places.size:
+        order = np.argsort(places)
+        places = places[order]
+        first = np.flatnonzero(_is_first(places))
+        places, walkers = places[first], np.add.reduceat(walkers[order], first)
+    remains = walkers != 0.0
+    return Difference(places[remains], walkers[remains])
 
 
 def _joined(
