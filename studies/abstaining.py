@@ -325,8 +325,8 @@ def told(records: Sequence[Record]) -> str:
         "**Precision in %, worst seed in brackets, and after it how many % are answered**",
         precision_table(graphs),
         image,
-        "**Expected calibration error, worst seed in brackets; for the last session also mean "
-        "confidence minus accuracy**",
+        "**Expected calibration error, worst seed in brackets, and mean confidence minus "
+        "accuracy**",
         calibration_table(graphs),
         "**Last session, answers at least 0.90 sure, every node alike, in %: precision promised "
         "and kept, the same counted in other ways, and whose mistakes these are**",
@@ -369,8 +369,7 @@ def calibration_table(graphs: Mapping[str, Sequence[Record]]) -> str:
         parts = [one["sessions"][session]["calibration"][part] for one in seeds]
         errors = [one["error"] for one in parts]
         gap = np.mean([one["confidence"] - one["accuracy"] for one in parts])
-        told = f"{np.mean(errors):.3f} ({max(errors):.3f})"
-        return told if session == "first" else f"{told}, {gap:+.3f}"
+        return f"{np.mean(errors):.3f} ({max(errors):.3f}), {gap:+.3f}"
 
     rows = [
         [graph, *(cell(seeds, *where) for where in columns.values())]

@@ -40,7 +40,8 @@ class Edges:
         """The same as a graph makes it: changed rows lie apart."""
         known = earlier.weights.size
         weights = self.weights[known:] if before.is_weighted else None
-        after = with_edges(before, both_ways(*self.ends[:, known:], weights), self.nodes)
+        source, target = self.ends[:, known:]
+        after = with_edges(before, both_ways(source, target, weights), self.nodes)
         assert isinstance(after, GrownAdjacency)
         return after
 
