@@ -71,7 +71,7 @@ TEXTS = ("build", "open to answer", "grow", "answer after growth")
 
 DRAWN = ("build", "score all", "kept hops", "open to answer", "teach five classes", "grow")
 
-BELOW = {"bare hops": -7, "score all": -7}
+BELOW = {"bare hops": -7, "score all": -7, "open to answer": -7}
 """Points from the end of a line to its name, where another name is close above."""
 
 Values = Mapping[int, float]
