@@ -201,10 +201,8 @@ def every_answer_alike(said: Answers) -> Record:
     found: Record = {}
     for level in LEVELS:
         sure = said.take(said.sure >= level)
-        given = np.bincount(sure.answers)
-        right = np.bincount(sure.answers, sure.correct)
-        named = given > 0
-        precision = float((right[named] / given[named]).mean()) if named.any() else np.nan
+        alike = balanced_weights(sure.answers)
+        precision = float(np.average(sure.correct, weights=alike)) if alike.size else np.nan
         found[f"{level:.2f}"] = {"precision": _rounded(precision)}
     return found
 

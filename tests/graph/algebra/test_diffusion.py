@@ -204,21 +204,6 @@ def test_a_set_has_the_same_mass_in_whatever_company(small: int) -> None:
         np.testing.assert_array_equal(together[:, :, node], alone[:, :, 0])
 
 
-@pytest.fixture
-def touched(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """How many adjacency entries were read, one number for each time they were asked for."""
-    read: list[int] = []
-    places = Adjacency._places
-
-    def counted(adjacency: Adjacency, nodes: IntArray) -> tuple[IntArray, IntArray]:
-        counts, found = places(adjacency, nodes)
-        read.append(found.size)
-        return counts, found
-
-    monkeypatch.setattr(Adjacency, "_places", counted)
-    return read
-
-
 def ring_of_hubs(nodes: int, weighted: bool) -> Adjacency:
     """Everybody knows the next one, one far away, and the first node, who knows them all."""
     everyone = np.arange(nodes)

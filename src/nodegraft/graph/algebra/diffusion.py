@@ -80,10 +80,8 @@ class Diffusion:
     ) -> None:
         self._adjacency = adjacency
         self._restarts, self._full_pass_entries = tuple(restarts), full_pass_entries
-        self._shares = _shares_ended(restarts)
-        self._rules = Rules(
-            TOLERANCE, 1.0 - min(restarts), self._shares, FEWEST_STARTS, MOST_STARTS
-        )
+        ended = _shares_ended(restarts)
+        self._rules = Rules(TOLERANCE, 1.0 - min(restarts), ended, FEWEST_STARTS, MOST_STARTS)
         self._local = 2 * adjacency.num_edges > full_pass_entries
         place = (shelf or Shelf()).under("walks", list(restarts))
         # A pass over all of the same graph comes to other numbers.
@@ -158,7 +156,7 @@ class Diffusion:
         return {"nodes": nodes, "mass": mass} if self._local else {"mass": mass}
 
     def _passes(self, starts: Sequence[IntArray]) -> Iterator[NDArray[np.float32]]:
-        fit = CACHED_NUMBERS // (self._adjacency.num_nodes * len(self._shares))
+        fit = CACHED_NUMBERS // (self._adjacency.num_nodes * len(self._rules.ended))
         some = min(max(1, fit), MOST_SIDE_BY_SIDE)
         for first in range(0, len(starts), some):
             yield from self._pass(starts[first : first + some])
@@ -175,8 +173,8 @@ class Diffusion:
         walking = np.zeros((self._adjacency.num_nodes, len(starts)), dtype=np.float32)
         for column, start in enumerate(starts):
             walking[start, column] = 1.0 / start.size
-        total = np.zeros((len(self._shares), *walking.shape), dtype=np.float32)
-        for step, shares in enumerate(self._shares.T):
+        total = np.zeros((len(self._rules.ended), *walking.shape), dtype=np.float32)
+        for step, shares in enumerate(self._rules.ended.T):
             if step:
                 # SciPy's product: in torch's, bits of a column depend on how many others there are.
                 walking = self._adjacency.normalised @ walking
