@@ -187,12 +187,13 @@ def measure(
     # Asked in row order: neither the order nor the company of a node may hint at its class.
     rows = np.sort(session.query.rows())
     with Measurement() as asking:
-        shares = method.probabilities(method.score_rows(session.view, rows))
-    unknown = _in_sight_but_not_taught(session, split)
-    surest = None
+        scores = method.score_rows(session.view, rows)
+        shares = method.probabilities(session.view, scores)
+    unknown, apart = _in_sight_but_not_taught(session, split), None
     if unknown.size:
-        surest = method.probabilities(method.score_rows(session.view, unknown)).max(axis=1)
-    return session_result(method, session, split, Asked(rows, shares, surest), work, asking)
+        strange = method.score_rows(session.view, unknown)
+        apart = auroc(*(method.certainty(session.view, one) for one in (scores, strange)))
+    return session_result(method, session, split, Asked(rows, shares, apart), work, asking)
 
 
 def _in_sight_but_not_taught(session: Session, split: ClassSplit) -> NDArray[np.int64]:
@@ -210,8 +211,8 @@ class Asked:
     shares: NDArray[np.float64]
     """A row for each of them: what each candidate was given."""
 
-    unknown: NDArray[np.float64] | None = None
-    """The largest share of each node in sight whose class is still to come; None without any."""
+    unknown_auroc: float | None = None
+    """How well certainty tells nodes in sight whose class is still to come; None without any."""
 
     columns: NDArray[np.int64] | None = None
     """The number of each candidate's class, -1 for one that is always wrong; None where
@@ -259,7 +260,7 @@ def session_result(
         novel_accuracy=novel,
         harmonic_mean=None if novel is None else harmonic_mean(known or 0.0, novel),
         expected_calibration_error=expected_calibration_error(confidence, correct),
-        unknown_auroc=None if asked.unknown is None else auroc(confidence, asked.unknown),
+        unknown_auroc=asked.unknown_auroc,
         accuracy_at_coverage={
             f"{coverage:.2f}": accuracy_at_coverage(confidence, correct, coverage)
             for coverage in COVERAGES

@@ -30,7 +30,9 @@ from nodegraft.nn.confidence import (
     UNCALIBRATED,
     calibrated_probabilities,
     known_class_probability,
+    share_of_known_classes,
 )
+from nodegraft.nn.mixture import class_shares
 from nodegraft.streams.curriculum import Curriculum
 from nodegraft.training.contributions import similar_labels, walked_labels
 from nodegraft.training.evidence import (
@@ -63,6 +65,10 @@ class _Scorer:
     """Where each class of the model stands in ``taught``."""
     scoring: Scoring
     """Of the classes in the model's order."""
+    shares: Floats
+    """How large each of them seems to be, by a fair sample of unlabelled nodes."""
+    share_of_known: float
+    """How many of all nodes are taken to be of them, by the same sample."""
 
     def signals(self, rows: IntArray) -> NDArray[np.floating[Any]]:
         return self.evidence.signals(self.evidence.features.rows(rows), rows, self.scoring.known)
@@ -207,34 +213,60 @@ class Graft(Derived[_Scorer]):
         first = evidence.first_classes(
             taught, np.flatnonzero(came_first if came_first.any() else ~came_first)
         )
-        if self.refine and taught.few.size:
-            # All labels, those beyond the kept ones too: none of them is unlabelled.
-            labelled = [view.rows_of(keys) for keys in self.labels_.values()]
-            pool = evidence.pool(taught, np.concatenate(labelled))
-            near = evidence.features.rows(pool)
-            signals = evidence.signals(near, pool, evidence.known(taught, first))
+        # All labels, those beyond the kept ones too: none of them is unlabelled.
+        labelled = np.concatenate([view.rows_of(keys) for keys in self.labels_.values()])
+        sample = pool = evidence.sample(labelled)
+        refines = self.refine and taught.few.size > 0
+        if refines:
+            pool = evidence.pool(taught, labelled)
+        near, fair = evidence.features.rows(pool), np.isin(pool, sample)
+        known = evidence.known(taught, first)
+        signals = evidence.signals(near, pool, known)
+        # Before strangers have moved any mean.
+        chances = known_class_probability(
+            np.tensordot(self.weights_[0], signals[:, fair], 1), self.open_set_[0]
+        )
+        if refines:
             for weights, open_set in zip(self.weights_[:-1], self.open_set_[:-1], strict=True):
                 scores = np.tensordot(weights, signals, 1)
                 taught = evidence.refined(taught, near, scores, open_set)
                 signals = evidence.refreshed(signals, near, taught, first.centre)
+            known = evidence.known(taught, first)
         columns = np.argsort(order)
-        known = evidence.known(taught, first).of(columns)
-        scoring = Scoring(evidence, known, self.weights_[-1])
-        return _Scorer(evidence, taught, first.centre, columns, scoring)
+        scoring = Scoring(evidence, known.of(columns), self.weights_[-1])
+        likely = super().probabilities(view, np.tensordot(self.weights_[-1], signals[:, fair], 1))
+        return _Scorer(
+            evidence,
+            taught,
+            first.centre,
+            columns,
+            scoring,
+            class_shares(likely)[columns],
+            share_of_known_classes(chances),
+        )
 
     def score(self, view: GraphView, rows: NDArray[np.int64]) -> NDArray[np.float64]:
         """The weighted sum of all signals."""
         return kept_scores(self.derived(view).scoring, rows, self.block_rows)
 
-    def probabilities(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    def probabilities(self, view: GraphView, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """Calibrated on known classes, some of them played with few labels."""
         counts = np.array([keys.size for keys in self.labels_.values()])
-        shares = super().probabilities(scores)
-        return calibrated_probabilities(shares, label_scarcity(counts), self.confidence_)
+        return calibrated_probabilities(
+            super().probabilities(view, scores),
+            label_scarcity(counts),
+            self.derived(view).shares,
+            self.confidence_,
+        )
 
-    def known_class_probability(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-        """By the best score, against nodes of classes left out of practice."""
-        return known_class_probability(scores, self.open_set_[-1])
+    def known_class_probability(
+        self, view: GraphView, scores: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """By the best score, against nodes of classes left out of practice, and by how many of the
+        unlabelled nodes look like those."""
+        return known_class_probability(
+            scores, self.open_set_[-1], self.derived(view).share_of_known
+        )
 
     def check_learned(self) -> None:
         """A weight for each signal, and a background for each hop."""
@@ -268,7 +300,7 @@ class Graft(Derived[_Scorer]):
         node, weights = np.array([row]), self.weights_[-1]
         parts = weights * scorer.signals(node)[:, 0].T
         scores = parts.sum(axis=1)
-        shares = self.probabilities(scores[None])[0]
+        shares = self.probabilities(view, scores[None])[0]
         first, *rest = np.argsort(-scores, kind="stable").tolist()
         second = rest[0] if rest else first
         column = int(scorer.columns[first])

@@ -53,8 +53,8 @@ def best_classes(model: "Method", view: GraphView, rows: IntArray, top: int) -> 
     """
     scores = model.score_rows(view, rows)
     columns = best_columns(scores, top)
-    shares = np.take_along_axis(model.probabilities(scores), columns, axis=1)
-    known = model.known_class_probability(scores)
+    shares = np.take_along_axis(model.probabilities(view, scores), columns, axis=1)
+    known = model.known_class_probability(view, scores)
     return BestClasses(rows, columns, model.classes_, shares, known)
 
 

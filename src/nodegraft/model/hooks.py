@@ -163,11 +163,12 @@ class Hooks(ABC):
         """
         raise NotSupportedError(self.name, Capability.PUBLISHED)
 
-    def probabilities(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    def probabilities(self, view: GraphView, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """Scores to probabilities; overriding this says that they are calibrated.
 
         Args:
-            scores: What :meth:`score` gave.
+            view: What may be seen of the graph.
+            scores: What :meth:`score` gave for it.
         """
         # Late: scipy.special is slow to import, and most of the library does without.
         from scipy.special import softmax
@@ -175,13 +176,26 @@ class Hooks(ABC):
         shares: NDArray[np.float64] = softmax(scores, axis=1)
         return shares
 
-    def known_class_probability(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    def known_class_probability(
+        self, view: GraphView, scores: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         """The open-set score: the chance that a node is of a known class at all.
 
         Args:
-            scores: What :meth:`score` gave. A method that cannot tell says 1.
+            view: What may be seen of the graph.
+            scores: What :meth:`score` gave for it. A method that cannot tell says 1.
         """
         return np.ones(len(scores))
+
+    def certainty(self, view: GraphView, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        """How sure the best class of each node is, unknown classes taken into account.
+
+        Args:
+            view: What may be seen of the graph.
+            scores: What :meth:`score` gave for it.
+        """
+        likeliest: NDArray[np.float64] = self.probabilities(view, scores).max(axis=1)
+        return likeliest * self.known_class_probability(view, scores)
 
     @classmethod
     def capabilities(cls) -> frozenset[Capability]:

@@ -217,7 +217,7 @@ class Method(Saveable):
         validate_value("min_confidence", min_confidence, Fraction)
         model = self._now()
         scores = model._scores(graph, nodes)
-        sure = model.probabilities(scores).max(axis=1) * model.known_class_probability(scores)
+        sure = model.certainty(graph, scores)
         names = np.array([*model.classes_, None], dtype=object)
         answers = np.where(sure >= min_confidence, scores.argmax(axis=1), -1)
         predicted: list[str | None] = names[answers].tolist()
@@ -231,7 +231,7 @@ class Method(Saveable):
             nodes: Keys of nodes.
         """
         model = self._now()
-        return model.probabilities(model._scores(graph, nodes))
+        return model.probabilities(graph, model._scores(graph, nodes))
 
     def embed(self, graph: GraphView, nodes: Sequence[Key]) -> Matrix:
         """The vectors behind the scores, one row per node.

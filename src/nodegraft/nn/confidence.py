@@ -9,10 +9,12 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from nodegraft.nn.mixture import class_shares
+
 Floats = NDArray[np.float64]
 
-UNCALIBRATED = np.array([1.0, 0.0, 0.0, 50.0])
-"""Coefficients that leave probabilities as they are."""
+UNCALIBRATED = np.array([1.0, 0.0, 0.0, 0.0, 50.0])
+"""Coefficients that leave probabilities as they are, but for how large classes seem to be."""
 
 CROWDING = 0.5
 """How much less sure an answer is among more classes than were practised on, in log-odds for each
@@ -22,17 +24,26 @@ and validation classes of four real graphs."""
 ALWAYS_KNOWN = np.array([0.0, 50.0])
 """Coefficients of an open-set score that takes every node to be of a known class."""
 
+BELIEVED = 0.5
+"""How far the share of nodes of known classes that unlabelled nodes point to is believed, in
+log-odds: it is estimated too high where classes with few labels take in strangers. Chosen as
+:data:`CROWDING` was."""
+
+SHARE_ROUNDS = 50
+"""After so many the share of known classes moves no more that matters."""
+
 
 def fit_calibration(answers: Sequence[tuple[Floats, Floats, NDArray[np.bool_]]]) -> Floats:
     r"""Coefficients of a confidence that comes true in practice.
 
-    .. math:: \sigma\Bigl(a_1 \operatorname{logit} p + a_2 e + a_0
+    .. math:: \sigma\Bigl(a_1 \operatorname{logit} p + a_2 e + a_3 \bar e + a_0
         - \tfrac{1}{2} \max\bigl(0, \log \tfrac{C}{C_0}\bigr)\Bigr)
 
-    Platt's scaling of the probability :math:`p` of the answer's class, with a term for how few
-    labels that class has (:math:`e`). The last term is not fitted: it is for more known classes
-    :math:`C` than the :math:`C_0` that were practised on. Where practice cannot tell (all right,
-    all wrong), nothing changes.
+    Platt's scaling of the probability :math:`p` of the answer's class, given how large classes seem
+    to be, with terms for how few labels that class has (:math:`e`) and its rivals have
+    (:math:`\bar e`, their mean by probability). The last term is not fitted: it is for more known
+    classes :math:`C` than the :math:`C_0` that were practised on. Where practice cannot tell (all
+    right, all wrong), nothing changes.
 
     Args:
         answers: One triple a round: probabilities (node x class) before calibration, the label
@@ -45,7 +56,10 @@ def fit_calibration(answers: Sequence[tuple[Floats, Floats, NDArray[np.bool_]]])
     if correct.all() or not correct.any():
         return UNCALIBRATED
     predictors = np.concatenate(
-        [_predictors(probabilities, scarcity) for probabilities, scarcity, _ in answers]
+        [
+            _predictors(probabilities, scarcity, class_shares(probabilities))
+            for probabilities, scarcity, _ in answers
+        ]
     )
     fitted = LogisticRegression(C=1e4).fit(predictors, correct)
     if fitted.coef_[0, 0] <= 0.0:
@@ -54,15 +68,19 @@ def fit_calibration(answers: Sequence[tuple[Floats, Floats, NDArray[np.bool_]]])
     return np.array([*fitted.coef_[0], fitted.intercept_[0], np.log(most)])
 
 
-def _predictors(probabilities: Floats, scarcity: Floats) -> Floats:
+def _predictors(probabilities: Floats, scarcity: Floats, shares: Floats) -> Floats:
     """What confidence may depend on, a row for each answer."""
-    log_odds = _log_odds(probabilities.max(axis=1))
-    own = scarcity[probabilities.argmax(axis=1)]
-    return np.column_stack((log_odds, own))
+    nodes, top = np.arange(len(probabilities)), probabilities.argmax(axis=1)
+    likely = probabilities * shares
+    likely /= likely.sum(axis=1, keepdims=True)
+    rivals = probabilities.copy()
+    rivals[nodes, top] = 0.0
+    rivals_scarcity = rivals @ scarcity / np.maximum(rivals.sum(axis=1), 1e-300)
+    return np.column_stack((_log_odds(likely[nodes, top]), scarcity[top], rivals_scarcity))
 
 
 def calibrated_probabilities(
-    probabilities: Floats, scarcity: Floats, coefficients: Floats
+    probabilities: Floats, scarcity: Floats, shares: Floats, coefficients: Floats
 ) -> Floats:
     """Probabilities in which the largest of a row is as likely as practice says.
 
@@ -70,13 +88,15 @@ def calibrated_probabilities(
     below the second.
 
     >>> probabilities = np.array([[0.6, 0.3, 0.1]])
-    >>> doubled = np.array([2.0, 0.0, 0.0, np.log(3.0)])
-    >>> calibrated_probabilities(probabilities, np.zeros(3), doubled).round(3).tolist()
+    >>> doubled = np.array([2.0, 0.0, 0.0, 0.0, np.log(3.0)])
+    >>> even = np.full(3, 1 / 3)
+    >>> calibrated_probabilities(probabilities, np.zeros(3), even, doubled).round(3).tolist()
     [[0.692, 0.231, 0.077]]
 
     Args:
         probabilities: Before calibration: one row a node, one column a class, adding up to 1.
         scarcity: How few labels each class has, in the measure of :func:`fit_calibration`.
+        shares: How large each class seems to be, as a share of all nodes.
         coefficients: What :func:`fit_calibration` found.
     """
     from scipy.special import expit
@@ -84,7 +104,7 @@ def calibrated_probabilities(
     if probabilities.shape[1] == 1:
         return probabilities
     *slopes, offset, practised = coefficients
-    linear = _predictors(probabilities, scarcity) @ slopes + offset
+    linear = _predictors(probabilities, scarcity, shares) @ slopes + offset
     linear -= CROWDING * max(0.0, np.log(scarcity.size) - practised)
     nodes, top = np.arange(len(probabilities)), probabilities.argmax(axis=1)
     rest = probabilities.copy()
@@ -102,7 +122,7 @@ def fit_open_set(known: Floats, unknown: Floats) -> Floats:
 
     :math:`s` is the node's best score. Probabilities cannot tell: they add up to 1 among the known
     classes, however little a node is like any. Nodes of unknown classes are taken to be half of
-    all, as nothing is said about how many will come.
+    all: how many there are in use, :func:`share_of_known_classes` says.
 
     >>> slope, offset = fit_open_set(np.array([3.0, 4.0, 5.0]), np.array([0.0, 1.0, 2.0]))
     >>> bool(slope > 0), float(-offset / slope).__round__(1)
@@ -123,7 +143,7 @@ def fit_open_set(known: Floats, unknown: Floats) -> Floats:
     return np.append(fitted.coef_[0], fitted.intercept_[0])
 
 
-def known_class_probability(scores: Floats, coefficients: Floats) -> Floats:
+def known_class_probability(scores: Floats, coefficients: Floats, share: float = 0.5) -> Floats:
     """The chance that each row's node is of a known class.
 
     >>> scores = np.array([[1.0, 2.0], [9.0, 0.0]])
@@ -133,11 +153,35 @@ def known_class_probability(scores: Floats, coefficients: Floats) -> Floats:
     Args:
         scores: One row a node, one column a class.
         coefficients: What :func:`fit_open_set` found.
+        share: How many of all nodes are of known classes.
     """
-    from scipy.special import expit
+    from scipy.special import expit, logit
 
-    chance: Floats = expit(coefficients[0] * scores.max(axis=1) + coefficients[1])
+    best = scores.max(axis=1)
+    chance: Floats = expit(coefficients[0] * best + coefficients[1] + logit(share))
     return chance
+
+
+def share_of_known_classes(chances: Floats) -> float:
+    """How many of all nodes to take for nodes of known classes.
+
+    The share under which these chances are most likely (expectation maximisation, with one node
+    of each side beforehand), moved towards one half (:data:`BELIEVED`).
+
+    >>> round(share_of_known_classes(np.array([0.99] * 90 + [0.01] * 10)), 2)
+    0.75
+
+    Args:
+        chances: Of a fair sample, if half of all nodes were of known classes.
+    """
+    from scipy.special import expit, logit
+
+    share = 0.5
+    for _ in range(SHARE_ROUNDS):
+        known = share * chances
+        known = known / (known + (1.0 - share) * (1.0 - chances))
+        share = (known.sum() + 1.0) / (chances.size + 2.0)
+    return float(expit(BELIEVED * logit(share)))
 
 
 def _log_odds(probabilities: Floats) -> Floats:

@@ -24,12 +24,28 @@ def responsibilities(scores: Floats) -> Floats:
     # Slow to import, and only a change needs it.
     from scipy.special import softmax
 
-    nodes, classes = scores.shape
     likely: Floats = softmax(scores, axis=1)
+    return _posterior(likely, class_shares(likely, ROUNDS - 1))
+
+
+def class_shares(likely: Floats, rounds: int = ROUNDS) -> Floats:
+    """How large each class seems to be, as a share of all nodes.
+
+    >>> class_shares(np.array([[0.9, 0.1], [0.9, 0.1], [0.4, 0.6]])).round(2).tolist()
+    [0.78, 0.22]
+
+    Args:
+        likely: Probabilities of nodes that are a fair sample, if all classes were alike in size.
+        rounds: How often shares are estimated in turn with responsibilities.
+    """
+    nodes, classes = likely.shape
     shares = np.full(classes, 1.0 / classes)
-    found = likely
-    for _ in range(ROUNDS):
-        found = likely * shares
-        found /= found.sum(axis=1, keepdims=True)
-        shares = (found.sum(axis=0) + 1.0) / (nodes + classes)
+    for _ in range(rounds):
+        shares = (_posterior(likely, shares).sum(axis=0) + 1.0) / (nodes + classes)
+    return shares
+
+
+def _posterior(likely: Floats, shares: Floats) -> Floats:
+    found = likely * shares
+    found /= found.sum(axis=1, keepdims=True)
     return found

@@ -61,8 +61,8 @@ class State:
         scores = self.model.score_rows(self.graph, rows)
         return NodeAnswers(
             np.array(self.model.classes_, dtype=object)[scores.argmax(axis=1)],
-            self.model.probabilities(scores).max(axis=1),
-            self.model.known_class_probability(scores),
+            self.model.probabilities(self.graph, scores).max(axis=1),
+            self.model.known_class_probability(self.graph, scores),
         )
 
     def relabelled(self, labels: StoreLabels, listener: Listener = SILENT) -> "State":

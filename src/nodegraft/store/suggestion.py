@@ -59,7 +59,7 @@ def suggestions(state: State, count: int) -> list[Suggestion]:
     if not rows.size:
         return []
     scores = state.model.score_rows(graph, rows)
-    shares = state.model.probabilities(scores)
+    shares = state.model.probabilities(graph, scores)
     best = np.argsort(-shares, axis=1, kind="stable")[:, :2]
     lead = np.take_along_axis(shares, best, axis=1)
     unsure = 1.0 - (lead[:, 0] - lead[:, -1])

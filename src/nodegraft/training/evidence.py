@@ -400,6 +400,14 @@ class Evidence:
         similar = [SIMILARITY / hops] * hops + [DIRECTED] * len(self.features.directions)
         return np.array([*fixed, *similar, *[WORDS] * words, SCARCE])
 
+    def sample(self, without: IntArray) -> IntArray:
+        """Nodes that stand for all unlabelled ones.
+
+        Args:
+            without: Rows that must not be taken; labels among them.
+        """
+        return self.view.sampled(POOL, without)
+
     def pool(self, taught: Taught, without: IntArray) -> IntArray:
         """Unlabelled nodes that means are refined by: a fair sample, and near few labels.
 
@@ -407,7 +415,7 @@ class Evidence:
             taught: The classes.
             without: Rows that must not be taken; labels among them.
         """
-        parts = [self.view.sampled(POOL, without)]
+        parts = [self.sample(without)]
         if self.restarts:
             starts = [taught.labels[column] for column in taught.few]
             parts += self.view.nearest(starts, NEAR, self.restarts)
