@@ -132,6 +132,8 @@ def evaluated(model: Graft, session: Session, split: ng.ClassSplit) -> Record:
             "all": calibration(said),
             "known": calibration(said.take(is_known)),
             "new": calibration(said.take(~is_known)),
+            "names_known": calibration(said.take(said.answers < known)),
+            "names_new": calibration(said.take(said.answers >= known)),
         },
         "natural": accepted_answers(said, np.ones(said.targets.size)),
         "macro": accepted_answers(said, balanced_weights(said.targets)),
@@ -358,6 +360,8 @@ def calibration_table(graphs: Mapping[str, Sequence[Record]]) -> str:
         "last session, all": ("last", "all"),
         "last session, known classes": ("last", "known"),
         "last session, new classes": ("last", "new"),
+        "last session, answers that name a known class": ("last", "names_known"),
+        "last session, answers that name a new class": ("last", "names_new"),
     }
 
     def cell(seeds: Sequence[Record], session: str, part: str) -> str:
