@@ -250,6 +250,27 @@ def test_abstains_more_often_on_unknown_classes() -> None:
     assert refused[1] > 0.8
 
 
+def test_how_many_nodes_are_of_unknown_classes_is_seen_in_the_graph() -> None:
+    given = stream(homophily=0.9, signal=3.0)
+    model = Graft().fit(given.session(0).view, given.curriculum)
+    before, after = (
+        model.derived(given.session(index).view).share_of_known for index in (0, len(given) - 1)
+    )
+    assert before > 0.9
+    assert after < 0.7
+
+
+def test_undoing_a_class_undoes_what_it_did_to_confidence() -> None:
+    given = stream()
+    view, second = given.session(1).view, given.session(1)
+    model = Graft().fit(given.session(0).view, given.curriculum)
+    before = model.predict_proba(view, view.keys_of(view.rows))
+    model.add_classes(view, second.support)
+    assert model.predict_proba(view, view.keys_of(view.rows)).shape[1] > before.shape[1]
+    model.remove_classes(second.support.classes)
+    np.testing.assert_array_equal(model.predict_proba(view, view.keys_of(view.rows)), before)
+
+
 def test_confidence_is_about_as_often_right() -> None:
     given = stream(signal=1.5, homophily=0.5)
     sessions = evaluate(Graft(), given).sessions
