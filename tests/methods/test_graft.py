@@ -9,6 +9,7 @@ from nodegraft.base.errors import ClassNameError, NotSupportedError, ParameterEr
 from nodegraft.datasets.synthetic import Synthetic
 from nodegraft.evaluation.protocol import evaluate
 from nodegraft.graph.algebra.entries import OUT
+from nodegraft.graph.algebra.matrix import IntArray
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.relation import Relation
@@ -358,17 +359,27 @@ def test_the_order_in_which_classes_are_listed_changes_nothing() -> None:
         np.testing.assert_array_equal(scores[name], column)
 
 
+def test_labels_beyond_the_kept_ones_may_be_gone() -> None:
+    given = Synthetic().load()
+    labels = {name: rows[:12] for name, rows in given.labels.items()}
+    model = Graft(kept_labels=3, practise=False).fit(given.graph, labels)
+    name = model.classes_[0]
+    gone = given.graph.rows_of(model.labels_[name][3:5])
+    left = np.setdiff1d(given.graph.rows, gone)
+    assert len(model.predict(given.graph.view(left), given.graph.keys_of(left[:2]))) == 2
+
+
 def test_labels_beyond_the_kept_ones_are_not_taken_for_unlabelled() -> None:
     graph = random_graph(sparse=True)
     model = Graft(kept_labels=1).fit(graph, {"a": range(4), "b": range(4, 8)})
-    seen = list[NDArray[np.int64]]()
+    seen = list[IntArray]()
     evidence = model._evidence(graph)
-    plain = evidence.pool
+    plain = evidence.sample
 
-    def watched(taught: Any, without: NDArray[np.int64]) -> Any:
+    def watched(without: IntArray) -> IntArray:
         seen.append(without)
-        return plain(taught, without)
+        return plain(without)
 
-    evidence.pool = watched  # type: ignore[method-assign, assignment]
+    evidence.sample = watched  # type: ignore[method-assign]
     model.predict(graph, [20])
     assert sorted(seen[0].tolist()) == list(range(8))

@@ -21,6 +21,7 @@ from nodegraft.store.request import Request
 from nodegraft.store.rows import Version
 from nodegraft.store.store import Store
 from nodegraft.tables.read import read_graph
+from nodegraft.training import evidence
 from tests.service.running import Running, free_port, running, started
 from tests.service.served import asked, lesson
 
@@ -79,8 +80,10 @@ def test_a_workshop_ends_with_its_service(shop: Path) -> None:
 def test_what_a_growth_made_stale_is_made_while_nobody_wants_anything(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # Of a large graph the comparison before and after a growth looks at a part only.
+    # Of a large graph neither the comparison before and after a growth looks at all of it, nor a
+    # model's guess how large its classes are.
     monkeypatch.setattr(preview, "SAMPLE", 50)
+    monkeypatch.setattr(evidence, "POOL", 50)
     for name in ("here", "workshop"):
         make_of_lists(tmp_path / name)
     with Store.open(tmp_path / "here") as store:

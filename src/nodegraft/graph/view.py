@@ -220,6 +220,16 @@ class GraphView:
         self.positions(rows)
         return rows
 
+    def rows_among(self, keys: KeyArray) -> NDArray[np.int64]:
+        """Row numbers of those keys that are in sight; others are left out.
+
+        Args:
+            keys: Keys of nodes, in any order.
+        """
+        rows = self._store.keys.find(keys)
+        there = rows >= 0 if self._rows is None else np.isin(rows, self._rows)
+        return rows[there]
+
     def keys_of(self, rows: Rows) -> list[Key]:
         """The user's keys of visible rows.
 

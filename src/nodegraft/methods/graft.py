@@ -66,9 +66,9 @@ class _Scorer:
     scoring: Scoring
     """Of the classes in the model's order."""
     shares: Floats
-    """How large each of them seems to be, by a fair sample of unlabelled nodes."""
+    """How large each of them seems to be among unlabelled nodes, by a fair sample."""
     share_of_known: float
-    """How many of all nodes are taken to be of them, by the same sample."""
+    """How many of the unlabelled nodes are taken to be of them, by the same sample."""
 
     def signals(self, rows: IntArray) -> NDArray[np.floating[Any]]:
         return self.evidence.signals(self.evidence.features.rows(rows), rows, self.scoring.known)
@@ -214,36 +214,30 @@ class Graft(Derived[_Scorer]):
             taught, np.flatnonzero(came_first if came_first.any() else ~came_first)
         )
         # All labels, those beyond the kept ones too: none of them is unlabelled.
-        labelled = np.concatenate([view.rows_of(keys) for keys in self.labels_.values()])
-        sample = pool = evidence.sample(labelled)
-        refines = self.refine and taught.few.size > 0
-        if refines:
-            pool = evidence.pool(taught, labelled)
-        near, fair = evidence.features.rows(pool), np.isin(pool, sample)
-        known = evidence.known(taught, first)
-        signals = evidence.signals(near, pool, known)
-        # Before strangers have moved any mean.
-        chances = known_class_probability(
-            np.tensordot(self.weights_[0], signals[:, fair], 1), self.open_set_[0]
-        )
-        if refines:
-            for weights, open_set in zip(self.weights_[:-1], self.open_set_[:-1], strict=True):
-                scores = np.tensordot(weights, signals, 1)
-                taught = evidence.refined(taught, near, scores, open_set)
+        labelled = view.rows_among(np.concatenate(list(self.labels_.values())))
+        sample, known = evidence.sample(labelled), evidence.known(taught, first)
+        if self.refine and taught.few.size:
+            pool = evidence.pool(taught, sample, labelled)
+            near, fair = evidence.features.rows(pool), np.isin(pool, sample)
+            signals = evidence.signals(near, pool, known)
+            scores = [np.tensordot(self.weights_[0], signals, 1)]
+            for weights, open_set in zip(self.weights_[1:], self.open_set_[:-1], strict=True):
+                taught = evidence.refined(taught, near, scores[-1], open_set)
                 signals = evidence.refreshed(signals, near, taught, first.centre)
+                scores.append(np.tensordot(weights, signals, 1))
+            begun, told = scores[0][fair], scores[-1][fair]
             known = evidence.known(taught, first)
+        else:
+            begun, told = (
+                Scoring(evidence, known, self.weights_[stage]).scores(sample) for stage in (0, -1)
+            )
         columns = np.argsort(order)
         scoring = Scoring(evidence, known.of(columns), self.weights_[-1])
-        likely = super().probabilities(view, np.tensordot(self.weights_[-1], signals[:, fair], 1))
-        return _Scorer(
-            evidence,
-            taught,
-            first.centre,
-            columns,
-            scoring,
-            class_shares(likely)[columns],
-            share_of_known_classes(chances),
-        )
+        shares = class_shares(super().probabilities(view, told))[columns]
+        # From the first stage: strangers have moved no mean yet. Without a slope it cannot tell.
+        chances = known_class_probability(begun, self.open_set_[0])
+        share = share_of_known_classes(chances) if self.open_set_[0, 0] > 0 else 0.5
+        return _Scorer(evidence, taught, first.centre, columns, scoring, shares, share)
 
     def score(self, view: GraphView, rows: NDArray[np.int64]) -> NDArray[np.float64]:
         """The weighted sum of all signals."""
@@ -277,7 +271,10 @@ class Graft(Derived[_Scorer]):
         if self.weights_.shape != (STAGES, signals) or self.open_set_.shape != (STAGES, 2):
             raise ValueError(f"there must be {STAGES} times {signals} weights, and open-set scores")
         if self.confidence_.shape != UNCALIBRATED.shape:
-            raise ValueError(f"confidence needs {UNCALIBRATED.size} coefficients")
+            raise ValueError(
+                f"confidence needs {UNCALIBRATED.size} coefficients; a model of an older nodegraft "
+                "must be fitted again, a store made again"
+            )
         if self.background_.shape not in ((self.hops + 1, width), (0, width)):
             raise ValueError("there must be a background for each hop, or none")
 

@@ -10,8 +10,8 @@ from nodegraft.methods.graft import Graft
 class GraftOne(Graft):
     """Graft without what its second edition brought.
 
-    Kinds and directions of edges alike, no word ratios, no regression, no unlabelled nodes, and
-    walks of one length.
+    Kinds and directions of edges alike, no word ratios, no regression, no means refined by
+    unlabelled nodes, and walks of one length. How sure answers are is told in the same way.
 
     Records from before the second edition were made by its own code, which kept the sums of all
     labels as they were in the session of each class.

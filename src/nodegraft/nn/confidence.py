@@ -30,7 +30,10 @@ log-odds: it is estimated too high where classes with few labels take in strange
 :data:`CROWDING` was."""
 
 SHARE_ROUNDS = 50
-"""After so many the share of known classes moves no more that matters."""
+"""So often the share of known classes is estimated: enough but where scores hardly tell them."""
+
+LEAST = 1e-300
+"""Less probable than this no class is: a node whose rivals had nothing would have none."""
 
 
 def fit_calibration(answers: Sequence[tuple[Floats, Floats, NDArray[np.bool_]]]) -> Floats:
@@ -43,7 +46,7 @@ def fit_calibration(answers: Sequence[tuple[Floats, Floats, NDArray[np.bool_]]])
     to be, with terms for how few labels that class has (:math:`e`) and its rivals have
     (:math:`\bar e`, their mean by probability). The last term is not fitted: it is for more known
     classes :math:`C` than the :math:`C_0` that were practised on. Where practice cannot tell (all
-    right, all wrong), nothing changes.
+    right, all wrong), :math:`p` is taken as it is.
 
     Args:
         answers: One triple a round: probabilities (node x class) before calibration, the label
@@ -73,9 +76,9 @@ def _predictors(probabilities: Floats, scarcity: Floats, shares: Floats) -> Floa
     nodes, top = np.arange(len(probabilities)), probabilities.argmax(axis=1)
     likely = probabilities * shares
     likely /= likely.sum(axis=1, keepdims=True)
-    rivals = probabilities.copy()
+    rivals = np.maximum(probabilities, LEAST)
     rivals[nodes, top] = 0.0
-    rivals_scarcity = rivals @ scarcity / np.maximum(rivals.sum(axis=1), 1e-300)
+    rivals_scarcity = rivals @ scarcity / rivals.sum(axis=1)
     return np.column_stack((_log_odds(likely[nodes, top]), scarcity[top], rivals_scarcity))
 
 
@@ -107,9 +110,9 @@ def calibrated_probabilities(
     linear = _predictors(probabilities, scarcity, shares) @ slopes + offset
     linear -= CROWDING * max(0.0, np.log(scarcity.size) - practised)
     nodes, top = np.arange(len(probabilities)), probabilities.argmax(axis=1)
-    rest = probabilities.copy()
+    rest = np.maximum(probabilities, LEAST)
     rest[nodes, top] = 0.0
-    second, others = rest.max(axis=1), np.maximum(rest.sum(axis=1), 1e-300)
+    second, others = rest.max(axis=1), rest.sum(axis=1)
     # A hair above the second: at a tie another class would be the answer.
     confidence = np.maximum(expit(linear), (1.0 + 1e-9) * second / (second + others))
     out: Floats = rest * ((1.0 - confidence) / others)[:, None]

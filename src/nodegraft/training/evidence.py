@@ -408,14 +408,15 @@ class Evidence:
         """
         return self.view.sampled(POOL, without)
 
-    def pool(self, taught: Taught, without: IntArray) -> IntArray:
+    def pool(self, taught: Taught, sample: IntArray, without: IntArray) -> IntArray:
         """Unlabelled nodes that means are refined by: a fair sample, and near few labels.
 
         Args:
             taught: The classes.
+            sample: What :meth:`sample` gave.
             without: Rows that must not be taken; labels among them.
         """
-        parts = [self.sample(without)]
+        parts = [sample]
         if self.restarts:
             starts = [taught.labels[column] for column in taught.few]
             parts += self.view.nearest(starts, NEAR, self.restarts)

@@ -103,8 +103,8 @@ def rounds_played(
         if refine and taught.few.size:
             # Labels, and nodes of classes that this episode takes to be unknown.
             absent = labelled.select(set(labelled) - set(many) - set(few))
-            without = (many.rows(), few.rows(), absent.rows())
-            pool = evidence.pool(taught, np.concatenate(without))
+            without = np.concatenate((many.rows(), few.rows(), absent.rows()))
+            pool = evidence.pool(taught, evidence.sample(without), without)
         near, known = evidence.features.rows(pool), evidence.known(taught, first, practice=True)
         listener.step("practise on known classes", done, len(episodes))
         yield Round(
