@@ -32,7 +32,7 @@ def class_shares(likely: Floats, rounds: int = ROUNDS) -> Floats:
     """How large each class seems to be, as a share of all nodes.
 
     >>> class_shares(np.array([[0.9, 0.1], [0.9, 0.1], [0.4, 0.6]])).round(2).tolist()
-    [0.78, 0.22]
+    [0.71, 0.29]
 
     Args:
         likely: Probabilities of nodes that are a fair sample, if all classes were alike in size.
