@@ -228,9 +228,10 @@ class Graft(Derived[_Scorer]):
             begun, told = scores[0][fair], scores[-1][fair]
             known = evidence.known(taught, first)
         else:
-            begun, told = (
-                Scoring(evidence, known, self.weights_[stage]).scores(sample) for stage in (0, -1)
-            )
+            begun = told = Scoring(evidence, known, self.weights_[0]).scores(sample)
+            # Without refinement or practice all stages weigh alike.
+            if not np.array_equal(self.weights_[0], self.weights_[-1]):
+                told = Scoring(evidence, known, self.weights_[-1]).scores(sample)
         columns = np.argsort(order)
         scoring = Scoring(evidence, known.of(columns), self.weights_[-1])
         shares = class_shares(super().probabilities(view, told))[columns]
