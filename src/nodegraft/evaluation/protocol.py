@@ -189,14 +189,20 @@ def measure(
     with Measurement() as asking:
         scores = method.score_rows(session.view, rows)
         shares = method.probabilities(session.view, scores)
-    unknown, apart = _in_sight_but_not_taught(session, split), None
+    unknown, apart = in_sight_but_not_taught(session, split), None
     if unknown.size:
         strange = method.score_rows(session.view, unknown)
         apart = auroc(*(method.certainty(session.view, one) for one in (scores, strange)))
     return session_result(method, session, split, Asked(rows, shares, apart), work, asking)
 
 
-def _in_sight_but_not_taught(session: Session, split: ClassSplit) -> NDArray[np.int64]:
+def in_sight_but_not_taught(session: Session, split: ClassSplit) -> NDArray[np.int64]:
+    """Nodes whose class is still to come, ascending.
+
+    Args:
+        session: What may be seen.
+        split: Which class has which role.
+    """
     later = split.query.select([name for name in split.novel if name not in session.query])
     return np.intersect1d(later.rows(), session.view.rows)
 

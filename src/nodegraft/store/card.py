@@ -209,7 +209,7 @@ def _held_out_answers(state: State) -> tuple[Any, Any, Any]:
     if not keys:
         return truth, truth, np.zeros(0)
     found = state.answers(state.graph.rows_of(keys))
-    return truth, found.classes, found.shares * found.known
+    return truth, found.classes, found.sure
 
 
 def _counted(right: Any) -> Counted:

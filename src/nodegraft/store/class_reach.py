@@ -39,7 +39,7 @@ def class_reach(state: State) -> Reach:
     """
     rows = state.graph.sampled(SAMPLE, state.graph.rows[:0])
     found = state.answers(rows)
-    unsure = found.shares * found.known < SURE
+    unsure = found.sure < SURE
     calibrated = Capability.CALIBRATED in state.model.capabilities()
     members = {name: found.classes == name for name in state.labels}
     classes = {

@@ -59,10 +59,10 @@ class _Sample:
     @classmethod
     def of(cls, state: State) -> "_Sample":
         rows = state.graph.sampled(SAMPLE, state.graph.rows[:0])
-        classes, shares, known = state.answers(rows)
+        found = state.answers(rows)
         return cls(
-            classes,
-            shares * known,
+            found.classes,
+            found.sure,
             np.asarray(state.graph.degrees(rows), dtype=np.float64),
             normalise_rows(state.graph.features(rows)),
         )

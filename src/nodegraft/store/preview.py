@@ -156,8 +156,8 @@ def compare(before: State, after: State) -> Preview:
         rows = rows[after.graph.node_keys.find(graph.key_array_of(rows)) >= 0]
     keys = graph.keys_of(rows)
     old = before.answers(rows).classes
-    new, shares, known = after.answers(after.graph.rows_of(keys))
-    sure = shares * known
+    found = after.answers(after.graph.rows_of(keys))
+    new, sure = found.classes, found.sure
     moved = np.flatnonzero(old != new)
     pairs = Counter((old[place], new[place]) for place in moved)
     labelled = after.labels.owners()

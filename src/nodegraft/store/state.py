@@ -38,6 +38,11 @@ class NodeAnswers(NamedTuple):
     known: NDArray[np.float64]
     """How likely the node is of a known class at all."""
 
+    @property
+    def sure(self) -> NDArray[np.float64]:
+        """How likely it is of its likeliest class, unknown classes taken into account."""
+        return self.shares * self.known
+
 
 @dataclass(frozen=True)
 class State:
