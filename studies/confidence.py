@@ -25,7 +25,6 @@ from nodegraft.base.events import SILENT
 from nodegraft.base.seeds import Seeds
 from nodegraft.datasets.templates.dataset import LoadedDataset
 from nodegraft.evaluation.metrics import (
-    Floats,
     auroc,
     expected_calibration_error,
     precision_and_coverage,
@@ -44,7 +43,7 @@ from nodegraft.report.tables.table import Table
 from nodegraft.streams.arrival import Arrival
 from nodegraft.streams.session import Session
 from nodegraft.streams.split import ClassSplit
-from nodegraft.training.evidence import label_scarcity
+from nodegraft.training.evidence import Floats, label_scarcity
 
 RECORDS = record_file.FOLDER / "confidence.json"
 ASKED = 0.90
@@ -192,7 +191,8 @@ def before_refinement(model: Graft, view: GraphView, rows: IntArray) -> Floats:
     signals = scorer.signals(rows)[:, :, np.argsort(scorer.columns)]
     near, plain = evidence.features.rows(rows), replace(scorer.taught, refined=means)
     signals = evidence.refreshed(signals, near, plain, scorer.centre)
-    return np.asarray(np.tensordot(model.weights_[0], signals, 1), dtype=np.float64)
+    scores: Floats = np.tensordot(model.weights_[0], signals, 1)
+    return scores
 
 
 def told(records: Sequence[Record]) -> str:
