@@ -43,7 +43,7 @@ from nodegraft.report.tables.table import Table
 from nodegraft.streams.arrival import Arrival
 from nodegraft.streams.session import Session
 from nodegraft.streams.split import ClassSplit
-from nodegraft.training.evidence import Floats, label_scarcity
+from nodegraft.training.taught import Floats, label_scarcity
 
 RECORDS = record_file.FOLDER / "confidence.json"
 ASKED = 0.90

@@ -14,8 +14,8 @@ from nodegraft.graph.algebra.matrix import IntArray
 from nodegraft.graph.graph import Graph
 from nodegraft.methods.graft import Graft
 from nodegraft.store.shelf import FolderShelf
-from nodegraft.training.evidence import Floats
 from nodegraft.training.scoring import Scoring
+from nodegraft.training.taught import Floats
 from tests.graph.reference import random_graph
 from tests.slow_suite import examples
 

@@ -35,17 +35,12 @@ from nodegraft.nn.confidence import (
 from nodegraft.nn.mixture import class_shares
 from nodegraft.streams.curriculum import Curriculum
 from nodegraft.training.contributions import similar_labels, walked_labels
-from nodegraft.training.evidence import (
-    RESTARTS,
-    Evidence,
-    Floats,
-    Taught,
-    label_scarcity,
-)
+from nodegraft.training.evidence import RESTARTS, Evidence
 from nodegraft.training.kept_scores import kept_scores
 from nodegraft.training.practice import Mixture, PracticeRound, fit_confidence, fit_mixture
 from nodegraft.training.rounds import rounds_played
 from nodegraft.training.scoring import Scoring
+from nodegraft.training.taught import Floats, Known, Taught, label_scarcity
 
 SAMPLE = 16_384
 """How many nodes say what words are usual."""
@@ -218,13 +213,8 @@ class Graft(Derived[_Scorer]):
         sample, known = evidence.sample(labelled), evidence.known(taught, first)
         if self.refine and taught.few.size:
             pool = evidence.pool(taught, sample, labelled)
-            near, fair = evidence.features.rows(pool), np.isin(pool, sample)
-            signals = evidence.signals(near, pool, known)
-            scores = [np.tensordot(self.weights_[0], signals, 1)]
-            for weights, open_set in zip(self.weights_[1:], self.open_set_[:-1], strict=True):
-                taught = evidence.refined(taught, near, scores[-1], open_set)
-                signals = evidence.refreshed(signals, near, taught, first.centre)
-                scores.append(np.tensordot(weights, signals, 1))
+            taught, scores = self._refined(evidence, taught, known, first.centre, pool)
+            fair = np.isin(pool, sample)
             begun, told = scores[0][fair], scores[-1][fair]
             known = evidence.known(taught, first)
         else:
@@ -365,6 +355,24 @@ class Graft(Derived[_Scorer]):
         rows = view.sampled(SAMPLE, view.rows[:0])
         near, even = self._features(view).rows(rows), np.full((rows.size, 1), 1.0 / rows.size)
         return np.concatenate([near.sums(hop, even) for hop in range(self.hops + 1)]) + 1e-7
+
+    def _refined(
+        self,
+        evidence: Evidence,
+        taught: Taught,
+        known: Known,
+        centre: tuple[Floats, ...],
+        pool: IntArray,
+    ) -> tuple[Taught, list[Floats]]:
+        """Classes with means refined by unlabelled nodes, and the scores of these by stage."""
+        near = evidence.features.rows(pool)
+        signals = evidence.signals(near, pool, known)
+        scores = [np.tensordot(self.weights_[0], signals, 1)]
+        for weights, open_set in zip(self.weights_[1:], self.open_set_[:-1], strict=True):
+            taught = evidence.refined(taught, near, scores[-1], open_set)
+            signals = evidence.refreshed(signals, near, taught, centre)
+            scores.append(np.tensordot(weights, signals, 1))
+        return taught, scores
 
     def _practise(
         self, view: GraphView, curriculum: Curriculum

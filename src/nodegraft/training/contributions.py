@@ -5,7 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from nodegraft.nn.linear.centred_cosine import centred_cosines, cosine_contributions
-from nodegraft.training.evidence import FLOOR, Evidence, Floats, Taught
+from nodegraft.training.evidence import FLOOR, Evidence
+from nodegraft.training.taught import Floats, Taught
 
 
 def similar_labels(

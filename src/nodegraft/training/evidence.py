@@ -1,15 +1,13 @@
 """What a graph says of nodes and classes: the signals that graft weighs."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from itertools import groupby, islice
-from operator import itemgetter
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nodegraft.base.memo import Memo
-from nodegraft.graph.algebra.diffusion import WalkTable
 from nodegraft.graph.algebra.matrix import IntArray, gram
 from nodegraft.graph.keys import hash_order
 from nodegraft.graph.spread import SpreadFeatures, SpreadRows
@@ -21,8 +19,8 @@ from nodegraft.nn.linear.loglinear import Signals
 from nodegraft.nn.mixture import responsibilities
 from nodegraft.training.class_vectors import ClassVectors
 from nodegraft.training.first_classes import FirstClasses, regressed, regressed_narrow
-
-Floats = NDArray[np.float64]
+from nodegraft.training.label_means import LabelMeans
+from nodegraft.training.taught import Floats, Known, Taught
 
 FLOOR = 0.1
 """Added to a node's share of a class's walks, and to its score in the regression, before logarithms
@@ -30,12 +28,6 @@ are taken: not being reached is a hint, not a proof."""
 
 RESTARTS = (0.3, 0.15, 0.05, 0.02)
 """The chances that a walk ends at each step: smaller ones look further away."""
-
-PLENTY = 100
-"""Labels from which on a class is hardly scored as a new one any more."""
-
-FEW = 10
-"""Classes with fewer labels have their means refined by unlabelled nodes."""
 
 RIDGE_LABELS, MOST_RIDGE_LABELS = 60, 3000
 """So many labels of each first class, and of all together, take part in the regression."""
@@ -47,84 +39,12 @@ are regressed by columns instead of labels."""
 PENALTY = 0.03
 """Of the regression, in which rows have length 1."""
 
-HELD_NUMBERS = 2**23
-"""Dense rows of labels are looked at in batches of so many numbers."""
-
-KEPT_NUMBERS = 2**26
-"""Means of sets of labels are kept for another time, up to half a gigabyte."""
-
 SIMILARITY, WALKS, DIRECTED, WORDS, RIDGE, SCARCE = 10.0, 0.6, 0.5, 0.2, 1.0, 0.4
 """What cosines, walks, cosines by direction, words, regression and the term for few labels weigh
 without practice."""
 
 POOL, NEAR = 4096, 100
 """How many unlabelled nodes refine means: a fair sample, and near each class with few labels."""
-
-
-@dataclass(frozen=True)
-class Taught:
-    """Some classes: how many labels they have, which, and where their rows lie on average."""
-
-    counts: NDArray[np.int64]
-    """How many labels each class has."""
-
-    labels: tuple[IntArray, ...]
-    """The rows of those that are looked at."""
-
-    means: tuple[Floats, ...]
-    """For each layer the mean row of each class's labels."""
-
-    refined: tuple[Floats, ...] | None = None
-    """The same, with the unlabelled nodes that seem to be of it."""
-
-    gained: Floats | None = None
-    """How many unlabelled nodes went into each refined mean, in all their parts."""
-
-    @property
-    def scarcity(self) -> Floats:
-        """The same as :func:`label_scarcity`."""
-        return label_scarcity(self.counts)
-
-    @property
-    def few(self) -> NDArray[np.int64]:
-        """The classes whose means are worth refining."""
-        return np.flatnonzero(self.counts < FEW)
-
-    def __or__(self, others: "Taught") -> "Taught":
-        """With more classes behind, none of them refined."""
-        return Taught(
-            np.concatenate((self.counts, others.counts)),
-            self.labels + others.labels,
-            tuple(map(np.vstack, zip(self.means, others.means, strict=True))),
-        )
-
-
-@dataclass(frozen=True)
-class Known:
-    """Some classes, made ready for asking about nodes."""
-
-    vectors: list[ClassVectors]
-    """Layer by layer, what nodes are compared with."""
-
-    starts: tuple[IntArray, ...]
-    """The labels that walks start from."""
-
-    walks: WalkTable | None
-    """Where these come to."""
-
-    scarcity: Floats
-    """How few labels each class has."""
-
-    def of(self, columns: NDArray[np.int64]) -> "Known":
-        """Some of the classes.
-
-        Args:
-            columns: Where they stand.
-        """
-        vectors = [one.of(columns) for one in self.vectors]
-        starts = tuple(self.starts[column] for column in columns)
-        walks = None if self.walks is None else self.walks.of(columns)
-        return Known(vectors, starts, walks, self.scarcity[columns])
 
 
 class Evidence:
@@ -136,6 +56,7 @@ class Evidence:
         restarts: How often walks end; none for no walks.
         ridge: Whether a regression among the first classes counts.
         few_labels: Whether classes with few labels are made up for.
+        means: Where labels lie on average, as far as it is known already.
     """
 
     def __init__(
@@ -145,6 +66,7 @@ class Evidence:
         restarts: Sequence[float],
         ridge: bool = True,
         few_labels: bool = True,
+        means: LabelMeans | None = None,
     ) -> None:
         self.view = features.view
         self.features = features
@@ -152,9 +74,8 @@ class Evidence:
         self._background = background
         self._ridge = ridge
         self._few_labels = few_labels
-        self._means: dict[bytes, tuple[Floats, ...]] = {}
+        self._means = LabelMeans(features) if means is None else means
         self._ridges = Memo[FrozenRidge](most=1)
-        self._latest: tuple[IntArray, SpreadRows | None] = (self.view.rows[:0], None)
         self._products: tuple[IntArray, Floats] = (self.view.rows[:0], np.zeros((0, 0)))
 
     def grown(self, view: GraphView) -> "Evidence | None":
@@ -168,14 +89,11 @@ class Evidence:
         growth = view.growth_since(self.view)
         if growth is None:
             return None
-        features, stale = self.features.grown(view, growth), self.features.stale(growth)
-        child = Evidence(features, self._background, self.restarts, self._ridge, self._few_labels)
-        child._means = {
-            rows: means
-            for rows, means in self._means.items()
-            if not stale[np.frombuffer(rows, dtype=np.int64)].any()
-        }
-        return child
+        features = self.features.grown(view, growth)
+        means = self._means.grown(features, self.features.stale(growth))
+        return Evidence(
+            features, self._background, self.restarts, self._ridge, self._few_labels, means
+        )
 
     @property
     def layers(self) -> range:
@@ -200,46 +118,7 @@ class Evidence:
             counts: How many labels each class has, those beyond ``labels`` too.
         """
         starts = tuple(np.sort(rows) for rows in labels)
-        known = self._means
-        new = {rows.tobytes(): rows for rows in starts if rows.tobytes() not in known}
-        known = {**known, **self._mean_rows(new)}
-        found = [known[rows.tobytes()] for rows in starts]
-        if len(known) * len(self.layers) * self.features.columns.size > KEPT_NUMBERS:
-            known = {rows.tobytes(): one for rows, one in zip(starts, found, strict=True)}
-        # One reference is put in place: of several threads the last one's stays.
-        self._means = known
-        means = tuple(np.stack([one[layer] for one in found]) for layer in self.layers)
-        return Taught(counts, starts, means)
-
-    def _mean_rows(self, sets: dict[bytes, IntArray]) -> dict[bytes, tuple[Floats, ...]]:
-        if not sets:
-            return {}
-        if not self.view.has_sparse_features:
-            return self._dense_means(sets)
-        rows = np.unique(np.concatenate(list(sets.values())))
-        shares = np.zeros((rows.size, len(sets)))
-        for column, members in enumerate(sets.values()):
-            shares[np.searchsorted(rows, members), column] = 1.0 / members.size
-        near = self.features.rows(rows)
-        means = [near.sums(layer, shares) for layer in self.layers]
-        # Copies, so that forgetting one mean frees it.
-        return {
-            name: tuple(one[column].copy() for one in means) for column, name in enumerate(sets)
-        }
-
-    def _dense_means(self, sets: dict[bytes, IntArray]) -> dict[bytes, tuple[Floats, ...]]:
-        """Set by set: a product of matrices has other last bits in other company."""
-        found: dict[bytes, tuple[Floats, ...]] = {}
-        most = HELD_NUMBERS // (len(self.layers) * self.features.columns.size)
-        for some in _batches(sets, most):
-            rows = np.unique(np.concatenate([sets[name] for name in some]))
-            near = self.features.rows(rows)
-            for name in some:
-                part = near.part(np.searchsorted(rows, sets[name]))
-                even = np.full((sets[name].size, 1), 1.0 / sets[name].size)
-                found[name] = tuple(part.sums(layer, even)[0].copy() for layer in self.layers)
-            self._latest = rows, near
-        return found
+        return Taught(counts, starts, self._means.of(starts))
 
     def first_classes(
         self, taught: Taught, columns: NDArray[np.int64], practice: bool = False
@@ -260,7 +139,7 @@ class Evidence:
         owners = np.repeat(np.arange(columns.size), [rows.size for rows in labels])
         order = np.argsort(np.concatenate(labels), kind="stable")
         rows, owners = np.concatenate(labels)[order], owners[order]
-        near = self._rows(rows)
+        near = self._means.rows(rows)
         if not practice and self._is_narrow(rows.size):
             means = taught.means
             found = regressed_narrow(self.features, near, owners, means, columns, PENALTY)
@@ -274,14 +153,6 @@ class Evidence:
     def _is_narrow(self, labels: int) -> bool:
         width = len(self.features.powers) * self.view.num_features
         return not self.view.has_sparse_features and NARROW * width <= labels
-
-    def _rows(self, rows: IntArray) -> SpreadRows:
-        """Of some nodes; where they are among those whose means were made last, a part of these."""
-        held, near = self._latest
-        places = np.minimum(np.searchsorted(held, rows), max(held.size - 1, 0))
-        if near is None or not np.array_equal(held[places], rows):
-            return self.features.rows(rows)
-        return near.part(places)
 
     def _regression(self, rows: IntArray, owners: NDArray[np.int64], practice: bool) -> FrozenRidge:
         """Among some labels; outside of practice it is looked for on the graph's shelf."""
@@ -449,15 +320,6 @@ class Evidence:
         return replace(taught, refined=tuple(refined), gained=gained)
 
 
-def label_scarcity(counts: NDArray[np.int64]) -> Floats:
-    """How few labels classes have: larger for fewer.
-
-    Args:
-        counts: How many each has.
-    """
-    return np.log1p(PLENTY / counts)
-
-
 def fair_sample(view: GraphView, rows: IntArray, most: int) -> IntArray:
     """At most so many rows, those with the smallest hashes of their keys.
 
@@ -467,10 +329,3 @@ def fair_sample(view: GraphView, rows: IntArray, most: int) -> IntArray:
         most: How many.
     """
     return rows if rows.size <= most else rows[hash_order(view.key_array_of(rows))[:most]]
-
-
-def _batches(sets: dict[bytes, IntArray], most: int) -> Iterator[list[bytes]]:
-    """Sets one after the other, so many that together they have about so many members."""
-    held = np.cumsum([rows.size for rows in sets.values()])
-    for _, some in groupby(zip(sets, held // max(most, 1), strict=True), key=itemgetter(1)):
-        yield [name for name, _ in some]

@@ -12,8 +12,9 @@ from nodegraft.graph.algebra.matrix import IntArray
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.spread import SpreadRows
 from nodegraft.nn.linear.loglinear import Signals
-from nodegraft.training.evidence import Evidence, Floats, Taught, fair_sample
+from nodegraft.training.evidence import Evidence, fair_sample
 from nodegraft.training.practice import Mixture, PracticeRound
+from nodegraft.training.taught import Floats, Taught
 
 
 @dataclass(frozen=True)

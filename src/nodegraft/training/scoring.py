@@ -11,7 +11,8 @@ from nodegraft.graph.algebra.diffusion import WalkTable
 from nodegraft.graph.algebra.matrix import IntArray
 from nodegraft.graph.algebra.panels import times_columns
 from nodegraft.graph.spread import SpreadRows
-from nodegraft.training.evidence import FLOOR, Evidence, Floats, Known
+from nodegraft.training.evidence import FLOOR, Evidence
+from nodegraft.training.taught import Floats, Known
 
 TOGETHER = 2**13
 """Walks of so many nodes times classes are looked at together: they stay in a core's cache."""

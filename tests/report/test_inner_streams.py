@@ -1,0 +1,40 @@
+"""What is chosen on inner streams has not looked at what it will be measured on."""
+
+import numpy as np
+import pytest
+from studies.confidence import WAYS, certainty, taught
+from studies.inner_streams import inner_stream
+
+from nodegraft.datasets.synthetic import Synthetic
+from nodegraft.datasets.templates.dataset import LoadedDataset
+from nodegraft.streams.arrival import Arrival
+
+
+@pytest.fixture(scope="module")
+def data() -> LoadedDataset:
+    return Synthetic(nodes=800, classes=16).load()
+
+
+@pytest.mark.parametrize("arrival", ["growing", "present"])
+def test_novel_classes_and_test_nodes_do_not_exist(data: LoadedDataset, arrival: Arrival) -> None:
+    outer, inner = data.stream(seed=3), inner_stream(data, 3, arrival)
+    roles = outer.split
+    hidden = set(
+        outer.user_keys(np.concatenate((roles.test.rows(), roles.query.select(roles.novel).rows())))
+    )
+    there = set(inner.user_keys(inner.session(len(inner) - 1).view.rows))
+    assert hidden
+    assert not hidden & there
+    assert not set(inner.split.members) & set(roles.novel)
+    assert set(inner.split.members) == {*roles.known, *roles.validation}
+    for name, rows in inner.split.members.items():
+        assert set(inner.user_keys(rows)) <= set(outer.user_keys(roles.members[name]))
+
+
+def test_the_way_that_is_built_in_is_what_the_model_says(data: LoadedDataset) -> None:
+    *_, (model, session, _) = taught(data, 0, "present")
+    rows = np.sort(session.query.rows())
+    scores = model.score_rows(session.view, rows)
+    ways = {name: certainty(model, session.view, rows, way)[1] for name, way in WAYS.items()}
+    assert np.allclose(ways.pop("as it is"), model.certainty(session.view, scores), atol=1e-12)
+    assert all(not np.allclose(one, model.certainty(session.view, scores)) for one in ways.values())
