@@ -16,13 +16,16 @@ from nodegraft.streams.arrival import Arrival
 SESSIONS = 4
 """So many sessions, or more, bring new classes."""
 
+OTHER = 1000
+"""Added to the seed: with the same one, all groups of near-duplicates that teach would teach again."""
+
 
 def inner_stream(data: LoadedDataset, seed: int, arrival: Arrival) -> ng.ClassStream:
     """As large a share of the classes is new as in the test stream.
 
     Args:
         data: The graph and its labels.
-        seed: Of the test stream, and of the one made within.
+        seed: Of the test stream.
         arrival: Which nodes exist in a session.
     """
     outer = data.stream(seed=seed)
@@ -49,4 +52,4 @@ def inner_stream(data: LoadedDataset, seed: int, arrival: Arrival) -> ng.ClassSt
         labels=NodeLabels(labels),
         setting=setting,
         groups=None if data.groups is None else np.delete(data.groups, gone),
-    ).stream(seed=seed, arrival=arrival)
+    ).stream(seed=seed + OTHER, arrival=arrival)
