@@ -17,7 +17,7 @@ SESSIONS = 4
 """So many sessions, or more, bring new classes."""
 
 OTHER = 1000
-"""Added to the seed: with the same one, all groups of near-duplicates that teach would teach again."""
+"""Added to the seed: with the same one, near-duplicates that teach would all teach again."""
 
 
 def inner_stream(data: LoadedDataset, seed: int, arrival: Arrival) -> ng.ClassStream:
