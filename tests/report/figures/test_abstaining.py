@@ -9,7 +9,8 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.colors import to_hex
 from studies import abstaining as script
-from studies.abstaining import RECORDS, curves_by_graph, measured, told
+from studies.abstaining import RECORDS, measured
+from studies.abstaining_told import curves_by_graph, told
 from studies.record_file import PAGES
 
 from nodegraft.base.errors import ParameterError

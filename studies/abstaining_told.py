@@ -1,0 +1,175 @@
+"""Tables and curves of what :mod:`studies.abstaining` has on record."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+from studies.record_file import Record
+
+from nodegraft.report.figures.abstaining import (
+    AbstainingCurves,
+    Acceptance,
+    ErrorCurve,
+    describe_abstaining,
+)
+from nodegraft.report.tables.table import Table
+
+GRAPHS = ("amazon-clothing", "gentoo", "wordnet", "debian")
+LEVELS = (0.90, 0.95)
+WAYS = {"macro": "every class alike", "natural": "every node alike"}
+SESSIONS = {"first": "session 0", "middle": "middle session", "last": "last session"}
+
+
+def by_graph(records: Sequence[Record]) -> dict[str, list[Record]]:
+    """The seeds of each graph that was measured."""
+    seeds = {graph: [one for one in records if one["graph"] == graph] for graph in GRAPHS}
+    return {graph: some for graph, some in seeds.items() if some}
+
+
+def curves_by_graph(records: Sequence[Record]) -> list[AbstainingCurves]:
+    """The records of each graph together, to be drawn."""
+    return [
+        AbstainingCurves(
+            graph,
+            {
+                told_way: {told: _curve(seeds, key, way) for key, told in SESSIONS.items()}
+                for way, told_way in WAYS.items()
+            },
+        )
+        for graph, seeds in by_graph(records).items()
+    ]
+
+
+def _curve(seeds: Sequence[Record], session: str, way: str) -> ErrorCurve:
+    parts = [one["sessions"][session][way] for one in seeds]
+    return ErrorCurve(
+        [part["errors"] for part in parts], {level: _acceptance(parts, level) for level in LEVELS}
+    )
+
+
+def _acceptance(parts: Sequence[Record], level: float) -> Acceptance:
+    accepted = [part["accepted"][f"{level:.2f}"] for part in parts]
+    precision = [np.nan if one["precision"] is None else one["precision"] for one in accepted]
+    return Acceptance([one["coverage"] for one in accepted], precision)
+
+
+def told(records: Sequence[Record]) -> str:
+    """Tables of the numbers, and the figure with its text alternative."""
+    graphs = by_graph(records)
+    image = (
+        f"```{{image}} abstaining.svg\n:alt: {describe_abstaining(curves_by_graph(records))}\n```"
+    )
+    parts = [
+        "<!-- Written by studies/abstaining.py. -->",
+        "**Precision in %, worst seed in brackets, and after it how many % are answered**",
+        precision_table(graphs),
+        image,
+        "**Expected calibration error, worst seed in brackets, and mean confidence minus "
+        "accuracy**",
+        calibration_table(graphs),
+        "**Last session, answers at least 0.90 sure, every node alike, in %: precision promised "
+        "and kept, the same counted in other ways, and whose mistakes these are**",
+        shortfall_table(graphs),
+        "**Classes never taught: how well confidence tells them apart, and how many % are "
+        "rejected**",
+        unknown_classes_table(graphs),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def precision_table(graphs: Mapping[str, Sequence[Record]]) -> str:
+    """A row for each graph and session."""
+    columns = [(way, level) for way in WAYS for level in LEVELS]
+    heads = [f"{WAYS[way]}, at least {level:.2f}" for way, level in columns]
+    rows = [
+        [graph, told_session.removesuffix(" session").removeprefix("session ")]
+        + [_precision(_curve(seeds, session, way).levels[level]) for way, level in columns]
+        for graph, seeds in graphs.items()
+        for session, told_session in SESSIONS.items()
+    ]
+    return Table.of(["graph", "session", *heads], rows).markdown()
+
+
+def _precision(at: Acceptance) -> str:
+    percent = 100 * np.array(at.precision)
+    return f"{np.nanmean(percent):.1f} ({np.nanmin(percent):.1f}), {100 * np.mean(at.coverage):.0f}"
+
+
+def calibration_table(graphs: Mapping[str, Sequence[Record]]) -> str:
+    """A row for each graph."""
+    columns = {
+        "session 0, all": ("first", "all"),
+        "last session, all": ("last", "all"),
+        "last session, known classes": ("last", "known"),
+        "last session, new classes": ("last", "new"),
+        "last session, answers that name a known class": ("last", "names_known"),
+        "last session, answers that name a new class": ("last", "names_new"),
+    }
+
+    def cell(seeds: Sequence[Record], session: str, part: str) -> str:
+        parts = [one["sessions"][session]["calibration"][part] for one in seeds]
+        errors = [one["error"] for one in parts]
+        gap = np.mean([one["confidence"] - one["accuracy"] for one in parts])
+        return f"{np.mean(errors):.3f} ({max(errors):.3f}), {gap:+.3f}"
+
+    rows = [
+        [graph, *(cell(seeds, *where) for where in columns.values())]
+        for graph, seeds in graphs.items()
+    ]
+    return Table.of(["graph", *columns], rows).markdown()
+
+
+def shortfall_table(graphs: Mapping[str, Sequence[Record]]) -> str:
+    """A column for each graph: the same answers counted in other ways, and who is mistaken."""
+    numbers: dict[str, Callable[[Record], float]] = {
+        "promised": lambda last: _precision_at_first(last["natural"]["accepted"], "promised"),
+        "kept": lambda last: _precision_at_first(last["natural"]["accepted"]),
+        "kept, classes as large as in the graph": lambda last: _precision_at_first(
+            last["as_in_graph"]
+        ),
+        "kept, answers that name a known class": lambda last: _precision_at_first(
+            last["by_answer"]["known"]
+        ),
+        "kept, answers that name a new class": lambda last: _precision_at_first(
+            last["by_answer"]["new"]
+        ),
+        "kept, every class that is named alike": lambda last: _precision_at_first(
+            last["by_answer"]["alike"]
+        ),
+        "kept, without the largest class": lambda last: _precision_at_first(
+            last["largest_class"]["without_it"]
+        ),
+        "largest class, of all queries": lambda last: last["largest_class"]["of_queries"],
+        "largest class, of mistakes": lambda last: last["largest_class"]["of_confident_mistakes"],
+        "mistakes that name a smaller class": lambda last: last["mistaken_for_smaller"],
+    }
+    rows = [
+        [name]
+        + [
+            f"{100 * np.mean([number(one['sessions']['last']) for one in seeds]):.1f}"
+            for seeds in graphs.values()
+        ]
+        for name, number in numbers.items()
+    ]
+    return Table.of(["", *graphs], rows).markdown()
+
+
+def _precision_at_first(accepted: Record, key: str = "precision") -> float:
+    return float(accepted[f"{LEVELS[0]:.2f}"][key])
+
+
+def unknown_classes_table(graphs: Mapping[str, Sequence[Record]]) -> str:
+    """A row for each graph."""
+    levels = [f"{level:.2f}" for level in LEVELS]
+    heads = [
+        f"{side} rejected at {level}" for level in levels for side in ("never taught", "known")
+    ]
+    keys = [f"{side}_rejected_{level}" for level in levels for side in ("unknown", "known")]
+
+    def row(graph: str, seeds: Sequence[Record]) -> list[str]:
+        parts = [one["unknown_classes"] for one in seeds]
+        areas = [part["auroc"] for part in parts]
+        rejected = [f"{100 * np.mean([part[key] for part in parts]):.0f}" for key in keys]
+        return [graph, f"{np.mean(areas):.3f} ({min(areas):.3f})", *rejected]
+
+    rows = [row(graph, seeds) for graph, seeds in graphs.items()]
+    return Table.of(["graph", "AUROC (worst seed)", *heads], rows).markdown()
