@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from studies import (
     attention,
+    confidence,
     edge_drift,
     gate,
     kinds,
@@ -27,6 +28,7 @@ PAGES_OF_STUDIES: list[tuple[str, Callable[[], str]]] = [
     ),
     ("edge-drift-measured.md", lambda: edge_drift.told(read(edge_drift.RECORDS))),
     ("seeds-measured.md", lambda: seeds.told(read(seeds.RECORDS))),
+    ("confidence-measured.md", lambda: confidence.told(read(confidence.RECORDS))),
     ("kinds-measured.md", lambda: kinds.told(read(kinds.RECORDS))),
     ("attention-measured.md", lambda: attention.told(read(attention.RECORDS))),
     ("searches-measured.md", searches.told),
