@@ -3,9 +3,9 @@
     python -m studies.confidence --data DIR     # measures what is missing, then writes the table
     python -m studies.confidence                # writes the table again
 
-On :mod:`studies.inner_streams`, so that no novel class and no test node of a test stream is seen.
-Under ``growing`` the last session is asked about known classes only; under ``present`` every
-session but the first and the last, strangers (nodes of classes still to come) included. Writes
+On :mod:`studies.inner_streams`. Under ``growing`` the last session is asked, where no class is
+still to come; under ``present`` every session but the first and the last, with as many strangers
+(nodes of classes still to come) as nodes of classes that were taught. Writes
 ``studies/records/confidence.json``, stream by stream, and from it
 ``docs/explanation/confidence-measured.md``.
 """
@@ -57,7 +57,6 @@ class Way:
 
     crowding: float = CROWDING
     believed: float = BELIEVED
-    sizes: bool = True
     refined: bool = True
 
 
@@ -67,23 +66,22 @@ WAYS = {
     "twice that term": Way(crowding=2 * CROWDING),
     "half of all nodes taken for known": Way(believed=0.0),
     "share of known nodes believed": Way(believed=1.0),
-    "all classes taken for alike in size": Way(sizes=False),
     "strangers told before means are refined": Way(refined=False),
 }
 COLUMNS = {
-    "ece_known": "growing: ECE, known",
+    "ece_known": "`growing`: ECE, known",
     "ece_new": "ECE, new",
     "answered": "answered, %",
-    "precision": "right, %",
-    "auroc": "present: AUROC",
-    "answered_among_strangers": "answered, % of known",
-    "precision_among_strangers": "right, %",
+    "precision": "right, % (worst seed)",
+    "auroc": "`present`: AUROC",
+    "answered_among_strangers": "answered, % of taught classes",
+    "precision_among_strangers": "right among strangers, % (worst seed)",
 }
 
 
 def main() -> None:
     """Measure if there is data to measure on, and write the table."""
-    options = record_file.parser(__doc__, seeds=2).parse_args()
+    options = record_file.parser(__doc__, seeds=3).parse_args()
     if options.data:
         wanted = product(options.graphs, range(options.seeds))
         record_file.measure_missing(RECORDS, ("graph", "seed"), wanted, options.data, measured)
@@ -116,9 +114,9 @@ def taught(
         yield model, session, stream.split
 
 
-def some(rows: IntArray, split: ClassSplit) -> IntArray:
-    """At most :data:`AT_MOST`, ascending."""
-    return np.sort(Seeds(split.seed).generator("asked").permutation(np.sort(rows))[:AT_MOST])
+def some(rows: IntArray, split: ClassSplit, most: int = AT_MOST) -> IntArray:
+    """At most so many, ascending."""
+    return np.sort(Seeds(split.seed).generator("asked").permutation(np.sort(rows))[:most])
 
 
 def without_strangers(
@@ -141,9 +139,10 @@ def among_strangers(
     model: Graft, session: Session, split: ClassSplit, way: Way
 ) -> dict[str, float | None]:
     """How well strangers are told, and what is answered where each of them is a mistake."""
-    _, sure, right = said(model, session, some(session.query.rows(), split), way)
-    strangers = some(in_sight_but_not_taught(session, split), split)
-    _, strange = certainty(model, session.view, strangers, way)
+    taught_classes, strangers = session.query.rows(), in_sight_but_not_taught(session, split)
+    most = min(AT_MOST, taught_classes.size, strangers.size)
+    _, sure, right = said(model, session, some(taught_classes, split, most), way)
+    _, strange = certainty(model, session.view, some(strangers, split, most), way)
     precision, _ = precision_and_coverage(
         np.concatenate((sure, strange)), np.append(right, np.zeros(strange.size, bool)), ASKED
     )
@@ -168,13 +167,13 @@ def said(
 def certainty(model: Graft, view: GraphView, rows: IntArray, way: Way) -> tuple[Floats, Floats]:
     """Of the best class: its probability among known classes, and that times the open-set score."""
     scorer, scores = model.derived(view), model.score_rows(view, rows)
-    classes, coefficients = len(model.classes_), model.confidence_.copy()
-    more = max(0.0, np.log(classes) - coefficients[-1])
+    coefficients = model.confidence_.copy()
+    more = max(0.0, np.log(len(model.classes_)) - coefficients[-1])
     coefficients[-2] -= (way.crowding - CROWDING) * more
     likely = calibrated_probabilities(
         softmax(scores, axis=1),
         label_scarcity(np.array([keys.size for keys in model.labels_.values()])),
-        scorer.shares if way.sizes else np.full(classes, 1.0 / classes),
+        scorer.shares,
         coefficients,
     ).max(axis=1)
     share = float(expit(way.believed / BELIEVED * logit(scorer.share_of_known)))
@@ -214,7 +213,10 @@ def _cell(key: str, numbers: Sequence[float | None]) -> str:
     mean = _mean(numbers)
     if mean is None:
         return "–"
-    return f"{mean:.3f}" if key == "auroc" or key.startswith("ece") else f"{100 * mean:.1f}"
+    if key == "auroc" or key.startswith("ece"):
+        return f"{mean:.3f}"
+    worst = f" ({100 * min(one for one in numbers if one is not None):.1f})"
+    return f"{100 * mean:.1f}" + worst * key.startswith("precision")
 
 
 def _mean(numbers: Sequence[float | None]) -> float | None:

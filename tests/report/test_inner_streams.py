@@ -1,4 +1,6 @@
-"""What is chosen on inner streams has not looked at what it will be measured on."""
+"""An inner stream has nothing of what the test stream of its seed asks about."""
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -16,16 +18,20 @@ def data() -> LoadedDataset:
 
 
 @pytest.mark.parametrize("arrival", ["growing", "present"])
-def test_novel_classes_and_test_nodes_do_not_exist(data: LoadedDataset, arrival: Arrival) -> None:
+@pytest.mark.parametrize("grouped", [False, True])
+def test_novel_classes_and_test_nodes_of_the_seed_do_not_exist(
+    data: LoadedDataset, arrival: Arrival, grouped: bool
+) -> None:
+    groups = np.arange(data.graph.num_nodes) // 2
+    if grouped:
+        data = replace(data, groups=groups)
     outer, inner = data.stream(seed=3), inner_stream(data, 3, arrival)
     roles = outer.split
-    hidden = set(
-        outer.user_keys(np.concatenate((roles.test.rows(), roles.query.select(roles.novel).rows())))
-    )
-    there = set(inner.user_keys(inner.session(len(inner) - 1).view.rows))
-    assert hidden
-    assert not hidden & there
-    assert not set(inner.split.members) & set(roles.novel)
+    hidden = data.graph.rows_of(outer.user_keys(roles.asked.rows()))
+    there = data.graph.rows_of(inner.user_keys(inner.session(len(inner) - 1).view.rows))
+    assert hidden.size
+    assert not np.isin(there, hidden).any()
+    assert np.isin(groups[there], groups[hidden]).any() != grouped
     assert set(inner.split.members) == {*roles.known, *roles.validation}
     for name, rows in inner.split.members.items():
         assert set(inner.user_keys(rows)) <= set(outer.user_keys(roles.members[name]))
