@@ -74,7 +74,7 @@ def main() -> None:
     """Measure what is missing if there is data to measure on, and draw."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--data")
-    parser.add_argument("--seeds", type=int, nargs="+", default=list(range(5)))
+    parser.add_argument("--seeds", type=int, nargs="+", default=list(range(10)))
     parser.add_argument("--datasets", nargs="+", default=GRAPHS, choices=GRAPHS)
     options = parser.parse_args()
     if options.data:
