@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from sklearn.metrics import roc_auc_score
 from studies import record_file
 from studies.abstaining_told import GRAPHS, LEVELS, curves_by_graph, told
-from studies.record_file import PAGES, Record
+from studies.record_file import PAGES, Record, rounded
 
 import nodegraft as ng
 from nodegraft.base.events import SILENT
@@ -153,9 +153,9 @@ def calibration(said: Answers) -> dict[str, float | None] | None:
     if not said.targets.size:
         return None
     return {
-        "error": _rounded(expected_calibration_error(said.confidence, said.correct)),
-        "confidence": _rounded(float(said.confidence.mean())),
-        "accuracy": _rounded(float(said.correct.mean())),
+        "error": rounded(expected_calibration_error(said.confidence, said.correct)),
+        "confidence": rounded(float(said.confidence.mean())),
+        "accuracy": rounded(float(said.correct.mean())),
     }
 
 
@@ -163,7 +163,7 @@ def accepted_answers(said: Answers, weights: Floats) -> Record:
     """What is accepted at each level, and the error at each coverage."""
     errors = risk_coverage(said.sure, said.correct, COVERAGES, weights)
     return {
-        "accuracy": _rounded(float(np.average(said.correct, weights=weights))),
+        "accuracy": rounded(float(np.average(said.correct, weights=weights))),
         "accepted": _accepted(said, weights),
         "errors": errors.round(4).tolist(),
     }
@@ -182,9 +182,9 @@ def _accepted_at(said: Answers, level: float, weights: Floats) -> dict[str, floa
     accepted = np.where(said.sure >= level, weights, 0.0)
     promised = float(accepted @ said.sure / accepted.sum()) if accepted.any() else np.nan
     return {
-        "precision": _rounded(precision),
-        "promised": _rounded(promised),
-        "coverage": _rounded(coverage),
+        "precision": rounded(precision),
+        "promised": rounded(promised),
+        "coverage": rounded(coverage),
     }
 
 
@@ -195,13 +195,8 @@ def every_answer_alike(said: Answers) -> Record:
         sure = said.take(said.sure >= level)
         alike = balanced_weights(sure.answers)
         precision = float(np.average(sure.correct, weights=alike)) if alike.size else np.nan
-        found[f"{level:.2f}"] = {"precision": _rounded(precision)}
+        found[f"{level:.2f}"] = {"precision": rounded(precision)}
     return found
-
-
-def _rounded(value: float) -> float | None:
-    """JSON knows no NaN."""
-    return None if np.isnan(value) else round(value, 4)
 
 
 def as_in_graph(said: Answers, names: Sequence[str], split: ng.ClassSplit) -> Floats:
@@ -218,9 +213,9 @@ def largest_class(said: Answers, names: Sequence[str], known: int) -> Record:
     return {
         "name": names[place],
         "new": place >= known,
-        "of_queries": _rounded(float(own.mean())),
-        "recall": _rounded(float(said.correct[own].mean())),
-        "of_confident_mistakes": _rounded(_share(own, mistaken)),
+        "of_queries": rounded(float(own.mean())),
+        "recall": rounded(float(said.correct[own].mean())),
+        "of_confident_mistakes": rounded(_share(own, mistaken)),
         "without_it": _accepted(said.take(~own)),
     }
 
@@ -228,7 +223,7 @@ def largest_class(said: Answers, names: Sequence[str], known: int) -> Record:
 def mistaken_for_smaller(said: Answers) -> float | None:
     """The share of confident mistakes whose answer names a class of fewer queries than the true."""
     counts = np.bincount(said.targets, minlength=int(said.answers.max()) + 1)
-    return _rounded(_share(counts[said.answers] < counts[said.targets], _confident_mistakes(said)))
+    return rounded(_share(counts[said.answers] < counts[said.targets], _confident_mistakes(said)))
 
 
 def _confident_mistakes(said: Answers) -> NDArray[np.bool_]:
@@ -252,13 +247,13 @@ def before_being_taught(
     known, new = (model.certainty(session.view, score) for score in scores)
     truth = np.repeat([1, 0], [known.size, new.size])
     return {
-        "auroc": _rounded(float(roc_auc_score(truth, np.concatenate((known, new))))),
+        "auroc": rounded(float(roc_auc_score(truth, np.concatenate((known, new))))),
         **{
-            f"unknown_rejected_{level:.2f}": _rounded(float((new < level).mean()))
+            f"unknown_rejected_{level:.2f}": rounded(float((new < level).mean()))
             for level in LEVELS
         },
         **{
-            f"known_rejected_{level:.2f}": _rounded(float((known < level).mean()))
+            f"known_rejected_{level:.2f}": rounded(float((known < level).mean()))
             for level in LEVELS
         },
     }

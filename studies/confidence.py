@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, logit, softmax
 from studies import record_file
 from studies.inner_streams import inner_stream
-from studies.record_file import GRAPHS, PAGES, Record
+from studies.record_file import GRAPHS, PAGES, Record, rounded
 
 from nodegraft.base.events import SILENT
 from nodegraft.base.seeds import Seeds
@@ -128,10 +128,10 @@ def without_strangers(
     old = np.isin(rows, split.test.rows())
     precision, answered = precision_and_coverage(sure, right, ASKED)
     return {
-        "ece_known": _rounded(expected_calibration_error(likely[old], right[old])),
-        "ece_new": _rounded(expected_calibration_error(likely[~old], right[~old])),
-        "answered": _rounded(answered),
-        "precision": _rounded(precision),
+        "ece_known": rounded(expected_calibration_error(likely[old], right[old])),
+        "ece_new": rounded(expected_calibration_error(likely[~old], right[~old])),
+        "answered": rounded(answered),
+        "precision": rounded(precision),
     }
 
 
@@ -147,9 +147,9 @@ def among_strangers(
         np.concatenate((sure, strange)), np.append(right, np.zeros(strange.size, bool)), ASKED
     )
     return {
-        "auroc": _rounded(auroc(sure, strange)),
-        "answered_among_strangers": _rounded(float((sure >= ASKED).mean())),
-        "precision_among_strangers": _rounded(precision),
+        "auroc": rounded(auroc(sure, strange)),
+        "answered_among_strangers": rounded(float((sure >= ASKED).mean())),
+        "precision_among_strangers": rounded(precision),
     }
 
 
@@ -160,27 +160,28 @@ def said(
     asked, targets = session.query.rows(), session.query.targets(model.classes_)
     order = np.argsort(asked)
     targets = targets[order][np.searchsorted(asked[order], rows)]
-    likely, sure = certainty(model, session.view, rows, way)
-    return likely, sure, model.score_rows(session.view, rows).argmax(axis=1) == targets
+    shares, sure = certainty(model, session.view, rows, way)
+    return shares.max(axis=1), sure, shares.argmax(axis=1) == targets
 
 
 def certainty(model: Graft, view: GraphView, rows: IntArray, way: Way) -> tuple[Floats, Floats]:
-    """Of the best class: its probability among known classes, and that times the open-set score."""
+    """Probabilities among known classes, and the best of a node times its open-set score."""
     scorer, scores = model.derived(view), model.score_rows(view, rows)
     coefficients = model.confidence_.copy()
     more = max(0.0, np.log(len(model.classes_)) - coefficients[-1])
     coefficients[-2] -= (way.crowding - CROWDING) * more
-    likely = calibrated_probabilities(
+    shares = calibrated_probabilities(
         softmax(scores, axis=1),
         label_scarcity(np.array([keys.size for keys in model.labels_.values()])),
         scorer.shares,
         coefficients,
-    ).max(axis=1)
+    )
+    likely = shares.max(axis=1)
     share = float(expit(way.believed / BELIEVED * logit(scorer.share_of_known)))
     if way.refined:
-        return likely, likely * known_class_probability(scores, model.open_set_[-1], share)
+        return shares, likely * known_class_probability(scores, model.open_set_[-1], share)
     before = before_refinement(model, view, rows)
-    return likely, likely * known_class_probability(before, model.open_set_[0], share)
+    return shares, likely * known_class_probability(before, model.open_set_[0], share)
 
 
 def before_refinement(model: Graft, view: GraphView, rows: IntArray) -> Floats:
@@ -221,12 +222,7 @@ def _cell(key: str, numbers: Sequence[float | None]) -> str:
 
 def _mean(numbers: Sequence[float | None]) -> float | None:
     there = [one for one in numbers if one is not None]
-    return _rounded(float(np.mean(there))) if there else None
-
-
-def _rounded(value: float) -> float | None:
-    """JSON knows no NaN."""
-    return None if np.isnan(value) else round(value, 4)
+    return rounded(float(np.mean(there))) if there else None
 
 
 if __name__ == "__main__":

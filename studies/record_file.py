@@ -7,6 +7,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeAlias
 
+import numpy as np
+
 import nodegraft as ng
 from nodegraft.benchmark.records.source import this_code
 
@@ -20,6 +22,15 @@ Record: TypeAlias = dict[str, Any]
 def read(path: Path) -> list[Record]:
     """All records there are."""
     return json.loads(path.read_text()) if path.exists() else []
+
+
+def rounded(value: float) -> float | None:
+    """To four places, for a record; JSON knows no NaN.
+
+    Args:
+        value: A number, or NaN.
+    """
+    return None if np.isnan(value) else round(value, 4)
 
 
 def parser(document: str | None, seeds: int = 5) -> argparse.ArgumentParser:
