@@ -3,6 +3,7 @@
 
 export PIP_DISABLE_PIP_VERSION_CHECK=1
 export OMP_NUM_THREADS=1 # two contending threads are slower than one
+unset PYTHONDONTWRITEBYTECODE # else each of hundreds of processes compiles torch anew: 5 s of CPU
 export NODEGRAFT_CACHE="$PWD/.venv-ci/nodegraft-cache"
 real_data="$PWD/../shared/data"
 bin="$PWD/.venv-ci/bin"
