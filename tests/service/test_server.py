@@ -21,6 +21,7 @@ from nodegraft.store.store import Store
 from tests.service.running import Running, asked_over, free_port, running, started
 from tests.service.served import lesson
 from tests.slow_suite import slow
+from tests.store.small import made, of_an_older_nodegraft
 
 # Clocks are watched: not beside each other.
 pytestmark = pytest.mark.xdist_group("server")
@@ -28,6 +29,7 @@ pytestmark = pytest.mark.xdist_group("server")
 New = dict[str, list[Any]]
 READERS = 16
 ASKED = list(range(40))
+SERVE = (sys.executable, "-c", "from nodegraft.cli.entry import main; main()", "serve")
 
 
 def read_until(done: Event, port: int, found: list[tuple[int, dict[str, Any]]]) -> None:
@@ -142,8 +144,7 @@ def counted(port: int) -> bytes:
 
 def test_several_workers_answer_from_the_command_line(shop: Path, new: New, tmp_path: Path) -> None:
     port = free_port()
-    code = "from nodegraft.cli.entry import main; main()"
-    command = [sys.executable, "-c", code, "serve", str(shop), "--port", str(port)]
+    command = [*SERVE, str(shop), "--port", str(port)]
     # Into a file: a pipe that nobody reads would fill, and the service wait.
     log = tmp_path / "log"
     with log.open("wb") as told, subprocess.Popen([*command, "--workers", "2"], stderr=told) as run:
@@ -182,3 +183,14 @@ def wait_until_ready(life: Running) -> None:
         except OSError:
             sleep(0.1)
         assert monotonic() - began < 120
+
+
+def test_a_version_that_cannot_be_read_is_told_in_one_line(tmp_path: Path) -> None:
+    store, _ = made(tmp_path / "old", method="graft")
+    of_an_older_nodegraft(store).close()
+    command = [*SERVE, str(store.place), "--port", str(free_port())]
+    ended = subprocess.run(command, timeout=120, check=False, capture_output=True, text=True)
+    assert ended.returncode != 0
+    (told,) = [line for line in ended.stderr.splitlines() if "confidence_" in line]
+    assert json.loads(told)["message"].startswith("CheckpointError: The saved state lacks")
+    assert "Traceback" not in ended.stderr

@@ -1,5 +1,7 @@
 """A small store, and what to teach it."""
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -32,3 +34,16 @@ def made(place: Path, **options: Any) -> tuple[Store, dict[str, list[Key]]]:
     known = {name: labels[name][:20] for name in names[:-LATER]}
     store = Store.init(place, graph, known, by="tests", **{"method": "sgc-mean", **options})
     return store, {name: labels[name][:5] for name in names[-LATER:]}
+
+
+def of_an_older_nodegraft(store: Store) -> Store:
+    """The same store, whose newest version has a model that lacks what one of today has."""
+    version = store.version()
+    arrays, document = store._objects.get(version.model)
+    del arrays["state.confidence_"], document["state"]["confidence_"]
+    older = store._objects.put(arrays, document)
+    store.close()
+    with closing(sqlite3.connect(store.place / "store.db")) as database, database:
+        told = (older, version.number)
+        database.execute("UPDATE versions SET model = ? WHERE number = ?", told)
+    return Store.open(store.place)

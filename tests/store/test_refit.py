@@ -5,10 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nodegraft.base.errors import StoreError
+from nodegraft.base.errors import CheckpointError, StoreError
 from nodegraft.store.state import State, first_state
 from nodegraft.store.store import Store
-from tests.store.small import drawn, made
+from tests.store.small import drawn, made, of_an_older_nodegraft
 
 
 def started(place: Path) -> tuple[Store, dict[str, list[int | str]]]:
@@ -92,6 +92,28 @@ def test_other_methods_are_fitted_on_all_labels(tmp_path: Path) -> None:
     after = newest(store)
     fresh = first_state(after.graph, after.labels, "sgc-mean", {})
     rows = after.graph.rows
+    np.testing.assert_array_equal(
+        after.model.score_rows(after.graph, rows), fresh.model.score_rows(after.graph, rows)
+    )
+
+
+def test_a_model_that_cannot_be_read_is_learned_again_from_its_labels(tmp_path: Path) -> None:
+    store, new = made(tmp_path / "store", method="graft")
+    store.add(new, promote=True)
+    before = newest(store)
+    rows, held_out = before.graph.rows, sum(map(len, before.labels.held_out.values()))
+    store = of_an_older_nodegraft(store)
+    with pytest.raises(CheckpointError, match=r"lacks confidence_.*nodegraft refit"):
+        store.predict()
+    version = store.refit(promote=True)
+    assert (version.number, store.champion) == (3, 3)
+    assert sum(version.measures["after"]["asked"].values()) == held_out > 0
+    assert "before" not in version.measures
+    after = newest(store)
+    assert after.labels == before.labels
+    # All labels are practised on now, where the first fit knew those of the first classes only.
+    fresh = first_state(after.graph, after.labels, "graft", {})
+    fresh.model.set_labels(after.graph, after.labels.taught, after.labels.sessions)
     np.testing.assert_array_equal(
         after.model.score_rows(after.graph, rows), fresh.model.score_rows(after.graph, rows)
     )

@@ -262,10 +262,7 @@ class Graft(Derived[_Scorer]):
         if self.weights_.shape != (STAGES, signals) or self.open_set_.shape != (STAGES, 2):
             raise ValueError(f"there must be {STAGES} times {signals} weights, and open-set scores")
         if self.confidence_.shape != UNCALIBRATED.shape:
-            raise ValueError(
-                f"confidence needs {UNCALIBRATED.size} coefficients; a model of an older nodegraft "
-                "must be fitted again, a store made again"
-            )
+            raise ValueError(f"confidence needs {UNCALIBRATED.size} coefficients")
         if self.background_.shape not in ((self.hops + 1, width), (0, width)):
             raise ValueError("there must be a background for each hop, or none")
 

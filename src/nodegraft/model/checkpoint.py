@@ -17,6 +17,9 @@ from nodegraft.graph.keyed_labels import KeyedLabels
 
 SCHEMA = 2
 
+OTHERS = "Use the nodegraft that saved it, or fit it again."
+"""What can be done about a model of another nodegraft."""
+
 HEADER: Mapping[str, type | tuple[type, ...]] = {
     "method": str,
     "parameters": dict,
@@ -137,7 +140,8 @@ def unpack(state: State, kinds: Mapping[str, str]) -> dict[str, Any]:
         if name not in kinds or told.get("kind") != kinds[name]:
             raise CheckpointError(
                 f"The saved state has {name!r} ({told.get('kind')}), which this method does not "
-                f"have; it has {', '.join(f'{one} ({kind})' for one, kind in kinds.items())}."
+                f"have; it has {', '.join(f'{one} ({kind})' for one, kind in kinds.items())}. "
+                f"{OTHERS}"
             )
         try:
             attributes[name], used = _value(name, told, state.arrays)
@@ -150,7 +154,7 @@ def unpack(state: State, kinds: Mapping[str, str]) -> dict[str, Any]:
         raise CheckpointError(f"The saved state has arrays nobody asked for: {sorted(left)[0]!r}.")
     missing = kinds.keys() - attributes.keys()
     if missing:
-        raise CheckpointError(f"The saved state lacks {', '.join(sorted(missing))}.")
+        raise CheckpointError(f"The saved state lacks {', '.join(sorted(missing))}. {OTHERS}")
     return attributes
 
 
@@ -212,8 +216,7 @@ def unpack_model(
     schema = document.pop("schema", None)
     if schema != SCHEMA:
         raise CheckpointError(
-            f"{where} was saved in format {schema!r}; this nodegraft reads {SCHEMA}: use the "
-            "version of nodegraft that wrote it."
+            f"{where} was saved in format {schema!r}; this nodegraft reads {SCHEMA}. {OTHERS}"
         )
     state = document.pop("state", None)
     wrong = [name for name in (*HEADER, *document) if not _is_header(name, document)]

@@ -12,6 +12,7 @@ from nodegraft.base.parameters.build import build
 from nodegraft.base.parameters.validate import validate_value
 from nodegraft.graph.keyed_labels import KeyedLabels
 from nodegraft.model.checkpoint import (
+    OTHERS,
     SavedModel,
     State,
     kept_bytes,
@@ -111,7 +112,9 @@ class Saveable(Stateful):
                 validate_value(name, getattr(model, name), hint)
             model.check_learned()
         except (KeyError, ValueError, TypeError, ParameterError) as error:
-            raise CheckpointError(f"The saved state does not fit together: {error}") from error
+            raise CheckpointError(
+                f"The saved state does not fit together: {error}. {OTHERS}"
+            ) from error
         return model
 
     @property

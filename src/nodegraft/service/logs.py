@@ -5,16 +5,25 @@ import logging
 from datetime import UTC, datetime
 from typing import Any
 
+from nodegraft.base import errors
+
+OWN_ERROR = f"\n{errors.__name__}."
+"""How the name of an error of ours begins in a traceback."""
+
 
 class JsonLines(logging.Formatter):
     """One JSON object for each record; ``extra={"told": {…}}`` adds to it."""
 
     def format(self, record: logging.LogRecord) -> str:
         """As a line."""
+        message = record.getMessage()
+        if message.startswith("Traceback"):
+            # So uvicorn tells why a service cannot start. An error of ours says what to do itself.
+            message = message.rpartition(OWN_ERROR)[2].strip()
         line = {
             "at": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
-            "message": record.getMessage(),
+            "message": message,
             **getattr(record, "told", {}),
         }
         if record.exc_info:

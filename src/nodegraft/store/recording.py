@@ -54,6 +54,23 @@ class StoreRecorder(StorePromoter):
         names = self._states.put_learned(after, parent.names)
         return self._added(parent, replace(done, measures=measures), names, by, note, answering)
 
+    def _unjudged(
+        self,
+        parent: Version,
+        after: "State",
+        done: "Done",
+        by: str | None,
+        note: str,
+        answering: Promotion | None,
+    ) -> Version:
+        """Write a version down that cannot be compared with the one before it."""
+        from nodegraft.store.measures import right_answers
+
+        right = right_answers(after, after.labels.held_out).to_json()
+        names = self._states.put_learned(after, parent.names)
+        done = replace(done, measures=done.measures | {"after": right})
+        return self._added(parent, done, names, by, note, answering)
+
     def _added(
         self,
         parent: Version,

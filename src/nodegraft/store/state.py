@@ -106,8 +106,7 @@ class State:
         Args:
             listener: Is told how far it is.
         """
-        model = self.model._now()
-        model.fit(self.graph, self.labels.taught, listener=listener)
+        model = self.model._now().fit(self.graph, self.labels.taught, listener=listener)
         if Capability.SET_LABELS in model.capabilities():
             # Which classes came first stays known.
             model.set_labels(self.graph, self.labels.taught, self.labels.sessions)
@@ -213,12 +212,28 @@ class States:
 
     def _read(self, names: StateNames) -> State:
         labels = StoreLabels.from_state(*self._objects.get(names.labels))
-        saved = unpack_model(*self._objects.get(names.model), f"Object {names.model}")
-        model = unpacked_model(saved)
+        try:
+            saved = unpack_model(*self._objects.get(names.model), f"Object {names.model}")
+            model = unpacked_model(saved)
+        except CheckpointError as error:
+            raise CheckpointError(
+                f"{error} nodegraft refit fits it again, from the labels of this version."
+            ) from error
         if {name: set(keys) for name, keys in labels.taught.items()} != {
             name: set(keys.tolist()) for name, keys in model.labels_.items()
         }:
             raise CheckpointError("The model of this version was taught by other labels than it.")
+        return State(self.graph(names.graph), labels, model)
+
+    def unlearned(self, names: StateNames) -> State:
+        """A state whose method has learned nothing yet, whether or not the model can be read.
+
+        Args:
+            names: The objects.
+        """
+        told = self._objects.document(names.model)
+        labels = StoreLabels.from_state(*self._objects.get(names.labels))
+        model = make_method(told["method"], **told["parameters"])
         return State(self.graph(names.graph), labels, model)
 
     def clear_stale(self, most: int, until: Callable[[], bool]) -> Cleared:

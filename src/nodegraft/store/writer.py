@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from nodegraft.base.errors import StoreError
+from nodegraft.base.errors import CheckpointError, StoreError
 from nodegraft.base.events import SILENT, Listener
 from nodegraft.base.measure import Measurement
 from nodegraft.store.changes import Change, changes_labels, replayed
@@ -80,7 +80,8 @@ class StoreWriter(StoreGrower):
 
         What a method practised on the first labels (how much text, neighbours and position are
         worth, how sure an answer is) stays as it was while labels are added; many more labels are
-        worth another look.
+        worth another look. So is a model of an older nodegraft that this one cannot read: labels,
+        graph and history of its store stay.
 
         Args:
             by: Who does it; None for the user that is logged in.
@@ -90,10 +91,15 @@ class StoreWriter(StoreGrower):
             listener: Is told how far it is.
         """
         parent, answering = self._begun(override, promote)
-        before = self._state(parent)
+        self._refuse_pruned(parent)
         with Measurement() as fit:
-            after = before.fitted_anew(listener)
-        done = Done("refit", {}, fit_measures(before.labels, fit.seconds))
+            after = self._states.unlearned(parent.names).fitted_anew(listener)
+        done = Done("refit", {}, fit_measures(after.labels, fit.seconds))
+        try:
+            before = self._state(parent)
+        except CheckpointError:
+            # There is nothing to compare with, and what cannot answer cannot be lost.
+            return self._unjudged(parent, after, done, by, note, answering)
         return self._judged(parent, before, after, done, by, note, override, answering)
 
     def undo(

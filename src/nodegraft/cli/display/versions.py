@@ -69,6 +69,8 @@ def version_line(version: Version, champion: int) -> Text:
     measured = version.measures
     if measured.get("flipped") is not None:
         found.append(f" {flips_text(measured['flipped'], measured['asked'])}")
+    elif version.action == "refit":
+        found.append(" The version before it cannot be read any more: nothing was compared.")
     answers = f"Version {champion} goes on answering until you promote another one."
     if champion == version.number:
         answers = "It answers from now on."
