@@ -36,11 +36,12 @@ def made(place: Path, **options: Any) -> tuple[Store, dict[str, list[Key]]]:
     return store, {name: labels[name][:5] for name in names[-LATER:]}
 
 
-def of_an_older_nodegraft(store: Store) -> Store:
+def of_an_older_nodegraft(store: Store, **parameters: object) -> Store:
     """The same store, whose newest version has a model that lacks what one of today has."""
     version = store.version()
     arrays, document = store._objects.get(version.model)
     del arrays["state.confidence_"], document["state"]["confidence_"]
+    document["parameters"] |= parameters
     older = store._objects.put(arrays, document)
     store.close()
     with closing(sqlite3.connect(store.place / "store.db")) as database, database:

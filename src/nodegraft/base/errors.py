@@ -54,6 +54,10 @@ class CheckpointError(NodegraftError):
     """A saved directory cannot be written or read."""
 
 
+class UnreadableModelError(CheckpointError):
+    """A version of a store has a model that this nodegraft cannot read."""
+
+
 class GraphTooLargeError(NodegraftError):
     """A graph does not fit into memory, and what was asked for needs all of it at once.
 

@@ -51,6 +51,7 @@ class LiveVersion:
         self._swapped = swapped
         self._one_at_a_time = Lock()
         self._ending = Event()
+        self._trouble = ""  # told once, not every second
         self._thread = Thread(target=self._watch, name="follower", daemon=True)
         self.now = self._made(self._champion())
         swapped(self.now)
@@ -63,9 +64,12 @@ class LiveVersion:
                 if champion != self.now.row:
                     self.now = self._made(champion)
                     self._swapped(self.now)
-            except Exception:
+                self._trouble = ""
+            except Exception as error:
                 # Whatever it is: the last good version goes on answering.
-                LOG.exception("cannot follow the store")
+                if repr(error) != self._trouble:
+                    LOG.exception("cannot follow the store")
+                self._trouble = repr(error)
 
     def start(self) -> None:
         """Follow in the background, until :meth:`stop`."""

@@ -19,7 +19,8 @@ class JsonLines(logging.Formatter):
         message = record.getMessage()
         if message.startswith("Traceback"):
             # So uvicorn tells why a service cannot start. An error of ours says what to do itself.
-            message = message.rpartition(OWN_ERROR)[2].strip()
+            told = message.rpartition(OWN_ERROR)[2].strip()
+            message = message if "\nTraceback" in told else told
         line = {
             "at": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),

@@ -1,8 +1,10 @@
 """What a change would do, before it is done."""
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import sqrt
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -174,6 +176,35 @@ def compare(before: State, after: State) -> Preview:
         right_answers(after, both),
         recognised_by_halves(before, fresh),
         {name: _taken_for(before, nodes) for name, nodes in fresh.items()},
+    )
+
+
+def recalled(measures: Mapping[str, Any], after: State) -> Preview:
+    """How well a version answers beside what is known of one that cannot be asked any more.
+
+    Args:
+        measures: What was written down about that one.
+        after: The version, with the same graph and labels.
+    """
+    told = measures.get("after", {"asked": {}, "right": {}})
+    # As many of a class as are held out: the very same nodes.
+    nodes = {
+        name: keys
+        for name, keys in after.labels.held_out.items()
+        if told["asked"].get(name) == len(keys)
+    }
+    before = RightAnswers(
+        *({name: told[what][name] for name in nodes} for what in ("asked", "right"))
+    )
+    return Preview(
+        0,
+        after.graph.num_nodes,
+        {},
+        (),
+        before,
+        right_answers(after, nodes),
+        RightAnswers({}, {}),
+        {},
     )
 
 

@@ -30,7 +30,7 @@ class StoreRecorder(StorePromoter):
     def _judged(
         self,
         parent: Version,
-        before: "State",
+        before: "State | None",
         after: "State",
         done: "Done",
         by: str | None,
@@ -38,10 +38,13 @@ class StoreRecorder(StorePromoter):
         override: str,
         answering: Promotion | None,
     ) -> Version:
-        """Write a version down, unless held-out nodes speak against it and no reason is given."""
-        from nodegraft.store.preview import compare
+        """Write a version down, unless held-out nodes speak against it and no reason is given.
 
-        seen = compare(before, after)
+        Where the version before cannot be asked, what was written down about it speaks.
+        """
+        from nodegraft.store.preview import compare, recalled
+
+        seen = compare(before, after) if before else recalled(parent.measures, after)
         if not override:
             refuse_objections(
                 seen,
@@ -53,23 +56,6 @@ class StoreRecorder(StorePromoter):
             measures["override"] = override
         names = self._states.put_learned(after, parent.names)
         return self._added(parent, replace(done, measures=measures), names, by, note, answering)
-
-    def _unjudged(
-        self,
-        parent: Version,
-        after: "State",
-        done: "Done",
-        by: str | None,
-        note: str,
-        answering: Promotion | None,
-    ) -> Version:
-        """Write a version down that cannot be compared with the one before it."""
-        from nodegraft.store.measures import right_answers
-
-        right = right_answers(after, after.labels.held_out).to_json()
-        names = self._states.put_learned(after, parent.names)
-        done = replace(done, measures=done.measures | {"after": right})
-        return self._added(parent, done, names, by, note, answering)
 
     def _added(
         self,

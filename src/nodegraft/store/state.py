@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nodegraft.base.errors import CheckpointError, StoreError
+from nodegraft.base.errors import CheckpointError, StoreError, UnreadableModelError
 from nodegraft.base.events import SILENT, Listener
 from nodegraft.base.memo import Memo
 from nodegraft.graph.algebra.matrix import IntArray
@@ -211,13 +211,14 @@ class States:
         return self._states.get(names, lambda: self._read(names))
 
     def _read(self, names: StateNames) -> State:
-        labels = StoreLabels.from_state(*self._objects.get(names.labels))
+        labels = self.labels(names.labels)
         try:
             saved = unpack_model(*self._objects.get(names.model), f"Object {names.model}")
             model = unpacked_model(saved)
         except CheckpointError as error:
-            raise CheckpointError(
-                f"{error} nodegraft refit fits it again, from the labels of this version."
+            raise UnreadableModelError(
+                f"{error} nodegraft refit learns the newest version again, from its labels; "
+                "nodegraft promote lets it answer."
             ) from error
         if {name: set(keys) for name, keys in labels.taught.items()} != {
             name: set(keys.tolist()) for name, keys in model.labels_.items()
@@ -232,9 +233,16 @@ class States:
             names: The objects.
         """
         told = self._objects.document(names.model)
-        labels = StoreLabels.from_state(*self._objects.get(names.labels))
         model = make_method(told["method"], **told["parameters"])
-        return State(self.graph(names.graph), labels, model)
+        return State(self.graph(names.graph), self.labels(names.labels), model)
+
+    def labels(self, name: str) -> StoreLabels:
+        """The labels that an object holds.
+
+        Args:
+            name: The object.
+        """
+        return StoreLabels.from_state(*self._objects.get(name))
 
     def clear_stale(self, most: int, until: Callable[[], bool]) -> Cleared:
         """Of the states at hand, see :meth:`nodegraft.Store.clear_stale`.

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from nodegraft.base.errors import CheckpointError, StoreError
+from nodegraft.base.errors import StoreError, UnreadableModelError
 from nodegraft.base.events import SILENT, Listener
 from nodegraft.base.measure import Measurement
 from nodegraft.store.changes import Change, changes_labels, replayed
@@ -80,8 +80,8 @@ class StoreWriter(StoreGrower):
 
         What a method practised on the first labels (how much text, neighbours and position are
         worth, how sure an answer is) stays as it was while labels are added; many more labels are
-        worth another look. So is a model of an older nodegraft that this one cannot read: labels,
-        graph and history of its store stay.
+        worth another look. So is a model of an older nodegraft that this one cannot read: it is
+        held against what was written down about held-out nodes then.
 
         Args:
             by: Who does it; None for the user that is logged in.
@@ -91,15 +91,14 @@ class StoreWriter(StoreGrower):
             listener: Is told how far it is.
         """
         parent, answering = self._begun(override, promote)
-        self._refuse_pruned(parent)
-        with Measurement() as fit:
-            after = self._states.unlearned(parent.names).fitted_anew(listener)
-        done = Done("refit", {}, fit_measures(after.labels, fit.seconds))
         try:
             before = self._state(parent)
-        except CheckpointError:
-            # There is nothing to compare with, and what cannot answer cannot be lost.
-            return self._unjudged(parent, after, done, by, note, answering)
+        except UnreadableModelError:
+            before = None
+        begun = before or self._states.unlearned(parent.names)
+        with Measurement() as fit:
+            after = begun.fitted_anew(listener)
+        done = Done("refit", {}, fit_measures(after.labels, fit.seconds))
         return self._judged(parent, before, after, done, by, note, override, answering)
 
     def undo(
@@ -134,11 +133,23 @@ class StoreWriter(StoreGrower):
         kept = self._journal.version(undone.parent)
         self._refuse_pruned(kept)
         if undone == newest:
+            self._refuse_unreadable(undone, kept)
             names, measures = kept.names, {"after": kept.measures.get("after", {})}
         else:
             names, measures = self._without(undone, kept, parent), {}
         done = Done("undo", {"version": undone.number}, measures, request)
         return self._added(parent, done, names, by, note, answering)
+
+    def _refuse_unreadable(self, undone: Version, kept: Version) -> None:
+        if undone.action != "refit":
+            return
+        try:
+            self._state(kept)
+        except UnreadableModelError as error:
+            raise StoreError(
+                f"Version {undone.number} (refit) cannot be undone: this nodegraft cannot read the "
+                f"model of version {kept.number}, which would be back."
+            ) from error
 
     def _without(self, undone: Version, kept: Version, newest: Version) -> StateNames:
         later = [one for one in self._journal.versions() if one.number > undone.number]
@@ -158,7 +169,7 @@ class StoreWriter(StoreGrower):
             for one in later
             if one.action not in _KEEPING
         }
-        labels = replayed(self._state(kept).labels, changes, undone.number)
+        labels = replayed(self._states.labels(kept.labels), changes, undone.number)
         state = self._state(newest).relabelled(labels)
         return self._states.put_learned(state, newest.names)
 
@@ -177,7 +188,7 @@ class StoreWriter(StoreGrower):
     def last_fit(self) -> LastFit:
         """On how many labels the method of the candidate was fitted, and how many there are now."""
         measures = fitted_in(self._journal.versions()).measures
-        now = self._state(self._journal.version()).labels.num_teaching
+        now = self._states.labels(self._journal.version().labels).num_teaching
         # A store of an older nodegraft has not written down the number.
         return LastFit(measures.get("labels", now), now, measures.get("seconds", 0.0))
 

@@ -67,10 +67,15 @@ def version_line(version: Version, champion: int) -> Text:
     """
     found = Text(f"Version {version.number}: {what_it_did(version)}.")
     measured = version.measures
-    if measured.get("flipped") is not None:
+    if measured.get("asked"):
         found.append(f" {flips_text(measured['flipped'], measured['asked'])}")
     elif version.action == "refit":
-        found.append(" The version before it cannot be read any more: nothing was compared.")
+        found.append(" The version before it cannot be read any more")
+        shares = [measured[when]["accuracy"] for when in ("before", "after")]
+        if None not in shares:
+            old, new = (f"{100 * share:.1f} %" for share in shares)
+            found.append(f"; of held-out nodes it answered {old} rightly, this one {new}")
+        found.append(".")
     answers = f"Version {champion} goes on answering until you promote another one."
     if champion == version.number:
         answers = "It answers from now on."
