@@ -197,14 +197,14 @@ def recalled(measures: Mapping[str, Any], after: State) -> Preview:
         *({name: told[what][name] for name in nodes} for what in ("asked", "right"))
     )
     return Preview(
-        0,
-        after.graph.num_nodes,
-        {},
-        (),
-        before,
-        right_answers(after, nodes),
-        RightAnswers({}, {}),
-        {},
+        asked=0,
+        nodes=after.graph.num_nodes,
+        flips={},
+        examples=(),
+        before=before,
+        after=right_answers(after, nodes),
+        new=RightAnswers({}, {}),
+        taken_for={},
     )
 
 

@@ -188,7 +188,7 @@ class StoreWriter(StoreGrower):
     def last_fit(self) -> LastFit:
         """On how many labels the method of the candidate was fitted, and how many there are now."""
         measures = fitted_in(self._journal.versions()).measures
-        now = self._states.labels(self._journal.version().labels).num_teaching
+        now = self._state(self._journal.version()).labels.num_teaching
         # A store of an older nodegraft has not written down the number.
         return LastFit(measures.get("labels", now), now, measures.get("seconds", 0.0))
 
