@@ -192,5 +192,5 @@ def test_a_version_that_cannot_be_read_is_told_in_one_line(tmp_path: Path) -> No
     ended = subprocess.run(command, timeout=120, check=False, capture_output=True, text=True)
     assert ended.returncode != 0
     (told,) = [line for line in ended.stderr.splitlines() if "confidence_" in line]
-    assert json.loads(told)["message"].startswith("CheckpointError: The saved state lacks")
+    assert json.loads(told)["message"].startswith("UnreadableModelError: The saved state")
     assert "Traceback" not in ended.stderr

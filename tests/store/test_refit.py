@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from nodegraft.base.errors import GateError, StoreError, UnreadableModelError
+from nodegraft.cli.display.versions import version_line
 from nodegraft.store.state import State, first_state
 from nodegraft.store.store import Store
 from tests.store.small import drawn, made, of_an_older_nodegraft
@@ -133,3 +134,5 @@ def test_what_was_written_down_speaks_for_a_model_that_cannot_be_read(tmp_path: 
     assert version.measures["before"] == told
     assert version.measures["after"]["asked"] == told["asked"]
     assert version.measures["after"]["accuracy"] < told["accuracy"]
+    said = version_line(version, champion=1).plain
+    assert "cannot be read any more; of held-out nodes it answered 100.0 % rightly" in said
