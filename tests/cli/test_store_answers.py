@@ -151,7 +151,7 @@ def test_an_older_store_is_migrated_when_asked_to(shop: dict[str, str], tmp_path
     refused = call("predict", old, "--nodes", "cap1")
     assert refused.exit_code == 2
     assert "run `nodegraft migrate STORE`" in refused.stderr
-    assert call("migrate", old).output == "Tables of revision 0001 are now of revision 0003.\n"
+    assert call("migrate", old).output == "Tables of revision 0001 are now of revision 0004.\n"
     assert "Nothing to do" in call("migrate", old).output
     told = call("predict", old, "--nodes", "cap1").output
     assert "cap1" in told

@@ -14,6 +14,9 @@ LATER = 2
 """So many classes are not in the first version."""
 
 REVISION_1 = (
+    "DROP TABLE audit",
+    "DROP TABLE tokens",
+    "DROP TABLE settings",
     "DROP INDEX versions_request",
     "ALTER TABLE versions DROP COLUMN texts",
     "UPDATE alembic_version SET version_num = '0001'",

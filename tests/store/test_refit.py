@@ -136,3 +136,16 @@ def test_what_was_written_down_speaks_for_a_model_that_cannot_be_read(tmp_path: 
     assert version.measures["after"]["accuracy"] < told["accuracy"]
     said = version_line(version, champion=1).plain
     assert "cannot be read any more; of held-out nodes it answered 100.0 % rightly" in said
+
+
+def test_where_nothing_was_written_down_a_refit_is_not_held_against_it(tmp_path: Path) -> None:
+    store, new = made(tmp_path / "store", method="graft")
+    first, second = new
+    store.add({first: new[first]})
+    store.add({second: new[second]})
+    store.undo(2)
+    store.add({first: new[first]})
+    store.undo()
+    assert store.version().measures == {"after": {}}
+    version = of_an_older_nodegraft(store).refit()
+    assert version.measures["before"]["accuracy"] is None

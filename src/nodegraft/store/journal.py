@@ -107,7 +107,7 @@ class Journal:
             if newest is None:
                 raise UnfinishedStoreError
             raise StoreError(f"There is no version {number}: the newest is {newest}.")
-        return Version(**_in_utc(row))
+        return Version(**in_utc(row))
 
     def candidate(self) -> Version:
         """The newest that changed something: not one that only pruned others."""
@@ -125,7 +125,7 @@ class Journal:
         asked = literal_column(REQUEST_KEY[self.engine.dialect.name], String)
         with self.connection() as connection:
             row = connection.execute(select(VERSIONS).where(asked == key)).mappings().first()
-        return None if row is None else Version(**_in_utc(row))
+        return None if row is None else Version(**in_utc(row))
 
     def promotions(self) -> list[Promotion]:
         """All of them, oldest first; the last one names the champion."""
@@ -194,7 +194,7 @@ def versions_in(connection: Connection) -> list[Version]:
         connection: The database.
     """
     rows = connection.execute(select(VERSIONS).order_by(VERSIONS.c.number)).mappings()
-    return [Version(**_in_utc(row)) for row in rows]
+    return [Version(**in_utc(row)) for row in rows]
 
 
 def promotions_in(connection: Connection) -> list[Promotion]:
@@ -204,7 +204,7 @@ def promotions_in(connection: Connection) -> list[Promotion]:
         connection: The database.
     """
     rows = connection.execute(select(PROMOTIONS).order_by(PROMOTIONS.c.number)).mappings()
-    return [Promotion(**_in_utc(row)) for row in rows]
+    return [Promotion(**in_utc(row)) for row in rows]
 
 
 def pruned_in(connection: Connection) -> dict[int, Version]:
@@ -215,7 +215,7 @@ def pruned_in(connection: Connection) -> dict[int, Version]:
     """
     wanted = select(VERSIONS).where(VERSIONS.c.action.in_(PRUNING)).order_by(VERSIONS.c.number)
     rows = connection.execute(wanted).mappings()
-    pruning = [Version(**_in_utc(row)) for row in rows]
+    pruning = [Version(**in_utc(row)) for row in rows]
     return {number: one for one in pruning for number in one.detail["versions"]}
 
 
@@ -264,7 +264,12 @@ def refuse_pruned(number: int, pruned: Mapping[int, Version]) -> None:
         )
 
 
-def _in_utc(row: Mapping[Any, Any]) -> dict[str, Any]:
+def in_utc(row: Mapping[Any, Any]) -> dict[str, Any]:
+    """Return a row as a dictionary whose time ``at`` is in UTC.
+
+    Args:
+        row: A row with a column ``at``.
+    """
     # SQLite keeps no time zone; what was written is UTC.
     at = row["at"]
     return {**row, "at": at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)}

@@ -186,7 +186,8 @@ def recalled(measures: Mapping[str, Any], after: State) -> Preview:
         measures: What was written down about that one.
         after: The version, with the same graph and labels.
     """
-    told = measures.get("after", {"asked": {}, "right": {}})
+    # Nothing is, where an older change was undone beneath others.
+    told = measures.get("after") or {"asked": {}, "right": {}}
     # As many of a class as are held out: the very same nodes.
     nodes = {
         name: keys
