@@ -25,6 +25,7 @@ def test_the_winner_is_compared_with_the_papers_method_and_the_runner_up() -> No
     certainty = certainty_text(recommendation)
     assert certainty.startswith("Each lead is larger than its 95 % interval over seeds: ")
     assert "10.0 ± 0.0 points over cec on gentoo" in certainty
+    assert certainty.endswith("not corrected for multiple comparisons.")
     assert alternative_texts(recommendation) == []
 
 

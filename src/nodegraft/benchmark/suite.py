@@ -97,6 +97,9 @@ class SuiteFile:
     title: str = ""
     """What the suite is called in a report."""
 
+    note: str = ""
+    """What a reader of its numbers must know; a report shows it above them."""
+
     tables: Sequence[str] = ()
     """Which tables are made of it."""
 
@@ -148,6 +151,9 @@ class Suite:
 
     entries: tuple[SuiteEntry, ...]
     """All jobs."""
+
+    note: str = ""
+    """What a reader of its numbers must know."""
 
     @classmethod
     def read(cls, path: str | Path) -> "Suite":
@@ -213,7 +219,7 @@ class Suite:
                     f"{entry.job.title} comes twice: name each dataset, method and seed once."
                 )
             seen.add((entry.name, entry.job.key))
-        return cls(file.title, tuple(file.tables), tuple(file.figures), entries)
+        return cls(file.title, tuple(file.tables), tuple(file.figures), entries, file.note)
 
     def missing(self, documents: Sequence[Record]) -> tuple[SuiteEntry, ...]:
         """Those that no record tells about.

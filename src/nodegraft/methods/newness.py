@@ -1,4 +1,4 @@
-"""Newness: what an arrival itself gives away, as a bound to hold every table against."""
+"""Newness: one simple way to use what an arrival itself gives away, shown in every table."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -23,7 +23,8 @@ class Newness(SGCMean):
 
     It is :class:`~nodegraft.methods.sgc_mean.SGCMean` with all other classes ruled out. In use this
     is no knowledge at all; where nodes arrive with their class it names the session of each one.
-    What it scores above ``sgc-mean`` is no merit of a method but of the arrival.
+    What it scores above ``sgc-mean`` is no merit of a method but of the arrival. It is no upper
+    bound: another use of the arrival, such as a prior on the age of a node, can gain more.
     """
 
     nodes_: NDArray[np.int64] = learned()
@@ -36,7 +37,7 @@ class Newness(SGCMean):
     """The session each class came with."""
 
     name: ClassVar[str] = "newness"
-    summary: ClassVar[str] = "sgc-mean that takes new nodes for new classes: a bound"
+    summary: ClassVar[str] = "sgc-mean that takes new nodes for new classes: one use of the arrival"
     citation: ClassVar[str] = ""
     reversible: ClassVar[bool] = False
 

@@ -20,6 +20,11 @@ from nodegraft.report.groups import (
     ranking,
 )
 
+UNCORRECTED = (
+    "The winner was chosen among several methods, and these intervals are not corrected for "
+    "multiple comparisons."
+)
+
 
 @dataclass(frozen=True)
 class Lead:
@@ -180,10 +185,13 @@ def certainty_text(recommendation: Recommendation) -> str:
     significant = sum(lead.is_significant for lead in ahead)
     if len(recommendation.leads) == 1:
         size = "larger" if significant else "not larger"
-        return f"Its lead is {size} than its 95 % interval over seeds: {leads}."
-    if significant == len(ahead):
-        return f"Each lead is larger than its 95 % interval over seeds: {leads}."
-    return f"{significant} of its {len(ahead)} leads are larger than their 95 % interval: {leads}."
+        text = f"Its lead is {size} than its 95 % interval over seeds: {leads}."
+    elif significant == len(ahead):
+        text = f"Each lead is larger than its 95 % interval over seeds: {leads}."
+    else:
+        count = f"{significant} of its {len(ahead)} leads"
+        text = f"{count} are larger than their 95 % interval: {leads}."
+    return f"{text} {UNCORRECTED}"
 
 
 def alternative_texts(recommendation: Recommendation) -> list[str]:

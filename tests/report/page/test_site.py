@@ -75,6 +75,16 @@ def test_the_main_suite_comes_first(runs: Path, tmp_path: Path) -> None:
     assert page.index("<h2>The main one") < page.index("<h2>Small")
 
 
+def test_the_note_of_a_suite_is_on_the_first_screen_and_in_its_section(
+    runs: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "noted.toml").write_text(f'note = "Seen < once."\n{SUITE}')
+    page = write_report(runs, tmp_path / "noted.toml", tmp_path).read_text()
+    first, _, rest = page.partition("</header>")
+    assert "Seen &lt; once." in first
+    assert "Seen &lt; once." in rest
+
+
 def test_errors_say_what_to_do(runs: Path, tmp_path: Path) -> None:
     with pytest.raises(ParameterError, match=r"no suites at nowhere: .*--suites"):
         write_report(runs, Path("nowhere"), tmp_path)

@@ -19,7 +19,7 @@ PURPOSE = "to teach a graph model new classes from a handful of labelled nodes e
 TASK = (
     "How it was measured: a model is trained on some classes of a graph; then new classes arrive, "
     "session after session, each with a handful of labelled nodes, and after every session it is "
-    "asked about unseen nodes of all classes so far, whose labels never reach a model."
+    "asked about unseen nodes of all classes so far, whose labels no model is given."
 )
 GLOSSARY_LINK = '<a href="#words">What the words mean.</a>'
 
@@ -44,7 +44,8 @@ def first_screen_html(section: Section) -> str:
     )
     picture = draw_recommendation(recommendation, section.styles)
     figure = figure_html(picture, "first", "After the last session")
-    known = " ".join(part for part in (TASK, section.history, _so_far(section)) if part)
+    note = escape(section.note)
+    known = " ".join(part for part in (TASK, note, section.history, _so_far(section)) if part)
     right = f'{figure}\n<p class="what">{known} {GLOSSARY_LINK}</p>\n'
     return (
         f"<header>\n<h1>Use {escape(recommendation.winner)} <small>{PURPOSE}</small></h1>\n"

@@ -170,7 +170,7 @@ def _read(file: Path, records: Sequence[Record]) -> Section:
     suite = Suite.read(file)
     # A page must not tell about the folders of the machine it was made on.
     shown = file.as_posix() if not file.is_absolute() else f"{file.parent.name}/{file.name}"
-    return Section(shown, suite, suite.with_records(records))
+    return Section(shown, suite, suite.with_records(records), note=suite.note)
 
 
 def _with_distinct_titles(sections: list[Section]) -> list[Section]:
