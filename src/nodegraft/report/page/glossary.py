@@ -19,16 +19,16 @@ GLOSSARY = {
     "harmonic mean": "Of the accuracies on known and on novel classes, after the last session: "
     "high only if both are.",
     "behind": "Difference to the best method of the table, in points, paired by seed.",
-    "strict": "The protocol of this benchmark: no label of a node that is asked about is given to a "
-    "method, and classes that have not arrived yet are invisible. Tests check the leaks that are "
+    "strict": "The protocol of this benchmark: no label of a node that is asked about is given to "
+    "a method, and classes that have not arrived yet are invisible. Tests check the leaks that are "
     "known; a method that sets out to cheat from within the process is not stopped.",
     "published (leaky)": "The protocol of the paper's own code, in which labels of the nodes asked "
     "about reach the model. Its numbers are shown beside strict ones, never among them.",
     "upper reference": "A method that is given most labels of the new classes: what could be "
     "reached, not a competitor.",
     "±, interval, n": "Half the width of the 95 % interval of the mean over seeds (Student's t); "
-    "n is how many seeds there are, where methods have different numbers of them. Intervals are not "
-    "corrected for multiple comparisons: of many of them, some miss by chance.",
+    "n is how many seeds there are, where methods have different numbers of them. Intervals are "
+    "not corrected for multiple comparisons: of many of them, some miss by chance.",
     "seed": "Decides which classes are new, which nodes are labelled and how a method starts. All "
     "methods of a seed get the same split.",
     "training s, session s": "Seconds of learning: session 0, and the mean of the later ones, on "
