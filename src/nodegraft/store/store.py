@@ -69,7 +69,7 @@ class Store(StoreWriter):
             labels: Class name -> keys of its nodes; or a table with the columns ``key`` and
                 ``label``, or a pandas Series whose index are keys: wherever a store takes labels.
                 From ten labels of a class up, a fifth of them does not teach but checks.
-            method: The name of a method; the default takes new classes in milliseconds.
+            method: The name of a method; the default adds new classes without training.
             parameters: Hyper-parameters of the method.
             tables: How tables are read (``key``, ``source``, ``target``, ``edge_type``,
                 ``edge_weight``, ``directed``): :meth:`grow` and :meth:`sync` read theirs so.
