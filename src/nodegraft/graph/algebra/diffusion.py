@@ -33,7 +33,8 @@ by, and many would be followed everywhere."""
 
 FULL_PASS_ENTRIES = 1_500_000
 """Up to so many entries all is counted: a pass over the whole adjacency for every step. Beyond, it
-takes many times as long as following walks. Results on record are of graphs with fewer."""
+takes many times as long as following walks, but accuracy can be much lower without it. An edge is
+two entries. Results on record are of graphs with fewer."""
 
 CACHED_NUMBERS = 2**26
 """Numbers held at once, in a pass and for another time: a quarter of a gigabyte."""
