@@ -63,14 +63,17 @@ class TablePreview:
             if gone > self.max_removed_share * total
         ]
 
-    def objections(self) -> list[str]:
-        """Return what speaks against it, a sentence each."""
-        emptied = [
+    def untaught_sentences(self) -> list[str]:
+        """Return a sentence for each class that would lose all labels that teach it."""
+        return [
             f"Class {name!r} would have no label left that teaches it: remove the class first."
             for name in self.untaught
         ]
+
+    def objections(self) -> list[str]:
+        """Return what speaks against it, a sentence each."""
         measured = self.predictions.objections() if self.predictions else []
-        return [*self.removals(), *emptied, *measured]
+        return [*self.removals(), *self.untaught_sentences(), *measured]
 
     def warnings(self) -> list[str]:
         """Return what to look at before the version is promoted, a sentence each."""
