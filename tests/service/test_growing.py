@@ -71,3 +71,35 @@ def test_rows_that_fit_nowhere_are_told(rows: dict[str, Any], client: TestClient
     assert answer.status_code == 422
     assert answer.json()["error"]["message"]
     assert client.get("/v1/versions").json()["candidate"] == 1
+
+
+def test_a_dry_run_says_what_would_come_and_makes_nothing(client: TestClient) -> None:
+    rows = {
+        "nodes": [{"key": "x1", "text": "felt cap wool", "price": 3}],
+        "edges": [{"source": "x1", "target": "hats3"}],
+        "dry_run": True,
+    }
+    key = {"Idempotency-Key": "dry"}
+    seen = client.post("/v1/nodes", json=rows, headers=key)
+    assert seen.status_code == 200
+    told = seen.json()
+    assert (told["nodes_added"], told["edges_added"], told["model_version"]) == (1, 1, 1)
+    assert told["nodes_removed"] == told["edges_removed"] == told["labels_removed"] == 0
+    assert told["labels_lost"] == {}
+    assert told["asked"] == 24
+    assert (told["objections"], told["warnings"]) == ([], [])
+    assert client.get("/v1/versions").json()["candidate"] == 1
+    assert client.post("/v1/nodes", json={"nodes": [], "dry_run": True}).status_code == 409
+    assert client.post("/v1/nodes", json={**rows, "dry_run": "yes"}).status_code == 422
+
+
+def test_warnings_are_in_previews_and_changes(tables: Path, tmp_path: Path) -> None:
+    shutil.copytree(tables, tmp_path / "wear")
+    lesson = {"classes": {"caps": ["hats9"]}, "override": "a test"}
+    with asked(tmp_path / "wear") as client:
+        seen = client.post("/v1/classes:preview", json=lesson).json()
+        assert any("'caps' is taught from 1 example" in one for one in seen["warnings"])
+        key = {"Idempotency-Key": "caps"}
+        taught = client.post("/v1/classes", json=lesson, headers=key)
+        assert (taught.status_code, taught.json()["warnings"]) == (201, seen["warnings"])
+        assert client.post("/v1/classes", json=lesson, headers=key).json() == taught.json()

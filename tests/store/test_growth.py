@@ -89,7 +89,7 @@ def test_tables_as_they_were_change_nothing(store: Store) -> None:
 def test_a_class_cannot_go_with_its_nodes_unseen(store: Store) -> None:
     hats = pa.Table.from_pylist([row for row in NODES.to_pylist() if row["id"][0] == "h"])
     with pytest.raises(StoreError, match="use `remove`"):
-        store.sync(hats)
+        store.sync(hats, override="a test")
     with pytest.raises(StoreError, match="Nothing to grow by"):
         store.grow()
     assert store.candidate == 1
@@ -100,7 +100,9 @@ def test_what_grew_is_what_was_read_at_once(store: Store) -> None:
     first = pa.Table.from_pylist([row for row in NODES.to_pylist() if row["id"] not in half])
     rest = pa.Table.from_pylist([row for row in NODES.to_pylist() if row["id"] in half])
     store.sync(
-        first, pa.Table.from_pylist([r for r in EDGES.to_pylist() if not half & {*r.values()}])
+        first,
+        pa.Table.from_pylist([r for r in EDGES.to_pylist() if not half & {*r.values()}]),
+        override="a test",
     )
     store.grow(rest, pa.Table.from_pylist([r for r in EDGES.to_pylist() if half & {*r.values()}]))
     whole, parts = store.state(1), store.state(3)

@@ -204,7 +204,7 @@ def test_whole_tables_are_built_on_disk(form: str, tmp_path: Path) -> None:
     grown(memory, 600, 2)
     today = rows([*range(3, 590), 601, 700])
     ends = joined([(one, one + CLASSES) for one in range(3, 580)] + [(700, 4), (601, 7)])
-    versions = [store.sync(today, ends) for store in (mapped, memory)]
+    versions = [store.sync(today, ends, override="a test") for store in (mapped, memory)]
     assert versions[0].detail == versions[1].detail
     assert versions[0].detail["labels_lost"] == 3
     assert isinstance(mapped.graph()._store, MappedStore)

@@ -34,6 +34,7 @@ from nodegraft.cli.commands.report import report
 from nodegraft.cli.commands.results import results
 from nodegraft.cli.commands.run import run
 from nodegraft.cli.commands.serving import add_token, list_tokens, revoke_token, serve
+from nodegraft.cli.commands.settings import settings
 from nodegraft.cli.commands.table import table
 from nodegraft.cli.commands.teaching import add, label, relabel, unlabel
 from nodegraft.cli.commands.tune import tune
@@ -80,7 +81,7 @@ PANELS = {
         "card": card,
         "serve": serve,
     },
-    "Keeping": {"prune": prune, "purge": purge, "migrate": migrate},
+    "Keeping": {"settings": settings, "prune": prune, "purge": purge, "migrate": migrate},
 }
 LABORATORY = {
     "run": run,

@@ -197,6 +197,23 @@ class Graph(GraphView):
         keys = NodeKeys(self._store.keys.array_at(left))
         return Graph.from_parts(keys, self._features[left], edges, self.recipe)
 
+    def with_edges_of(self, other: "Graph") -> "Graph":
+        """Return this graph with the edges that another one has between nodes of both.
+
+        >>> graph = Graph(["a", "b", "c"], np.eye(3), [("a", "b"), ("b", "c")])
+        >>> Graph(["c", "b", "d"], np.eye(3)).with_edges_of(graph)
+        Graph(3 nodes, 1 undirected edges, 3 features)
+
+        Args:
+            other: A graph with some of the same node keys; types, weights and directions of its
+                edges are kept.
+        """
+        place = self.node_keys.find(other.key_array_of(other.rows))
+        kinds = other._kinds().items()
+        return self._with_edges(
+            {name: one.renumbered(place, self.num_nodes) for name, one in kinds}
+        )
+
     def merging_kinds(self) -> "Graph":
         """The same graph with edges of one kind, without weight or direction."""
         joined = self._adjacency

@@ -106,6 +106,16 @@ class KeyedLabels(Mapping[str, KeyArray]):
             selected._bytes = self._bytes - sum(map(_key_bytes, gone))
         return selected
 
+    def renamed(self, names: Mapping[str, str]) -> "KeyedLabels":
+        """Return the same keys under other class names, in the same order.
+
+        Args:
+            names: Class name -> its other name; classes that are not named keep theirs.
+        """
+        renamed = KeyedLabels({names.get(name, name): keys for name, keys in self.items()})
+        renamed._hashes, renamed._bytes = self._hashes, self._bytes
+        return renamed
+
     def extended(self, more: Mapping[str, KeyArray]) -> "KeyedLabels":
         """With more classes, and more nodes of the same classes.
 

@@ -1,6 +1,6 @@
 """HAG-Meta: pseudo-incremental meta-training with attention over nodes and over tasks."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
@@ -243,6 +243,10 @@ class HAGMeta(Prototypical[HAGNetwork]):
         """The supports that are kept, task by task."""
         kept = self.kept_.on(view)
         return [kept.select(names) for names in self.tasks_ if names]
+
+    def rename_learned(self, names: Mapping[str, str]) -> None:
+        """Rename the classes of each task."""
+        self.tasks_ = [[names.get(name, name) for name in task] for task in self.tasks_]
 
     def keep_classes(self, columns: NDArray[np.int64]) -> None:
         """Drop the other prototypes and supports."""

@@ -1,6 +1,6 @@
 """The classes a model knows: names, columns, when each came and from how many labels."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -92,6 +92,21 @@ class ClassTable:
             for column, known in enumerate(self.classes)
         )
         return ClassTable(classes), np.array(columns, dtype=np.int64)
+
+    def rename(self, names: Mapping[str, str]) -> "ClassTable":
+        """Return the same columns under other names.
+
+        Args:
+            names: Known class -> its other name, which is free then.
+        """
+        self._columns(names)
+        classes = tuple(
+            replace(known, name=names.get(known.name, known.name)) for known in self.classes
+        )
+        twice = [one.name for one in classes if one.name in names.values()]
+        if len(set(twice)) < len(twice):
+            raise ClassNameError(f"The model knows {twice[0]!r} already: choose another name.")
+        return ClassTable(classes)
 
     def remove(self, names: Iterable[str]) -> tuple["ClassTable", NDArray[np.int64]]:
         """Without some classes, and the columns that stay.

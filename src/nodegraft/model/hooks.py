@@ -1,6 +1,7 @@
 """What the author of a method writes: three hooks, and optional ones that declare abilities."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -101,6 +102,15 @@ class Hooks(ABC):
         Called once after loading. A method overrides it whose kernels would read beyond arrays
         that come from a damaged file.
         """
+
+    def rename_learned(self, names: Mapping[str, str]) -> None:
+        """Replace class names in learned attributes that are not ``KeyedLabels``.
+
+        Args:
+            names: Class name -> its other name.
+        """
+        # Most methods know classes by their columns alone.
+        return
 
     # Optional hooks; each one overridden is a capability declared.
 

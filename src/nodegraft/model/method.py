@@ -171,6 +171,21 @@ class Method(Saveable):
             draft.keep_classes(kept)
             draft._know(table, draft.labels_.select(table.names))
 
+    def rename_classes(self, names: Mapping[str, str]) -> None:
+        """Give known classes other names; nothing is fitted, and scores stay the same.
+
+        Args:
+            names: Known class -> its other name, which is free then.
+        """
+        with self._change(SILENT) as draft:
+            table = draft._table.rename(names)
+            for name in learned_kinds(type(draft)):
+                value = vars(draft).get(name)
+                if isinstance(value, KeyedLabels):
+                    setattr(draft, name, value.renamed(names))
+            draft.rename_learned(names)
+            draft._know(table, draft.labels_)
+
     # Asking.
 
     def predict(self, graph: GraphView, nodes: Sequence[Key]) -> list[str]:

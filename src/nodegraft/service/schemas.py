@@ -152,6 +152,9 @@ class Changed(Answer):
     promoted: bool = Field(examples=[False])
     """Whether the new version was to answer at once."""
 
+    warnings: list[str] = Field(examples=[["Class 'e-bikes' is taught from 1 example: …"]])
+    """What to look at before the version is promoted; it was made all the same."""
+
     @classmethod
     def of(cls, version: Version) -> "Changed":
         """What made a version.
@@ -164,4 +167,5 @@ class Changed(Answer):
             graph_version=version.graph,
             session=Session.of(version),
             promoted=version.measures["request"]["promote"],
+            warnings=version.measures.get("warnings", []),
         )

@@ -6,6 +6,7 @@ from typing import Any
 
 from nodegraft.base.errors import NodegraftError, StoreError
 from nodegraft.store.labels import StoreLabels
+from nodegraft.store.succession import ClassSuccession
 
 _ACTIONS: Mapping[str, Callable[..., StoreLabels]] = {
     "add": StoreLabels.added,
@@ -36,6 +37,19 @@ class Change:
             labels: The labels before.
         """
         return _ACTIONS[self.action](labels, **self.detail)
+
+    def succession(self) -> ClassSuccession:
+        """Return which classes it renames, merges or splits into which."""
+        detail = self.detail
+        match self.action:
+            case "rename":
+                return ClassSuccession({detail["old"]: frozenset((detail["new"],))})
+            case "merge":
+                into = frozenset((detail["into"],))
+                return ClassSuccession(dict.fromkeys(detail["names"], into))
+            case "split":
+                return ClassSuccession({detail["name"]: frozenset(detail["parts"])})
+        return ClassSuccession()
 
 
 def changes_labels(action: str) -> bool:

@@ -1,7 +1,7 @@
 """What becomes of a version when its tables have changed."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +10,14 @@ import numpy as np
 from nodegraft.base.errors import StoreError
 from nodegraft.graph.algebra.matrix import IntArray
 from nodegraft.graph.graph import Graph
+from nodegraft.graph.keys import Key
 from nodegraft.graph.stores.mapped import MappedStore
-from nodegraft.store.state import State
+from nodegraft.store.labels import StoreLabels
 from nodegraft.tables.columns import Source
 from nodegraft.tables.disk.build import build_graph
+from nodegraft.tables.disk.save import save_mapped
 from nodegraft.tables.node_texts import NodeTexts
-from nodegraft.tables.read import grow_tables, read_tables
+from nodegraft.tables.read import Tables, grow_tables, read_tables
 
 BLOCK = 1 << 16
 """So many nodes are compared at a time."""
@@ -78,39 +80,58 @@ def growth_changes(before: Graph, after: Graph) -> TableChanges:
         after: The larger one.
     """
     more = after.num_nodes - before.num_nodes
-    return TableChanges(more, 0, 0, _num_pairs(after) - _num_pairs(before), 0, 0)
+    return TableChanges(more, 0, 0, num_edges(after) - num_edges(before), 0, 0)
 
 
-def synced(
-    state: State,
+def read_whole_tables(
+    graph: Graph,
     options: Mapping[str, Any],
     nodes: Source,
     edges: Source,
     repair: bool,
     folder: Path,
-) -> tuple[State, NodeTexts | None, TableChanges]:
-    """With the nodes, their texts and the edges of new whole tables instead of those it had.
+) -> Tables:
+    """Read new whole tables with the features of a graph that they replace.
 
     Args:
-        state: Before.
+        graph: The graph that is replaced.
         options: How tables are read.
         nodes: The table of all nodes as they are now.
-        edges: The table of all edges as they are now.
+        edges: The table of all edges as they are now; None to keep the edges between nodes that
+            stay, with their types, weights and directions; False for no edges.
         repair: As in :func:`nodegraft.read_tables`.
         folder: Does not exist yet: where the graph is built, if the one before lies on disk.
     """
-    given: dict[str, Any] = {"recipe": state.graph.recipe, "repair": repair, **options}
-    if isinstance(state.graph._store, MappedStore):
-        tables = build_graph(nodes, edges, folder, **given)
-    else:
-        tables = read_tables(nodes, edges, **given)
-    graph = tables.graph
-    owners = list(state.labels.owners())
-    lost = [owners[place] for place in np.flatnonzero(graph.node_keys.find(owners) < 0)]
-    after = State(graph, state.labels, state.model)
-    if lost:
-        after = after.relabelled(state.labels.unlabelled(lost))
-    return after, tables.texts, table_changes(state.graph, graph, len(lost))
+    given: dict[str, Any] = {"recipe": graph.recipe, "repair": repair, **options}
+    table = None if edges is False else edges
+    if table is None and not isinstance(given.get("directed", False), bool):
+        # Names of edge types that no table has would be refused.
+        del given["directed"]
+    if isinstance(graph._store, MappedStore):
+        tables = build_graph(nodes, table, folder / "built", **given)
+        if edges is None:
+            kept = save_mapped(tables.graph, folder / "joined", edges_of=graph)
+            tables = replace(tables, graph=kept)
+        return tables
+    tables = read_tables(nodes, table, **given)
+    if edges is None:
+        tables = replace(tables, graph=tables.graph.with_edges_of(graph))
+    return tables
+
+
+def lost_labels(labels: StoreLabels, graph: Graph) -> dict[str, list[Key]]:
+    """Return the labelled nodes that a graph does not have, by class; held-out ones included.
+
+    Args:
+        labels: The labels.
+        graph: The graph.
+    """
+    owners = labels.owners()
+    keys = list(owners)
+    lost: dict[str, list[Key]] = {}
+    for place in np.flatnonzero(graph.node_keys.find(keys) < 0):
+        lost.setdefault(owners[keys[place]], []).append(keys[place])
+    return lost
 
 
 def table_changes(before: Graph, after: Graph, labels_lost: int) -> TableChanges:
@@ -135,8 +156,8 @@ def table_changes(before: Graph, after: Graph, labels_lost: int) -> TableChanges
         after.num_nodes - stayed,
         before.num_nodes - stayed,
         changed,
-        _num_pairs(after) - shared // 2,
-        _num_pairs(before) - shared // 2,
+        num_edges(after) - shared // 2,
+        num_edges(before) - shared // 2,
         labels_lost,
     )
 
@@ -154,5 +175,10 @@ def _shared_entries(before: Graph, after: Graph, rows: IntArray, there: IntArray
     return shared
 
 
-def _num_pairs(graph: Graph) -> int:
+def num_edges(graph: Graph) -> int:
+    """Return the number of edges; a pair that is joined by two edge types counts twice.
+
+    Args:
+        graph: The graph.
+    """
     return sum(graph._store.adjacency(kind).num_edges for kind in graph.relations)

@@ -1,10 +1,10 @@
 """How well a version answers about nodes whose class is known."""
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
-
-import numpy as np
 
 from nodegraft.graph.keys import Key
 from nodegraft.store.state import State
@@ -38,26 +38,45 @@ class RightAnswers:
         """
         return self.right[name] / self.asked[name]
 
+    def renamed(self, names: Mapping[str, str]) -> "RightAnswers":
+        """Return the counts under other class names; classes that get the same name are added up.
+
+        Args:
+            names: Class name -> its other name.
+        """
+        asked, right = Counter[str](), Counter[str]()
+        for name in self.asked:
+            asked[names[name]] += self.asked[name]
+            right[names[name]] += self.right[name]
+        return RightAnswers(dict(asked), dict(right))
+
     def to_json(self) -> dict[str, Any]:
         """As plain JSON."""
         return {"asked": self.asked, "right": self.right, "accuracy": self.accuracy}
 
 
-def right_answers(state: State, nodes: Mapping[str, tuple[Key, ...]]) -> RightAnswers:
-    """What a version says about nodes whose class is known.
+def right_answers(
+    state: State,
+    nodes: Mapping[str, tuple[Key, ...]],
+    accepted: Mapping[str, Collection[str]] | None = None,
+) -> RightAnswers:
+    """Count the right predictions of a version for nodes whose class is known.
 
     Args:
         state: The version.
         nodes: Class name -> nodes of it.
+        accepted: Class name -> predictions that count as right; None for the class name alone.
     """
     asked = {name: len(keys) for name, keys in nodes.items()}
     keys = [key for some in nodes.values() for key in some]
     if not keys:
         return RightAnswers({}, {})
-    truth = np.repeat(np.array(list(nodes), dtype=object), list(asked.values()))
-    answers = np.array(state.model.predict(state.graph, keys), dtype=object)
-    right = answers == truth
-    return RightAnswers(asked, {name: int(right[truth == name].sum()) for name in nodes})
+    predictions = iter(state.model.predict(state.graph, keys))
+    right = {}
+    for name, count in asked.items():
+        names = (name,) if accepted is None else accepted[name]
+        right[name] = sum(one in names for one in islice(predictions, count))
+    return RightAnswers(asked, right)
 
 
 def recognised_by_halves(before: State, new: Mapping[str, tuple[Key, ...]]) -> RightAnswers:

@@ -1,23 +1,57 @@
 """A store whose tables change: more rows, or the whole of them as they are today."""
 
-from dataclasses import replace
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from nodegraft.base.errors import StoreError
-from nodegraft.store.recording import Done, StoreRecorder, measured, refuse_objections
+from nodegraft.base.errors import GateError, StoreError
+from nodegraft.store.known_settings import MAX_REMOVED_SHARE
+from nodegraft.store.recording import (
+    WITH_OVERRIDE,
+    Done,
+    StoreRecorder,
+    measured,
+    refuse_objections,
+)
 from nodegraft.store.request import Request
 from nodegraft.store.rows import Version
 
 if TYPE_CHECKING:
+    from nodegraft.graph.keys import Key
+    from nodegraft.store.growth import TableChanges
+    from nodegraft.store.state import State
+    from nodegraft.store.table_preview import TablePreview
     from nodegraft.tables.columns import Source
+    from nodegraft.tables.node_texts import NodeTexts
 
 _WITHOUT_PROMOTING = (
     "To make the version all the same, and look at it before it answers, leave promote out."
 )
 
+_CHECK_TABLES = (
+    "Check that the tables are complete. The limit is the setting max_removed_share of the store."
+)
+
 
 class StoreGrower(StoreRecorder):
     """What makes versions with another graph."""
+
+    def preview_grow(
+        self, nodes: "Source" = None, edges: "Source" = None, *, repair: bool = False
+    ) -> "TablePreview":
+        """Return what :meth:`grow` would change in the candidate; nothing is written.
+
+        Args:
+            nodes: As in :meth:`grow`.
+            edges: As in :meth:`grow`.
+            repair: As in :meth:`grow`.
+        """
+        from nodegraft.store.preview import compare
+
+        before = self._state(self._journal.version())
+        larger = self._larger(before, nodes, edges, repair)
+        return replace(larger.preview, predictions=compare(before, before.on(larger.after.graph)))
 
     def grow(
         self,
@@ -42,26 +76,43 @@ class StoreGrower(StoreRecorder):
                 version that nobody has promoted.
             request: As in :meth:`change`.
         """
-        from nodegraft.store.growth import grown, growth_changes
         from nodegraft.store.preview import compare
 
         parent = self._journal.version()
         answering = self._answering(parent) if promote else None
         before = self._state(parent)
-        graph, texts = grown(before.graph, self._tables(), nodes, edges, repair)
-        more = growth_changes(before.graph, graph)
-        name, graph = self._states.put_graph(graph, before.graph)
+        larger = self._larger(before, nodes, edges, repair)
+        name, graph = self._states.put_graph(larger.after.graph, before.graph)
         after = before.on(graph)
         seen = compare(before, after)
         if promote:
             refuse_objections(seen, _WITHOUT_PROMOTING)
         names = replace(parent.names, graph=name)
-        if parent.texts is not None and texts is not None:
-            together = self._states.texts(parent.texts).followed_by(texts)
+        if parent.texts is not None and larger.texts is not None:
+            together = self._states.texts(parent.texts).followed_by(larger.texts)
             names = replace(names, texts=self._states.put_texts(together))
         self._states.hold(after, names)
-        done = Done("grow", more.to_json(), measured(seen), request)
+        done = Done("grow", larger.preview.changes.to_json(), measured(seen), request)
         return self._added(parent, done, names, by, note, answering)
+
+    def preview_sync(
+        self, nodes: "Source", edges: "Source" = None, *, repair: bool = False
+    ) -> "TablePreview":
+        """Return what :meth:`sync` would change in the candidate; nothing is written.
+
+        Args:
+            nodes: As in :meth:`sync`.
+            edges: As in :meth:`sync`.
+            repair: As in :meth:`sync`.
+        """
+        from nodegraft.store.preview import compare
+
+        parent = self._journal.version()
+        with self._replaced(parent, nodes, edges, repair) as read:
+            if read.preview.untaught:
+                return read.preview
+            before, after = self._state(parent), read.labelled()
+            return replace(read.preview, predictions=compare(before, after))
 
     def sync(
         self,
@@ -71,27 +122,64 @@ class StoreGrower(StoreRecorder):
         repair: bool = False,
         by: str | None = None,
         note: str = "",
+        override: str = "",
         promote: bool = False,
     ) -> Version:
         """Make a version with the nodes and edges of new whole tables, as they come every day.
 
-        Nodes are compared by key: what is new comes, what is gone goes, and its labels with it.
+        Nodes are compared by key: what is new is added, what is gone is removed, and its labels
+        with it. It is refused where more than ``max_removed_share`` (a setting, 10 % by default) of
+        all nodes, edges or labels would be removed, as by a table that is cut short.
 
         Args:
             nodes: The table of all nodes as they are now.
-            edges: The table of all edges as they are now.
+            edges: The table of all edges as they are now. None keeps the edges between nodes that
+                stay, with their types, weights and directions; False removes all edges.
             repair: Leave out what does not fit instead of refusing it.
             by: Who does it; None for the user that is logged in.
             note: Why.
-            promote: Let it answer at once, unless held-out nodes speak against it; not on top of a
-                version that nobody has promoted.
+            override: A reason for removing more than the setting allows; it is written down.
+            promote: Let it answer at once, unless held-out nodes speak against it; not together
+                with ``override``, nor on top of a version that nobody has promoted.
         """
-        from nodegraft.graph.stores.mapped import MappedStore
-        from nodegraft.store.growth import synced
         from nodegraft.store.preview import compare
 
-        parent = self._journal.version()
-        answering = self._answering(parent) if promote else None
+        parent, answering = self._begun(override, promote)
+        before = self._state(parent)
+        with self._replaced(parent, nodes, edges, repair) as read:
+            removals = read.preview.removals()
+            if removals and not override:
+                raise GateError(removals, f"{_CHECK_TABLES} {WITH_OVERRIDE}")
+            after = read.labelled()
+            name, graph = self._states.put_graph(after.graph)
+        after = replace(after, graph=graph)
+        seen = compare(before, after)
+        if promote:
+            refuse_objections(seen, _WITHOUT_PROMOTING)
+        measures = measured(seen) | ({"override": override} if override else {})
+        names = self._states.put(after, name, read.texts)
+        done = Done("sync", read.preview.changes.to_json(), measures)
+        return self._added(parent, done, names, by, note, answering)
+
+    def _larger(
+        self, before: "State", nodes: "Source", edges: "Source", repair: bool
+    ) -> "TablesRead":
+        from nodegraft.store.growth import grown, growth_changes
+        from nodegraft.store.state import State
+
+        graph, texts = grown(before.graph, self._tables(), nodes, edges, repair)
+        preview = self._counted(before, growth_changes(before.graph, graph))
+        return TablesRead(State(graph, before.labels, before.model), texts, preview, [])
+
+    @contextmanager
+    def _replaced(
+        self, parent: Version, nodes: "Source", edges: "Source", repair: bool
+    ) -> "Iterator[TablesRead]":
+        """The graph of whole tables, on disk as long as the context is open."""
+        from nodegraft.graph.stores.mapped import MappedStore
+        from nodegraft.store.growth import lost_labels, read_whole_tables, table_changes
+        from nodegraft.store.state import State
+
         before = self._state(parent)
         if parent.texts is not None and isinstance(before.graph._store, MappedStore):
             raise StoreError(
@@ -99,17 +187,53 @@ class StoreGrower(StoreRecorder):
                 "grow it, or build today's tables and make a new store of them."
             )
         with self._states.graphs.work_folder() as folder:
-            given = before, self._tables(), nodes, edges, repair
-            after, texts, changes = synced(*given, folder)
-            name, graph = self._states.put_graph(after.graph)
-        after = replace(after, graph=graph)
-        seen = compare(before, after)
-        if promote:
-            refuse_objections(seen, _WITHOUT_PROMOTING)
-        names = self._states.put(after, name, texts)
-        done = Done("sync", changes.to_json(), measured(seen))
-        return self._added(parent, done, names, by, note, answering)
+            options = self._tables()
+            tables = read_whole_tables(before.graph, options, nodes, edges, repair, folder)
+            lost = lost_labels(before.labels, tables.graph)
+            gone = [key for keys in lost.values() for key in keys]
+            preview = replace(
+                self._counted(before, table_changes(before.graph, tables.graph, len(gone))),
+                lost={name: len(keys) for name, keys in lost.items()},
+                untaught=tuple(
+                    name for name in lost if not before.labels[name].without(frozenset(gone)).taught
+                ),
+                keeps_edges=edges is not False,
+            )
+            after = State(tables.graph, before.labels, before.model)
+            yield TablesRead(after, tables.texts, preview, gone)
+
+    def _counted(self, before: "State", changes: "TableChanges") -> "TablePreview":
+        from nodegraft.store.growth import num_edges
+        from nodegraft.store.table_preview import TablePreview, TableSizes
+
+        graph = before.graph
+        sizes = TableSizes(graph.num_nodes, num_edges(graph), len(before.labels.owners()))
+        limit = self.setting(MAX_REMOVED_SHARE.name)
+        return TablePreview(sizes, changes, {}, (), limit)
 
     def _tables(self) -> dict[str, Any]:
         options: dict[str, Any] = self._journal.version(1).detail["tables"]
         return options
+
+
+@dataclass(frozen=True)
+class TablesRead:
+    """What became of new tables."""
+
+    after: "State"
+    """The graph of the tables with the labels and the model of the version before."""
+
+    texts: "NodeTexts | None"
+    """Texts of the nodes that were read."""
+
+    preview: "TablePreview"
+    """What changes, without predictions."""
+
+    gone: "list[Key]"
+    """Labelled nodes that the graph does not have."""
+
+    def labelled(self) -> "State":
+        """Return the state without the labels of nodes that are gone."""
+        if not self.gone:
+            return self.after
+        return self.after.relabelled(self.after.labels.unlabelled(self.gone))

@@ -6,14 +6,16 @@ from dataclasses import dataclass
 from math import sqrt
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 from nodegraft.base.tabular import Tabular
 from nodegraft.graph.keys import Key
+from nodegraft.store.changed_classes import ChangedClass, changed_classes, class_warnings
+from nodegraft.store.held_out_accuracy import held_out_accuracy
 from nodegraft.store.labels import StoreLabels
 from nodegraft.store.measures import RightAnswers, recognised_by_halves, right_answers
 from nodegraft.store.state import State
+from nodegraft.store.succession import ClassSuccession
 
 SAMPLE = 20_000
 """So many nodes, drawn by the hash of their keys, say how many answers change."""
@@ -72,10 +74,11 @@ class Preview(Tabular):
     """How many nodes were asked about: all, or a fair sample."""
 
     nodes: int
-    """How many nodes there are."""
+    """How many nodes there are that both versions have, about."""
 
     flips: dict[tuple[str, str], int]
-    """(before, after) -> how many of the nodes asked about; the most frequent first."""
+    """(before, after) -> how many of the nodes asked about; the most frequent first. A prediction
+    that follows its class to another name is no change."""
 
     examples: tuple[Flip, ...]
     """Some of them that have no label, the surest first."""
@@ -91,6 +94,16 @@ class Preview(Tabular):
 
     taken_for: dict[str, TakenFor]
     """What the version before took the labels of each of these classes for."""
+
+    parts: dict[tuple[str, str], int]
+    """(class that was split, its part) -> how many predictions went from one to the other; they
+    are not among ``flips``."""
+
+    changed: dict[str, ChangedClass]
+    """Classes that are new or have other labels."""
+
+    classes: int
+    """How many classes there are after the change."""
 
     @property
     def flipped(self) -> int:
@@ -114,6 +127,10 @@ class Preview(Tabular):
         """A fall that chance alone gives once in twenty times, and one node at least."""
         accuracy, nodes = self.before.accuracy, self.before.nodes
         return None if accuracy is None else _noise(accuracy, nodes, NORMAL)
+
+    def warnings(self) -> list[str]:
+        """Return what to look at before the change is promoted, a sentence each; none blocks."""
+        return class_warnings(self.changed, self.classes, self.asked)
 
     def objections(self) -> list[str]:
         """What speaks against the change, a sentence each; none if it stays within the noise."""
@@ -145,37 +162,50 @@ class Preview(Tabular):
         ]
 
 
-def compare(before: State, after: State) -> Preview:
-    """How answers differ between two versions, about nodes that both have.
+def compare(before: State, after: State, succession: ClassSuccession | None = None) -> Preview:
+    """Compare the predictions of two versions for nodes that both have.
 
     Args:
         before: One version.
         after: The other; it may have other nodes.
+        succession: Which classes were renamed, merged or split; None to work it out from labels.
     """
+    names = succession or ClassSuccession.between(before.labels, after.labels)
     graph = before.graph
     rows = graph.sampled(SAMPLE, graph.rows[:0])
+    is_sample = rows.size < graph.num_nodes
     if after.graph is not graph:
         rows = rows[after.graph.node_keys.find(graph.key_array_of(rows)) >= 0]
     keys = graph.keys_of(rows)
     old = before.answers(rows).classes
     found = after.answers(after.graph.rows_of(keys))
     new, sure = found.classes, found.sure
-    moved = np.flatnonzero(old != new)
-    pairs = Counter((old[place], new[place]) for place in moved)
+    pairs = Counter(zip(old.tolist(), new.tolist(), strict=True))
+    flips = {pair: count for pair, count in pairs.most_common() if not names.continues(*pair)}
+    moved = [place for place in range(len(keys)) if (old[place], new[place]) in flips]
     labelled = after.labels.owners()
     telling = [place for place in moved if keys[place] not in labelled]
     surest = sorted(telling, key=lambda place: -sure[place])[:EXAMPLES]
-    both = _checking_both(before.labels, after.labels)
     fresh = _new_classes(before.labels, after.labels)
+    right_before, right_after = held_out_accuracy(before, after, names)
     return Preview(
-        len(keys),
-        graph.num_nodes,
-        dict(pairs.most_common()),
-        tuple(Flip(keys[place], old[place], new[place], float(sure[place])) for place in surest),
-        right_answers(before, both),
-        right_answers(after, both),
-        recognised_by_halves(before, fresh),
-        {name: _taken_for(before, nodes) for name, nodes in fresh.items()},
+        asked=len(keys),
+        nodes=graph.num_nodes if is_sample else len(keys),
+        flips=flips,
+        examples=tuple(
+            Flip(keys[place], old[place], new[place], float(sure[place])) for place in surest
+        ),
+        before=right_before,
+        after=right_after,
+        new=recognised_by_halves(before, fresh),
+        taken_for={name: _taken_for(before, nodes) for name, nodes in fresh.items()},
+        parts={
+            pair: count
+            for pair, count in pairs.most_common()
+            if names.is_split(pair[0]) and names.continues(*pair)
+        },
+        changed=changed_classes(before.labels, after.labels, names, pairs),
+        classes=len(after.labels),
     )
 
 
@@ -206,17 +236,10 @@ def recalled(measures: Mapping[str, Any], after: State) -> Preview:
         after=right_answers(after, nodes),
         new=RightAnswers({}, {}),
         taken_for={},
+        parts={},
+        changed={},
+        classes=len(after.labels),
     )
-
-
-def _checking_both(before: StoreLabels, after: StoreLabels) -> dict[str, tuple[Key, ...]]:
-    """Nodes that check the same class in both versions."""
-    kept = {
-        name: tuple(filter(frozenset(after[name].held_out).__contains__, keys))
-        for name, keys in before.held_out.items()
-        if name in after
-    }
-    return {name: keys for name, keys in kept.items() if keys}
 
 
 def _new_classes(before: StoreLabels, after: StoreLabels) -> dict[str, tuple[Key, ...]]:

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 from nodegraft.base.errors import StoreError
 from nodegraft.store.authorship import author, writable
-from nodegraft.store.reader import StoreReader
 from nodegraft.store.rows import Promotion, Version, now
+from nodegraft.store.store_settings import StoreWithSettings
 
 
-class StorePromoter(StoreReader):
+class StorePromoter(StoreWithSettings):
     """What chooses the version that answers."""
 
     def promote(

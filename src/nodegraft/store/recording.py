@@ -12,6 +12,11 @@ from nodegraft.store.rows import Promotion, StateNames, Version, now
 if TYPE_CHECKING:
     from nodegraft.store.preview import Preview
     from nodegraft.store.state import State
+    from nodegraft.store.succession import ClassSuccession
+
+WITH_OVERRIDE = (
+    "To do it all the same, give a reason with override=… (on the command line --override REASON)."
+)
 
 
 class StoreRecorder(StorePromoter):
@@ -21,8 +26,8 @@ class StoreRecorder(StorePromoter):
         """The version that is changed; and the last promotion, if the next one answers at once."""
         if promote and override:
             raise StoreError(
-                "A version that held-out nodes speak against is not let to answer unseen: make it "
-                "with override, look at it, and then promote it. Or leave override out."
+                "A version that was made with override is not promoted unseen: make it with "
+                "override, look at it, and then promote it. Or leave override out."
             )
         parent = self._journal.version()
         return parent, self._answering(parent) if promote else None
@@ -37,6 +42,7 @@ class StoreRecorder(StorePromoter):
         note: str,
         override: str,
         answering: Promotion | None,
+        succession: "ClassSuccession | None" = None,
     ) -> Version:
         """Write a version down, unless held-out nodes speak against it and no reason is given.
 
@@ -44,13 +50,9 @@ class StoreRecorder(StorePromoter):
         """
         from nodegraft.store.preview import compare, recalled
 
-        seen = compare(before, after) if before else recalled(parent.measures, after)
+        seen = compare(before, after, succession) if before else recalled(parent.measures, after)
         if not override:
-            refuse_objections(
-                seen,
-                "To do it all the same, give a reason with override=… (on the command line "
-                "--override REASON).",
-            )
+            refuse_objections(seen, WITH_OVERRIDE)
         measures = done.measures | measured(seen)
         if override:
             measures["override"] = override
@@ -134,4 +136,5 @@ def measured(seen: "Preview") -> dict[str, Any]:
         "asked": seen.asked,
         "new": seen.new.to_json(),
         "flipped": seen.flipped,
+        "warnings": seen.warnings(),
     }

@@ -80,6 +80,8 @@ class State:
         model = self.model._now()
         if Capability.SET_LABELS in model.capabilities():
             model.set_labels(self.graph, labels.taught, labels.sessions, listener=listener)
+        elif renaming := self._renaming(labels):
+            model.rename_classes(renaming)
         elif self.needs_fit(labels):
             model.fit(self.graph, labels.taught, listener=listener)
         else:
@@ -118,10 +120,17 @@ class State:
         Args:
             labels: The other labels.
         """
-        if Capability.SET_LABELS in self.model.capabilities():
+        if Capability.SET_LABELS in self.model.capabilities() or self._renaming(labels):
             return False
         kept = {name: labels[name] for name in self.labels if name in labels}
         return len(labels) == len(self.labels) or kept != dict(self.labels)
+
+    def _renaming(self, labels: StoreLabels) -> dict[str, str]:
+        """Old name -> new name, where other labels differ in nothing but names."""
+        if list(labels.values()) != list(self.labels.values()):
+            return {}
+        pairs = zip(self.labels, labels, strict=True)
+        return {old: new for old, new in pairs if old != new}
 
 
 class States:

@@ -35,7 +35,8 @@ class StoreWriter(StoreGrower):
         from nodegraft.store.preview import compare
 
         before = self._state(self._journal.version())
-        return compare(before, self._changed(before, change, listener))
+        after = self._changed(before, change, listener)
+        return compare(before, after, change.succession())
 
     def change(
         self,
@@ -65,7 +66,8 @@ class StoreWriter(StoreGrower):
         before = self._state(parent)
         after = self._changed(before, change, listener)
         done = Done(change.action, change.detail, {}, request)
-        return self._judged(parent, before, after, done, by, note, override, answering)
+        given = by, note, override, answering, change.succession()
+        return self._judged(parent, before, after, done, *given)
 
     def refit(
         self,

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from nodegraft.cli.display.shares import likely
 from nodegraft.cli.display.texts import Texts, add_text_column
-from nodegraft.cli.display.versions import SHOWN, flips_text
+from nodegraft.cli.display.versions import SHOWN, flips_text, warning_lines
 from nodegraft.store.preview import Preview
 
 
@@ -24,6 +24,10 @@ def preview_lines(seen: Preview, texts: Texts) -> RenderableType:
     if seen.flips:
         lines.append(_flips_table(seen))
         lines.append(_examples_table(seen, texts))
+    lines += [
+        Text(f"{count:,} predictions of {old!r}, which is split, become {part!r}.")
+        for (old, part), count in seen.parts.items()
+    ]
     lines.append(Text(_cost(seen)))
     lines += [
         Text(
@@ -33,6 +37,7 @@ def preview_lines(seen: Preview, texts: Texts) -> RenderableType:
         for name in seen.new.asked
     ]
     lines += [Text(f"Against it: {told}", style="yellow") for told in seen.objections()]
+    lines += warning_lines(seen.warnings())
     return Group(*lines)
 
 

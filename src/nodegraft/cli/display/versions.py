@@ -1,6 +1,6 @@
 """Versions of a store, in a terminal."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 
 from rich.box import SIMPLE
@@ -38,6 +38,8 @@ def show_made(console: Console, store: Store, version: Version) -> None:
     """
     champion = store.champion
     console.print(version_line(version, champion))
+    for line in warning_lines(version.measures.get("warnings", [])):
+        console.print(line)
     if version.number == champion:
         show_card(console, store, champion)
 
@@ -56,6 +58,15 @@ def show_card(console: Console, store: Store, version: int) -> None:
 
         told = kept_card(store, version)
     console.print(told, soft_wrap=True)
+
+
+def warning_lines(warnings: Iterable[str]) -> list[Text]:
+    """Return a line for each warning.
+
+    Args:
+        warnings: A sentence each.
+    """
+    return [Text(f"Warning: {sentence}", style="yellow") for sentence in warnings]
 
 
 def version_line(version: Version, champion: int) -> Text:

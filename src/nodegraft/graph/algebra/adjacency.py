@@ -226,10 +226,11 @@ class Adjacency:
         """The same edges between nodes with other numbers.
 
         Args:
-            place: The new number of each node.
+            place: The new number of each node; -1 for one that is removed with its edges.
             num_nodes: How many nodes there are then.
         """
-        return self._rebuilt(place, num_nodes, np.ones(self.num_edges, dtype=bool))
+        source, target = self.edges()
+        return self._rebuilt(place, num_nodes, (place[source] >= 0) & (place[target] >= 0))
 
     def widened(self, num_nodes: int) -> "Adjacency":
         """The same edges, with more nodes behind, which have none.

@@ -26,9 +26,10 @@ class Page {
 
   atOnce = () => this.may("admin") && byId("at-once").checked;
 
-  made = ({ model_version, promoted }) => promoted
+  made = ({ model_version, promoted, warnings }) => [promoted
     ? `Version ${model_version} was made, and answers now.`
-    : `Version ${model_version} was made. It answers when somebody promotes it.`;
+    : `Version ${model_version} was made. It answers when somebody promotes it.`,
+  ...warnings.map((one) => `Warning: ${one}`)].join(" ");
 
   async open() {
     try {

@@ -141,7 +141,9 @@ function sentences(seen) {
   const right = seen.accuracy_before == null || seen.accuracy_after == null ? ""
     : ` Held-out nodes answered rightly: ${percent(seen.accuracy_before)} before, ${percent(seen.accuracy_after)} after.`;
   const lines = [element("p", {}, `${number(flipped)} of ${counted(seen.asked, "node")} would be answered differently.${right}`)];
-  return lines.concat(seen.objections.map((one) => element("p", { class: "refused" }, one)));
+  return lines.concat(
+    seen.objections.map((one) => element("p", { class: "refused" }, one)),
+    seen.warnings.map((one) => element("p", { class: "warning" }, `Warning: ${one}`)));
 }
 
 function flips(seen) {

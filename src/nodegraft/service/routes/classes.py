@@ -8,7 +8,8 @@ from pydantic import Field
 
 from nodegraft.service.http_error import HttpError
 from nodegraft.service.inputs import Note, Override, Served, needs
-from nodegraft.service.schemas import Answer, Changed, Form, Labels, NodeKey, Text
+from nodegraft.service.previews import Preview
+from nodegraft.service.schemas import Answer, Changed, Form, Labels, Text
 from nodegraft.service.tokens import Scope
 from nodegraft.service.writing import Writes
 from nodegraft.store.changes import Change
@@ -63,57 +64,6 @@ class Lesson(Form):
         return Change("add", {"classes": self.classes})
 
 
-class Flipped(Form):
-    """Nodes that would be answered differently."""
-
-    before: str = Field(examples=["bikes"])
-    """What they are answered to be."""
-
-    after: str = Field(examples=["e-bikes"])
-    """What they would be."""
-
-    nodes: int = Field(examples=[31])
-    """How many of the nodes asked about."""
-
-
-class FlippedNode(Form):
-    """A node that would be answered differently."""
-
-    node: NodeKey = Field(examples=["p91500"])
-    """Its key."""
-
-    before: str = Field(examples=["bikes"])
-    """What it is answered to be."""
-
-    after: str = Field(examples=["e-bikes"])
-    """What it would be."""
-
-    confidence: float = Field(examples=[0.93])
-    """How sure that would be."""
-
-
-class Preview(Answer):
-    """What a lesson would do, and nothing was changed."""
-
-    asked: int = Field(examples=[20000])
-    """How many nodes were asked about: all, or a fair sample."""
-
-    flips: list[Flipped]
-    """How many are answered differently, the most frequent first."""
-
-    examples: list[FlippedNode]
-    """Some of them."""
-
-    accuracy_before: float | None = Field(examples=[0.912])
-    """The share of held-out nodes that are answered rightly."""
-
-    accuracy_after: float | None = Field(examples=[0.911])
-    """The same after it."""
-
-    objections: list[str]
-    """What speaks against it: with any, the lesson is refused unless `override` says why."""
-
-
 @READING.get("/classes")
 def classes(service: Served) -> KnownClasses:
     """All classes of the version that answers."""
@@ -143,19 +93,7 @@ async def add(lesson: Lesson, writing: Writes) -> Changed:
 async def preview(lesson: Lesson, service: Served) -> Preview:
     """What a lesson would change in the newest version; nothing is changed."""
     version, seen = await service.teaching.apart(partial(_previewed, lesson.change))
-    return Preview(
-        model_version=version.number,
-        graph_version=version.graph,
-        asked=seen.asked,
-        flips=[
-            Flipped(before=before, after=after, nodes=count)
-            for (before, after), count in seen.flips.items()
-        ],
-        examples=[FlippedNode(**vars(one)) for one in seen.examples],
-        accuracy_before=seen.before.accuracy,
-        accuracy_after=seen.after.accuracy,
-        objections=seen.objections(),
-    )
+    return Preview.of(version, seen)
 
 
 @TEACHING.delete("/classes/{name:path}")

@@ -4,18 +4,20 @@ from functools import partial
 from typing import Annotated, Any
 
 import pyarrow as pa
-from fastapi import APIRouter, Query
-from pydantic import Field
+from fastapi import APIRouter, Query, Response
+from pydantic import Field, StrictBool
 
 from nodegraft.base.errors import DataError
 from nodegraft.service.http_error import HttpError
 from nodegraft.service.inputs import Served, key_in, needs
 from nodegraft.service.limits import MOST_KEYS
+from nodegraft.service.previews import GrowthPreview
 from nodegraft.service.schemas import Answer, Changed, Form, NodeKey, Text
 from nodegraft.service.tokens import Scope
 from nodegraft.service.writing import Writes
 from nodegraft.store.rows import Version
 from nodegraft.store.store import Store
+from nodegraft.store.table_preview import TablePreview
 
 READING = APIRouter(prefix="/v1", tags=["nodes"], dependencies=[needs(Scope.READ)])
 GROWING = APIRouter(prefix="/v1", tags=["nodes"], dependencies=[needs(Scope.TEACH)])
@@ -60,6 +62,9 @@ class Growth(Form):
     note: Text = Field(default="", max_length=2_000, examples=["the shop of today"])
     """Why: it is written down."""
 
+    dry_run: StrictBool = False
+    """Whether only to report what would change (status 200); nothing is written then."""
+
 
 @READING.get("/nodes")
 def nodes(
@@ -91,11 +96,23 @@ def nodes(
     )
 
 
-@GROWING.post("/nodes", status_code=201)
-async def grow(growth: Growth, writing: Writes) -> Changed:
-    """Take in new nodes and edges: this makes a version with a larger graph."""
+@GROWING.post(
+    "/nodes",
+    status_code=201,
+    responses={200: {"model": GrowthPreview, "description": "Dry run: nothing was changed"}},
+)
+async def grow(growth: Growth, writing: Writes, response: Response) -> Changed | GrowthPreview:
+    """Add new nodes and edges: this makes a version with a larger graph, unless it is a dry run."""
     nodes, edges = _table(growth.nodes, "nodes"), _table(growth.edges, "edges")
+    if growth.dry_run:
+        response.status_code = 200
+        work = partial(_previewed, nodes, edges)
+        return GrowthPreview.of(*await writing.service.teaching.apart(work))
     return await writing.made(partial(_grown, nodes, edges), note=growth.note)
+
+
+def _previewed(nodes: Any, edges: Any, store: Store) -> tuple[Version, TablePreview]:
+    return store.version(), store.preview_grow(nodes, edges)
 
 
 def _grown(nodes: Any, edges: Any, store: Store, **told: Any) -> Version:

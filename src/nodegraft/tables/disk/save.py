@@ -40,6 +40,7 @@ def save_mapped(
     rows: IntArray | None = None,
     columns: NDArray[np.bool_] | None = None,
     recipe: FeatureRecipe | None = None,
+    edges_of: Graph | None = None,
 ) -> Graph:
     """Write a graph, or a part of it, as :func:`nodegraft.build_graph` would; the graph on disk.
 
@@ -49,17 +50,22 @@ def save_mapped(
         rows: The nodes that are written, ascending; None for all.
         columns: Whether each column of the features is written; None for all.
         recipe: How tables become those columns; None for that of the graph.
+        edges_of: Another graph whose edges between nodes of both are written; None for the edges
+            of the graph.
     """
     kept = graph.rows if rows is None else rows
     written, how = BuildFolder(folder, {"save": uuid4().hex}), recipe or graph.recipe
     keys = write_keys(written, _keys(graph.node_keys, kept), kept.size, MEMORY, SILENT).arrays
     features, width = _write_features(written, graph, kept, columns)
-    edges = _write_edges(written, graph, kept)
+    joined, places = graph, kept
+    if edges_of is not None:
+        joined, places = edges_of, _rows_in(edges_of, graph, kept)
+    edges = _write_edges(written, joined, places)
     if isinstance(how, FeatureRecipe):
         write_bundle(folder / RECIPE, *how.state())
     known = how.content_hash if isinstance(how, FeatureRecipe) else None
     arrays = {**keys, **features, **edges}
-    written.close(Manifest(kept.size, width, graph.relations, known, arrays))
+    written.close(Manifest(kept.size, width, joined.relations, known, arrays))
     return load_graph(folder)
 
 
@@ -67,6 +73,12 @@ def _keys(keys: NodeKeys, rows: IntArray) -> Iterator[Stored]:
     for start in range(0, rows.size, NODES_AT_ONCE):
         some = keys.array_at(rows[start : start + NODES_AT_ONCE])
         yield PackedTexts.of(some.tolist()) if keys.is_text else some
+
+
+def _rows_in(other: Graph, graph: Graph, rows: IntArray) -> IntArray:
+    """Rows that another graph has for the same nodes, -1 for nodes that it does not have."""
+    blocks = [rows[start : start + NODES_AT_ONCE] for start in range(0, rows.size, NODES_AT_ONCE)]
+    return np.concatenate([other.node_keys.find(graph.key_array_of(some)) for some in blocks])
 
 
 def _write_features(
@@ -83,15 +95,18 @@ def _write_features(
 
 
 def _write_edges(folder: BuildFolder, graph: Graph, rows: IntArray) -> dict[str, StoredArray]:
-    """All kinds and, of several kinds, all as one."""
+    """Write the edges of each type and, of several types, all as one.
+
+    ``rows`` are nodes of the graph in the order in which they are written; -1 has no edges.
+    """
     kinds = [graph._store.adjacency(name) for name in graph.relations]
     place = np.full(graph.num_nodes, -1, dtype=np.int64)
-    place[rows] = np.arange(rows.size)
+    place[rows[rows >= 0]] = np.flatnonzero(rows >= 0)
     writers = [_writer(folder, str(at), rows.size, [one]) for at, one in enumerate(kinds)]
     if len(kinds) > 1:
         writers.append(_writer(folder, MERGED, rows.size, kinds))
     for start, stop in _blocks(kinds, rows):
-        parts = [_renumbered(one.entries_of(rows[start:stop]), place) for one in kinds]
+        parts = [_renumbered(_entries(one, rows[start:stop]), place) for one in kinds]
         if len(kinds) > 1:
             parts.append(merged_entries(parts))
         for writer, entries in zip(writers, parts, strict=True):
@@ -111,7 +126,8 @@ def _writer(
 
 def _blocks(kinds: Sequence[Adjacency], rows: IntArray) -> Iterator[tuple[int, int]]:
     """Ranges of nodes with few entries; a node that has too many is one by itself."""
-    ends = np.cumsum(sum(one.degrees(rows).astype(np.int64) for one in kinds))
+    counts = sum(one.degrees(np.maximum(rows, 0)).astype(np.int64) for one in kinds)
+    ends = np.cumsum(np.where(rows >= 0, counts, 0))
     start = 0
     while start < rows.size:
         before = int(ends[start - 1]) if start else 0
@@ -119,6 +135,12 @@ def _blocks(kinds: Sequence[Adjacency], rows: IntArray) -> Iterator[tuple[int, i
         stop = min(max(stop, start + 1), start + NODES_AT_ONCE, rows.size)
         yield start, stop
         start = stop
+
+
+def _entries(edges: Adjacency, rows: IntArray) -> Entries:
+    there = np.flatnonzero(rows >= 0)
+    entries = edges.entries_of(rows[there])
+    return entries._replace(rows=there[entries.rows])
 
 
 def _renumbered(entries: Entries, place: IntArray) -> Entries:

@@ -1,0 +1,113 @@
+"""Registry of the settings that a store keeps in its database: name, default, check, meaning."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection
+
+from nodegraft.base.errors import ParameterError
+from nodegraft.store.options import read_setting, write_setting
+
+
+@dataclass(frozen=True)
+class KnownSetting:
+    """A setting that every store has."""
+
+    name: str
+    """Its name."""
+
+    default: Any
+    """Its value in a store that never set it."""
+
+    description: str
+    """What it does, in one sentence."""
+
+    parse: Callable[[Any], Any]
+    """Return the checked value, as plain JSON, from a value or its text; raise ValueError with
+    what is allowed."""
+
+
+@dataclass(frozen=True)
+class SettingValue:
+    """A setting of one store."""
+
+    name: str
+    """Its name."""
+
+    value: Any
+    """Its value."""
+
+    default: Any
+    """Its value in a store that never set it."""
+
+    description: str
+    """What it does, in one sentence."""
+
+
+def _share(value: Any) -> float:
+    allowed = "a number from 0 to 1, for example 0.1"
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        raise ValueError(allowed)
+    try:
+        share = float(value)
+    except (ValueError, OverflowError):
+        raise ValueError(allowed) from None
+    if not 0.0 <= share <= 1.0:
+        raise ValueError(allowed)
+    return share
+
+
+MAX_REMOVED_SHARE = KnownSetting(
+    "max_removed_share",
+    0.1,
+    "Largest share of all nodes, edges or labels that a sync may remove without an override.",
+    _share,
+)
+
+KNOWN_SETTINGS = {one.name: one for one in (MAX_REMOVED_SHARE,)}
+"""All settings by name. To add a setting, write a :class:`KnownSetting` and list it here."""
+
+
+def known_setting(name: str) -> KnownSetting:
+    """Return the definition of a setting; refuse an unknown name.
+
+    Args:
+        name: Name of the setting.
+    """
+    if name not in KNOWN_SETTINGS:
+        raise ParameterError(
+            f"There is no setting {name!r}. Known settings: {', '.join(KNOWN_SETTINGS)}."
+        )
+    return KNOWN_SETTINGS[name]
+
+
+def setting_value(connection: Connection, name: str) -> Any:
+    """Return the value of a known setting, or its default.
+
+    Args:
+        connection: The database.
+        name: Name of the setting.
+    """
+    return read_setting(connection, name, known_setting(name).default)
+
+
+def set_value(connection: Connection, name: str, value: Any, by: str, note: str) -> Any:
+    """Check and write the value of a known setting, with an audit entry; return the value.
+
+    Args:
+        connection: The database, in a transaction.
+        name: Name of the setting.
+        value: The new value, or its text.
+        by: Who does it.
+        note: Why.
+    """
+    setting = known_setting(name)
+    try:
+        checked = setting.parse(value)
+    except ValueError as error:
+        raise ParameterError(
+            f"Setting {name} must be {error}; {value!r} was given. Nothing was changed."
+        ) from None
+    write_setting(connection, name, checked, by, note)
+    return checked

@@ -1,0 +1,46 @@
+"""Warnings of a change: a class with one example, and a class that takes over many nodes."""
+
+from pathlib import Path
+
+from nodegraft.store.changed_classes import ChangedClass, class_warnings
+from nodegraft.store.changes import Change
+from nodegraft.store.store import Store
+from tests.store.small import drawn, made
+
+
+def test_a_class_of_one_example_is_warned_of_and_made(tmp_path: Path) -> None:
+    store, new = made(tmp_path / "s", method="graft")
+    (name, nodes), (other, more) = new.items()
+    lesson = {name: nodes[:1], other: more}
+    seen = store.preview(Change("add", {"classes": lesson}))
+    (warning,) = [one for one in seen.warnings() if "1 example" in one]
+    assert repr(name) in warning
+    added = store.add(lesson)
+    assert added.measures["warnings"] == seen.warnings()
+    # More examples of it, and the warning is gone; the other class was not changed.
+    assert store.label({name: nodes[1:]}).measures["warnings"] == []
+
+
+def test_a_class_that_takes_over_is_warned_of(tmp_path: Path) -> None:
+    graph, labels = drawn(classes=12)
+    known, others = sorted(labels)[:4], sorted(labels)[4:]
+    store = Store.init(tmp_path / "s", graph, {name: labels[name] for name in known})
+    rest = {"rest": [key for name in others for key in labels[name][:10]]}
+    seen = store.preview(Change("add", {"classes": rest}))
+    predicted = seen.changed["rest"].predicted
+    assert predicted > 2 / 5 * 240
+    (warning,) = seen.warnings()
+    assert f"{predicted} of 240 nodes ({100 * predicted / 240:.1f} %, more than 40 %)" in warning
+    one = {others[0]: labels[others[0]][:5]}
+    assert store.preview(Change("add", {"classes": one})).warnings() == []
+
+
+def test_the_limit_is_a_tenth_or_twice_the_mean_share() -> None:
+    taking = {"a": ChangedClass(examples=5, predicted=41, gained=40)}
+    assert class_warnings(taking, num_classes=5, asked=100)
+    assert not class_warnings(taking, num_classes=4, asked=100)
+    ten = {"a": ChangedClass(examples=5, predicted=11, gained=1)}
+    assert class_warnings(ten, num_classes=50, asked=100)
+    assert not class_warnings(ten, num_classes=50, asked=110)
+    # It was that large before: nothing is taken over.
+    assert not class_warnings({"a": ChangedClass(5, 60, 0)}, num_classes=50, asked=100)
