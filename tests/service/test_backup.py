@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from nodegraft.service.tokens import Scope, Tokens
+from nodegraft.store.access import Scope
 from tests.service.running import running
 from tests.service.served import asked, lesson
+from tests.service.token_help import added
 
 pytestmark = pytest.mark.xdist_group("server")
 
@@ -22,7 +23,7 @@ def test_a_copy_of_a_store_that_is_taught_meanwhile_answers_as_it_did(
 ) -> None:
     copy = tmp_path / "copy" / "shop"
     copy.mkdir(parents=True)
-    bearer = {"Authorization": f"Bearer {Tokens(shop).add('ci', Scope.ADMIN)}"}
+    bearer = {"Authorization": f"Bearer {added(shop, 'ci', Scope.ADMIN)}"}
     with running(shop) as life:
         life.ask("POST", "/v1/classes?promote=1", lesson(new), **bearer)
         wanted = life.ask("POST", "/v1/predict", QUESTION, **bearer)
@@ -34,8 +35,8 @@ def test_a_copy_of_a_store_that_is_taught_meanwhile_answers_as_it_did(
         # Objects that no row of the copy names do no harm.
         assert life.ask("POST", "/v1/classes?promote=1", lesson(new, 1), **bearer)[0] == 201
         shutil.copytree(shop / "objects", copy / "objects")
-        for name in ("store.json", "tokens.json"):
-            shutil.copy(shop / name, copy)
+        # Tokens are in the database.
+        shutil.copy(shop / "store.json", copy)
     with asked(copy) as client:
         assert client.post("/v1/predict", json=QUESTION).status_code == 401
         found = client.post("/v1/predict", json=QUESTION, headers=bearer)

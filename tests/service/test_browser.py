@@ -10,12 +10,13 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
-from nodegraft.service.tokens import Scope, Tokens
+from nodegraft.store.access import Scope
 from nodegraft.store.store import Store
 from nodegraft.tables.read import read_tables
 from tests.service.browser import LONGEST, opened
 from tests.service.running import running
 from tests.service.served import WORDS as KNOWN_WORDS
+from tests.service.token_help import added
 
 # One store for all of them.
 pytestmark = pytest.mark.xdist_group("browser")
@@ -156,7 +157,7 @@ def test_everybody_can_use_it(wardrobe: Path) -> None:
 
 
 def test_a_token_is_asked_for_and_says_what_one_may_do(wardrobe: Path) -> None:
-    secret = Tokens(wardrobe).add("anna", Scope.READ)
+    secret = added(wardrobe, "anna", Scope.READ)
     with running(wardrobe) as life, opened(life.port) as (page, _):
         page.get_by_label("Token").fill("wrong")
         page.get_by_role("button", name="Come in").click()

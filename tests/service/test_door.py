@@ -1,5 +1,6 @@
 """Requests that are refused before anybody reads them."""
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,12 +11,20 @@ from starlette.testclient import TestClient
 from nodegraft.service import limits
 from nodegraft.service.rate import Rate
 from nodegraft.service.routes import asking
+from nodegraft.store.access import Scope
 from tests.service.served import KNOWN, asked
+from tests.service.token_help import added, bearer
 
 
 @pytest.fixture(scope="module")
-def client(first: tuple[Path, Any]) -> Iterator[TestClient]:
-    with asked(first[0], names=("shop.example",)) as client:
+def client(
+    first: tuple[Path, Any], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[TestClient]:
+    place = tmp_path_factory.mktemp("door") / "shop"
+    shutil.copytree(first[0], place)
+    secret = added(place, "ci", Scope.ADMIN)
+    with asked(place, names=("shop.example",)) as client:
+        client.headers |= bearer(secret)
         yield client
 
 

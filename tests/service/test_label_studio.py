@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from nodegraft.service.tokens import Scope, Tokens
+from nodegraft.store.access import Scope
 from nodegraft.store.store import Store
 from tests.service.served import asked, make_of_tables
+from tests.service.token_help import added
 
 CONFIG = """
 <View>
@@ -221,7 +222,7 @@ def test_training_makes_one_version_of_all_annotations(client: TestClient, place
 
 
 def test_a_token_comes_as_the_password_that_label_studio_sends(place: Path) -> None:
-    secret = Tokens(place).add("studio", Scope.TEACH)
+    secret = added(place, "studio", Scope.TEACH)
 
     def basic(password: str) -> dict[str, str]:
         return {"Authorization": f"Basic {b64encode(f'anybody:{password}'.encode()).decode()}"}

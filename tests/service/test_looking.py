@@ -9,9 +9,10 @@ import pytest
 from starlette.testclient import TestClient
 
 from nodegraft.service.prepared import Prepared
-from nodegraft.service.tokens import Scope, Tokens
+from nodegraft.store.access import Scope
 from nodegraft.store.store import Store
 from tests.service.served import asked, lesson, make_of_tables
+from tests.service.token_help import added
 
 New = dict[str, list[Any]]
 
@@ -106,7 +107,7 @@ def test_a_caller_is_told_who_they_are(shop: Path) -> None:
             "scope": "admin",
             "store": "shop",
         }
-        secret = Tokens(shop).add("ci", Scope.TEACH)
+        secret = added(shop, "ci", Scope.TEACH)
         told = client.get("/v1/whoami", headers={"Authorization": f"Bearer {secret}"}).json()
         assert (told["name"], told["scope"]) == ("ci", "teach")
 

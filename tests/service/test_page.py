@@ -8,8 +8,9 @@ import pytest
 from starlette.testclient import TestClient
 
 from nodegraft.service.bundle import FILES
-from nodegraft.service.tokens import Scope, Tokens
+from nodegraft.store.access import Scope
 from tests.service.served import asked
+from tests.service.token_help import added
 
 MARKUP = ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "srcdoc")
 """What would make markup of the name of a node."""
@@ -18,7 +19,7 @@ MARKUP = ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eva
 @pytest.fixture
 def client(shop: Path) -> Iterator[TestClient]:
     """Of a service that nobody may ask without a token."""
-    Tokens(shop).add("ci", Scope.READ)
+    added(shop, "ci", Scope.READ)
     with asked(shop) as client:
         yield client
 

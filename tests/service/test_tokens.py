@@ -1,24 +1,30 @@
-"""Tokens: made once, kept as hashes, revoked at once; and who may do what with them."""
+"""Tokens at the service: who may do what, revocation, expiry, and a database that is away."""
 
 import json
 import re
-import stat
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from datetime import datetime, timedelta
 from pathlib import Path
+from time import monotonic, sleep
 from typing import Any
 
 import pytest
 
 from nodegraft.base.errors import ParameterError, StoreError
+from nodegraft.service import tokens as token_cache
 from nodegraft.service.application import application
 from nodegraft.service.door import OPEN
 from nodegraft.service.logs import JsonLines
+from nodegraft.service.server import check
 from nodegraft.service.settings import Settings
-from nodegraft.service.tokens import FILE, Scope, Tokens
+from nodegraft.store import database
+from nodegraft.store.access import Scope
+from nodegraft.store.rows import now
+from nodegraft.store.tokens import StoreTokens
 from tests.service.served import asked
-
-
-def bearer(secret: str) -> dict[str, str]:
-    return {"Authorization": f"Bearer {secret}"}
+from tests.service.token_help import added, bearer, revoke
 
 
 def basic(given: str) -> dict[str, str]:
@@ -29,56 +35,109 @@ ODD = ("", "x", "Og==", "OjpY", "//79", "nodegraft_", "YW55Ym9keQ==", "=" * 4_00
 """No text, no colon, no password, no letters, no base64."""
 
 
-def test_a_token_is_found_by_its_secret_alone(tmp_path: Path) -> None:
-    tokens = Tokens(tmp_path)
-    secret = tokens.add("ci", Scope.TEACH)
-    file = tmp_path / FILE
-    assert secret not in file.read_text()
-    assert stat.S_IMODE(file.stat().st_mode) == 0o600
-    found = Tokens(tmp_path).find(secret)
-    assert found is not None
-    assert (found.name, found.scope) == ("ci", Scope.TEACH)
-    for other in ("", secret[:-1], secret + "x", found.digest, "é\ud800"):
-        assert tokens.find(other) is None
+def until(reached: Callable[[], bool], longest: float = 5.0) -> float:
+    began = monotonic()
+    while not reached():
+        assert monotonic() - began < longest
+        sleep(0.02)
+    return monotonic() - began
 
 
-def test_tokens_have_names_of_their_own(tmp_path: Path) -> None:
-    tokens = Tokens(tmp_path)
-    tokens.add("ci", Scope.READ)
-    with pytest.raises(ParameterError, match="'ci' already"):
-        tokens.add("ci", Scope.READ)
-    with pytest.raises(ParameterError, match="no token called 'anna'"):
-        tokens.revoke("anna")
-    with pytest.raises(ParameterError, match="up to 100 letters"):
-        tokens.add("a\nb", Scope.READ)
-    tokens.revoke("ci")
-    assert tokens.listed() == ()
+def test_a_token_works_at_once_and_a_revoked_one_is_refused_within_seconds(shop: Path) -> None:
+    first = added(shop, "first", Scope.ADMIN)
+    with asked(shop) as client:
+
+        def status(secret: str) -> int:
+            return client.get("/v1/classes", headers=bearer(secret)).status_code
+
+        assert status(first) == 200
+        secret = added(shop, "ci", Scope.READ)
+        assert status(secret) == 200
+        for other in ("", secret[:-1], secret + "x", "é"):
+            assert (
+                client.get(
+                    "/v1/classes", headers={b"Authorization": f"Bearer {other}".encode()}
+                ).status_code
+                == 401
+            )
+        revoke(shop, "ci")
+        assert until(lambda: status(secret) == 401) < 2.5
+        # Whoever revokes the last one does not mean to let everybody in.
+        revoke(shop, "first")
+        until(lambda: status(first) == 401)
+        assert client.get("/v1/classes").status_code == 401
 
 
-@pytest.mark.parametrize("content", ["", "[]", '{"tokens": [{"name": "x"}]}', '{"tokens": [1]}'])
-def test_a_file_that_says_nothing_lets_nobody_in(content: str, tmp_path: Path) -> None:
-    (tmp_path / FILE).write_text(content)
-    with pytest.raises(StoreError, match="cannot be read"):
-        Tokens(tmp_path).find("secret")
+def test_a_store_that_becomes_guarded_is_guarded_while_it_is_served(shop: Path) -> None:
+    with asked(shop) as client:
+        assert client.get("/v1/classes").status_code == 200
+        added(shop, "ci", Scope.READ)
+        assert until(lambda: client.get("/v1/classes").status_code == 401) < 2.5
 
 
-def test_a_token_that_is_revoked_is_refused_at_once(shop: Path) -> None:
-    tokens = Tokens(shop)
-    secret = tokens.add("ci", Scope.READ)
+def test_a_token_that_expires_while_it_is_cached_is_refused(shop: Path) -> None:
+    secret = added(shop, "ci", Scope.READ, expires_at=now() + timedelta(seconds=1))
     with asked(shop) as client:
         assert client.get("/v1/classes", headers=bearer(secret)).status_code == 200
-        tokens.add("anna", Scope.ADMIN)
-        tokens.revoke("ci")
-        assert client.get("/v1/classes", headers=bearer(secret)).status_code == 401
-        # Whoever revokes the last one does not mean to let everybody in.
-        tokens.revoke("anna")
-        assert client.get("/v1/classes").status_code == 401
+        until(lambda: client.get("/v1/classes", headers=bearer(secret)).status_code == 401)
 
 
-def test_a_service_for_others_stays_shut_without_its_file(shop: Path) -> None:
+def test_the_last_use_is_written_once_a_minute(shop: Path) -> None:
+    secret = added(shop, "ci", Scope.READ)
+
+    def last_used() -> datetime | None:
+        with StoreTokens.open(shop) as tokens:
+            return tokens.read().tokens[0].last_used_at
+
+    with asked(shop) as client:
+        client.get("/v1/classes", headers=bearer(secret))
+        until(lambda: last_used() is not None)
+        used = last_used()
+        client.get("/v1/classes", headers=bearer(secret))
+    assert last_used() == used
+
+
+def test_who_may_only_read_the_database_serves_and_logs_once(
+    shop: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    secrets = [added(shop, name, Scope.READ) for name in ("a", "b")]
+    monkeypatch.setattr(database, "_only_readable", lambda file: True)
+    monkeypatch.setattr(token_cache, "TOKEN_SECONDS", 0.05)
+    with asked(shop) as client:
+        for secret in secrets:
+            assert client.get("/v1/classes", headers=bearer(secret)).status_code == 200
+            sleep(0.3)
+    lines = [line for line in caplog.messages if "last use" in line]
+    assert len(lines) == 1
+
+
+@pytest.mark.parametrize("damage", ["DROP TABLE tokens", "UPDATE tokens SET scope = 'root'"])
+def test_tokens_that_cannot_be_read_let_nobody_in(
+    damage: str, shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secret = added(shop, "ci", Scope.READ)
+    monkeypatch.setattr(token_cache, "TOKEN_STALE_SECONDS", 1.5)
+    with asked(shop) as client:
+        with closing(sqlite3.connect(shop / "store.db")) as file, file:
+            file.execute(damage)
+        # What is known holds for a while, and then for nobody.
+        assert client.get("/v1/classes", headers=bearer(secret)).status_code == 200
+        until(lambda: client.get("/v1/classes", headers=bearer(secret)).status_code == 503)
+        for headers in ({}, bearer("wrong")):
+            answer = client.get("/v1/classes", headers=headers)
+            assert answer.json()["error"]["code"] == "tokens_unavailable"
+        assert client.get("/livez").status_code == 200
+    with pytest.raises(StoreError, match="tokens of this store cannot be read") as refused:
+        check(Settings(shop))
+    assert "delete" not in str(refused.value)
+
+
+def test_a_service_for_others_stays_shut_without_tokens(shop: Path) -> None:
     with asked(shop, host="192.0.2.7") as client:
         assert client.get("/v1/classes").status_code == 401
-    # So does a replica on a node of a cluster to which nobody copied it.
+    with asked(shop, names=("shop.example",)) as client:
+        assert client.get("/v1/classes").status_code == 401
+    # So does a replica on a node of a cluster.
     with asked(shop, behind_others=True) as client:
         assert client.get("/v1/classes").status_code == 401
 
@@ -117,8 +176,7 @@ def test_every_route_is_there() -> None:
 
 
 def test_every_route_lets_in_those_who_may_and_nobody_else(shop: Path) -> None:
-    tokens = Tokens(shop)
-    secrets = {scope: tokens.add(scope.value, scope) for scope in Scope}
+    secrets = {scope: added(shop, scope.value, scope) for scope in Scope}
     with asked(shop) as client:
         for method, pattern in ROUTES:
             # Nothing that exists, and no body: whoever is let in is told of a mistake.
@@ -138,8 +196,7 @@ def test_every_route_lets_in_those_who_may_and_nobody_else(shop: Path) -> None:
 def test_letting_a_version_answer_at_once_takes_more_than_teaching(
     shop: Path, new: dict[str, list[Any]]
 ) -> None:
-    tokens = Tokens(shop)
-    teach, admin = (tokens.add(scope.value, scope) for scope in (Scope.TEACH, Scope.ADMIN))
+    teach, admin = (added(shop, scope.value, scope) for scope in (Scope.TEACH, Scope.ADMIN))
     with asked(shop) as client:
         sent: dict[str, Any] = {"json": {"classes": new}, "params": {"promote": True}}
         assert client.post("/v1/classes", **sent, headers=bearer(teach)).status_code == 403
@@ -148,22 +205,29 @@ def test_letting_a_version_answer_at_once_takes_more_than_teaching(
 
 
 def test_a_service_is_open_to_others_only_with_tokens_and_a_name(shop: Path) -> None:
-    Settings(shop).check()
-    Settings(shop, host="localhost").check()
+    check(Settings(shop))
+    check(Settings(shop, host="localhost"))
     for host in ("0.0.0.0", "192.0.2.7", "shop.example"):  # noqa: S104
-        with pytest.raises(ParameterError, match="no token"):
-            Settings(shop, host=host).check()
-    Tokens(shop).add("ci", Scope.READ)
-    Settings(shop, host="192.0.2.7").check()
+        with pytest.raises(ParameterError, match=r"no token.*nodegraft token add"):
+            check(Settings(shop, host=host))
+    with pytest.raises(ParameterError, match=r"no token.*nodegraft token add.*leave out --name"):
+        check(Settings(shop, names=("shop.example",)))
+    secret = added(shop, "ci", Scope.READ)
+    check(Settings(shop, host="192.0.2.7"))
+    check(Settings(shop, names=("shop.example",)))
     with pytest.raises(ParameterError, match="--name"):
-        Settings(shop, host="0.0.0.0").check()  # noqa: S104
-    Settings(shop, host="0.0.0.0", names=("shop.example",)).check()  # noqa: S104
+        check(Settings(shop, host="0.0.0.0"))  # noqa: S104
+    check(Settings(shop, host="0.0.0.0", names=("shop.example",)))  # noqa: S104
+    revoke(shop, "ci")
+    with pytest.raises(ParameterError, match=r"all of them were revoked.*nodegraft token add"):
+        check(Settings(shop))
+    assert secret.startswith("nodegraft_")
 
 
 def test_the_log_names_neither_tokens_nor_nodes(
     shop: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    secret = Tokens(shop).add("ci", Scope.READ)
+    secret = added(shop, "ci", Scope.READ)
     with asked(shop) as client, caplog.at_level("INFO", "nodegraft.service"):
         client.get("/v1/explain", params={"node": "987654"}, headers=bearer(secret))
         client.get("/v1/strange/987654", headers=bearer("987654"))

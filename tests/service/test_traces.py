@@ -10,11 +10,12 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 from nodegraft.base.errors import MissingExtraError, ParameterError
 from nodegraft.service.server import serve
 from nodegraft.service.settings import Settings
-from nodegraft.service.tokens import Scope, Tokens
 from nodegraft.service.trace_settings import wanted_exporters
+from nodegraft.store.access import Scope
 from tests.service.collector import attributes, collecting
 from tests.service.running import running
 from tests.service.served import asked, make_of_tables
+from tests.service.token_help import added
 
 TRACE, PARENT = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
 
@@ -24,7 +25,7 @@ def test_a_collector_gets_one_span_for_each_request_and_nothing_that_was_asked(
 ) -> None:
     place = tmp_path / "shop"
     make_of_tables(place)
-    secret = Tokens(place).add("anna", Scope.READ)
+    secret = added(place, "anna", Scope.READ)
     with collecting() as collector:
 
         def prepare() -> None:

@@ -14,11 +14,12 @@ import pytest
 from performance.networks import Host, reached_from_here
 
 from nodegraft.base.errors import StoreError
-from nodegraft.service.tokens import Scope, Tokens
+from nodegraft.store.access import Scope
 from nodegraft.store.store import Store
 from tests.networks import or_skip
 from tests.service.running import Running, free_port
 from tests.service.served import asked, lesson
+from tests.service.token_help import added
 from tests.slow_suite import slow
 from tests.store import postgresql, s3
 from tests.store.small import made
@@ -121,7 +122,7 @@ def test_hosts_in_networks_of_their_own(tmp_path: Path) -> None:
         name = server.new_database()
         store, new = made(place, method="graft", database=server.url(name), objects=OBJECTS)
         store.close()
-        secret = Tokens(place).add("tests", Scope.ADMIN)
+        secret = added(place, "tests", Scope.ADMIN)
         other = other_host(place)
         for host, one in zip(hosts, (place, other), strict=True):
             settings = (one / "store.json").read_text()

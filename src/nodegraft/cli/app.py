@@ -48,7 +48,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 lab = typer.Typer(help="Methods measured on streams of classes.", no_args_is_help=True)
-tokens = typer.Typer(help="Who may ask a service for what.", no_args_is_help=True)
+tokens = typer.Typer(help="Manage API tokens.", no_args_is_help=True)
 
 PANELS = {
     "Your data": {

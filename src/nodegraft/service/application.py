@@ -35,7 +35,7 @@ from nodegraft.service.routes import (
 from nodegraft.service.schemas import Refused, refused_as
 from nodegraft.service.service import Service
 from nodegraft.service.settings import Settings
-from nodegraft.service.tokens import Tokens
+from nodegraft.service.tokens import TokenCache
 from nodegraft.service.trace_settings import wanted_exporters
 from nodegraft.service.workshop import Workshop
 
@@ -74,12 +74,18 @@ def application(settings: Settings, workshop: Workshop | None = None) -> FastAPI
     """
     metrics = Metrics()
     traces = _traces()
+    tokens = TokenCache(settings.store)
 
     @asynccontextmanager
     async def running(app: FastAPI) -> AsyncIterator[None]:
-        app.state.service = await run_sync(Service.open, settings, metrics, workshop)
-        yield
-        await run_sync(app.state.service.close)
+        # Tokens come first: nobody is answered before it is known who may ask.
+        await run_sync(tokens.start)
+        try:
+            app.state.service = await run_sync(Service.open, settings, metrics, workshop)
+            yield
+            await run_sync(app.state.service.close)
+        finally:
+            await run_sync(tokens.stop)
         if traces:
             # Spans of the last seconds are still to be sent.
             await run_sync(traces.shutdown)
@@ -100,7 +106,7 @@ def application(settings: Settings, workshop: Workshop | None = None) -> FastAPI
     for router in GUARDED:
         app.include_router(router, dependencies=[BEARER])
     explain_errors(app)
-    app.add_middleware(Door, settings=settings, tokens=Tokens(settings.store), metrics=metrics)
+    app.add_middleware(Door, settings=settings, tokens=tokens, metrics=metrics)
     if traces:
         from nodegraft.service.traces import Traced
 

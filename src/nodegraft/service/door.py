@@ -4,6 +4,7 @@ import logging
 from base64 import b64decode
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from time import perf_counter
 from typing import Any
 from urllib.parse import urlsplit
@@ -18,13 +19,13 @@ from nodegraft.service.http_error import HttpError, unexpected
 from nodegraft.service.metrics import Metrics
 from nodegraft.service.rate import Rate
 from nodegraft.service.settings import Settings
-from nodegraft.service.tokens import Scope, Token, Tokens
+from nodegraft.service.tokens import Scope, Token, TokenCache
 
 OPEN = frozenset(("/livez", "/readyz", "/v2/health/live", "/v2/health/ready"))
 """What is answered to everybody: who watches over a service has no token."""
 
-NOBODY = Token("local", Scope.ADMIN, "")
-"""Whoever asks a service of a store without tokens, which listens to its own machine alone."""
+ANONYMOUS = Token("local", Scope.ADMIN, "", "", datetime.min.replace(tzinfo=UTC))
+"""Caller of a store without tokens, which is served to its own machine alone."""
 
 METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"))
 """Others are counted together: callers could make up any number of them."""
@@ -52,10 +53,12 @@ class Door:
         metrics: What it counts.
     """
 
-    def __init__(self, app: ASGIApp, settings: Settings, tokens: Tokens, metrics: Metrics) -> None:
+    def __init__(
+        self, app: ASGIApp, settings: Settings, tokens: TokenCache, metrics: Metrics
+    ) -> None:
         self._app, self._tokens, self._metrics = app, tokens, metrics
         self._hosts, self._rate = settings.hosts, Rate(settings.rate)
-        self._private = settings.is_loopback
+        self._private = settings.is_private
 
     async def __call__(self, connection: Connection, receive: Receive, send: Send) -> None:
         """Let a request in, or say why not."""
@@ -82,7 +85,7 @@ class Door:
     async def _let_in(self, visit: _Visit, receive: Receive, send: Send) -> None:
         headers = Headers(scope=visit.connection)
         self._check_host(headers)
-        caller = self._caller(visit.connection["path"], headers)
+        caller = await self._caller(visit.connection["path"], headers)
         visit.caller = caller.name
         visit.connection.setdefault("state", {})["caller"] = caller
         if not self._rate.allows(caller.name):
@@ -100,10 +103,12 @@ class Door:
             advice = "Ask from a program, or from a page of this host."
             raise HttpError(403, "wrong_origin", "A page of another site asks.", advice)
 
-    def _caller(self, path: str, headers: Headers) -> Token:
-        if path in OPEN or path in FILES or (self._private and not self._tokens.required):
-            return NOBODY
-        found = self._tokens.find(_secret(headers.get("authorization", "")))
+    async def _caller(self, path: str, headers: Headers) -> Token:
+        if path in OPEN or path in FILES:
+            return ANONYMOUS
+        found = await self._tokens.find(_secret(headers.get("authorization", "")))
+        if found is None and self._private and not self._tokens.current().required:
+            return ANONYMOUS
         if found is None:
             told = "A token is needed that this store knows."
             advice = "Send `Authorization: Bearer TOKEN`; `nodegraft token add` makes one."

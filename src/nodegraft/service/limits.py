@@ -23,3 +23,10 @@ START_SECONDS = 60
 
 RATE = 200.0
 """Requests of one caller in a second, over some seconds."""
+
+TOKEN_SECONDS = 1.0
+"""How often the tokens of a store are read: a token that is revoked is refused within this time."""
+
+TOKEN_STALE_SECONDS = 10.0
+"""How long tokens that were read are used while the database does not answer; then every request
+is refused until it does."""

@@ -13,6 +13,7 @@ from nodegraft.service.limits import DRAIN_SECONDS, START_SECONDS
 from nodegraft.service.settings import Settings
 from nodegraft.service.trace_settings import wanted_exporters
 from nodegraft.store.store import Store
+from nodegraft.store.tokens import StoreTokens
 
 with extra("serve", package="uvicorn", purpose="A service"):
     import uvicorn
@@ -50,7 +51,8 @@ def check(settings: Settings) -> None:
     Args:
         settings: How it is to be run.
     """
-    settings.check()
+    with StoreTokens.open(settings.store) as tokens:
+        settings.check(tokens.read())
     if wanted_exporters():
         # Whoever wants traces is told what to install for them.
         import nodegraft.service.traces  # noqa: F401

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from nodegraft.base.errors import ParameterError
 from nodegraft.service.limits import RATE
-from nodegraft.service.tokens import Tokens
+from nodegraft.store.access import TokenList
+from nodegraft.store.rows import now
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 """What this machine is called by itself."""
@@ -53,23 +54,45 @@ class Settings:
         """
         return f"http://[{self.host}]:{port}" if ":" in self.host else f"http://{self.host}:{port}"
 
-    def check(self) -> None:
-        """Refuse to be open to everybody, or to nobody."""
-        if self.is_loopback:
-            return
-        if not Tokens(self.store).listed():
-            who = "A cluster" if self.behind_others else self.host
-            instead = "" if self.behind_others else ", or listen on 127.0.0.1"
-            raise ParameterError(
-                f"{who} can be reached by others, and this store has no token: everybody could "
-                "teach it. Make one first (nodegraft token add STORE --name NAME --scope read)"
-                f"{instead}."
-            )
+    def check(self, tokens: TokenList) -> None:
+        """Refuse a service that everybody could use, or nobody.
+
+        Args:
+            tokens: The tokens of the store.
+        """
+        if not tokens.valid(now()):
+            self._check_without_tokens(tokens.required)
         if self.host in ("0.0.0.0", "::") and not self.names:  # noqa: S104
             raise ParameterError(
                 f"{self.host} is every address of this machine, and no caller calls it that: say "
                 "by which names it is called, with --name shop.example."
             )
+
+    def _check_without_tokens(self, had_tokens: bool) -> None:
+        advice = "Add one first: nodegraft token add STORE --name NAME --scope read"
+        if had_tokens:
+            raise ParameterError(
+                "This store had tokens, and all of them were revoked or have expired: nobody could "
+                f"use the service. {advice}."
+            )
+        if self.is_private:
+            return
+        if self.is_loopback:
+            raise ParameterError(
+                "With --name the service is meant for callers on other machines, and this store "
+                f"has no token: everybody could teach it. {advice}, or leave out --name."
+            )
+        who = "A cluster" if self.behind_others else self.host
+        instead = "" if self.behind_others else ", or listen on 127.0.0.1"
+        raise ParameterError(
+            f"{who} can be reached by others, and this store has no token: everybody could "
+            f"teach it. {advice}{instead}."
+        )
+
+    @property
+    def is_private(self) -> bool:
+        """Whether only this machine is meant to use it: a store without tokens is served then."""
+        return self.is_loopback and not self.names
 
     @property
     def is_loopback(self) -> bool:

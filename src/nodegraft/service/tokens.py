@@ -1,163 +1,160 @@
-"""Who may ask a service for what: tokens with a scope, of which a store keeps the hashes alone."""
+"""Cache of a store's API tokens, which is refreshed in the background and fails closed."""
 
-import json
-import os
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass
-from enum import StrEnum
-from hashlib import sha256
+import logging
+from dataclasses import dataclass
+from datetime import datetime
 from hmac import compare_digest
 from pathlib import Path
-from secrets import token_urlsafe
-from uuid import uuid4
+from threading import Event, Lock, Thread
+from time import monotonic
 
-from nodegraft.base.errors import ParameterError, StoreError
-from nodegraft.base.files.flush import flush_to_disk
+from anyio.to_thread import run_sync
 
-FILE = "tokens.json"
-"""In the folder of the store, for its owner's eyes."""
+from nodegraft.base.errors import NodegraftError
+from nodegraft.service.http_error import HttpError
+from nodegraft.service.limits import TOKEN_SECONDS, TOKEN_STALE_SECONDS
+from nodegraft.store.access import Scope, Token, TokenList, secret_digest
+from nodegraft.store.rows import now
+from nodegraft.store.tokens import USE_INTERVAL, StoreTokens
 
-PREFIX = "nodegraft_"
-"""What every token begins with, so that scanners for leaked secrets find it."""
+__all__ = ["Scope", "Token", "TokenCache"]
 
-
-class Scope(StrEnum):
-    """What a token is good for; each allows what those before it do."""
-
-    READ = "read"
-    TEACH = "teach"
-    ADMIN = "admin"
-
-    def allows(self, wanted: "Scope") -> bool:
-        """Whether it is enough.
-
-        >>> Scope.TEACH.allows(Scope.READ), Scope.TEACH.allows(Scope.ADMIN)
-        (True, False)
-
-        Args:
-            wanted: What is needed.
-        """
-        order = list(Scope)
-        return order.index(self) >= order.index(wanted)
+LOG = logging.getLogger("nodegraft.service")
 
 
 @dataclass(frozen=True)
-class Token:
-    """What is kept of a token."""
+class _Reading:
+    """What the database said, and when it was asked."""
 
-    name: str
-    """Whose it is: changes made with it are written down as done by this name."""
-
-    scope: Scope
-    """What it is good for."""
-
-    digest: str
-    """The SHA-256 of the token. It has 256 random bits: nobody guesses them, however fast."""
+    listed: TokenList
+    asked_at: float
 
 
-class Tokens:
-    """The tokens of a store. A file that has changed is read again when it is asked.
+class TokenCache:
+    """The tokens of a store, at most about a second old; no request waits for the database.
+
+    A request with an unknown token is the exception: the tokens are read again before it is
+    refused, so that a token works as soon as it is added. If the database does not answer, tokens
+    that were read are used for :data:`~nodegraft.service.limits.TOKEN_STALE_SECONDS`, and after
+    that every request is refused with 503.
 
     Args:
         store: The folder of the store.
     """
 
     def __init__(self, store: Path) -> None:
-        self._path = store / FILE
-        self._seen: tuple[int, int] | None = None
-        self._listed: tuple[Token, ...] = ()
+        self._place = store
+        self._stored: StoreTokens | None = None
+        self._reading: _Reading | None = None
+        self._reading_lock = Lock()
+        self._noted: dict[str, datetime] = {}  # Digest -> last use that was to be written.
+        self._pending: dict[str, datetime] = {}
+        self._failure = ""  # Logged once, not every second.
+        self._logged_uses = False
+        self._ending = Event()
+        self._thread = Thread(target=self._follow, name="tokens", daemon=True)
 
-    def listed(self) -> tuple[Token, ...]:
-        """All of them, oldest first."""
+    def start(self) -> None:
+        """Read the tokens, or raise an error; then refresh them in the background."""
+        self._stored = StoreTokens.open(self._place)
         try:
-            about = self._path.stat()
-        except FileNotFoundError:
-            return ()
-        stamp = about.st_mtime_ns, about.st_ino
-        if stamp != self._seen:
-            self._listed, self._seen = self._read(), stamp
-        return self._listed
+            self._refresh(monotonic())
+        except NodegraftError:
+            self._stored.close()
+            raise
+        self._thread.start()
 
-    @property
-    def required(self) -> bool:
-        """Whether a caller must show one: also when the last one has been revoked."""
-        return self._path.exists()
+    def stop(self) -> None:
+        """Stop refreshing, write the last uses, and close the database."""
+        if self._thread.is_alive():
+            self._ending.set()
+            self._thread.join()
+        if self._stored:
+            self._stored.close()
 
-    def find(self, secret: str) -> Token | None:
-        """The token that a caller has shown; None if there is none.
+    def current(self) -> TokenList:
+        """Return the tokens, or refuse the request where they are too old to be trusted."""
+        reading = self._reading
+        if reading is None or monotonic() - reading.asked_at > TOKEN_STALE_SECONDS:
+            told = "The tokens of this store cannot be read, so nobody is answered."
+            advice = "Send it again in some seconds; the log of the service says what is wrong."
+            raise HttpError(503, "tokens_unavailable", told, advice, {"Retry-After": "5"})
+        return reading.listed
 
-        Args:
-            secret: What the caller has shown.
-        """
-        digest = _digest(secret)
-        # All are compared, each in the same time: how long it takes says nothing.
-        found = [one for one in self.listed() if compare_digest(one.digest, digest)]
-        return found[0] if found else None
-
-    def add(self, name: str, scope: Scope) -> str:
-        """Make a token; it is given back this once.
-
-        Args:
-            name: Whose it is.
-            scope: What it is good for.
-        """
-        if not name.isprintable() or not 0 < len(name) <= 100:
-            raise ParameterError(f"The name of a token is up to 100 letters, not {name!r}.")
-        secret = PREFIX + token_urlsafe(32)
-        with self._changing() as tokens:
-            if any(one.name == name for one in tokens):
-                raise ParameterError(
-                    f"There is a token called {name!r} already: choose another name, or revoke it."
-                )
-            tokens.append(Token(name, scope, _digest(secret)))
-        return secret
-
-    def revoke(self, name: str) -> None:
-        """Make a token worthless, at once.
+    async def find(self, secret: str) -> Token | None:
+        """Return the valid token with a secret; None if there is none.
 
         Args:
-            name: Whose it is.
+            secret: What the caller sent.
         """
-        with self._changing() as tokens:
-            left = [one for one in tokens if one.name != name]
-            if len(left) == len(tokens):
-                known = ", ".join(one.name for one in tokens) or "none"
-                raise ParameterError(f"There is no token called {name!r}. There are: {known}.")
-            tokens[:] = left
+        arrived_at = monotonic()
+        token = self._match(secret)
+        if token is None and secret:
+            # It may have been added since the tokens were read.
+            await run_sync(self._try_to_refresh, arrived_at)
+            token = self._match(secret)
+        if token is not None:
+            self._note_use(token)
+        return token
 
-    @contextmanager
-    def _changing(self) -> Iterator[list[Token]]:
-        tokens = list(self.listed())
-        yield tokens
-        draft = self._path.with_name(f".{FILE}.{uuid4().hex}")
-        content = json.dumps({"format": 1, "tokens": [asdict(one) for one in tokens]}, indent=2)
+    def _match(self, secret: str) -> Token | None:
+        digest, at = secret_digest(secret), now()
+        # All digests are compared, each in the same time, so that the duration tells nothing.
+        matches = [token for token in self.current().tokens if compare_digest(token.digest, digest)]
+        return matches[0] if matches and not matches[0].is_expired(at) else None
+
+    def _note_use(self, token: Token) -> None:
+        at = now()
+        before = max(
+            filter(None, (token.last_used_at, self._noted.get(token.digest))), default=None
+        )
+        if before is None or at - before >= USE_INTERVAL:
+            self._noted[token.digest] = self._pending[token.digest] = at
+
+    def _follow(self) -> None:
+        while not self._ending.wait(TOKEN_SECONDS):
+            self._try_to_refresh(monotonic())
+            self._write_uses()
+        self._write_uses()
+
+    def _try_to_refresh(self, since: float) -> None:
         try:
-            # Nobody else may read it, not even for a moment.
-            with os.fdopen(
-                os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w"
-            ) as file:
-                file.write(content + "\n")
-            flush_to_disk(draft)
-            draft.replace(self._path)
-            flush_to_disk(self._path.parent)
-        except OSError as error:
-            raise StoreError(f"{self._path} cannot be written: {error}.") from error
+            self._refresh(since)
+            self._failure = ""
+        except Exception as error:
+            # Whatever it is: the age of the last reading decides who is still answered.
+            if repr(error) != self._failure:
+                LOG.exception("the tokens of the store cannot be read")
+            self._failure = repr(error)
+
+    def _refresh(self, since: float) -> None:
+        """Read the tokens, unless somebody else has asked for them after a moment.
+
+        Args:
+            since: The moment, in monotonic seconds.
+        """
+        # Whoever waits for a database that hangs would hold a thread that others need.
+        if not self._reading_lock.acquire(timeout=TOKEN_SECONDS):
+            return
+        try:
+            if self._stored and (self._reading is None or self._reading.asked_at < since):
+                asked_at = monotonic()
+                self._reading = _Reading(self._stored.read(), asked_at)
         finally:
-            draft.unlink(missing_ok=True)
+            self._reading_lock.release()
 
-    def _read(self) -> tuple[Token, ...]:
+    def _write_uses(self) -> None:
+        uses = {}
+        while self._pending:
+            # One step each, as requests add to it meanwhile.
+            digest, at = self._pending.popitem()
+            uses[digest] = at
+        if not (uses and self._stored):
+            return
         try:
-            listed = json.loads(self._path.read_text(encoding="utf-8"))["tokens"]
-            return tuple(
-                Token(str(one["name"]), Scope(one["scope"]), str(one["digest"])) for one in listed
-            )
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise StoreError(
-                f"{self._path} cannot be read: {error}. Bring it back from a copy, or delete it "
-                "and make new tokens."
-            ) from error
-
-
-def _digest(secret: str) -> str:
-    return sha256(secret.encode(errors="replace")).hexdigest()
+            self._stored.record_use(uses)
+        except Exception as error:
+            # A host may have no right to write, and a busy database is not waited for.
+            if not self._logged_uses:
+                LOG.warning("the last use of tokens cannot be written: %s", error)
+            self._logged_uses = True

@@ -2,7 +2,8 @@
 
 import os
 import sqlite3
-from contextlib import closing, suppress
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from time import sleep
 from typing import Any
@@ -103,6 +104,25 @@ def unreachable(error: Exception, url: URL) -> StoreUnreachableError:
         reason = reason.replace(password, "***")
     hint = " Is it running, and may you write to it?" if isinstance(error, OperationalError) else ""
     return StoreUnreachableError(f"The store's database did not answer: {reason}.{hint}")
+
+
+@contextmanager
+def skip_locked(connection: Connection) -> Iterator[None]:
+    """Let statements fail at once, instead of waiting, where another process holds a lock.
+
+    Args:
+        connection: The database, in a transaction.
+    """
+    if connection.dialect.name != "sqlite":
+        connection.exec_driver_sql("SET LOCAL lock_timeout = '10ms'")
+        yield
+        return
+    connection.exec_driver_sql("PRAGMA busy_timeout=0")
+    try:
+        yield
+    finally:
+        # The connection goes back to the pool.
+        connection.exec_driver_sql(f"PRAGMA busy_timeout={1000 * WAIT_SECONDS}")
 
 
 def erase_on_delete(connection: Connection) -> None:

@@ -22,6 +22,9 @@ class Migration:
     after: str
     """The revision after; the same where there was nothing to do."""
 
+    tokens: int = 0
+    """Tokens that were imported from ``tokens.json``."""
+
 
 def migrated(url: str | URL) -> Journal:
     """A journal whose tables are those of this version, made if there are none.

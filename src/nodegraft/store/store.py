@@ -3,6 +3,7 @@
 import shutil
 from collections.abc import Iterable, Mapping
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -107,6 +108,8 @@ class Store(StoreWriter):
     def migrate(place: str | Path) -> "Migration":
         """Bring the database of a store that an older nodegraft made up to date.
 
+        Its tokens (``tokens.json``) are imported into the database.
+
         Killed at any moment, it is as it was before or as it is after.
 
         Args:
@@ -114,9 +117,12 @@ class Store(StoreWriter):
         """
         from nodegraft.store.migration import migrate
         from nodegraft.store.settings import journal_in
+        from nodegraft.store.tokens import StoreTokens
 
-        with closing(journal_in(Path(place).expanduser())) as journal:
-            return migrate(journal)
+        folder = Path(place).expanduser()
+        with closing(journal_in(folder)) as journal:
+            done = migrate(journal)
+            return replace(done, tokens=StoreTokens(journal, folder).import_file())
 
     def add(self, classes: "Labels", **told: Any) -> Version:
         """Learn new classes.

@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from nodegraft.base.counting import counted
 from nodegraft.base.errors import ParameterError
 from nodegraft.cli.errors import user_errors
 from nodegraft.cli.store_options import (
@@ -210,6 +211,8 @@ def migrate(place: StorePlace) -> None:
     told = f"Tables of revision {done.before} are now of revision {done.after}."
     if done.before == done.after:
         told = f"Nothing to do: the tables are of revision {done.after}, the newest."
+    if done.tokens:
+        told += f" Imported {counted(done.tokens, 'token')} from tokens.json."
     Console().print(told, highlight=False)
 
 

@@ -9,11 +9,15 @@ import typer
 
 from nodegraft.base.errors import ParameterError
 from nodegraft.cli.errors import user_errors
-from nodegraft.cli.store_options import StorePlace
+from nodegraft.cli.expiry import parse_expiry
+from nodegraft.cli.store_options import By, StorePlace
 from nodegraft.service.limits import RATE
-from nodegraft.service.tokens import Scope, Tokens
+from nodegraft.store.access import Scope
+from nodegraft.store.rows import now
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from nodegraft.service.settings import Settings
 
 TokenName = Annotated[str, typer.Option("--name", help="Whose token it is.")]
@@ -57,27 +61,58 @@ def add_token(
     scope: Annotated[
         Scope, typer.Option(help="read asks; teach makes versions; admin chooses who answers.")
     ] = Scope.READ,
+    expires: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME",
+            help="Refuse the token after days (30d), hours (12h), or from a date on (2030-06-01).",
+        ),
+    ] = None,
+    by: By = None,
 ) -> None:
-    """Make a token for a caller; it is shown this once."""
-    typer.echo(_tokens_of(place).add(name, scope))
+    """Add a token for a caller; it is shown this once."""
+    from nodegraft.store.tokens import StoreTokens
+
+    expires_at = None if expires is None else parse_expiry(expires, now())
+    with StoreTokens.open(place) as tokens:
+        typer.echo(tokens.add(name, scope, expires_at=expires_at, by=by))
 
 
 @user_errors
 def list_tokens(place: StorePlace) -> None:
-    """Who has a token, and what for."""
+    """List the tokens of a store: scope, and when each was created, last used, and expires."""
     from rich.console import Console
     from rich.table import Table
 
-    table = Table("name", "scope", box=None, pad_edge=False)
-    for one in _tokens_of(place).listed():
-        table.add_row(one.name, one.scope.value)
-    Console().print(table if table.row_count else "This store has no token.", markup=False)
+    from nodegraft.store.tokens import StoreTokens
+
+    with StoreTokens.open(place) as tokens:
+        listed = tokens.read()
+    table = Table(
+        "name", "scope", "created (UTC)", "last used", "expires", box=None, pad_edge=False
+    )
+    for token in listed.tokens:
+        expired = " (expired)" if token.is_expired(now()) else ""
+        table.add_row(
+            token.name,
+            token.scope.value,
+            _moment(token.created_at),
+            _moment(token.last_used_at),
+            _moment(token.expires_at) + expired,
+        )
+    empty = "This store has no token."
+    if listed.required:
+        empty = "All tokens of this store were revoked; it is not served until one is added."
+    Console().print(table if table.row_count else empty, markup=False)
 
 
 @user_errors
-def revoke_token(place: StorePlace, name: TokenName) -> None:
-    """Make a token worthless, at once."""
-    _tokens_of(place).revoke(name)
+def revoke_token(place: StorePlace, name: TokenName, by: By = None) -> None:
+    """Revoke a token: every host refuses it within about a second."""
+    from nodegraft.store.tokens import StoreTokens
+
+    with StoreTokens.open(place) as tokens:
+        tokens.revoke(name, by=by)
     typer.echo(f"{name} is refused from now on.")
 
 
@@ -108,13 +143,13 @@ def _serve_on_ray(settings: "Settings", cluster: str) -> None:
 
 
 def _tell(place: Path, address: str) -> None:
-    who = "whoever has a token" if Tokens(place).required else "all users of this machine"
+    from nodegraft.store.tokens import StoreTokens
+
+    with StoreTokens.open(place) as tokens:
+        required = tokens.read().required
+    who = "whoever has a token" if required else "all users of this machine"
     typer.echo(f"{place} will answer {who} at {address}; Ctrl+C ends it.", err=True)
 
 
-def _tokens_of(place: Path) -> Tokens:
-    from nodegraft.store.store import Store
-
-    # A folder that is no store is told.
-    with Store.open(place) as store:
-        return Tokens(store.place)
+def _moment(at: "datetime | None") -> str:
+    return "never" if at is None else f"{at:%Y-%m-%d %H:%M}"

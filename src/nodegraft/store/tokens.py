@@ -1,0 +1,246 @@
+"""API tokens of a store, in its database: all hosts share them, and backups include them."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from secrets import token_urlsafe
+from typing import Any, Self
+
+from sqlalchemy import (
+    Column,
+    Connection,
+    DateTime,
+    String,
+    Table,
+    Text,
+    delete,
+    insert,
+    or_,
+    select,
+    update,
+)
+from sqlalchemy.exc import IntegrityError
+
+from nodegraft.base.errors import ParameterError, StoreError
+from nodegraft.store.access import PREFIX, Scope, Token, TokenList, secret_digest
+from nodegraft.store.audit import AUDIT, add_audit_entry
+from nodegraft.store.authorship import author
+from nodegraft.store.database import skip_locked
+from nodegraft.store.journal import Journal, metadata
+from nodegraft.store.migration import require_current
+from nodegraft.store.rows import now
+from nodegraft.store.settings import journal_in
+from nodegraft.store.token_file import has_token_file, read_token_file, set_aside_token_file
+
+ADD, REVOKE, IMPORT = "token add", "token revoke", "token import"
+"""Actions in the audit log; one of them there says that the store ever had tokens."""
+
+USE_INTERVAL = timedelta(minutes=1)
+"""How often the last use of a token is written at most."""
+
+LONGEST_NAME = 100
+"""Characters in the name of a token."""
+
+TOKENS = Table(
+    "tokens",
+    metadata,
+    Column("name", String(LONGEST_NAME), primary_key=True),
+    Column("scope", String(16), nullable=False),
+    Column("digest", String(64), nullable=False, unique=True),
+    Column("created_by", Text, nullable=False),
+    Column("created_at", DateTime(timezone=True), nullable=False),
+    Column("last_used_at", DateTime(timezone=True)),
+    Column("expires_at", DateTime(timezone=True)),
+)
+
+
+class StoreTokens:
+    """Table of API tokens. Each change is one transaction together with its audit entry.
+
+    Args:
+        journal: The database of the store.
+        folder: The folder of the store, where an older nodegraft kept ``tokens.json``.
+    """
+
+    def __init__(self, journal: Journal, folder: Path) -> None:
+        self._journal, self._folder = journal, folder
+
+    @classmethod
+    def open(cls, folder: str | Path) -> Self:
+        """Open the tokens of a store, with a connection of their own.
+
+        Args:
+            folder: The folder of the store.
+        """
+        place = Path(folder).expanduser()
+        journal = journal_in(place)
+        try:
+            require_current(journal)
+        except StoreError:
+            journal.close()
+            raise
+        return cls(journal, place)
+
+    def close(self) -> None:
+        """Close the connection to the database."""
+        self._journal.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def read(self) -> TokenList:
+        """Return all tokens; import ``tokens.json`` of an older nodegraft first."""
+        self.import_file()
+        try:
+            with self._journal.connection() as connection:
+                rows = connection.execute(
+                    select(TOKENS).order_by(TOKENS.c.created_at, TOKENS.c.name)
+                ).mappings()
+                tokens = tuple(_token(row) for row in rows)
+                return TokenList(tokens, bool(tokens) or _ever_had_tokens(connection))
+        except (StoreError, ValueError) as error:
+            raise StoreError(
+                f"The tokens of this store cannot be read: {error} The store is not served until "
+                "they can be; restore its database from a copy if it is damaged."
+            ) from error
+
+    def add(
+        self,
+        name: str,
+        scope: Scope,
+        *,
+        expires_at: datetime | None = None,
+        by: str | None = None,
+    ) -> str:
+        """Add a token and return its secret, which is kept nowhere.
+
+        Args:
+            name: Unique name, up to 100 printable characters.
+            scope: What the token permits.
+            expires_at: Time from which it is refused, in UTC; None for never.
+            by: Who adds it; None for the user that is logged in.
+        """
+        if not name.isprintable() or not 0 < len(name) <= LONGEST_NAME:
+            raise ParameterError(
+                f"The name of a token is 1 to {LONGEST_NAME} printable characters, not {name!r}."
+            )
+        self.import_file()
+        secret, who = PREFIX + token_urlsafe(32), author(by)
+        token = Token(name, scope, secret_digest(secret), who, now(), expires_at=expires_at)
+        detail = {
+            "name": name,
+            "scope": scope.value,
+            "expires_at": expires_at and expires_at.isoformat(),
+        }
+        try:
+            with self._journal.transaction() as connection:
+                connection.execute(insert(TOKENS).values(**vars(token)))
+                add_audit_entry(connection, ADD, detail, who)
+        except IntegrityError as error:
+            raise ParameterError(
+                f"There is a token called {name!r} already: choose another name, or revoke it "
+                "first."
+            ) from error
+        return secret
+
+    def revoke(self, name: str, *, by: str | None = None) -> None:
+        """Delete a token. Every host refuses it within about a second.
+
+        Args:
+            name: Name of the token.
+            by: Who revokes it; None for the user that is logged in.
+        """
+        self.import_file()
+        with self._journal.transaction() as connection:
+            # The deletion comes first: SQLite can not turn a reading transaction into a writing
+            # one after somebody else has written.
+            deleted = connection.execute(delete(TOKENS).where(TOKENS.c.name == name))
+            if deleted.rowcount:
+                add_audit_entry(connection, REVOKE, {"name": name}, author(by))
+                return
+            names = connection.execute(select(TOKENS.c.name).order_by(TOKENS.c.name)).scalars()
+            known = ", ".join(names) or "none"
+        raise ParameterError(f"There is no token called {name!r}. The store has: {known}.")
+
+    def record_use(self, uses: Mapping[str, datetime]) -> None:
+        """Write when tokens were last used, once a minute at most for each.
+
+        Nobody waits for it: a database that another process is writing to gives an error at once.
+
+        Args:
+            uses: Digest of a token -> time of its last use, in UTC.
+        """
+        with self._journal.transaction() as connection, skip_locked(connection):
+            for digest, at in uses.items():
+                is_due = or_(
+                    TOKENS.c.last_used_at.is_(None), TOKENS.c.last_used_at <= at - USE_INTERVAL
+                )
+                connection.execute(
+                    update(TOKENS).where(TOKENS.c.digest == digest, is_due).values(last_used_at=at)
+                )
+
+    def import_file(self) -> int:
+        """Import ``tokens.json`` of an older nodegraft, once in the life of a store.
+
+        The file is renamed after the import is committed. If the process dies between the two,
+        the audit entry of the import keeps the file from being imported a second time, which
+        would bring back tokens that were revoked since; it is then only renamed.
+
+        Returns:
+            The number of imported tokens.
+        """
+        if not has_token_file(self._folder):
+            return 0
+        imported = self._imported() if self._never_had_tokens() else 0
+        set_aside_token_file(self._folder)
+        return imported
+
+    def _imported(self) -> int:
+        try:
+            tokens = read_token_file(self._folder)
+        except StoreError:
+            # Another process may have imported and renamed the file just now.
+            if has_token_file(self._folder):
+                raise
+            return 0
+        try:
+            # Two processes that import at the same time take turns.
+            with self._journal.transaction(alone=True) as connection:
+                if _ever_had_tokens(connection):
+                    return 0
+                for token in tokens:
+                    connection.execute(insert(TOKENS).values(**vars(token)))
+                detail = {"names": [token.name for token in tokens]}
+                add_audit_entry(connection, IMPORT, detail, author(None))
+        except (StoreError, IntegrityError) as error:
+            raise StoreError(
+                f"tokens.json in {self._folder} could not be imported into the store's database: "
+                f"{error} Run `nodegraft migrate` as a user who may write to the store; it is not "
+                "served until then."
+            ) from error
+        return len(tokens)
+
+    def _never_had_tokens(self) -> bool:
+        with self._journal.connection() as connection:
+            return not _ever_had_tokens(connection)
+
+
+def _ever_had_tokens(connection: Connection) -> bool:
+    found = select(AUDIT.c.number).where(AUDIT.c.action.in_((ADD, REVOKE, IMPORT))).limit(1)
+    return connection.execute(found).first() is not None
+
+
+def _token(row: Mapping[Any, Any]) -> Token:
+    times = {
+        name: None if row[name] is None else _in_utc(row[name])
+        for name in ("created_at", "last_used_at", "expires_at")
+    }
+    return Token(**{**row, **times, "scope": Scope(row["scope"])})
+
+
+def _in_utc(at: datetime) -> datetime:
+    # SQLite keeps no time zone; what was written is UTC.
+    return at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
