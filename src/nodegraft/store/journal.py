@@ -8,6 +8,7 @@ from typing import Any
 from nodegraft.base.errors import StoreChangedError, StoreError, UnfinishedStoreError
 from nodegraft.base.extras import extra
 from nodegraft.store.database import connected, unreachable
+from nodegraft.store.row_digests import LOCK_ONLY
 from nodegraft.store.rows import PRUNING, Promotion, Version
 
 with extra("store", package="sqlalchemy", purpose="A store"):
@@ -182,7 +183,7 @@ class Journal:
 
 _ALONE = {
     # SQLite has one writer at a time, and who writes nothing is one, too.
-    "sqlite": "DELETE FROM versions WHERE number < 0",
+    "sqlite": LOCK_ONLY,
     "postgresql": "LOCK TABLE versions, promotions IN SHARE ROW EXCLUSIVE MODE",
 }
 

@@ -26,7 +26,8 @@ _checked: set[tuple[str, str, int, int]] = set()
 _KINDS = "iuf"
 _MAGIC = b"\x93NUMPY\x01\x00"
 _HEADER = re.compile(
-    rb"{'descr': '(?P<dtype>[^']+)', 'fortran_order': False, 'shape': (?P<shape>\([0-9, ]*\)), } *\n"
+    rb"{'descr': '(?P<dtype>[^']+)', 'fortran_order': False, "
+    rb"'shape': (?P<shape>\([0-9, ]*\)), } *\n"
 )
 
 
@@ -166,7 +167,7 @@ def _header_size(path: Path, stored: StoredArray) -> int:
         raise CheckpointError(f"{path} cannot be read: {error}") from error
     if not start.startswith(_MAGIC) or header is None:
         raise DamagedFileError(path, "its header is not as it was written")
-    dtype, shape = header["dtype"].decode(), header["shape"].decode()
+    dtype, shape = header["dtype"].decode("latin-1"), header["shape"].decode()
     if (dtype, shape) != (stored.dtype, repr(stored.shape)):
         raise CheckpointError(
             f"{path} holds {dtype} of shape {shape}; {stored.dtype} of shape {stored.shape} "
