@@ -13,7 +13,7 @@ from nodegraft.cli.commands.data import info
 from nodegraft.cli.commands.example import example
 from nodegraft.cli.commands.growing import grow, sync
 from nodegraft.cli.commands.judging import card, evaluate
-from nodegraft.cli.commands.keeping import prune, purge
+from nodegraft.cli.commands.keeping import prune, purge, verify
 from nodegraft.cli.commands.lists import list_datasets, list_methods
 from nodegraft.cli.commands.map import draw_map
 from nodegraft.cli.commands.mending import (
@@ -80,7 +80,7 @@ PANELS = {
         "card": card,
         "serve": serve,
     },
-    "Keeping": {"prune": prune, "purge": purge, "migrate": migrate},
+    "Keeping": {"verify": verify, "prune": prune, "purge": purge, "migrate": migrate},
 }
 LABORATORY = {
     "run": run,

@@ -1,8 +1,6 @@
 """How a store is made: whole, or to be made again."""
 
-import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +23,7 @@ from nodegraft.store.migration import migrated, require_free
 from nodegraft.store.objects import Objects
 from nodegraft.store.reader import StoreReader
 from nodegraft.store.rows import Promotion, Version, now
-from nodegraft.store.settings import FORMAT, OBJECTS, SETTINGS, StoreSettings
+from nodegraft.store.settings import OBJECTS, SETTINGS, StoreSettings, settings_text
 from nodegraft.store.shelf import DERIVED
 from nodegraft.store.state import States, first_state
 from nodegraft.tables.node_texts import NodeTexts
@@ -111,11 +109,10 @@ def _require_unused(objects: str) -> None:
 
 
 def _settings_written(folder: Path, settings: StoreSettings) -> bool:
-    content = json.dumps({"format": FORMAT, **asdict(settings)}, indent=2)
     # Whoever reads a password can do what its owner can.
     mode = PRIVATE if settings.database and has_password(settings.database) else READABLE
     try:
-        return WriteOnceFolder(folder).write(SETTINGS, f"{content}\n".encode(), mode)
+        return WriteOnceFolder(folder).write(SETTINGS, settings_text(settings).encode(), mode)
     except OSError as error:
         raise StoreError(f"{folder} cannot be written to: {error.strerror or error}.") from error
 

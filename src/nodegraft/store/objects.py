@@ -21,7 +21,10 @@ Arrays = dict[str, NDArray[Any]]
 Document = dict[str, Any]
 Value = TypeVar("Value")
 
-_NAME = re.compile("[0-9a-f]{64}")
+OBJECT_NAME = re.compile("[0-9a-f]{64}")
+"""The name of an object: a hash."""
+
+_ARRAY_FILE = b"\x93NUMPY"
 
 
 class Objects:
@@ -96,9 +99,12 @@ class Objects:
         Args:
             name: What :meth:`put_list` gave.
         """
-        files = {part: _object_name(file) for part, file in self._listed(name)[0].items()}
-        found = {part: self._folder.local_path(file) for part, file in files.items()}
-        return {part: path for part, path in found.items() if path is not None}
+        found = {part: self._folder.local_path(file) for part, file in self.parts(name).items()}
+        places = {part: path for part, path in found.items() if path is not None}
+        for path in places.values():
+            if path.is_symlink():
+                raise StoreError(f"{path} is a symbolic link, and a store follows none.")
+        return places
 
     def get(self, name: str, prefix: str = "") -> tuple[Arrays, Document]:
         """What :meth:`put` was given; a file that is missing or damaged is told.
@@ -119,6 +125,34 @@ class Objects:
         """
         return self._listed(name)[1]
 
+    def parts(self, name: str) -> dict[str, str]:
+        """Return the files of an object by the names of its arrays.
+
+        Args:
+            name: What :meth:`put_list` gave.
+        """
+        return {part: _object_name(file) for part, file in self._listed(name)[0].items()}
+
+    def check(self, name: str, array_files: bool = False) -> None:
+        """Refuse a file that is missing or not as it was written.
+
+        Args:
+            name: Its name.
+            array_files: Whether to leave alone arrays that were taken in as files: their hash is
+                known to the list that names them.
+        """
+        content = self._content(name)
+        if not (array_files and content.startswith(_ARRAY_FILE)):
+            self._require_hash(name, content)
+
+    def path_text(self, name: str) -> str:
+        """Return where a file lies, for messages.
+
+        Args:
+            name: Its name.
+        """
+        return f"{self._folder.place}/{str(name)[:80]}"
+
     def names_in(self, names: Iterable[str]) -> set[str]:
         """All files that some objects are made of.
 
@@ -137,9 +171,9 @@ class Objects:
             names: What :meth:`put` gave.
         """
         lists = set(names)
-        if not all(map(self._folder.has, lists)):
+        if not all(self._folder.has(_object_name(name)) for name in lists):
             return True
-        return not all(map(self._folder.has, self.names_in(lists)))
+        return not all(self._folder.has(_object_name(name)) for name in self.names_in(lists))
 
     def files(self) -> dict[str, StoredFile]:
         """All files there are, those too that a killed writer has left."""
@@ -166,8 +200,13 @@ class Objects:
         return name
 
     def _read(self, name: str) -> bytes:
+        content = self._content(name)
+        self._require_hash(name, content)
+        return content
+
+    def _content(self, name: str) -> bytes:
         try:
-            content = self._folder.read(_object_name(name))
+            return self._folder.read(_object_name(name))
         except FileNotFoundError as error:
             raise StoreError(
                 f"The store lacks {self._folder.place}/{name}, which a version needs: was it "
@@ -177,12 +216,13 @@ class Objects:
             raise StoreError(
                 f"{self._folder.place}/{name} cannot be read: {error.strerror or error}."
             ) from error
+
+    def _require_hash(self, name: str, content: bytes) -> None:
         if hashlib.sha256(content).hexdigest() != name:
             raise StoreError(
                 f"{self._folder.place}/{name} is damaged: it is not as it was written. Bring it "
                 "back from a copy of the store."
             )
-        return content
 
     def _listed(self, name: str) -> tuple[dict[str, str], Document]:
         def parsed(content: bytes) -> tuple[dict[str, str], Document]:
@@ -217,7 +257,7 @@ def told_as_unwritable(place: object) -> Iterator[None]:
 
 def _object_name(name: object) -> str:
     """The same, or an error: no list leads to a file outside of the store."""
-    if not isinstance(name, str) or not _NAME.fullmatch(name):
+    if not isinstance(name, str) or not OBJECT_NAME.fullmatch(name):
         raise StoreError(f"{str(name)[:80]!r} is no name of an object of a store.")
     return name
 

@@ -10,7 +10,9 @@ from nodegraft.base.errors import StoreError
 from nodegraft.base.events import SILENT, Listener
 from nodegraft.base.tabular import Records
 from nodegraft.graph.keys import Key
+from nodegraft.store.damage import refuse_damaged
 from nodegraft.store.journal import Journal, refuse_pruned
+from nodegraft.store.links import refuse_links
 from nodegraft.store.migration import require_current
 from nodegraft.store.request import Request
 from nodegraft.store.rows import Promotion, Version
@@ -68,9 +70,12 @@ class StoreReader:
             place: What :meth:`nodegraft.Store.init` made.
         """
         folder = Path(place).expanduser()
-        journal = journal_in(folder)
+        settings = settings_in(folder)
+        refuse_links(folder)
+        journal = journal_in(folder, settings)
         try:
             require_current(journal)
+            refuse_damaged(folder, journal)
             journal.version()
         except StoreError:
             journal.close()

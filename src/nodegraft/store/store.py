@@ -13,6 +13,7 @@ from nodegraft.base.events import SILENT, Listener
 from nodegraft.graph.keys import Key, key_array, several
 from nodegraft.store.authorship import author, writable
 from nodegraft.store.changes import Change
+from nodegraft.store.links import CARDS
 from nodegraft.store.pruning import ABANDONED, KEEP, Pruned, previewed, prune
 from nodegraft.store.rows import Version, now
 from nodegraft.store.shelf import clear_shelves
@@ -24,11 +25,9 @@ if TYPE_CHECKING:
     from nodegraft.graph.graph import Graph
     from nodegraft.store.migration import Migration
     from nodegraft.store.purging import Purged
+    from nodegraft.store.verification import Verification
     from nodegraft.tables.labels import Labels
     from nodegraft.tables.node_texts import NodeTexts
-
-CARDS = "cards"
-"""The folder of a store that holds the model cards of versions that answered."""
 
 
 class Store(StoreWriter):
@@ -117,6 +116,23 @@ class Store(StoreWriter):
 
         with closing(journal_in(Path(place).expanduser())) as journal:
             return migrate(journal)
+
+    @staticmethod
+    def verify(
+        place: str | Path, *, by: str | None = None, listener: Listener = SILENT
+    ) -> "Verification":
+        """Compare every file of a store with its checksum.
+
+        Damage is recorded: the store is not opened until a later verification finds none.
+
+        Args:
+            place: The folder of the store.
+            by: Who does it; None for the user that is logged in.
+            listener: Is told how far it is.
+        """
+        from nodegraft.store.verification import verify
+
+        return verify(Path(place).expanduser(), listener, by)
 
     def add(self, classes: "Labels", **told: Any) -> Version:
         """Learn new classes.
