@@ -1,5 +1,6 @@
 """One flipped bit in any file of a store: verification names the file, and no use of it crashes."""
 
+import sys
 from collections import Counter
 from pathlib import Path
 
@@ -37,4 +38,5 @@ def test_each_flip_is_named_and_none_crashes(
         outcome = "refused" if refused else "same results" if same else "other results"
         counts[f"{'unused space of store.db' if unused else outcome}, {checked=}"] += 1
     with capsys.disabled():
-        print(f"\n{flips} flips, {'mapped' if mapped else 'in memory'}: {dict(counts)}")
+        kind = "mapped" if mapped else "in memory"
+        sys.stdout.write(f"\n{flips} flips, {kind}: {dict(counts)}\n")

@@ -18,9 +18,11 @@ from nodegraft.store.fitting import fit_measures
 from nodegraft.store.graph_objects import require_local
 from nodegraft.store.journal import Journal
 from nodegraft.store.labels import StoreLabels
+from nodegraft.store.links import refuse_links
 from nodegraft.store.measures import right_answers
 from nodegraft.store.migration import migrated, require_free
 from nodegraft.store.objects import Objects
+from nodegraft.store.ownership import claim_place, write_store_id
 from nodegraft.store.reader import StoreReader
 from nodegraft.store.rows import Promotion, Version, now
 from nodegraft.store.settings import OBJECTS, SETTINGS, StoreSettings, settings_text
@@ -58,6 +60,7 @@ def made_in(
         note: Why.
         listener: Is told how far it is.
     """
+    refuse_links(folder)
     _refuse_taken(folder)
     who, note = author(by), writable(note)
     NodeLabels.by_key(graph, labels)
@@ -69,10 +72,11 @@ def made_in(
     WriteOnceFolder(folder).check_writable()
     if settings.objects:
         _require_unused(settings.objects)
-    objects = Objects(settings.objects_of(folder))
+    objects = Objects(settings.objects_of(folder), in_store=settings.objects is None)
     if isinstance(graph._store, MappedStore):
         require_local(objects)
     checked = StoreLabels().added(labels)
+    store_id = claim_place(objects)
     states = States(folder, objects)
     name, graph = states.put_graph(graph)
     with Measurement() as fit:
@@ -87,7 +91,11 @@ def made_in(
     version = Version(1, None, "init", detail, who, note, at, **vars(names), measures=measures)
     # Last: a store that has a version is whole.
     try:
-        journal.add(version, Promotion(1, 1, "init", who, note, at))
+        journal.add(
+            version,
+            Promotion(1, 1, "init", who, note, at),
+            confirm=lambda connection: write_store_id(connection, store_id),
+        )
     except StoreError:
         # Somebody else's store came first.
         journal.close()

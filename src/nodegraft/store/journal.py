@@ -138,18 +138,23 @@ class Journal:
         with self.connection() as connection:
             return pruned_in(connection)
 
-    def add(self, *rows: Version | Promotion, confirm: Callable[[], None] | None = None) -> None:
+    def add(
+        self,
+        *rows: Version | Promotion,
+        confirm: Callable[[Connection], None] | None = None,
+    ) -> None:
         """Add rows, all or none of them.
 
         Args:
             rows: Versions and promotions whose numbers are one more than the newest one's.
-            confirm: Is asked when nobody else can write any more; what it raises undoes all.
+            confirm: Is called with the database when nobody else can write any more; what it
+                raises undoes all.
         """
         try:
             with self.transaction() as connection:
                 write_rows(connection, *rows)
                 if confirm:
-                    confirm()
+                    confirm(connection)
         except IntegrityError as error:
             raise StoreChangedError(_told(self, rows)) from error
 

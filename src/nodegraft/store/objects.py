@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
+from uuid import uuid4
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,12 @@ Value = TypeVar("Value")
 OBJECT_NAME = re.compile("[0-9a-f]{64}")
 """The name of an object: a hash."""
 
+MARKER = "store-id"
+"""The file among a store's objects that says whose they are."""
+
+_DRAFT = re.compile(r"\.[0-9a-f]{64}\.[0-9a-f]{32}")
+_REMOVED = re.compile(r"\.removed\.([0-9a-f]{64}\.)?[0-9a-f]{32}")
+_MARKER = re.compile("[0-9a-f]{32}")
 _ARRAY_FILE = b"\x93NUMPY"
 
 
@@ -37,10 +44,47 @@ class Objects:
 
     Args:
         place: The folder, which need not exist yet.
+        in_store: Whether it is the folder that a store has for its objects unless its settings
+            name another place.
     """
 
-    def __init__(self, place: str | Path) -> None:
+    def __init__(self, place: str | Path, in_store: bool = False) -> None:
         self._folder = WriteOnceFolder(place)
+        self.in_store = in_store
+        """Whether the place is the store's own folder."""
+
+    @property
+    def place(self) -> str:
+        """Where the objects are."""
+        return self._folder.place
+
+    @property
+    def is_link(self) -> bool:
+        """Whether the place is a symbolic link."""
+        local = self._folder.local_path("")
+        return local is not None and local.is_symlink()
+
+    def marker(self) -> str | None:
+        """Return the id of the store whose place this is; None where nobody has put one."""
+        try:
+            content = self._folder.read(MARKER).decode().strip()
+        except FileNotFoundError:
+            return None
+        except (OSError, UnicodeDecodeError) as error:
+            raise StoreError(f"{self.place}/{MARKER} cannot be read: {error}.") from error
+        if not _MARKER.fullmatch(content):
+            raise StoreError(f"{self.place}/{MARKER} is no marker of a store.")
+        return content
+
+    def put_marker(self, store_id: str) -> str:
+        """Write down whose place this is; return the id that is written there.
+
+        Args:
+            store_id: The id of the store.
+        """
+        with told_as_unwritable(self.place):
+            self._folder.write(MARKER, f"{store_id}\n".encode())
+        return self.marker() or store_id
 
     def put(self, arrays: Mapping[str, NDArray[Any]], document: Mapping[str, Any]) -> str:
         """Keep arrays and JSON; the name under which they are found again.
@@ -176,8 +220,39 @@ class Objects:
         return not all(self._folder.has(_object_name(name)) for name in self.names_in(lists))
 
     def files(self) -> dict[str, StoredFile]:
-        """All files there are, those too that a killed writer has left."""
-        return self._folder.files()
+        """Return the files of the object scheme, those too that a killed process has left.
+
+        Anything else in the folder is not the store's: it is neither listed nor deleted.
+        """
+        files, schemes = self._folder.files(), (OBJECT_NAME, _DRAFT, _REMOVED)
+        return {
+            name: file
+            for name, file in files.items()
+            if any(scheme.fullmatch(name) for scheme in schemes)
+        }
+
+    @staticmethod
+    def is_set_aside(name: str) -> bool:
+        """Whether a file was renamed to be deleted.
+
+        Args:
+            name: Its name.
+        """
+        return _REMOVED.fullmatch(name) is not None
+
+    def set_aside(self, name: str) -> str:
+        """Rename a file that is to be deleted; return its new name, which no version can need.
+
+        Args:
+            name: Its name; objects must be on this machine.
+        """
+        if self.is_set_aside(name):
+            return name
+        kept = f"{name}." if OBJECT_NAME.fullmatch(name) else ""
+        other = f".removed.{kept}{uuid4().hex}"
+        with self._told_as_kept(name):
+            self._folder.rename(name, other)
+        return other
 
     def remove(self, name: str) -> None:
         """Take one file away.
@@ -185,8 +260,13 @@ class Objects:
         Args:
             name: Its name.
         """
-        try:
+        with self._told_as_kept(name):
             self._folder.remove(name)
+
+    @contextmanager
+    def _told_as_kept(self, name: str) -> Iterator[None]:
+        try:
+            yield
         except OSError as error:
             raise StoreError(
                 f"{self._folder.place}/{name} cannot be removed: {error.strerror or error}. What "

@@ -60,7 +60,8 @@ class StoreReader:
     def _objects(self) -> "Objects":
         from nodegraft.store.objects import Objects
 
-        return Objects(settings_in(self.place).objects_of(self.place))
+        settings = settings_in(self.place)
+        return Objects(settings.objects_of(self.place), in_store=settings.objects is None)
 
     @classmethod
     def open(cls, place: str | Path) -> Self:

@@ -13,7 +13,7 @@ from nodegraft.base.events import SILENT, Listener
 from nodegraft.graph.keys import Key, key_array, several
 from nodegraft.store.authorship import author, writable
 from nodegraft.store.changes import Change
-from nodegraft.store.links import CARDS
+from nodegraft.store.links import CARDS, refuse_links
 from nodegraft.store.pruning import ABANDONED, KEEP, Pruned, previewed, prune
 from nodegraft.store.rows import Version, now
 from nodegraft.store.shelf import clear_shelves
@@ -112,10 +112,18 @@ class Store(StoreWriter):
             place: The folder of the store.
         """
         from nodegraft.store.migration import migrate
-        from nodegraft.store.settings import journal_in
+        from nodegraft.store.objects import Objects
+        from nodegraft.store.ownership import adopt_place
+        from nodegraft.store.settings import journal_in, settings_in
 
-        with closing(journal_in(Path(place).expanduser())) as journal:
-            return migrate(journal)
+        folder = Path(place).expanduser()
+        refuse_links(folder)
+        with closing(journal_in(folder)) as journal:
+            done = migrate(journal)
+            settings = settings_in(folder)
+            objects = Objects(settings.objects_of(folder), in_store=settings.objects is None)
+            adopt_place(journal, objects)
+            return done
 
     @staticmethod
     def verify(

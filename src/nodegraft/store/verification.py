@@ -21,7 +21,8 @@ from nodegraft.store.database_check import DatabaseCheck, check_database
 from nodegraft.store.journal import Journal
 from nodegraft.store.links import CARDS, refuse_links
 from nodegraft.store.migration import require_current
-from nodegraft.store.objects import OBJECT_NAME, Objects
+from nodegraft.store.objects import MARKER, OBJECT_NAME, Objects
+from nodegraft.store.ownership import require_own_place
 from nodegraft.store.rows import Version
 from nodegraft.store.settings import SETTINGS, StoreSettings, journal_in, settings_in, settings_text
 from nodegraft.store.shelf import CHECKSUM, DERIVED, UNFINISHED
@@ -92,7 +93,8 @@ class Verifier:
         with closing(journal_in(self._folder, settings)) as journal:
             checked = self._database(journal, settings)
             if checked.versions:
-                self._objects(Objects(settings.objects_of(self._folder)), checked)
+                place, inside = settings.objects_of(self._folder), settings.objects is None
+                self._objects(Objects(place, in_store=inside), journal, checked)
             self._derived()
             self._cards()
             blocking = [found.file for found in self._findings.values() if found.blocks]
@@ -132,7 +134,12 @@ class Verifier:
             require_current(journal)
         return checked
 
-    def _objects(self, objects: Objects, checked: DatabaseCheck) -> None:
+    def _objects(self, objects: Objects, journal: Journal, checked: DatabaseCheck) -> None:
+        try:
+            with journal.connection() as connection:
+                require_own_place(connection, objects)
+        except StoreError as error:
+            self._add(objects.path_text(MARKER), error, RESTORE)
         whole = [one for one in checked.versions if one.number not in checked.pruned]
         needed = _needed(whole)
         known: set[str] = set()

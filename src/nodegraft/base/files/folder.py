@@ -193,6 +193,19 @@ class WriteOnceFolder:
         with suppress(FileNotFoundError), _told_as_os_error():
             self._files.rm_file(f"{self._path}/{name}")
 
+    def rename(self, name: str, other: str) -> None:
+        """Give a file of this machine another name; one that is gone already is no error.
+
+        Args:
+            name: Its name.
+            other: The new name, which nobody has.
+        """
+        place = self.local_path(name)
+        if place is None:
+            raise ParameterError(f"{self.place} is not on this machine: files are not renamed.")
+        with suppress(FileNotFoundError):
+            place.rename(place.with_name(other))
+
     def check_writable(self) -> None:
         """Refuse a place that cannot be written to, before work is done for it."""
         probe = f".{uuid4().hex}"
