@@ -101,14 +101,15 @@ class Journal:
         wanted = select(VERSIONS).order_by(VERSIONS.c.number.desc()).limit(1)
         if number is not None:
             wanted = wanted.where(VERSIONS.c.number == number)
-        with self.connection() as connection:
+        with self.connection() as connection, readable_rows():
             row = connection.execute(wanted).mappings().first()
             newest = connection.execute(select(func.max(VERSIONS.c.number))).scalar()
         if row is None:
             if newest is None:
                 raise UnfinishedStoreError
             raise StoreError(f"There is no version {number}: the newest is {newest}.")
-        return Version(**in_utc(row))
+        with readable_rows():
+            return Version(**in_utc(row))
 
     def candidate(self) -> Version:
         """The newest that changed something: not one that only pruned others."""
@@ -124,9 +125,9 @@ class Journal:
             key: Of the request.
         """
         asked = literal_column(REQUEST_KEY[self.engine.dialect.name], String)
-        with self.connection() as connection:
+        with self.connection() as connection, readable_rows():
             row = connection.execute(select(VERSIONS).where(asked == key)).mappings().first()
-        return None if row is None else Version(**in_utc(row))
+            return None if row is None else Version(**in_utc(row))
 
     def promotions(self) -> list[Promotion]:
         """All of them, oldest first; the last one names the champion."""
@@ -193,6 +194,19 @@ _ALONE = {
 }
 
 
+@contextmanager
+def readable_rows() -> Iterator[None]:
+    """Raise a sentence where rows of the database hold something that nodegraft does not write."""
+    try:
+        yield
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise StoreError(
+            f"A row of the store's database cannot be read ({type(error).__name__}: {error}): "
+            "`nodegraft verify STORE` says what is damaged. Restore the database from a backup."
+        ) from error
+
+
+@readable_rows()
 def versions_in(connection: Connection) -> list[Version]:
     """All versions, oldest first.
 
@@ -203,6 +217,7 @@ def versions_in(connection: Connection) -> list[Version]:
     return [Version(**in_utc(row)) for row in rows]
 
 
+@readable_rows()
 def promotions_in(connection: Connection) -> list[Promotion]:
     """All promotions, oldest first.
 
@@ -213,6 +228,7 @@ def promotions_in(connection: Connection) -> list[Promotion]:
     return [Promotion(**in_utc(row)) for row in rows]
 
 
+@readable_rows()
 def pruned_in(connection: Connection) -> dict[int, Version]:
     """The versions that have no objects any more -> the version that pruned each.
 
