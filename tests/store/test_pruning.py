@@ -105,7 +105,11 @@ def test_what_was_before_a_pruned_version_is_not_undone(small: Small) -> None:
 def test_files_of_killed_writers_go_when_they_are_old(small: Small) -> None:
     store, _ = small
     folder = store.place / "objects"
-    half, whole, young = folder / f".{'a' * 64}.draft", folder / ("b" * 64), folder / ("c" * 64)
+    half, whole, young = (
+        folder / f".{'a' * 64}.{'d' * 32}",
+        folder / ("b" * 64),
+        folder / ("c" * 64),
+    )
     for path in (half, whole, young):
         path.write_bytes(b"left")
     before = time() - 2 * pruning.ABANDONED.total_seconds()

@@ -54,6 +54,22 @@ class CheckpointError(NodegraftError):
     """A saved directory cannot be written or read."""
 
 
+class DamagedFileError(CheckpointError):
+    """A file is not as it was written.
+
+    Args:
+        file: The file.
+        finding: What is wrong with it, in words that go on "… is damaged: ".
+    """
+
+    def __init__(self, file: object, finding: str) -> None:
+        self.file, self.finding = str(file), finding
+        super().__init__(
+            f"{file} is damaged: {finding}. `nodegraft verify STORE` lists all damaged files of a "
+            "store; restore them from a backup."
+        )
+
+
 class UnreadableModelError(CheckpointError):
     """A version of a store has a model that this nodegraft cannot read."""
 

@@ -13,7 +13,7 @@ from nodegraft.cli.commands.data import info
 from nodegraft.cli.commands.example import example
 from nodegraft.cli.commands.growing import grow, sync
 from nodegraft.cli.commands.judging import card, evaluate
-from nodegraft.cli.commands.keeping import prune, purge
+from nodegraft.cli.commands.keeping import prune, purge, verify
 from nodegraft.cli.commands.lists import list_datasets, list_methods
 from nodegraft.cli.commands.map import draw_map
 from nodegraft.cli.commands.mending import (
@@ -81,7 +81,13 @@ PANELS = {
         "card": card,
         "serve": serve,
     },
-    "Keeping": {"settings": settings, "prune": prune, "purge": purge, "migrate": migrate},
+    "Keeping": {
+        "verify": verify,
+        "settings": settings,
+        "prune": prune,
+        "purge": purge,
+        "migrate": migrate,
+    },
 }
 LABORATORY = {
     "run": run,

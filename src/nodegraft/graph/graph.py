@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from nodegraft.base.errors import DataError
 from nodegraft.graph.algebra.adjacency import Adjacency
+from nodegraft.graph.algebra.bounds import check_matrix
 from nodegraft.graph.algebra.matrix import IntArray, Matrix
 from nodegraft.graph.algebra.relations import weighed
 from nodegraft.graph.algebra.stacked import in_one_piece, num_stored
@@ -217,7 +218,7 @@ class Graph(GraphView):
     def merging_kinds(self) -> "Graph":
         """The same graph with edges of one kind, without weight or direction."""
         joined = self._adjacency
-        edges = Adjacency(joined.indptr, joined.indices)
+        edges = Adjacency(joined.indptr, joined.indices, origin=joined.origin)
         return self._with_edges(edges)
 
     def weighing_kinds(self, weights: Mapping[str, float]) -> "Graph":
@@ -235,7 +236,9 @@ class Graph(GraphView):
 
     @property
     def _features(self) -> Matrix:
-        return in_one_piece(self._store.feature_matrix)
+        features = in_one_piece(self._store.feature_matrix)
+        check_matrix(features)
+        return features
 
     def _kinds(self) -> dict[str, Adjacency]:
         return {name: self._store.adjacency(name) for name in self.relations}

@@ -26,6 +26,11 @@ class GrownKeys(NodeKeys):
         self.base = base
         self.added = added
 
+    @property
+    def origin(self) -> str:  # type: ignore[override]
+        """The file that the first keys are mapped from; empty for keys in memory."""
+        return self.base.origin
+
     def __len__(self) -> int:
         return len(self.base) + len(self.added)
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from nodegraft.base.files.array_file import StoredArray, map_array
+from nodegraft.base.files.array_file import StoredArray, map_checked
 from nodegraft.base.files.bundle import Arrays, prefixed, under
 from nodegraft.graph.algebra.adjacency import Adjacency
 from nodegraft.graph.algebra.grown import GrownAdjacency, again_joined
@@ -69,11 +69,12 @@ def grown_store(
         growth: The arrays that :func:`growth_arrays` made, by name.
         files: Where they lie, and those of the graph.
     """
-    arrays = under(GROWTH, {name: map_array(files[name], one) for name, one in growth.items()})
+    origin = " or ".join(str(files[name]) for name in growth if ".keys." in name)
+    arrays = under(GROWTH, {name: map_checked(files[name], one) for name, one in growth.items()})
     keys: NodeKeys = base.keys
     features: Stored = base.feature_matrix
     if any(name.startswith("keys.") for name in arrays):
-        keys = GrownKeys(base.keys, NodeKeys(_unpacked_keys(under("keys.", arrays))))
+        keys = GrownKeys(base.keys, NodeKeys(_unpacked_keys(under("keys.", arrays), origin)))
         rows = _unpacked_rows(under("features.", arrays), base.manifest.features)
         if rows.shape[0] != len(keys) - len(base.keys):
             raise ValueError("new nodes and their feature rows do not fit each other")
@@ -136,11 +137,12 @@ def _is_list_of_rows(rows: Adjacency, nodes: NDArray[Any]) -> bool:
 
 
 def _are_rows_of(base: Adjacency, rows: Adjacency, nodes: NDArray[Any], num_nodes: int) -> bool:
-    """Whether rows can be asked for; the columns in them are for :meth:`MappedStore.verify`."""
+    """Whether rows and columns are in range; these arrays are small, so all of them is read."""
     ends, new = rows.indptr, np.arange(base.num_nodes, num_nodes)
     return bool(
         (rows.is_weighted, rows.is_directed) == (base.is_weighted, base.is_directed)
         and (np.diff(nodes, prepend=-1) > 0).all()
+        and (not rows.indices.size or 0 <= rows.indices.min() <= rows.indices.max() < num_nodes)
         and np.array_equal(nodes[nodes >= base.num_nodes], new)
         and (np.diff(ends) >= 0).all()
         and (ends[0], ends[-1]) == (0, rows.indices.size)
@@ -154,10 +156,10 @@ def _packed_keys(keys: KeyArray) -> Arrays:
     return {"letters": texts.letters, "bounds": texts.bounds}
 
 
-def _unpacked_keys(arrays: Arrays) -> KeyArray:
+def _unpacked_keys(arrays: Arrays, origin: str) -> KeyArray:
     if "integers" in arrays:
         return np.asarray(arrays["integers"])
-    texts = PackedTexts(arrays["letters"], arrays["bounds"])
+    texts = PackedTexts(arrays["letters"], arrays["bounds"], origin)
     keys = np.empty(len(texts), dtype=object)
     keys[:] = texts.at(np.arange(len(texts)))
     return keys
@@ -174,7 +176,9 @@ def _unpacked_rows(arrays: Arrays, columns: int) -> Matrix:
     if "dense" in arrays:
         return arrays["dense"]
     parts = tuple(arrays[part] for part in _CSR)
-    return csr_array(parts, shape=(arrays["indptr"].size - 1, columns))
+    rows = csr_array(parts, shape=(arrays["indptr"].size - 1, columns))
+    rows.check_format(full_check=True)
+    return rows
 
 
 def _size(stored: StoredArray) -> int:

@@ -106,6 +106,9 @@ class NodeKeys:
         """
         return self._values[np.asarray(rows, dtype=np.int64)]
 
+    origin = ""
+    """The file that keys are mapped from; empty for keys in memory."""
+
     def values(self) -> KeyArray:
         """All keys, in row order: int64 or objects (text)."""
         return self._values

@@ -6,6 +6,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from nodegraft.graph.algebra.bounds import check_numbers
 from nodegraft.graph.algebra.matrix import IntArray
 from nodegraft.graph.keys import Key, KeyArray, NodeKeys, integer_keys, key_hashes
 from nodegraft.graph.packed_texts import PackedTexts
@@ -25,11 +26,18 @@ class MappedKeys(NodeKeys):
         hashes: What :func:`index_hashes` makes of them, ascending.
         rows: The row of each hash; of equal hashes the smaller row comes first.
         order: The rows in the order of :func:`~nodegraft.graph.keys.hash_order`.
+        origin: The files that these are mapped from; rows that are read are checked.
     """
 
     def __init__(
-        self, stored: Stored, hashes: NDArray[np.uint64], rows: IntArray, order: IntArray
+        self,
+        stored: Stored,
+        hashes: NDArray[np.uint64],
+        rows: IntArray,
+        order: IntArray,
+        origin: str = "",
     ) -> None:
+        self.origin = origin
         self._stored, self._hashes, self._rows, self._order = stored, hashes, rows, order
 
     def __len__(self) -> int:
@@ -83,6 +91,8 @@ class MappedKeys(NodeKeys):
             left = left[places[left] < self._hashes.size]
             left = left[self._hashes[places[left]] == hashes[left]]
             rows = self._rows[places[left]]
+            if self.origin:
+                check_numbers(rows, len(self), self.origin, "the index of keys")
             hit = same(left, rows)
             found[left[hit]] = rows[hit]
             # Another key has the same hash: the one behind it may be meant.

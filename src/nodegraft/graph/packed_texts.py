@@ -7,6 +7,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from nodegraft.base.errors import DamagedFileError
+from nodegraft.graph.algebra.bounds import check_offsets
 from nodegraft.graph.algebra.matrix import IntArray
 from nodegraft.graph.keys import key_hashes
 
@@ -28,6 +30,10 @@ class PackedTexts:
 
     bounds: NDArray[np.int64]
     """Where each text begins, and where the last one ends."""
+
+    origin: str = ""
+    """The files that these are mapped from: offsets that are read are checked. Empty for texts in
+    memory."""
 
     @classmethod
     def of(cls, texts: Iterable[str]) -> "PackedTexts":
@@ -65,8 +71,19 @@ class PackedTexts:
         Args:
             rows: Their places.
         """
-        spans = zip(self.bounds[rows].tolist(), self.bounds[rows + 1].tolist(), strict=True)
-        return [self.letters[start:end].tobytes().decode() for start, end in spans]
+        starts, ends = self._spans(rows)
+        spans = zip(starts.tolist(), ends.tolist(), strict=True)
+        try:
+            return [self.letters[start:end].tobytes().decode() for start, end in spans]
+        except UnicodeDecodeError as error:
+            raise DamagedFileError(self.origin or "A text", "it is not UTF-8") from error
+
+    def _spans(self, rows: IntArray) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Where some texts begin and end."""
+        starts, ends = self.bounds[rows], self.bounds[rows + 1]
+        if self.origin:
+            check_offsets(starts, ends, self.letters.size - WORD, self.origin, "bounds")
+        return starts, ends
 
     def encoded(self) -> Iterator[bytes]:
         """The UTF-8 of each text."""
@@ -95,9 +112,9 @@ class PackedTexts:
             others: Other texts.
             places: Of the others.
         """
-        mine, theirs = self.bounds[rows], others.bounds[places]
-        lengths = self.bounds[rows + 1] - mine
-        equal: NDArray[np.bool_] = lengths == others.bounds[places + 1] - theirs
+        (mine, ends), (theirs, their_ends) = self._spans(rows), others._spans(places)
+        lengths = ends - mine
+        equal: NDArray[np.bool_] = lengths == their_ends - theirs
         for place in range(_words(lengths)):
             some = _longer(np.where(equal, lengths, 0), place)
             one = self._word(mine[some], lengths[some], place)

@@ -89,6 +89,7 @@ class PyGGraphStore(GraphStore):  # type: ignore[misc]
     def _entries(self, name: str, direction: np.uint8) -> tuple[NDArray[Any], NDArray[Any]]:
         edges = self._store.adjacency(name)
         if edges.directions is None:
+            edges.check_mapped()
             return edges.indptr, edges.indices
         matrix = edges.along(direction)
         return matrix.indptr, matrix.indices

@@ -16,6 +16,7 @@ from nodegraft.base.errors import (
 from nodegraft.base.measure import available_bytes
 from nodegraft.base.memo import Memo
 from nodegraft.graph.algebra.adjacency import Adjacency
+from nodegraft.graph.algebra.bounds import check_numbers
 from nodegraft.graph.algebra.diffusion import Diffusion, WalkTable
 from nodegraft.graph.algebra.grown import again_joined, changed_rows
 from nodegraft.graph.algebra.matrix import FloatArray, IntArray, Matrix
@@ -456,6 +457,7 @@ class GraphView:
         if not order.reaches(count + without.size):
             order = self._order.get("all hashes", self._by_hash)
         some = order.rows[: count + without.size]
+        self._check_order(some)
         return np.sort(some[~np.isin(some, without)][:count])
 
     def _by_hash(self) -> HashOrder:
@@ -463,7 +465,14 @@ class GraphView:
             rows = self._store.keys.by_hash()
         else:
             rows = self._rows[hash_order(self.key_array_of(self._rows))]
+        self._check_order(rows[:FOLLOWED])
         return HashOrder(rows, key_hashes(self.key_array_of(rows[:FOLLOWED])))
+
+    def _check_order(self, rows: IntArray) -> None:
+        """Refuse rows that do not exist, from a file that is damaged."""
+        keys = self._store.keys
+        if keys.origin:
+            check_numbers(rows, len(keys), keys.origin, "the order of keys")
 
     def growth_since(self, earlier: "GraphView") -> Growth | None:
         """What changed since this graph was another one; None where it did not grow from that.

@@ -1,5 +1,6 @@
 """Audit log of a store: who changed a setting or a token, when, and how."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -15,6 +16,7 @@ from sqlalchemy import (
     Text,
     insert,
     select,
+    update,
 )
 
 from nodegraft.store.journal import in_utc, metadata
@@ -70,6 +72,30 @@ def add_audit_entry(
     connection.execute(
         insert(AUDIT).values(action=action, detail=detail, by=by, note=note, at=now())
     )
+
+
+def rewrite_audit(connection: Connection, change: Callable[[str], str]) -> None:
+    """Change the notes and details of all entries; only purging may.
+
+    Args:
+        connection: The database, in a transaction.
+        change: From a text to what stands there then.
+    """
+    for entry in audit_entries(connection):
+        note, detail = change(entry.note), _changed(entry.detail, change)
+        if (note, detail) != (entry.note, entry.detail):
+            wanted = update(AUDIT).where(AUDIT.c.number == entry.number)
+            connection.execute(wanted.values(note=note, detail=detail))
+
+
+def _changed(value: Any, change: Callable[[str], str]) -> Any:
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, dict):
+        return {name: _changed(part, change) for name, part in value.items()}
+    if isinstance(value, list):
+        return [_changed(part, change) for part in value]
+    return value
 
 
 def audit_entries(connection: Connection) -> list[AuditEntry]:

@@ -1,8 +1,6 @@
 """How a store is made: whole, or to be made again."""
 
-import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +18,14 @@ from nodegraft.store.fitting import fit_measures
 from nodegraft.store.graph_objects import require_local
 from nodegraft.store.journal import Journal
 from nodegraft.store.labels import StoreLabels
+from nodegraft.store.links import refuse_links
 from nodegraft.store.measures import right_answers
 from nodegraft.store.migration import migrated, require_free
 from nodegraft.store.objects import Objects
+from nodegraft.store.ownership import claim_place, write_store_id
 from nodegraft.store.reader import StoreReader
 from nodegraft.store.rows import Promotion, Version, now
-from nodegraft.store.settings import FORMAT, OBJECTS, SETTINGS, StoreSettings
+from nodegraft.store.settings import OBJECTS, SETTINGS, StoreSettings, settings_text
 from nodegraft.store.shelf import DERIVED
 from nodegraft.store.state import States, first_state
 from nodegraft.tables.node_texts import NodeTexts
@@ -60,6 +60,7 @@ def made_in(
         note: Why.
         listener: Is told how far it is.
     """
+    refuse_links(folder)
     _refuse_taken(folder)
     who, note = author(by), writable(note)
     NodeLabels.by_key(graph, labels)
@@ -71,10 +72,11 @@ def made_in(
     WriteOnceFolder(folder).check_writable()
     if settings.objects:
         _require_unused(settings.objects)
-    objects = Objects(settings.objects_of(folder))
+    objects = Objects(settings.objects_of(folder), in_store=settings.objects is None)
     if isinstance(graph._store, MappedStore):
         require_local(objects)
     checked = StoreLabels().added(labels)
+    store_id = claim_place(objects)
     states = States(folder, objects)
     name, graph = states.put_graph(graph)
     with Measurement() as fit:
@@ -89,7 +91,11 @@ def made_in(
     version = Version(1, None, "init", detail, who, note, at, **vars(names), measures=measures)
     # Last: a store that has a version is whole.
     try:
-        journal.add(version, Promotion(1, 1, "init", who, note, at))
+        journal.add(
+            version,
+            Promotion(1, 1, "init", who, note, at),
+            confirm=lambda connection: write_store_id(connection, store_id),
+        )
     except StoreError:
         # Somebody else's store came first.
         journal.close()
@@ -111,11 +117,10 @@ def _require_unused(objects: str) -> None:
 
 
 def _settings_written(folder: Path, settings: StoreSettings) -> bool:
-    content = json.dumps({"format": FORMAT, **asdict(settings)}, indent=2)
     # Whoever reads a password can do what its owner can.
     mode = PRIVATE if settings.database and has_password(settings.database) else READABLE
     try:
-        return WriteOnceFolder(folder).write(SETTINGS, f"{content}\n".encode(), mode)
+        return WriteOnceFolder(folder).write(SETTINGS, settings_text(settings).encode(), mode)
     except OSError as error:
         raise StoreError(f"{folder} cannot be written to: {error.strerror or error}.") from error
 

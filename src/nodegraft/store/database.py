@@ -11,6 +11,7 @@ from urllib.parse import quote
 
 from nodegraft.base.errors import StoreError, StoreUnreachableError
 from nodegraft.base.extras import extra
+from nodegraft.store.row_digests import keep_digests
 
 with extra("store", package="sqlalchemy", purpose="A store"):
     from sqlalchemy import URL, Connection, Engine, NullPool, create_engine, event, make_url
@@ -77,6 +78,7 @@ def connected(url: str | URL) -> Engine:
     if engine.dialect.name == "sqlite":
         event.listen(engine, "connect", _prepare_sqlite)
         event.listen(engine, "begin", _begin_sqlite)
+        keep_digests(engine)
     return engine
 
 

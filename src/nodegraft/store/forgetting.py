@@ -96,7 +96,7 @@ def version_without(version: Version, keys: Collection[Key]) -> Version:
     """
     measures = version.measures
     if "override" in measures:
-        measures = measures | {"override": _struck(measures["override"], keys)}
+        measures = measures | {"override": text_without(measures["override"], keys)}
     detail = {
         name: _without(value, keys) if name in ("classes", "more", "parts", "keys") else value
         for name, value in version.detail.items()
@@ -111,7 +111,7 @@ def note_without(row: Row, keys: Collection[Key]) -> Row:
         row: A version or a promotion.
         keys: The nodes.
     """
-    return replace(row, note=_struck(row.note, keys))
+    return replace(row, note=text_without(row.note, keys))
 
 
 def _without(value: Any, keys: Collection[Key]) -> Any:
@@ -120,7 +120,13 @@ def _without(value: Any, keys: Collection[Key]) -> Any:
     return [key for key in value if key not in keys]
 
 
-def _struck(text: str, keys: Collection[Key]) -> str:
+def text_without(text: str, keys: Collection[Key]) -> str:
+    """Return a text in which `[purged]` stands where the key of a node was.
+
+    Args:
+        text: The text.
+        keys: The nodes.
+    """
     for key in keys:
         text = re.sub(rf"(?<!\w){re.escape(str(key))}(?!\w)", STRUCK, text)
     return text

@@ -8,6 +8,7 @@ from typing import Any
 from nodegraft.base.errors import StoreChangedError, StoreError, UnfinishedStoreError
 from nodegraft.base.extras import extra
 from nodegraft.store.database import connected, unreachable
+from nodegraft.store.row_digests import LOCK_ONLY
 from nodegraft.store.rows import PRUNING, Promotion, Version
 
 with extra("store", package="sqlalchemy", purpose="A store"):
@@ -100,14 +101,15 @@ class Journal:
         wanted = select(VERSIONS).order_by(VERSIONS.c.number.desc()).limit(1)
         if number is not None:
             wanted = wanted.where(VERSIONS.c.number == number)
-        with self.connection() as connection:
+        with self.connection() as connection, readable_rows():
             row = connection.execute(wanted).mappings().first()
             newest = connection.execute(select(func.max(VERSIONS.c.number))).scalar()
         if row is None:
             if newest is None:
                 raise UnfinishedStoreError
             raise StoreError(f"There is no version {number}: the newest is {newest}.")
-        return Version(**in_utc(row))
+        with readable_rows():
+            return Version(**in_utc(row))
 
     def candidate(self) -> Version:
         """The newest that changed something: not one that only pruned others."""
@@ -123,9 +125,9 @@ class Journal:
             key: Of the request.
         """
         asked = literal_column(REQUEST_KEY[self.engine.dialect.name], String)
-        with self.connection() as connection:
+        with self.connection() as connection, readable_rows():
             row = connection.execute(select(VERSIONS).where(asked == key)).mappings().first()
-        return None if row is None else Version(**in_utc(row))
+            return None if row is None else Version(**in_utc(row))
 
     def promotions(self) -> list[Promotion]:
         """All of them, oldest first; the last one names the champion."""
@@ -137,18 +139,23 @@ class Journal:
         with self.connection() as connection:
             return pruned_in(connection)
 
-    def add(self, *rows: Version | Promotion, confirm: Callable[[], None] | None = None) -> None:
+    def add(
+        self,
+        *rows: Version | Promotion,
+        confirm: Callable[[Connection], None] | None = None,
+    ) -> None:
         """Add rows, all or none of them.
 
         Args:
             rows: Versions and promotions whose numbers are one more than the newest one's.
-            confirm: Is asked when nobody else can write any more; what it raises undoes all.
+            confirm: Is called with the database when nobody else can write any more; what it
+                raises undoes all.
         """
         try:
             with self.transaction() as connection:
                 write_rows(connection, *rows)
                 if confirm:
-                    confirm()
+                    confirm(connection)
         except IntegrityError as error:
             raise StoreChangedError(_told(self, rows)) from error
 
@@ -182,11 +189,24 @@ class Journal:
 
 _ALONE = {
     # SQLite has one writer at a time, and who writes nothing is one, too.
-    "sqlite": "DELETE FROM versions WHERE number < 0",
+    "sqlite": LOCK_ONLY,
     "postgresql": "LOCK TABLE versions, promotions IN SHARE ROW EXCLUSIVE MODE",
 }
 
 
+@contextmanager
+def readable_rows() -> Iterator[None]:
+    """Raise a sentence where rows of the database hold something that nodegraft does not write."""
+    try:
+        yield
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise StoreError(
+            f"A row of the store's database cannot be read ({type(error).__name__}: {error}): "
+            "`nodegraft verify STORE` says what is damaged. Restore the database from a backup."
+        ) from error
+
+
+@readable_rows()
 def versions_in(connection: Connection) -> list[Version]:
     """All versions, oldest first.
 
@@ -197,6 +217,7 @@ def versions_in(connection: Connection) -> list[Version]:
     return [Version(**in_utc(row)) for row in rows]
 
 
+@readable_rows()
 def promotions_in(connection: Connection) -> list[Promotion]:
     """All promotions, oldest first.
 
@@ -207,6 +228,7 @@ def promotions_in(connection: Connection) -> list[Promotion]:
     return [Promotion(**in_utc(row)) for row in rows]
 
 
+@readable_rows()
 def pruned_in(connection: Connection) -> dict[int, Version]:
     """The versions that have no objects any more -> the version that pruned each.
 

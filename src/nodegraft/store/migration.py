@@ -8,6 +8,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from nodegraft.base.errors import StoreError, UnfinishedStoreError
 from nodegraft.store.journal import Journal
+from nodegraft.store.row_digests import write_digests
 
 _SCRIPTS = Path(__file__).parent / "migrations"
 
@@ -94,6 +95,8 @@ def _upgrade(journal: Journal) -> None:
         with journal.engine.begin() as connection:
             config.attributes["connection"] = connection
             command.upgrade(config, "head")
+            if connection.dialect.name == "sqlite":
+                write_digests(connection)
     except SQLAlchemyError as error:
         raise StoreError(
             f"The store's database could not be brought up to date: {error}"

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
+from uuid import uuid4
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +22,16 @@ Arrays = dict[str, NDArray[Any]]
 Document = dict[str, Any]
 Value = TypeVar("Value")
 
-_NAME = re.compile("[0-9a-f]{64}")
+OBJECT_NAME = re.compile("[0-9a-f]{64}")
+"""The name of an object: a hash."""
+
+MARKER = "store-id"
+"""The file among a store's objects that says whose they are."""
+
+_DRAFT = re.compile(r"\.[0-9a-f]{64}\.[0-9a-f]{32}")
+_REMOVED = re.compile(r"\.removed\.([0-9a-f]{64}\.)?[0-9a-f]{32}")
+_MARKER = re.compile("[0-9a-f]{32}")
+_ARRAY_FILE = b"\x93NUMPY"
 
 
 class Objects:
@@ -34,10 +44,47 @@ class Objects:
 
     Args:
         place: The folder, which need not exist yet.
+        in_store: Whether it is the folder that a store has for its objects unless its settings
+            name another place.
     """
 
-    def __init__(self, place: str | Path) -> None:
+    def __init__(self, place: str | Path, in_store: bool = False) -> None:
         self._folder = WriteOnceFolder(place)
+        self.in_store = in_store
+        """Whether the place is the store's own folder."""
+
+    @property
+    def place(self) -> str:
+        """Where the objects are."""
+        return self._folder.place
+
+    @property
+    def is_link(self) -> bool:
+        """Whether the place is a symbolic link."""
+        local = self._folder.local_path("")
+        return local is not None and local.is_symlink()
+
+    def marker(self) -> str | None:
+        """Return the id of the store whose place this is; None where nobody has put one."""
+        try:
+            content = self._folder.read(MARKER).decode().strip()
+        except FileNotFoundError:
+            return None
+        except (OSError, UnicodeDecodeError) as error:
+            raise StoreError(f"{self.place}/{MARKER} cannot be read: {error}.") from error
+        if not _MARKER.fullmatch(content):
+            raise StoreError(f"{self.place}/{MARKER} is no marker of a store.")
+        return content
+
+    def put_marker(self, store_id: str) -> str:
+        """Write down whose place this is; return the id that is written there.
+
+        Args:
+            store_id: The id of the store.
+        """
+        with told_as_unwritable(self.place):
+            self._folder.write(MARKER, f"{store_id}\n".encode())
+        return self.marker() or store_id
 
     def put(self, arrays: Mapping[str, NDArray[Any]], document: Mapping[str, Any]) -> str:
         """Keep arrays and JSON; the name under which they are found again.
@@ -96,9 +143,12 @@ class Objects:
         Args:
             name: What :meth:`put_list` gave.
         """
-        files = {part: _object_name(file) for part, file in self._listed(name)[0].items()}
-        found = {part: self._folder.local_path(file) for part, file in files.items()}
-        return {part: path for part, path in found.items() if path is not None}
+        found = {part: self._folder.local_path(file) for part, file in self.parts(name).items()}
+        places = {part: path for part, path in found.items() if path is not None}
+        for path in places.values():
+            if path.is_symlink():
+                raise StoreError(f"{path} is a symbolic link, and a store follows none.")
+        return places
 
     def get(self, name: str, prefix: str = "") -> tuple[Arrays, Document]:
         """What :meth:`put` was given; a file that is missing or damaged is told.
@@ -119,6 +169,34 @@ class Objects:
         """
         return self._listed(name)[1]
 
+    def parts(self, name: str) -> dict[str, str]:
+        """Return the files of an object by the names of its arrays.
+
+        Args:
+            name: What :meth:`put_list` gave.
+        """
+        return {part: _object_name(file) for part, file in self._listed(name)[0].items()}
+
+    def check(self, name: str, array_files: bool = False) -> None:
+        """Refuse a file that is missing or not as it was written.
+
+        Args:
+            name: Its name.
+            array_files: Whether to leave alone arrays that were taken in as files: their hash is
+                known to the list that names them.
+        """
+        content = self._content(name)
+        if not (array_files and content.startswith(_ARRAY_FILE)):
+            self._require_hash(name, content)
+
+    def path_text(self, name: str) -> str:
+        """Return where a file lies, for messages.
+
+        Args:
+            name: Its name.
+        """
+        return f"{self._folder.place}/{str(name)[:80]}"
+
     def names_in(self, names: Iterable[str]) -> set[str]:
         """All files that some objects are made of.
 
@@ -137,13 +215,44 @@ class Objects:
             names: What :meth:`put` gave.
         """
         lists = set(names)
-        if not all(map(self._folder.has, lists)):
+        if not all(self._folder.has(_object_name(name)) for name in lists):
             return True
-        return not all(map(self._folder.has, self.names_in(lists)))
+        return not all(self._folder.has(_object_name(name)) for name in self.names_in(lists))
 
     def files(self) -> dict[str, StoredFile]:
-        """All files there are, those too that a killed writer has left."""
-        return self._folder.files()
+        """Return the files of the object scheme, those too that a killed process has left.
+
+        Anything else in the folder is not the store's: it is neither listed nor deleted.
+        """
+        files, schemes = self._folder.files(), (OBJECT_NAME, _DRAFT, _REMOVED)
+        return {
+            name: file
+            for name, file in files.items()
+            if any(scheme.fullmatch(name) for scheme in schemes)
+        }
+
+    @staticmethod
+    def is_set_aside(name: str) -> bool:
+        """Whether a file was renamed to be deleted.
+
+        Args:
+            name: Its name.
+        """
+        return _REMOVED.fullmatch(name) is not None
+
+    def set_aside(self, name: str) -> str:
+        """Rename a file that is to be deleted; return its new name, which no version can need.
+
+        Args:
+            name: Its name; objects must be on this machine.
+        """
+        if self.is_set_aside(name):
+            return name
+        kept = f"{name}." if OBJECT_NAME.fullmatch(name) else ""
+        other = f".removed.{kept}{uuid4().hex}"
+        with self._told_as_kept(name):
+            self._folder.rename(name, other)
+        return other
 
     def remove(self, name: str) -> None:
         """Take one file away.
@@ -151,8 +260,13 @@ class Objects:
         Args:
             name: Its name.
         """
-        try:
+        with self._told_as_kept(name):
             self._folder.remove(name)
+
+    @contextmanager
+    def _told_as_kept(self, name: str) -> Iterator[None]:
+        try:
+            yield
         except OSError as error:
             raise StoreError(
                 f"{self._folder.place}/{name} cannot be removed: {error.strerror or error}. What "
@@ -166,8 +280,13 @@ class Objects:
         return name
 
     def _read(self, name: str) -> bytes:
+        content = self._content(name)
+        self._require_hash(name, content)
+        return content
+
+    def _content(self, name: str) -> bytes:
         try:
-            content = self._folder.read(_object_name(name))
+            return self._folder.read(_object_name(name))
         except FileNotFoundError as error:
             raise StoreError(
                 f"The store lacks {self._folder.place}/{name}, which a version needs: was it "
@@ -177,12 +296,13 @@ class Objects:
             raise StoreError(
                 f"{self._folder.place}/{name} cannot be read: {error.strerror or error}."
             ) from error
+
+    def _require_hash(self, name: str, content: bytes) -> None:
         if hashlib.sha256(content).hexdigest() != name:
             raise StoreError(
                 f"{self._folder.place}/{name} is damaged: it is not as it was written. Bring it "
                 "back from a copy of the store."
             )
-        return content
 
     def _listed(self, name: str) -> tuple[dict[str, str], Document]:
         def parsed(content: bytes) -> tuple[dict[str, str], Document]:
@@ -217,7 +337,7 @@ def told_as_unwritable(place: object) -> Iterator[None]:
 
 def _object_name(name: object) -> str:
     """The same, or an error: no list leads to a file outside of the store."""
-    if not isinstance(name, str) or not _NAME.fullmatch(name):
+    if not isinstance(name, str) or not OBJECT_NAME.fullmatch(name):
         raise StoreError(f"{str(name)[:80]!r} is no name of an object of a store.")
     return name
 

@@ -10,6 +10,7 @@ from nodegraft.base.parameters.constraints import PositiveInt
 from nodegraft.base.parameters.validate import validate_value
 from nodegraft.store.journal import Journal, promotions_in, pruned_in, versions_in, write_rows
 from nodegraft.store.objects import Objects
+from nodegraft.store.ownership import require_own_place
 from nodegraft.store.promoting import answered_before
 from nodegraft.store.rows import Promotion, Version, now
 
@@ -19,6 +20,10 @@ KEEP = 10
 ABANDONED = timedelta(hours=1)
 """A file that no version names is a leftover from this age on; before, somebody may be about to
 name it."""
+
+
+BATCH = 50
+"""So many files of an object store are deleted in one transaction."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +74,7 @@ def previewed(journal: Journal, objects: Objects, keep: int) -> Pruned:
         keep: As in :func:`unneeded`.
     """
     with journal.connection() as connection:
+        require_own_place(connection, objects)
         versions, pruned = versions_in(connection), pruned_in(connection)
         gone = unneeded(versions, promotions_in(connection), pruned, keep)
     found = _free(objects, versions, {*pruned, *gone}, now() - ABANDONED)
@@ -87,6 +93,7 @@ def prune(journal: Journal, objects: Objects, keep: int, by: str, note: str) -> 
     """
     # The row first: a cut leaves files that nobody needs, never a version that lacks some.
     with journal.transaction(alone=True) as connection:
+        require_own_place(connection, objects)
         versions, pruned = versions_in(connection), pruned_in(connection)
         gone = unneeded(versions, promotions_in(connection), pruned, keep)
         if gone:
@@ -97,10 +104,11 @@ def prune(journal: Journal, objects: Objects, keep: int, by: str, note: str) -> 
 
 
 def sweep(journal: Journal, objects: Objects, abandoned: datetime) -> dict[str, StoredFile]:
-    """Take away the files of pruned versions, and what killed processes have left.
+    """Delete the files of pruned versions, and what killed processes have left.
 
-    Nobody names a file meanwhile: versions are written down by one process at a time, which looks
-    whether its files are there before it is done.
+    Files get another name while nobody can add a version, and are deleted afterwards. A writer
+    that needs one of them finds it gone when it looks, in the transaction that adds its version,
+    and starts again. An interrupted sweep leaves files under names that the next one collects.
 
     Args:
         journal: The store's versions.
@@ -108,10 +116,34 @@ def sweep(journal: Journal, objects: Objects, abandoned: datetime) -> dict[str, 
         abandoned: Files that no version names are left alone if they are younger.
     """
     with journal.transaction(alone=True) as connection:
-        free = _free(objects, versions_in(connection), pruned_in(connection), abandoned)
-        for name in free:
-            objects.remove(name)
+        require_own_place(connection, objects)
+        versions = versions_in(connection)
+        free = _free(objects, versions, pruned_in(connection), abandoned)
+        aside = [objects.set_aside(name) for name in free] if objects.are_local else []
+    if not objects.are_local:
+        return _removed_in_batches(journal, objects, versions, free)
+    for name in aside:
+        objects.remove(name)
     return free
+
+
+def _removed_in_batches(
+    journal: Journal, objects: Objects, versions: Sequence[Version], free: dict[str, StoredFile]
+) -> dict[str, StoredFile]:
+    """Delete where files cannot be renamed: a few at a time, so that writers wait for moments.
+
+    Each batch is deleted while nobody can add a version, and only if none was added since the
+    files were chosen; else the rest is left to the next prune.
+    """
+    names, removed = list(free), dict[str, StoredFile]()
+    for start in range(0, len(names), BATCH):
+        with journal.transaction(alone=True) as connection:
+            if versions_in(connection) != versions:
+                break
+            for name in names[start : start + BATCH]:
+                objects.remove(name)
+                removed[name] = free[name]
+    return removed
 
 
 def _free(
@@ -121,7 +153,11 @@ def _free(
     needed = objects.names_in(_names(one for one in versions if one.number not in pruned))
     standing = objects.files()
     lists = _names(one for one in versions if one.number in pruned) & standing.keys()
-    old = {name for name, file in standing.items() if file.written < abandoned}
+    old = {
+        name
+        for name, file in standing.items()
+        if file.written < abandoned or objects.is_set_aside(name)
+    }
     free = (lists | _parts(objects, lists) | old) & standing.keys() - needed
     # What says which files belong together goes last: whoever is cut finds the rest by it.
     return {name: standing[name] for name in sorted(free, key=lambda name: (name in lists, name))}

@@ -9,10 +9,12 @@ from nodegraft.base.errors import StoreError
 from nodegraft.base.events import Listener
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.keys import Key
+from nodegraft.store.audit import rewrite_audit
 from nodegraft.store.database import erase_free_space, erase_on_delete
-from nodegraft.store.forgetting import note_without, state_without, version_without
+from nodegraft.store.forgetting import note_without, state_without, text_without, version_without
 from nodegraft.store.journal import Journal, promotions_in, rewrite_rows, versions_in, write_rows
 from nodegraft.store.objects import Objects
+from nodegraft.store.ownership import require_own_place
 from nodegraft.store.preview import compare
 from nodegraft.store.pruning import sweep
 from nodegraft.store.recording import measured
@@ -71,6 +73,8 @@ class Purge:
             note: Why.
             listener: Is told how far it is.
         """
+        with self._journal.connection() as connection:
+            require_own_place(connection, self._objects)
         self._refuse_strangers()
         numbers = dict.fromkeys((self._moves[-1].version, self._journal.candidate().number))
         made = [self._made(self._versions[number - 1], listener) for number in numbers]
@@ -139,6 +143,7 @@ class Purge:
             erase_on_delete(connection)
             write_rows(connection, *made, move)
             rewrite_rows(connection, changed)
+            rewrite_audit(connection, lambda text: text_without(text, self._keys))
         return len(changed)
 
     def _refuse_strangers(self) -> None:

@@ -10,7 +10,9 @@ from nodegraft.base.errors import StoreError
 from nodegraft.base.events import SILENT, Listener
 from nodegraft.base.tabular import Records
 from nodegraft.graph.keys import Key
+from nodegraft.store.damage import refuse_damaged
 from nodegraft.store.journal import Journal, refuse_pruned
+from nodegraft.store.links import refuse_links
 from nodegraft.store.migration import require_current
 from nodegraft.store.request import Request
 from nodegraft.store.rows import Promotion, Version
@@ -58,7 +60,8 @@ class StoreReader:
     def _objects(self) -> "Objects":
         from nodegraft.store.objects import Objects
 
-        return Objects(settings_in(self.place).objects_of(self.place))
+        settings = settings_in(self.place)
+        return Objects(settings.objects_of(self.place), in_store=settings.objects is None)
 
     @classmethod
     def open(cls, place: str | Path) -> Self:
@@ -68,9 +71,12 @@ class StoreReader:
             place: What :meth:`nodegraft.Store.init` made.
         """
         folder = Path(place).expanduser()
-        journal = journal_in(folder)
+        settings = settings_in(folder)
+        refuse_links(folder)
+        journal = journal_in(folder, settings)
         try:
             require_current(journal)
+            refuse_damaged(folder, journal)
             journal.version()
         except StoreError:
             journal.close()

@@ -84,7 +84,7 @@ class StoreRecorder(StorePromoter):
         rows: list[Version | Promotion] = [version]
         if answering:
             rows.append(Promotion(answering.number + 1, number, "promote", who, note, at))
-        self._journal.add(*rows, confirm=lambda: self._require_whole(names))
+        self._journal.add(*rows, confirm=lambda _: self._require_whole(names))
         return version
 
     def _require_whole(self, names: StateNames) -> None:

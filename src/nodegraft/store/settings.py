@@ -1,7 +1,8 @@
 """What makes a folder a store: a file that says where its versions and its objects are."""
 
 import json
-from dataclasses import dataclass
+import re
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from nodegraft.base.errors import StoreError
@@ -44,6 +45,7 @@ def settings_in(folder: Path) -> StoreSettings:
         settings = json.loads((folder / SETTINGS).read_text(encoding="utf-8"))
         number = settings["format"]
         found = StoreSettings(settings["database"], settings.get("objects"))
+        _check(settings, found)
     except FileNotFoundError as error:
         raise StoreError(
             f"{folder} is no store: {SETTINGS} is missing. Make one with `nodegraft init`."
@@ -58,13 +60,34 @@ def settings_in(folder: Path) -> StoreSettings:
     return found
 
 
-def journal_in(folder: Path) -> Journal:
+def settings_text(settings: StoreSettings) -> str:
+    """Return the content of the file, byte for byte.
+
+    Args:
+        settings: What it says.
+    """
+    return json.dumps({"format": FORMAT, **asdict(settings)}, indent=2) + "\n"
+
+
+def _check(document: dict[str, object], found: StoreSettings) -> None:
+    unknown = document.keys() - {"format", "database", "objects"}
+    if unknown:
+        raise ValueError(f"it has an unknown field {min(unknown)!r}")
+    for name, value in asdict(found).items():
+        if not (value is None or isinstance(value, str)):
+            raise ValueError(f"{name} must be text or null")
+    if found.objects and ".." in re.split(r"[/\\\\]", found.objects):
+        raise ValueError("objects must be named without `..`")
+
+
+def journal_in(folder: Path, settings: StoreSettings | None = None) -> Journal:
     """What was done to the store in a folder, whatever revision its tables have.
 
     Args:
         folder: What :meth:`nodegraft.Store.init` made.
+        settings: What its file says; None to read it.
     """
-    database = settings_in(folder).database
+    database = (settings or settings_in(folder)).database
     if database is None and not (folder / DATABASE_FILES[0]).exists():
         raise StoreError(
             f"{folder / DATABASE_FILES[0]} is gone, and with it what the versions were: bring "

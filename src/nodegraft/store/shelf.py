@@ -76,6 +76,9 @@ class FolderShelf(Shelf):
         # safetensors writes memory as it lies, whatever the order of dimensions.
         body = save({name: np.asarray(array, order="C") for name, array in arrays.items()})
         draft = self._place / f".{uuid4().hex}"
+        if self._place.is_symlink() or self._place.parent.is_symlink():
+            # It leads out of the store.
+            return
         with suppress(OSError):
             self._place.mkdir(parents=True, exist_ok=True)
             try:
@@ -119,7 +122,11 @@ def clear_shelves(store: Path, graphs: Collection[str], abandoned: datetime) -> 
         graphs: The objects of graphs whose shelves stay.
         abandoned: A graph that is being written is left alone if something was written later.
     """
+    if (store / DERIVED).is_symlink():
+        return
     for place in (store / DERIVED).glob("*"):
+        if place.is_symlink():
+            continue
         begun = place.name.startswith(UNFINISHED) and _written(place) >= abandoned
         if place.name not in graphs and not begun:
             shutil.rmtree(place, ignore_errors=True)

@@ -14,6 +14,7 @@ from nodegraft.base.events import SILENT, Listener
 from nodegraft.graph.keys import Key, key_array, several
 from nodegraft.store.authorship import author, writable
 from nodegraft.store.changes import Change
+from nodegraft.store.links import CARDS, refuse_links
 from nodegraft.store.pruning import ABANDONED, KEEP, Pruned, previewed, prune
 from nodegraft.store.rows import Version, now
 from nodegraft.store.shelf import clear_shelves
@@ -25,11 +26,9 @@ if TYPE_CHECKING:
     from nodegraft.graph.graph import Graph
     from nodegraft.store.migration import Migration
     from nodegraft.store.purging import Purged
+    from nodegraft.store.verification import Verification
     from nodegraft.tables.labels import Labels
     from nodegraft.tables.node_texts import NodeTexts
-
-CARDS = "cards"
-"""The folder of a store that holds the model cards of versions that answered."""
 
 
 class Store(StoreWriter):
@@ -116,13 +115,36 @@ class Store(StoreWriter):
             place: The folder of the store.
         """
         from nodegraft.store.migration import migrate
-        from nodegraft.store.settings import journal_in
+        from nodegraft.store.objects import Objects
+        from nodegraft.store.ownership import adopt_place
+        from nodegraft.store.settings import journal_in, settings_in
         from nodegraft.store.tokens import StoreTokens
 
         folder = Path(place).expanduser()
+        refuse_links(folder)
         with closing(journal_in(folder)) as journal:
             done = migrate(journal)
+            settings = settings_in(folder)
+            objects = Objects(settings.objects_of(folder), in_store=settings.objects is None)
+            adopt_place(journal, objects)
             return replace(done, tokens=StoreTokens(journal, folder).import_file())
+
+    @staticmethod
+    def verify(
+        place: str | Path, *, by: str | None = None, listener: Listener = SILENT
+    ) -> "Verification":
+        """Compare every file of a store with its checksum.
+
+        Damage is recorded: the store is not opened until a later verification finds none.
+
+        Args:
+            place: The folder of the store.
+            by: Who does it; None for the user that is logged in.
+            listener: Is told how far it is.
+        """
+        from nodegraft.store.verification import verify
+
+        return verify(Path(place).expanduser(), listener, by)
 
     def add(self, classes: "Labels", **told: Any) -> Version:
         """Learn new classes.

@@ -9,7 +9,6 @@ from nodegraft.base.errors import CheckpointError, DataError, ParameterError
 from nodegraft.base.files.bundle import Arrays, prefixed, read_bundle, under, write_bundle
 from nodegraft.graph.algebra.adjacency import Adjacency
 from nodegraft.graph.algebra.matrix import Matrix, is_sparse
-from nodegraft.graph.algebra.stacked import in_one_piece
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.keys import NodeKeys, pack_keys, unpack_keys
 from nodegraft.graph.stores.manifest import MANIFEST, Manifest
@@ -49,7 +48,7 @@ def pack_graph(
     store, recipe = graph._store, graph.recipe
     arrays: Arrays = {
         **_pack_edges(graph),
-        **_pack_features(in_one_piece(store.feature_matrix)),
+        **_pack_features(graph._features),
         **prefixed("keys.", pack_keys(store.keys.values())),
     }
     header: dict[str, Any] = {

@@ -4,8 +4,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nodegraft.base.errors import CheckpointError
-from nodegraft.base.files.array_file import ArrayWriter, StoredArray, is_unchanged, map_array
+from nodegraft.base.errors import CheckpointError, DamagedFileError
+from nodegraft.base.files import array_file
+from nodegraft.base.files.array_file import (
+    ArrayWriter,
+    StoredArray,
+    is_unchanged,
+    map_array,
+    map_checked,
+)
 
 
 @pytest.mark.parametrize("row", [(), (3,), (0,)])
@@ -31,5 +38,35 @@ def test_what_is_not_as_written_is_refused(tmp_path: Path) -> None:
     with pytest.raises(CheckpointError, match="holds <i8 of shape"):
         map_array(tmp_path / "x.npy", other)
     (tmp_path / "x.npy").write_bytes(b"something else")
-    with pytest.raises(CheckpointError, match="cannot be read"):
+    with pytest.raises(CheckpointError, match="its header is not as it was written"):
         map_array(tmp_path / "x.npy", stored)
+
+
+def test_every_bit_of_a_header_counts(tmp_path: Path) -> None:
+    writer = ArrayWriter(tmp_path / "x.npy", np.int32)
+    writer.add(np.arange(5))
+    stored = writer.close()
+    whole = (tmp_path / "x.npy").read_bytes()
+    for place in range(len(whole) - 20):
+        for bit in range(8):
+            content = bytearray(whole)
+            content[place] ^= 1 << bit
+            (tmp_path / "x.npy").write_bytes(content)
+            with pytest.raises(CheckpointError):
+                map_array(tmp_path / "x.npy", stored)
+
+
+def test_small_arrays_are_compared_with_their_hash(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writer = ArrayWriter(tmp_path / "x.npy", np.int32)
+    writer.add(np.arange(5))
+    stored = writer.close()
+    map_checked(tmp_path / "x.npy", stored)
+    content = bytearray((tmp_path / "x.npy").read_bytes())
+    content[-1] ^= 1
+    (tmp_path / "x.npy").write_bytes(content)
+    with pytest.raises(DamagedFileError, match=r"x\.npy is damaged: its checksum is wrong"):
+        map_checked(tmp_path / "x.npy", stored)
+    monkeypatch.setattr(array_file, "CHECKED_BYTES", 8)
+    map_checked(tmp_path / "x.npy", stored)

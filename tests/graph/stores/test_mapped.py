@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nodegraft.base.errors import CheckpointError, DataError
+from nodegraft.base.errors import CheckpointError, DamagedFileError, DataError
+from nodegraft.base.files import array_file
 from nodegraft.base.files.array_file import StoredArray
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.stores.manifest import MANIFEST, Manifest
@@ -81,12 +82,54 @@ def test_files_that_are_cut_or_gone_are_refused(folder: Path) -> None:
         load_graph(folder)
 
 
-@pytest.mark.parametrize("name", ["features.data", "edges.0.indices", "keys.letters"])
-def test_damage_is_found_when_it_is_looked_for(folder: Path, name: str) -> None:
-    file = folder / f"{name}.npy"
+def flip(file: Path, place: int, bit: int = 1) -> None:
     content = bytearray(file.read_bytes())
-    content[-20] ^= 1
+    content[place] ^= bit
+    file.chmod(0o644)
     file.write_bytes(content)
+
+
+def read_some(graph: Graph, name: str, known: list[Any]) -> None:
+    """Ask for the first nodes only."""
+    if "keys" in name:
+        graph.rows_of(known)
+    elif "features" in name:
+        graph.features(graph.rows[:20])
+    else:
+        graph.neighbours(graph.rows[:20])
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["features.indptr", "features.indices", "edges.0.indptr", "edges.0.indices", "keys.bounds"],
+)
+def test_numbers_out_of_range_are_refused_when_they_are_read(
+    folder: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(array_file, "CHECKED_BYTES", 0)
+    known = load_graph(folder).keys_of(range(20))
+    width = 8 if name == "keys.bounds" else 4
+    file = folder / f"{name}.npy"
+    for byte, bit in ((width - 1, 0x80), (width - 2, 0x40)):
+        # The tenth number: neither the first nor the last offset.
+        flip(file, 128 + 10 * width + byte, bit)
+        graph = load_graph(folder)
+        with pytest.raises(DamagedFileError, match=rf"{name}\.npy"):
+            graph.keys_of(graph.rows) if "keys" in name else graph.propagated(graph.rows, 2)
+        with pytest.raises(DamagedFileError, match=rf"{name}\.npy"):
+            read_some(graph, name, known)
+        flip(file, 128 + 10 * width + byte, bit)
+
+
+@pytest.mark.parametrize("name", ["features.data", "edges.0.indices", "keys.letters"])
+def test_damage_is_found_when_it_is_looked_for(
+    folder: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    flip(folder / f"{name}.npy", -20)
+    with pytest.raises(DamagedFileError, match=rf"{name}\.npy is damaged: its checksum"):
+        load_graph(folder)
+    # As if the array were larger than what is compared on first use.
+    monkeypatch.setattr(array_file, "CHECKED_BYTES", 0)
     load_graph(folder)
     with pytest.raises(CheckpointError, match=rf"{name}\.npy is damaged"):
         load_graph(folder, verify=True)
@@ -117,11 +160,15 @@ def test_opening_reads_no_array(tmp_path: Path) -> None:
             np.lib.format.write_array_header_1_0(file, header)
             size = int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
             file.truncate(file.tell() + size)
+            if name.endswith("indptr"):
+                # The last offset is one of the few numbers that opening looks at.
+                file.seek(-8, os.SEEK_END)
+                file.write(entries.to_bytes(8, "little"))
     stored = {name: StoredArray(dtype, shape, "") for name, (dtype, shape) in arrays.items()}
     Manifest(nodes, 64, ("edges",), None, stored).write(tmp_path)
     graph = load_graph(tmp_path)
     assert (graph.num_nodes, graph.num_edges) == (nodes, entries // 2)
     assert isinstance(graph.identity, MappedStore)
     assert graph.features([nodes - 1]).tolist() == [[0.0] * 64]
-    assert graph.degrees([5, nodes - 1]).tolist() == [0, 0]
+    assert graph.degrees([5, nodes - 1]).tolist() == [0, entries]
     assert graph.keys_of([3]) == [0]

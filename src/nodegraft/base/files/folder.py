@@ -1,6 +1,7 @@
 """Files that are written once and never changed, here or wherever fsspec reaches."""
 
 import shutil
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -67,13 +68,15 @@ class WriteOnceFolder:
         return sorted(name for name in found if name.endswith(suffix) and name[0] != ".")
 
     def files(self) -> dict[str, StoredFile]:
-        """All files by name, those too that a killed writer has left half written."""
+        """All files by name, those too that a killed writer has left half written; no links."""
         with _told_as_os_error():
             self._files.invalidate_cache()
             if not self._files.isdir(self._path):
                 return {}
             found = {}
             for path in self._files.ls(self._path, detail=False):
+                if self._is_link(path):
+                    continue
                 try:
                     size, written = self._files.size(path), self._files.modified(path)
                 except FileNotFoundError:
@@ -81,6 +84,9 @@ class WriteOnceFolder:
                     continue
                 found[path.rpartition("/")[2]] = StoredFile(size, written.astimezone(UTC))
             return found
+
+    def _is_link(self, path: str) -> bool:
+        return isinstance(self._files, LocalFileSystem) and Path(path).is_symlink()
 
     def has(self, name: str) -> bool:
         """Whether a file stands.
@@ -100,8 +106,15 @@ class WriteOnceFolder:
             name: Its name.
         """
         with _told_as_os_error():
+            self._refuse_special(name)
             content: bytes = self._files.cat_file(f"{self._path}/{name}")
             return content
+
+    def _refuse_special(self, name: str) -> None:
+        """Links lead elsewhere, and a pipe may never end."""
+        place = self.local_path(name)
+        if place is not None and not stat.S_ISREG(place.lstat().st_mode):
+            raise OSError(f"{place} is a symbolic link or no plain file")
 
     def write(self, name: str, content: bytes, mode: int = READABLE) -> bool:
         """Whole or not at all; False, and nothing is touched, where the file stands already.
@@ -179,6 +192,19 @@ class WriteOnceFolder:
         """
         with suppress(FileNotFoundError), _told_as_os_error():
             self._files.rm_file(f"{self._path}/{name}")
+
+    def rename(self, name: str, other: str) -> None:
+        """Give a file of this machine another name; one that is gone already is no error.
+
+        Args:
+            name: Its name.
+            other: The new name, which nobody has.
+        """
+        place = self.local_path(name)
+        if place is None:
+            raise ParameterError(f"{self.place} is not on this machine: files are not renamed.")
+        with suppress(FileNotFoundError):
+            place.rename(place.with_name(other))
 
     def check_writable(self) -> None:
         """Refuse a place that cannot be written to, before work is done for it."""

@@ -31,6 +31,23 @@ def prune(
 
 
 @user_errors
+def verify(place: StorePlace, by: By = None) -> None:
+    """Compare every file of a store with its checksum; exit code 1 if one is damaged."""
+    from rich.console import Console
+
+    from nodegraft.cli.display.keeping import verification_lines
+    from nodegraft.cli.display.store import Steps
+    from nodegraft.store.store import Store
+
+    console = Console()
+    with Steps(console) as steps:
+        found = Store.verify(place, by=by, listener=steps)
+    console.print(verification_lines(found), highlight=False, soft_wrap=True)
+    if not found.is_clean:
+        raise typer.Exit(1)
+
+
+@user_errors
 def purge(
     place: StorePlace,
     nodes: Annotated[list[str], typer.Argument(metavar="NODE", help="Keys of nodes.")],

@@ -7,9 +7,11 @@ from rich.text import Text
 
 from nodegraft.base.errors import DataError
 from nodegraft.base.files.folder import WriteOnceFolder
+from nodegraft.base.files.sidecar import write_sidecar
 from nodegraft.report.card.files import card_files
 from nodegraft.store.card import Card
-from nodegraft.store.store import CARDS, Store
+from nodegraft.store.links import CARDS
+from nodegraft.store.store import Store
 
 
 def kept_card(store: Store, version: int) -> Text:
@@ -26,6 +28,7 @@ def kept_card(store: Store, version: int) -> Text:
             files = card_files(store.card(version), store.place.resolve().name, name)
             for file, text in files.items():
                 folder.write(file, text.encode())
+                write_sidecar(store.place / CARDS / file)
     except Exception as error:
         # The version answers, whatever becomes of its card.
         again = shlex.join(["nodegraft", "card", str(store.place), "--version", str(version)])

@@ -6,6 +6,7 @@ from nodegraft.base.counting import counted
 from nodegraft.store.description import numbered
 from nodegraft.store.pruning import Pruned
 from nodegraft.store.purging import Purged
+from nodegraft.store.verification import Verification
 
 UNITS = ("bytes", "kB", "MB", "GB", "TB")
 
@@ -41,6 +42,28 @@ def purged_lines(done: Purged) -> Text:
         f"{struck if done.rows else ''}. Copies of the store, logs and backups of a database "
         "server, and the tables it was made from are yours to clean."
     )
+
+
+def verification_lines(found: Verification) -> Text:
+    """Every damaged file, and what to do about it.
+
+    Args:
+        found: What a verification found.
+    """
+    unused = ""
+    if found.unused:
+        unused = f" {counted(found.unused, 'file')} no version names (`nodegraft prune`)."
+    if found.is_clean:
+        return Text(f"{counted(found.files, 'file')} verified: all are whole.{unused}")
+    lines = [f"{one.file}: {one.problem}.\n  To do: {one.advice}." for one in found.findings]
+    damaged = counted(len(found.findings), "damaged file")
+    lines.append(f"{damaged} of {found.files}.{unused}")
+    if any(one.blocks for one in found.findings):
+        recorded = "The store is not opened until `nodegraft verify` finds no damage."
+        if found.recorded:
+            recorded = f"This could not be recorded in the store: {found.recorded}"
+        lines.append(recorded)
+    return Text("\n".join(lines))
 
 
 def size_text(size: int) -> str:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, eye_array
 
 from nodegraft.base.errors import DataError
+from nodegraft.graph.algebra.bounds import check_numbers, check_offsets
 from nodegraft.graph.algebra.entries import (
     Directions,
     Entries,
@@ -44,6 +45,10 @@ class Adjacency:
 
     counted: FloatArray | IntArray | None = None
     """The degrees that normalisation counts, where they are not those of these edges."""
+
+    origin: str = ""
+    """The file that the arrays are mapped from: its numbers are checked whenever they are read.
+    Empty for arrays in memory."""
 
     @classmethod
     def from_edges(
@@ -87,6 +92,21 @@ class Adjacency:
         if self.weights is not None and not narrowed(self.weights)[1].all():
             raise DataError("The weights of the adjacency must be positive and finite.")
 
+    def check_mapped(self) -> None:
+        """Check all offsets and node numbers of arrays that are mapped from a file."""
+        self.check_offsets()
+        self._check_nodes(self.indices)
+
+    def check_offsets(self) -> None:
+        """Check all offsets of arrays that are mapped from a file."""
+        if self.origin:
+            ends = self.indptr
+            check_offsets(ends[:-1], ends[1:], self.indices.size, self.origin)
+
+    def _check_nodes(self, nodes: IntArray) -> None:
+        if self.origin:
+            check_numbers(nodes, self.num_nodes, self.origin)
+
     @property
     def num_nodes(self) -> int:
         """How many nodes, isolated ones included."""
@@ -114,8 +134,12 @@ class Adjacency:
             nodes: Of these nodes; None for all.
         """
         if nodes is None:
+            self.check_offsets()
             return np.diff(self.indptr)
-        return np.take(self.indptr, nodes + 1) - np.take(self.indptr, nodes)
+        starts, stops = np.take(self.indptr, nodes), np.take(self.indptr, nodes + 1)
+        if self.origin:
+            check_offsets(starts, stops, self.indices.size, self.origin)
+        return stops - starts
 
     def weighted_degrees(self, nodes: IntArray | None = None) -> FloatArray | IntArray:
         """Sums of weights: the degrees that normalisation counts.
@@ -131,6 +155,7 @@ class Adjacency:
     @cached_property
     def _sums(self) -> FloatArray:
         # Of all nodes at once: else a hub's neighbours were read whenever a walk meets the hub.
+        self.check_offsets()
         sums, weights = np.zeros(self.num_nodes), cast(Weights, self.weights)
         for start in range(0, self.num_nodes, NODES_AT_ONCE):
             ends = self.indptr[start : start + NODES_AT_ONCE + 1]
@@ -146,7 +171,9 @@ class Adjacency:
             nodes: Node numbers.
         """
         counts, places = self._places(nodes)
-        return counts, self.indices[places]
+        found = self.indices[places]
+        self._check_nodes(found)
+        return counts, found
 
     def weighted_neighbours(self, nodes: IntArray) -> tuple[IntArray, IntArray, Weights | None]:
         """The same, and how much each neighbour counts; None where all count 1.
@@ -156,7 +183,9 @@ class Adjacency:
         """
         counts, places = self._places(nodes)
         weights = None if self.weights is None else np.take(self.weights, places)
-        return counts, np.take(self.indices, places), weights
+        found = np.take(self.indices, places)
+        self._check_nodes(found)
+        return counts, found, weights
 
     def entries_of(self, nodes: IntArray) -> Entries:
         """All that is stored of some nodes; rows are their places among these.
@@ -165,9 +194,11 @@ class Adjacency:
             nodes: Node numbers.
         """
         counts, places = self._places(nodes)
+        found = self.indices[places]
+        self._check_nodes(found)
         return Entries(
             np.repeat(np.arange(nodes.size), counts),
-            self.indices[places],
+            found,
             None if self.weights is None else self.weights[places],
             None if self.directions is None else self.directions[places],
         )
@@ -188,7 +219,9 @@ class Adjacency:
         counts, places = self._places(nodes)
         position = np.full(self.num_nodes, -1, dtype=self.indices.dtype)
         position[nodes] = np.arange(nodes.size, dtype=self.indices.dtype)
-        columns = position[self.indices[places]]
+        found = self.indices[places]
+        self._check_nodes(found)
+        columns = position[found]
         inside = columns >= 0
         owner = np.repeat(np.arange(nodes.size), counts)[inside]
         indptr = np.concatenate(([0], np.cumsum(np.bincount(owner, minlength=nodes.size))))
@@ -211,6 +244,7 @@ class Adjacency:
 
     def entries(self) -> Entries:
         """All that is stored, an item for each entry."""
+        self.check_mapped()
         rows = np.repeat(np.arange(self.num_nodes), self.degrees())
         return Entries(rows, self.indices, self.weights, self.directions)
 
@@ -275,6 +309,7 @@ class Adjacency:
     @cached_property
     def normalised(self) -> "csr_array[Any]":
         r"""The whole of :math:`S = D^{-1/2} (A + I) D^{-1/2}`, degrees counted in ``A + I``."""
+        self.check_mapped()
         values = self.weights
         if values is None:
             values = np.ones(self.indices.size, dtype=np.float32)
@@ -314,7 +349,9 @@ class Adjacency:
         between = slice(int(self.indptr[start]), int(self.indptr[stop]))
         weights = None if self.weights is None else self.weights[between]
         nodes = np.arange(start, stop)
-        rows = with_loops(nodes, self.degrees(nodes), self.indices[between])
+        counts, neighbours = self.degrees(nodes), self.indices[between]
+        self._check_nodes(neighbours)
+        rows = with_loops(nodes, counts, neighbours)
         values = normalised_values(rows, rows.columns, roots, weights)
         kind = index_type(max(rows.columns.size, self.num_nodes))
         places = rows.columns.astype(kind, copy=False), rows.indptr.astype(kind)

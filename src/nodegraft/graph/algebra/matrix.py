@@ -6,6 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
+from nodegraft.graph.algebra.bounds import checked_rows
+
 IntArray: TypeAlias = NDArray[np.integer[Any]]
 FloatArray: TypeAlias = NDArray[np.floating[Any]]
 Matrix: TypeAlias = FloatArray | csr_array[Any]
@@ -37,7 +39,7 @@ def take_rows(matrix: Matrix, rows: IntArray) -> Matrix:
         rows: Row numbers, in any order.
     """
     if is_sparse(matrix):
-        return csr_array(matrix[rows], dtype=np.float32)
+        return csr_array(checked_rows(matrix, rows), dtype=np.float32)
     return np.asarray(matrix[rows], dtype=np.float32)
 
 

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nodegraft.graph.algebra.adjacency import Adjacency
+from nodegraft.graph.algebra.bounds import check_matrix
 from nodegraft.graph.algebra.matrix import Matrix, is_sparse, nbytes
 from nodegraft.graph.algebra.operator import multiply
 
@@ -32,6 +33,7 @@ def block_bounds(
         features: What is spread over them.
         block_bytes: How much memory a block may take; None for :data:`BLOCK_BYTES`.
     """
+    adjacency.check_offsets()
     ends, most = adjacency.indptr, block_bytes or BLOCK_BYTES
     row, entry = _costs(features)
     nodes = adjacency.num_nodes
@@ -77,4 +79,5 @@ def widened(layer: Matrix) -> Matrix:
     Args:
         layer: One row per node.
     """
+    check_matrix(layer)
     return layer if is_sparse(layer) else np.asarray(layer, dtype=np.float32)

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array, vstack
 
+from nodegraft.graph.algebra.bounds import check_matrix
 from nodegraft.graph.algebra.matrix import IntArray, Matrix, is_sparse, shared_rows, take_rows
 
 MERGED_SHARE = 4
@@ -70,6 +71,8 @@ class StackedRows:
 
     def whole(self) -> Matrix:
         """The same in one piece."""
+        for part in self.parts:
+            check_matrix(part)
         if is_sparse(self.parts[0]):
             return csr_array(vstack(self.parts, format="csr"))
         return np.concatenate(self.parts)
@@ -144,6 +147,8 @@ def below(above: Matrix, rows: Matrix) -> Matrix:
         above: Dense or sparse; the type of its numbers stays.
         rows: As wide; dense or sparse.
     """
+    check_matrix(above)
+    check_matrix(rows)
     if is_sparse(above):
         joined: csr_array[Any] = csr_array(vstack((above, rows), format="csr"))
         return joined

@@ -4,11 +4,14 @@ import os
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import numpy as np
 from numpy.lib.format import open_memmap
+from numpy.typing import NDArray
 
+from nodegraft.base.errors import CheckpointError
 from nodegraft.graph.algebra.matrix import Matrix
 
 ROWS = "rows.npy"
@@ -27,8 +30,18 @@ class DenseRows:
 
     def matrix(self) -> Matrix | None:
         """All rows, mapped; None as long as they are not complete."""
-        path = self.place / ROWS
-        return np.load(path, mmap_mode="r") if path.exists() else None
+        (path,) = self.files
+        if not path.exists():
+            return None
+        rows = mapped_layer(path)
+        if rows.shape != self.shape or rows.dtype != np.float32:
+            raise damaged_layer(path, "its type or shape has changed")
+        return rows
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The files of a layer that is complete."""
+        return (self.place / ROWS,)
 
     def is_begun(self) -> bool:
         """Whether there is room for the rows."""
@@ -59,6 +72,32 @@ class DenseRows:
     def finish(self) -> None:
         """Give the file its final name."""
         _name(self.place / UNFINISHED, self.place / ROWS)
+
+
+def mapped_layer(path: Path) -> NDArray[Any]:
+    """Map an array of a layer.
+
+    Args:
+        path: The file.
+    """
+    try:
+        rows: NDArray[Any] = np.load(path, mmap_mode="r")
+    except (OSError, ValueError, SyntaxError) as error:
+        raise damaged_layer(path, str(error)) from error
+    return rows
+
+
+def damaged_layer(path: Path, finding: str) -> CheckpointError:
+    """Return the error for a layer that cannot be used.
+
+    Args:
+        path: Its file.
+        finding: What is wrong with it.
+    """
+    return CheckpointError(
+        f"{path} is damaged: {finding}. It is derived data: delete {path.parent}, and it is "
+        "computed again."
+    )
 
 
 def _name(draft: Path, path: Path) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from nodegraft.base.errors import NodegraftError, ParameterError
 from nodegraft.base.events import SILENT, Listener
+from nodegraft.graph.algebra.bounds import check_matrix
 from nodegraft.graph.algebra.matrix import Matrix, is_sparse, nbytes
 from nodegraft.graph.algebra.row_blocks import block_bounds
 from nodegraft.graph.algebra.stacked import in_one_piece
@@ -107,6 +108,7 @@ def _layers(
 ) -> list[BlockDone]:
     """Compute what is missing of each layer, one after the other."""
     edges, features = view._adjacency, in_one_piece(view._store.feature_matrix)
+    check_matrix(features)
     # Of a block in hand the rows before a map and those behind it are in memory.
     widest = max(map(sum, pairwise((0, *network.widths))))
     if is_sparse(features):

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nodegraft.base.files.flush import flush_to_disk
+from nodegraft.base.files.sidecar import write_sidecar
 from nodegraft.graph.algebra.matrix import Matrix
 from nodegraft.graph.blocks.dense_rows import DenseRows
 from nodegraft.graph.blocks.journal import BlockDone, BlockJournal
@@ -71,6 +72,9 @@ class LayerFiles:
     def finish(self) -> Matrix:
         """The whole layer, when no block is missing."""
         self.rows.finish()
+        for path in (*self.rows.files, self.place / JOURNAL):
+            if path.exists():
+                write_sidecar(path)
         flush_to_disk(self.place)
         layer = self.rows.matrix()
         assert layer is not None  # noqa: S101  (that is what finishing means)

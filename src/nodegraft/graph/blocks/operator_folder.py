@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from nodegraft.base.errors import CheckpointError
 from nodegraft.base.files.folder import WriteOnceFolder
+from nodegraft.base.files.sidecar import write_sidecar
 from nodegraft.base.hashing import content_hash
 from nodegraft.graph.algebra.adjacency import Adjacency
 from nodegraft.graph.algebra.matrix import Matrix, is_sparse
-from nodegraft.graph.blocks.dense_rows import DenseRows
+from nodegraft.graph.blocks.dense_rows import DenseRows, damaged_layer, mapped_layer
 from nodegraft.graph.blocks.layer_files import LayerFiles
 from nodegraft.graph.blocks.row_map import RowNetwork
 from nodegraft.graph.blocks.sparse_rows import SparseRows
@@ -100,7 +101,10 @@ class OperatorFolder:
                 roots[some[0] : some[-1] + 1] = adjacency.inverse_roots(some)
             roots.flush()
             draft.replace(path)
-        mapped: NDArray[np.float32] = np.load(path, mmap_mode="r")
+            write_sidecar(path)
+        mapped: NDArray[np.float32] = mapped_layer(path)
+        if mapped.shape != (adjacency.num_nodes,) or mapped.dtype != np.float32:
+            raise damaged_layer(path, "its type or shape has changed")
         return mapped
 
     def agreed(self, bounds: list[int]) -> tuple[int, ...]:
@@ -110,7 +114,8 @@ class OperatorFolder:
             bounds: Where they begin if nobody wrote before.
         """
         folder = WriteOnceFolder(self.place)
-        folder.write(LAYOUT, json.dumps({"bounds": bounds}).encode())
+        if folder.write(LAYOUT, json.dumps({"bounds": bounds}).encode()):
+            write_sidecar(self.place / LAYOUT)
         try:
             agreed = tuple(json.loads(folder.read(LAYOUT))["bounds"])
         except (ValueError, KeyError, TypeError) as error:

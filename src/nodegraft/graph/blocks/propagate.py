@@ -7,6 +7,7 @@ import numpy as np
 
 from nodegraft.base.errors import ParameterError
 from nodegraft.base.events import SILENT, Listener
+from nodegraft.graph.algebra.bounds import check_matrix
 from nodegraft.graph.algebra.matrix import Matrix, is_sparse
 from nodegraft.graph.algebra.row_blocks import block_bounds
 from nodegraft.graph.algebra.stacked import in_one_piece
@@ -68,6 +69,7 @@ def propagate(
         target = kept.files(power, bounds)
         work = LayerWork(adjacency, roots, layer, target, before=before)
         layer, made = fill(work, executor, listener, f"hop {power}")
+        check_matrix(layer)
         done += made
         before = target
     return Propagation(kept, tuple(done))
@@ -75,6 +77,7 @@ def propagate(
 
 def _wide(kept: OperatorFolder, features: Matrix, bounds: list[int]) -> Matrix:
     """The features in single precision; those in half precision are written out, once."""
+    check_matrix(features)
     if is_sparse(features) or features.dtype == np.float32:
         return features
     target = kept.files(0, bounds)

@@ -11,7 +11,9 @@ from numpy.lib.format import open_memmap
 from scipy.sparse import csr_array, load_npz, save_npz
 
 from nodegraft.base.files.flush import flush_to_disk
+from nodegraft.graph.algebra.bounds import mark_mapped
 from nodegraft.graph.algebra.matrix import Matrix, index_type
+from nodegraft.graph.blocks.dense_rows import damaged_layer, mapped_layer
 
 PARTS = ("data", "indices", "indptr")
 """The last one is written last."""
@@ -35,10 +37,18 @@ class SparseRows:
             return None
         # Its constructor would read arrays of 64-bit numbers, to see if they fit into 32.
         matrix = csr_array(self.shape, dtype=np.float32)
-        matrix.data, matrix.indices, matrix.indptr = (
-            np.load(self._file(part), mmap_mode="r") for part in PARTS
-        )
-        return matrix
+        data, indices, indptr = map(mapped_layer, self.files)
+        fits = data.shape == indices.shape and indptr.shape == (self.shape[0] + 1,)
+        plain = data.dtype == np.float32 and indices.dtype == indptr.dtype
+        if not (fits and plain and (indptr[0], indptr[-1]) == (0, indices.size)):
+            raise damaged_layer(self._file(PARTS[-1]), "its arrays do not fit each other")
+        matrix.data, matrix.indices, matrix.indptr = data, indices, indptr
+        return mark_mapped(matrix, f"{self.place} (derived data: delete it to have it recomputed)")
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The files of a layer that is complete."""
+        return tuple(map(self._file, PARTS))
 
     def is_begun(self) -> bool:
         """Whether there is a folder for the blocks."""

@@ -96,7 +96,8 @@ class WorkFiles:
     def open(self) -> LayerWork:
         """The work, on mapped arrays."""
         arrays = {name: file.open() for name, file in self.arrays.items()}
-        edges = Adjacency(arrays["indptr"], arrays["indices"], arrays.get("weights"))
+        parts = arrays["indptr"], arrays["indices"], arrays.get("weights")
+        edges = Adjacency(*parts, origin=str(self.arrays["indices"].path))
         source = self._source(arrays)
         return LayerWork(edges, arrays["roots"], source, self.target, then=self.then)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from nodegraft.base.errors import CheckpointError
-from nodegraft.base.files.array_file import SUFFIX, StoredArray, map_array
+from nodegraft.base.files.array_file import SUFFIX, StoredArray, map_checked
 from nodegraft.base.files.bundle import Arrays
 from nodegraft.base.files.flush import flush_to_disk
 
@@ -113,9 +113,9 @@ class Manifest:
         return {name: folder / f"{name}{SUFFIX}" for name in self.arrays}
 
     def mapped(self, files: Mapping[str, Path]) -> Arrays:
-        """All arrays, mapped; none is read.
+        """All arrays, mapped; small ones are compared with their hashes, once per process.
 
         Args:
             files: The file of each.
         """
-        return {name: map_array(files[name], one) for name, one in self.arrays.items()}
+        return {name: map_checked(files[name], one) for name, one in self.arrays.items()}

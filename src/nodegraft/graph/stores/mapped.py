@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from nodegraft.base.errors import CheckpointError, DataError
-from nodegraft.base.files.array_file import StoredArray, is_unchanged, map_array
+from nodegraft.base.errors import CheckpointError, DamagedFileError, DataError
+from nodegraft.base.files.array_file import StoredArray, map_array, require_unchanged
 from nodegraft.base.files.bundle import Arrays, under
 from nodegraft.base.hashing import content_hash
 from nodegraft.graph.algebra.adjacency import Adjacency
+from nodegraft.graph.algebra.bounds import mark_mapped
 from nodegraft.graph.algebra.matrix import Matrix, is_sparse
 from nodegraft.graph.algebra.stacked import Stored as StoredRows
 from nodegraft.graph.algebra.stacked import parts_of
@@ -85,7 +86,7 @@ class MappedStore(EdgesByKind):
         """
         files = manifest.files_in(folder) if files is None else files
         try:
-            arrays = _Checked(manifest, manifest.mapped(files))
+            arrays = _Checked(manifest, manifest.mapped(files), files)
             places = [str(place) for place in range(len(manifest.relations))]
             edges = {
                 name: arrays.edges(place)
@@ -100,10 +101,7 @@ class MappedStore(EdgesByKind):
     def verify(self) -> None:
         """Read everything and refuse what is not as it was written, or is no graph."""
         for name, one in self._stored.items():
-            if not is_unchanged(map_array(self.files[name], one), one):
-                raise CheckpointError(
-                    f"{self.files[name]} is damaged: it is not as it was written."
-                )
+            require_unchanged(self.files[name], map_array(self.files[name], one), one)
         try:
             for edges in (self.merged, *self.edges.values()):
                 edges.check()
@@ -144,8 +142,13 @@ class MappedStore(EdgesByKind):
 class _Checked:
     """Arrays whose types and shapes fit each other, or a ``ValueError``."""
 
-    def __init__(self, manifest: Manifest, arrays: Arrays) -> None:
+    def __init__(self, manifest: Manifest, arrays: Arrays, files: Mapping[str, Path]) -> None:
         self._nodes, self._columns, self._arrays = manifest.nodes, manifest.features, arrays
+        self._files = files
+
+    def _origin(self, *names: str) -> str:
+        """The files of some arrays, for messages."""
+        return " or ".join(f"{self._files[name]} ({name})" for name in names)
 
     def _get(self, name: str, dtypes: tuple[str, ...], *shape: int) -> NDArray[Any]:
         array = self._arrays[name]
@@ -157,6 +160,10 @@ class _Checked:
         """Row ends and columns of a CSR matrix, of one type."""
         ends = self._get(f"{name}.indptr", _INDEX, self._nodes + 1)
         joined = self._arrays[f"{name}.indices"]
+        if (ends[0], ends[-1]) != (0, joined.size):
+            raise DamagedFileError(
+                self._origin(f"{name}.indptr"), "its first or last offset does not fit the entries"
+            )
         return ends, self._get(f"{name}.indices", (ends.dtype.str,), joined.size)
 
     def keys(self) -> MappedKeys:
@@ -166,14 +173,18 @@ class _Checked:
             letters = self._arrays["keys.letters"]
             if letters.size < WORD or letters.size % WORD:
                 raise ValueError("nothing follows the last key")
-            stored = PackedTexts(
-                self._get("keys.letters", ("|u1",), letters.size),
-                self._get("keys.bounds", ("<i8",), self._nodes + 1),
-            )
+            bounds = self._get("keys.bounds", ("<i8",), self._nodes + 1)
+            files = self._origin("keys.bounds", "keys.letters")
+            if bounds[0] != 0 or not letters.size - 2 * WORD < bounds[-1] <= letters.size - WORD:
+                raise DamagedFileError(files, "the first or last offset does not fit the letters")
+            letters = self._get("keys.letters", ("|u1",), letters.size)
+            stored = PackedTexts(letters, bounds, files)
             order = self._get("keys.order", _INDEX, self._nodes)
         else:
             stored = self._get("keys.integers", ("<i8",), self._nodes)
-        return MappedKeys(stored, self._get("keys.hashes", ("<u8",), self._nodes), rows, order)
+        names = [name for name in ("keys.rows", "keys.order") if name in self._arrays]
+        hashes = self._get("keys.hashes", ("<u8",), self._nodes)
+        return MappedKeys(stored, hashes, rows, order, self._origin(*names))
 
     def features(self) -> Matrix:
         if "features.dense" in self._arrays:
@@ -183,7 +194,7 @@ class _Checked:
         # Its constructor would read arrays of 64-bit numbers, to see if they fit into 32.
         matrix = csr_array((self._nodes, self._columns), dtype=np.float32)
         matrix.data, matrix.indices, matrix.indptr = numbers, columns, ends
-        return matrix
+        return mark_mapped(matrix, self._origin("features.indptr", "features.indices"))
 
     def edges(self, place: str) -> Adjacency:
         name = f"edges.{place}"
@@ -194,4 +205,5 @@ class _Checked:
             part: self._get(f"{name}.{part}", (kind,), joined.size) if part in own else None
             for part, kind in kinds.items()
         }
-        return Adjacency(ends, joined, **more)
+        files = self._origin(f"{name}.indptr", f"{name}.indices")
+        return Adjacency(ends, joined, **more, origin=files)

@@ -1,0 +1,85 @@
+"""Is the database of a store whole? Its form, its rows, and how rows fit each other."""
+
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from sqlalchemy import Connection, inspect, select, text
+from sqlalchemy.exc import SQLAlchemyError
+
+from nodegraft.base.errors import StoreError
+from nodegraft.store.journal import Journal, metadata, promotions_in, pruned_in, versions_in
+from nodegraft.store.row_digests import wrong_tables
+from nodegraft.store.rows import Promotion, Version
+
+
+@dataclass(frozen=True)
+class DatabaseCheck:
+    """What was found."""
+
+    problem: str = ""
+    """What is wrong; empty if nothing is."""
+
+    is_sound: bool = True
+    """Whether it can still be written to: rows may be wrong, but the file has its form."""
+
+    versions: Sequence[Version] = ()
+    """All versions, if they can be read."""
+
+    pruned: frozenset[int] = field(default_factory=frozenset)
+    """Versions without objects."""
+
+
+def check_database(journal: Journal) -> DatabaseCheck:
+    """Read all rows and compare them with their checksums.
+
+    Args:
+        journal: The database.
+    """
+    try:
+        with journal.engine.connect() as connection:
+            broken = _form(connection)
+            if broken:
+                return DatabaseCheck(broken, is_sound=False)
+            problem = _rows_problem(connection)
+            versions, pruned = versions_in(connection), frozenset(pruned_in(connection))
+            problem = problem or _journal_problem(versions, promotions_in(connection))
+            return DatabaseCheck(problem, versions=versions, pruned=pruned)
+    except SQLAlchemyError as error:
+        if journal.engine.dialect.name != "sqlite":
+            raise
+        return DatabaseCheck(f"it cannot be read ({_reason(error)})", is_sound=False)
+    except (sqlite3.Error, StoreError, ValueError, TypeError, KeyError, AttributeError) as error:
+        return DatabaseCheck(f"rows cannot be read ({error})", is_sound=False)
+
+
+def _form(connection: Connection) -> str:
+    """What SQLite says of its own file."""
+    if connection.dialect.name != "sqlite":
+        return ""
+    found = [str(row[0]) for row in connection.execute(text("PRAGMA integrity_check"))]
+    return "" if found == ["ok"] else f"SQLite's integrity check says: {found[0]}"
+
+
+def _rows_problem(connection: Connection) -> str:
+    for table in metadata.sorted_tables:
+        if inspect(connection).has_table(table.name):
+            connection.execute(select(table)).fetchall()
+    if connection.dialect.name != "sqlite":
+        return ""
+    wrong = wrong_tables(connection)
+    return f"rows of {', '.join(wrong)} are not as they were written" if wrong else ""
+
+
+def _journal_problem(versions: Sequence[Version], promotions: Sequence[Promotion]) -> str:
+    for rows, what in ((versions, "versions"), (promotions, "promotions")):
+        if [row.number for row in rows] != list(range(1, len(rows) + 1)):
+            return f"a row of {what} is missing"
+    known = {version.number for version in versions}
+    if any(move.version not in known for move in promotions):
+        return "a promotion names a version that does not exist"
+    return ""
+
+
+def _reason(error: SQLAlchemyError) -> str:
+    return str(getattr(error, "orig", None) or error).splitlines()[0]

@@ -1,0 +1,146 @@
+"""Checksums of the rows in a store's SQLite file, brought up to date by every commit.
+
+SQLite checks the form of its file, not what rows say: a flipped bit in a note or in the name of an
+object would pass. So the hash of each table's rows is kept among the settings. PostgreSQL has data
+checksums of its own (``initdb --data-checksums``), so its tables have none of these.
+"""
+
+import hashlib
+import json
+import re
+import sqlite3
+from typing import Any
+
+from nodegraft.base.extras import extra
+
+with extra("store", package="sqlalchemy", purpose="A store"):
+    from sqlalchemy import Connection, Engine, event
+
+APPENDED = ("versions", "promotions", "audit")
+"""Tables to which rows are added: their hash is extended by what came."""
+
+COVERED = (*APPENDED, "settings", "tokens")
+"""All tables whose rows are covered."""
+
+PREFIX = "digest:"
+"""How the names of the settings begin that hold the hashes."""
+
+LOCK_ONLY = "DELETE FROM versions WHERE number < 0"
+"""Deletes nothing: it makes a transaction the one writer."""
+
+_WRITE = re.compile(r'\s*(INSERT(?: OR \w+)? INTO|UPDATE|DELETE FROM)\s+"?(\w+)', re.IGNORECASE)
+_CHANGES, _BROKEN = "nodegraft changes", "nodegraft broken"
+
+
+def keep_digests(engine: Engine) -> None:
+    """Bring the hashes of changed tables up to date in every transaction of an engine.
+
+    Args:
+        engine: An SQLite database.
+    """
+    event.listen(engine, "begin", _begin)
+    event.listen(engine, "before_cursor_execute", _note_write)
+    event.listen(engine, "commit", _write_changed)
+
+
+def write_digests(connection: Connection) -> None:
+    """Write the hashes of all tables, whatever they were; for tables that were just migrated.
+
+    Args:
+        connection: An SQLite database, in a transaction.
+    """
+    database = _driver(connection)
+    for table in _tables(database):
+        _write(database, table, _digest(database, table))
+
+
+def wrong_tables(connection: Connection) -> list[str]:
+    """Return the tables whose rows are not as they were written.
+
+    Args:
+        connection: An SQLite database.
+    """
+    database = _driver(connection)
+    return [table for table in _tables(database) if not _is_whole(database, table)]
+
+
+def _begin(connection: Connection) -> None:
+    connection.info[_CHANGES], connection.info[_BROKEN] = {}, set()
+
+
+def _note_write(connection: Connection, _: Any, statement: str, *__: Any) -> None:
+    found = _WRITE.match(statement)
+    if found is None or statement.strip() == LOCK_ONLY or found[2] not in COVERED:
+        return
+    table, is_added = found[2], found[1].upper().startswith("INSERT")
+    changes: dict[str, bool] = connection.info.setdefault(_CHANGES, {})
+    extends = is_added and table in APPENDED
+    if changes.get(table, True) and not extends:
+        # A new hash of all rows must not cover up a row that was damaged before.
+        database = _driver(connection)
+        if table not in changes and _has_settings(database) and not _is_whole(database, table):
+            connection.info.setdefault(_BROKEN, set()).add(table)
+    changes[table] = changes.get(table, True) and extends
+
+
+def _write_changed(connection: Connection) -> None:
+    changes: dict[str, bool] = connection.info.pop(_CHANGES, {})
+    broken: set[str] = connection.info.pop(_BROKEN, set())
+    database = _driver(connection)
+    if not changes or not _has_settings(database):
+        return
+    for table, extends in changes.items():
+        if table in broken:
+            continue
+        before = _read(database, table) if extends else None
+        _write(database, table, _digest(database, table, before))
+
+
+def _is_whole(database: sqlite3.Connection, table: str) -> bool:
+    written = _read(database, table)
+    return written is not None and written == _digest(database, table)
+
+
+def _digest(
+    database: sqlite3.Connection, table: str, before: dict[str, Any] | None = None
+) -> dict[str, Any]:
+    """The hash of each row with that of the rows before it, from some row on."""
+    last, digest = (0, "") if before is None else (before["last"], before["digest"])
+    given: tuple[Any, ...] = (last,) if table in APPENDED else (f"{PREFIX}%",)
+    chosen = "number > ? ORDER BY number" if table in APPENDED else "name NOT LIKE ? ORDER BY name"
+    # Both parts are constants of this file.
+    for row in database.execute(f"SELECT * FROM {table} WHERE {chosen}", given):  # noqa: S608
+        content = json.dumps([digest, *row], default=repr).encode()
+        digest = hashlib.sha256(content).hexdigest()
+        last = row[0] if table in APPENDED else 0
+    return {"last": last, "digest": digest}
+
+
+def _read(database: sqlite3.Connection, table: str) -> dict[str, Any] | None:
+    query = "SELECT value FROM settings WHERE name = ?"
+    found = database.execute(query, (PREFIX + table,)).fetchone()
+    try:
+        return None if found is None else {**json.loads(found[0])}
+    except (ValueError, TypeError):
+        return None
+
+
+def _write(database: sqlite3.Connection, table: str, digest: dict[str, Any]) -> None:
+    name, value = PREFIX + table, json.dumps(digest)
+    database.execute("INSERT OR REPLACE INTO settings (name, value) VALUES (?, ?)", (name, value))
+
+
+def _tables(database: sqlite3.Connection) -> list[str]:
+    listed = database.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+    return [table for table in COVERED if (table,) in listed]
+
+
+def _has_settings(database: sqlite3.Connection) -> bool:
+    return "settings" in _tables(database)
+
+
+def _driver(connection: Connection) -> sqlite3.Connection:
+    # Not through SQLAlchemy: what is done here is no write that has to be noted.
+    found = connection.connection.dbapi_connection
+    assert isinstance(found, sqlite3.Connection)  # noqa: S101  (only SQLite has these)
+    return found
