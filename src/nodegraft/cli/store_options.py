@@ -13,6 +13,7 @@ from nodegraft.base.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
     from nodegraft.graph.graph import Graph
+    from nodegraft.graph.keyed_labels import KeyedLabels
     from nodegraft.graph.keys import Key
     from nodegraft.store.store import Store
 
@@ -33,7 +34,9 @@ Nodes = Annotated[
 LabelTable = Annotated[
     Path | None, typer.Option("--labels", help="A table of node keys and class names instead.")
 ]
-KeyColumn = Annotated[str, typer.Option(help="The column of node keys in the table.")]
+KeyColumn = Annotated[
+    str, typer.Option("--key", "--label-key", help="The column of node keys in the table.")
+]
 LabelColumn = Annotated[str, typer.Option(help="The column of class names in the table.")]
 Repair = Annotated[bool, typer.Option(help="Leave out what does not fit instead of refusing it.")]
 VersionNumber = Annotated[
@@ -84,9 +87,10 @@ def key_from(text: str, graph: "Graph") -> "Key":
         graph: The graph that it names a node of.
     """
     from nodegraft.base.errors import UnknownNodeError
+    from nodegraft.graph.keys import integer_key
 
     if not graph.has_text_keys:
-        return whole_number(text)
+        return integer_key(text)
     try:
         graph.rows_of([text])
     except UnknownNodeError as error:
@@ -96,18 +100,6 @@ def key_from(text: str, graph: "Graph") -> "Key":
         hint = f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
         raise DataError(f"There is no node {text!r} in this graph.{hint}") from error
     return text
-
-
-def whole_number(text: str) -> int:
-    """The key of a node in a graph whose keys are integers.
-
-    Args:
-        text: What was given.
-    """
-    try:
-        return int(text)
-    except ValueError:
-        raise DataError(f"The keys of this graph are integers, and {text!r} is none.") from None
 
 
 def labels_from(
@@ -152,7 +144,18 @@ def labels_in(table: Path, graph: "Graph", key: str, label: str) -> "dict[str, l
     """
     from nodegraft.tables.labels import read_labels
 
-    found = read_labels(table, graph, key=key, label=label)
+    found = read_labels(table, graph, key=key, label=label, convert_keys=True)
+    return listed_labels(found, table, label)
+
+
+def listed_labels(found: "KeyedLabels", table: Path, label: str) -> "dict[str, list[Key]]":
+    """Return class name -> keys, or refuse a table without any label.
+
+    Args:
+        found: The labels of a table.
+        table: Its file.
+        label: The column of class names in it.
+    """
     if not found:
         raise DataError(f"{table} has no label: its column {label!r} is empty.")
     return {name: keys.tolist() for name, keys in found.items()}

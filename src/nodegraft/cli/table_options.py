@@ -1,8 +1,17 @@
 """Options that say how tables of nodes and edges are read."""
 
-from typing import Annotated
+from enum import StrEnum
+from typing import Annotated, Any
 
 import typer
+
+
+class KeyTypes(StrEnum):
+    """Types that node keys can have."""
+
+    TEXT = "text"
+    INTEGER = "integer"
+
 
 TextColumns = Annotated[list[str] | None, typer.Option(help="A column of text.")]
 NumberColumns = Annotated[list[str] | None, typer.Option(help="A column of numbers.")]
@@ -10,8 +19,22 @@ CategoryColumns = Annotated[
     list[str] | None, typer.Option(help="A column with few different values.")
 ]
 MinDocuments = Annotated[int, typer.Option(help="Leave out words that fewer texts than this have.")]
-SourceColumn = Annotated[str, typer.Option(help="The column of an edge's one end.")]
-TargetColumn = Annotated[str, typer.Option(help="The column of its other end.")]
+SourceColumn = Annotated[
+    str,
+    typer.Option("--source", "--source-key", help="Column with the key of an edge's source node."),
+]
+TargetColumn = Annotated[
+    str,
+    typer.Option("--target", "--target-key", help="Column with the key of an edge's target node."),
+]
+KeyTypeChoice = Annotated[
+    KeyTypes | None,
+    typer.Option(
+        "--key-type",
+        help="Type of all node keys; by default that of the tables: keys in CSV files are integers "
+        "only if all are, without leading zeros.",
+    ),
+]
 TypeColumn = Annotated[
     str | None, typer.Option("--type", help="The column that says of which kind an edge is.")
 ]
@@ -19,3 +42,12 @@ WeightColumn = Annotated[
     str | None, typer.Option("--weight", help="The column that says how much an edge counts.")
 ]
 Directed = Annotated[bool, typer.Option(help="It matters which end is the source.")]
+
+
+def key_type_of(chosen: KeyTypes | None) -> Any:
+    """Return the Python argument that an option stands for.
+
+    Args:
+        chosen: The value of ``--key-type``.
+    """
+    return None if chosen is None else chosen.value

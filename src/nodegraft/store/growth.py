@@ -100,6 +100,8 @@ def synced(
         folder: Does not exist yet: where the graph is built, if the one before lies on disk.
     """
     given: dict[str, Any] = {"recipe": state.graph.recipe, "repair": repair, **options}
+    # Stores of an older nodegraft do not record the type.
+    given["key_type"] = state.graph.node_keys.key_type
     if isinstance(state.graph._store, MappedStore):
         tables = build_graph(nodes, edges, folder, **given)
     else:

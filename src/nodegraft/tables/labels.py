@@ -40,7 +40,14 @@ def keys_by_class(labels: Labels) -> Mapping[str, Iterable[Key]]:
     return _grouped(node_keys(table, KEY) if len(table) else key_array([]), table.texts(LABEL))
 
 
-def read_labels(labels: Source, graph: Graph, *, key: str = KEY, label: str = LABEL) -> KeyedLabels:
+def read_labels(
+    labels: Source,
+    graph: Graph,
+    *,
+    key: str = KEY,
+    label: str = LABEL,
+    convert_keys: bool = False,
+) -> KeyedLabels:
     """Labels from a table of node keys and class names; rows without a name are skipped.
 
     Args:
@@ -48,11 +55,28 @@ def read_labels(labels: Source, graph: Graph, *, key: str = KEY, label: str = LA
         graph: The graph whose nodes it names; nodes it does not have are refused.
         key: The column of node keys.
         label: The column of class names; numbers are read as text.
+        convert_keys: Whether a column of keys that has another type than the graph's keys is
+            converted (7 becomes ``"7"``); it is refused otherwise. Keys of a CSV file have no type
+            and are always read in that of the graph's.
     """
-    texts = (label, key) if graph.has_text_keys else (label,)
-    table = _named(read_source(labels, "labels", texts), label)
-    by_class = _grouped(keys_like(graph.node_keys, table, key), table.texts(label))
-    # Whatever does not fit is told here, with the names of the nodes.
+    table = read_source(labels, "labels", (label, key))
+    if convert_keys or not table.typed:
+        table = table.with_keys([key], graph.node_keys.key_type)
+    return labels_in(table, graph, key, label)
+
+
+def labels_in(table: SourceTable, graph: Graph, key: str, label: str) -> KeyedLabels:
+    """Like :func:`read_labels`, from a table whose keys have the type of the graph's.
+
+    Args:
+        table: The table of labels.
+        graph: The graph whose nodes it names.
+        key: The column of node keys.
+        label: The column of class names.
+    """
+    named = _named(table, label)
+    by_class = _grouped(keys_like(graph.node_keys, named, key), named.texts(label))
+    # Whatever does not fit is refused here, with the keys of the nodes.
     NodeLabels.by_key(graph, by_class)
     return KeyedLabels({name: key_array(by_class[name]) for name in sorted(by_class)})
 

@@ -10,6 +10,7 @@ from nodegraft.cli.store_options import Repair
 from nodegraft.cli.table_options import (
     CategoryColumns,
     Directed,
+    KeyTypeChoice,
     MinDocuments,
     NumberColumns,
     SourceColumn,
@@ -17,6 +18,7 @@ from nodegraft.cli.table_options import (
     TextColumns,
     TypeColumn,
     WeightColumn,
+    key_type_of,
 )
 
 MEGABYTE = 1_000_000
@@ -36,6 +38,7 @@ def build(
     categories: CategoryColumns = None,
     min_documents: MinDocuments = 3,
     key: Annotated[str, typer.Option(help="The column of node keys.")] = "key",
+    key_type: KeyTypeChoice = None,
     source: SourceColumn = "source",
     target: TargetColumn = "target",
     edge_type: TypeColumn = None,
@@ -60,6 +63,7 @@ def build(
             edges,
             out,
             key=key,
+            key_type=key_type_of(key_type),
             source=source,
             target=target,
             edge_type=edge_type,

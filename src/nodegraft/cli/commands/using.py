@@ -3,7 +3,7 @@
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -20,10 +20,12 @@ from nodegraft.cli.store_options import (
     key_from,
     keys_from,
     labels_in,
+    listed_labels,
 )
 from nodegraft.cli.table_options import (
     CategoryColumns,
     Directed,
+    KeyTypeChoice,
     MinDocuments,
     NumberColumns,
     SourceColumn,
@@ -31,11 +33,13 @@ from nodegraft.cli.table_options import (
     TextColumns,
     TypeColumn,
     WeightColumn,
+    key_type_of,
 )
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from nodegraft.graph.keyed_labels import KeyedLabels
     from nodegraft.tables.read import Tables
 
 
@@ -56,6 +60,11 @@ def init(
     categories: CategoryColumns = None,
     min_documents: MinDocuments = 3,
     key: Annotated[str, typer.Option(help="The column of node keys, in nodes and labels.")] = "key",
+    key_type: KeyTypeChoice = None,
+    label_key: Annotated[
+        str | None,
+        typer.Option(help="The column of node keys in labels, where it differs from --key."),
+    ] = None,
     label: Annotated[str, typer.Option(help="The column of class names.")] = "label",
     source: SourceColumn = "source",
     target: TargetColumn = "target",
@@ -105,8 +114,10 @@ def init(
             "features": features or (),
             "categories": categories or (),
         }
+        wanted = key_type_of(key_type)
         if graph is not None:
-            tables = _built(graph, nodes, edges, repair, *chosen.values())
+            tables = _built(graph, nodes, edges, repair, wanted, *chosen.values())
+            known = labels_in(labels, tables.graph, label_key or key, label)
         elif nodes is None:
             raise ParameterError(
                 "Give a table of nodes (--nodes nodes.parquet), or a graph that `nodegraft build` "
@@ -114,8 +125,10 @@ def init(
             )
         else:
             chosen |= {"min_documents": min_documents, "repair": repair}
-            tables = read_tables(nodes, edges, **columns, **chosen)
-        known = labels_in(labels, tables.graph, key, label)
+            chosen |= {"label": label, "label_key": label_key, "key_type": wanted}
+            tables = read_tables(nodes, edges, labels, **columns, **chosen)
+            known = listed_labels(cast("KeyedLabels", tables.labels), labels, label)
+        columns["key_type"] = tables.graph.node_keys.key_type
         store = Store.init(
             place,
             tables.graph,
@@ -147,8 +160,8 @@ def _built(folder: Path, *given: object) -> "Tables":
     if any(given):
         raise ParameterError(
             "A graph that is built has its nodes, edges and features: leave --nodes, --edges, "
-            "--text, --features, --categories and --repair out. --key, --source, --target, --type, "
-            "--weight and --directed say how tables are read that come later."
+            "--text, --features, --categories, --key-type and --repair out. --key, --source, "
+            "--target, --type, --weight and --directed say how later tables are read."
         )
     from nodegraft.tables.data_report import DataReport
     from nodegraft.tables.read import Tables
