@@ -110,3 +110,27 @@ def test_a_row_that_is_no_integer_is_named(tmp_path: Path) -> None:
     assert "Row 1 of" in message
     assert "has '01' in column 'id'" in message
     assert "--key-type text" in message
+
+
+def test_another_spelling_of_a_class_needs_force_name(tmp_path: Path) -> None:
+    store, files = made(tmp_path, int)
+    call("grow", store, "--nodes", files["more"])
+    named = ("add", store, "--class", "A", "--nodes", "25", "--override", "test")
+    assert "'A' differs from 'a' only by case" in call(*named, code=2)
+    body: dict[str, Any] = {"classes": {"A": [25]}, "override": "test"}
+    with asked(store) as client:
+        refused = client.post("/v1/classes:preview", json=body)
+        assert (refused.status_code, refused.json()["error"]["code"]) == (409, "class_name")
+        body["force_name"] = True
+        assert client.post("/v1/classes:preview", json=body).status_code == 200
+        for name in ("x" * 201, "a\0b", " x"):
+            answer = client.post("/v1/classes", json={"classes": {name: [25]}})
+            assert answer.status_code in (409, 422), name
+            assert answer.json()["error"]["code"] in ("class_name", "parameter")
+        answer = client.post("/v1/classes", json={"classes": {"c": [25]}, "note": "a\0b"})
+        assert (answer.status_code, answer.json()["error"]["code"]) == (422, "parameter")
+    call(*named, "--force-name")
+    call("rename", store, "A", "c")
+    assert "--force-name" in call("rename", store, "c", "B", code=2)
+    call("rename", store, "c", "B", "--force-name")
+    call("undo", store, "3")

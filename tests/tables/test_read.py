@@ -8,7 +8,7 @@ import pyarrow.csv
 import pyarrow.parquet
 import pytest
 
-from nodegraft.base.errors import ClassNameError, DataError, ParameterError, UnknownNodeError
+from nodegraft.base.errors import DataError, ParameterError
 from nodegraft.graph.algebra.entries import OUT
 from nodegraft.graph.graph import Graph
 from nodegraft.tables.features.recipe import FeatureRecipe
@@ -581,14 +581,14 @@ def test_integer_labels_become_names(write: Write) -> None:
 @pytest.mark.parametrize(
     ("columns", "error", "message"),
     [
-        ({"key": ["z", "a"], "label": ["x", "x"]}, UnknownNodeError, "1 of 2 nodes .*: 'z'"),
-        ({"key": [None, "a"], "label": ["x", "x"]}, UnknownNodeError, "1 of 2 nodes .*: None"),
+        ({"key": ["z", "a"], "label": ["x", "x"]}, DataError, "not in the table .*row 1: z"),
+        ({"key": [None, "a"], "label": ["x", "x"]}, DataError, "not in the table .*row 1: None"),
         (
             {"key": ["a", "a"], "label": ["x", "y"]},
-            ClassNameError,
-            "Node 'a' is listed under 'x' and 'y'",
+            DataError,
+            r"nodes with another class, column 'key' of labels\.\w+ \(for example row 2: a\)",
         ),
-        ({"key": ["a"], "label": [" "]}, ClassNameError, "text that is not empty"),
+        ({"key": ["a"], "label": [" "]}, DataError, "name is only blanks, column 'label' of"),
         ({"key": ["a"], "class": ["x"]}, DataError, "has no column 'label'"),
     ],
 )

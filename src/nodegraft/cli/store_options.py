@@ -38,6 +38,13 @@ KeyColumn = Annotated[
     str, typer.Option("--key", "--label-key", help="The column of node keys in the table.")
 ]
 LabelColumn = Annotated[str, typer.Option(help="The column of class names in the table.")]
+ForceName = Annotated[
+    bool,
+    typer.Option(
+        "--force-name",
+        help="Accept a name that differs only by case or blanks from that of another class.",
+    ),
+]
 Repair = Annotated[bool, typer.Option(help="Leave out what does not fit instead of refusing it.")]
 VersionNumber = Annotated[
     int | None, typer.Argument(metavar="[VERSION]", help="Which one; the newest by default.")
@@ -109,6 +116,7 @@ def labels_from(
     table: Path | None,
     key: str = "key",
     label: str = "label",
+    repair: bool = False,
 ) -> "dict[str, list[Key]]":
     """Class name -> keys, from ``--class`` and ``--nodes`` or from a table.
 
@@ -119,12 +127,13 @@ def labels_from(
         table: Or a table of them.
         key: The column of node keys in it.
         label: The column of class names in it.
+        repair: Whether to leave out what does not fit in the table.
     """
     graph = store.graph()
     if table is not None:
         if name or nodes:
             raise ParameterError("Give a class with --class and --nodes, or a table, not both.")
-        return labels_in(table, graph, key, label)
+        return labels_in(table, graph, key, label, repair)
     if not (name and nodes):
         raise ParameterError(
             "Name a class and its nodes (--class e-bikes --nodes p17,p20), or give a table of "
@@ -133,7 +142,9 @@ def labels_from(
     return {name: keys_from(nodes, graph)}
 
 
-def labels_in(table: Path, graph: "Graph", key: str, label: str) -> "dict[str, list[Key]]":
+def labels_in(
+    table: Path, graph: "Graph", key: str, label: str, repair: bool
+) -> "dict[str, list[Key]]":
     """Class name -> keys, from a table that has one label at least.
 
     Args:
@@ -141,10 +152,11 @@ def labels_in(table: Path, graph: "Graph", key: str, label: str) -> "dict[str, l
         graph: The graph that it names nodes of.
         key: The column of node keys in it.
         label: The column of class names in it.
+        repair: Whether to leave out what does not fit.
     """
     from nodegraft.tables.labels import read_labels
 
-    found = read_labels(table, graph, key=key, label=label, convert_keys=True)
+    found = read_labels(table, graph, key=key, label=label, convert_keys=True, repair=repair)
     return listed_labels(found, table, label)
 
 

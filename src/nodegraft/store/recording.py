@@ -53,7 +53,7 @@ class StoreRecorder(StorePromoter):
             )
         measures = done.measures | measured(seen)
         if override:
-            measures["override"] = override
+            measures["override"] = writable(override)
         names = self._states.put_learned(after, parent.names)
         return self._added(parent, replace(done, measures=measures), names, by, note, answering)
 

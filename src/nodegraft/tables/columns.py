@@ -77,6 +77,25 @@ class SourceTable:
         """
         return int(place if self._rows is None else self._rows[place]) + 1
 
+    def examples(self, places: IntArray, values: Iterable[Any]) -> list[str]:
+        """Return some values with the numbers of their rows, for a report.
+
+        Args:
+            places: The places of the rows in this table.
+            values: What is shown of each.
+        """
+        shown = zip(places[:3].tolist(), values, strict=False)
+        return [f"row {self.row_number(place)}: {value}" for place, value in shown]
+
+    def where(self, *columns: str) -> str:
+        """Return the names of columns and of their table, for a report.
+
+        Args:
+            columns: Names of columns.
+        """
+        named = " and ".join(map(repr, columns))
+        return f"column{'s' if len(columns) > 1 else ''} {named} of {Path(self.place).name}"
+
     def with_column(self, name: str, column: Any) -> "SourceTable":
         """Return the table with one column replaced.
 

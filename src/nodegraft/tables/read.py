@@ -134,10 +134,13 @@ def read_tables(
     given = read_edges(edge_table, columns, keys)
     kinds = given.adjacencies(len(keys), directed)
     findings += [*encoded.findings, *given.findings, *edge_oddities(given, kinds)]
+    known = None
+    if label_table is not None:
+        known, found = labels_in(label_table, keys, owner, label)
+        findings += found
     graph = Graph.from_parts(keys, encoded.matrix, kinds, recipe)
     report = DataReport(len(keys), graph.num_edges, graph.num_features, tuple(findings))
     report.require_usable(repair)
-    known = None if label_table is None else labels_in(label_table, graph, owner, label)
     return Tables(graph, report, recipe.texts(table), known)
 
 

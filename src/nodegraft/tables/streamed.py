@@ -50,7 +50,7 @@ class StreamedTable(SourceTable):
             schema = pa.parquet.read_schema(files[0])
         super().__init__(self._converted(SourceTable(schema.empty_table(), place))._content, place)
         sizes = [self._sizes(file, schema) for file in files]
-        self._rows, self._bytes = (sum(size) for size in zip(*sizes, strict=True))
+        self._num_rows, self._bytes = (sum(size) for size in zip(*sizes, strict=True))
 
     def _sizes(self, file: Path, schema: Any) -> tuple[int, int]:
         """Rows and bytes, before compression."""
@@ -63,11 +63,11 @@ class StreamedTable(SourceTable):
 
     @property
     def _batch_rows(self) -> int:
-        row = _COPIES * self._bytes // max(self._rows, 1) + _NUMBERS
+        row = _COPIES * self._bytes // max(self._num_rows, 1) + _NUMBERS
         return int(min(max(self._memory // row, 64), _MOST_ROWS))
 
     def __len__(self) -> int:
-        return int(self._rows - self._dropped.size)
+        return int(self._num_rows - self._dropped.size)
 
     def without(self, rows: IntArray) -> "StreamedTable":
         """All but some rows.

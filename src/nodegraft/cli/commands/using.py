@@ -116,8 +116,8 @@ def init(
         }
         wanted = key_type_of(key_type)
         if graph is not None:
-            tables = _built(graph, nodes, edges, repair, wanted, *chosen.values())
-            known = labels_in(labels, tables.graph, label_key or key, label)
+            tables = _built(graph, nodes, edges, wanted, *chosen.values())
+            known = labels_in(labels, tables.graph, label_key or key, label, repair)
         elif nodes is None:
             raise ParameterError(
                 "Give a table of nodes (--nodes nodes.parquet), or a graph that `nodegraft build` "
@@ -160,7 +160,7 @@ def _built(folder: Path, *given: object) -> "Tables":
     if any(given):
         raise ParameterError(
             "A graph that is built has its nodes, edges and features: leave --nodes, --edges, "
-            "--text, --features, --categories, --key-type and --repair out. --key, --source, "
+            "--text, --features, --categories and --key-type out. --key, --source, "
             "--target, --type, --weight and --directed say how later tables are read."
         )
     from nodegraft.tables.data_report import DataReport
