@@ -133,4 +133,4 @@ def test_another_spelling_of_a_class_needs_force_name(tmp_path: Path) -> None:
     call("rename", store, "A", "c")
     assert "--force-name" in call("rename", store, "c", "B", code=2)
     call("rename", store, "c", "B", "--force-name")
-    call("undo", store, "3")
+    call("undo", store)

@@ -5,6 +5,8 @@ from typing import Annotated, Any
 
 import typer
 
+from nodegraft.base.errors import ParameterError
+
 
 class KeyTypes(StrEnum):
     """Types that node keys can have."""
@@ -15,6 +17,9 @@ class KeyTypes(StrEnum):
 
 TextColumns = Annotated[list[str] | None, typer.Option(help="A column of text.")]
 NumberColumns = Annotated[list[str] | None, typer.Option(help="A column of numbers.")]
+NoFeatures = Annotated[
+    bool, typer.Option("--no-features", help="Read no features: the edges say all there is.")
+]
 CategoryColumns = Annotated[
     list[str] | None, typer.Option(help="A column with few different values.")
 ]
@@ -51,3 +56,15 @@ def key_type_of(chosen: KeyTypes | None) -> Any:
         chosen: The value of ``--key-type``.
     """
     return None if chosen is None else chosen.value
+
+
+def number_columns(features: list[str] | None, no_features: bool) -> list[str] | None:
+    """Return the Python argument that two options stand for.
+
+    Args:
+        features: The values of ``--features``.
+        no_features: The value of ``--no-features``.
+    """
+    if features and no_features:
+        raise ParameterError("Give --features or --no-features, not both.")
+    return None if no_features else features or []

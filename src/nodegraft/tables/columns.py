@@ -146,20 +146,27 @@ class SourceTable:
         """
         return self.take(np.flatnonzero(kept.to_numpy(zero_copy_only=False)))
 
+    @property
+    def column_names(self) -> list[str]:
+        """The names of all columns."""
+        names: list[str] = self._content.column_names
+        return names
+
     def column(self, name: str) -> Any:
         """A column by name, or an error that lists the names there are.
 
         Args:
             name: The name of a column.
         """
-        names = self._content.column_names
+        names = self.column_names
         if name not in names:
             comma = len(names) == 1 and re.search(r"[;\t|]", names[0])
             hint = " Columns of a CSV file are separated by commas." if comma else ""
             raise DataError(
                 f"{self.place} has no column {name!r}; its columns are {', '.join(names)}.{hint} "
                 "Name the columns to use, for example key='id', features=['price', 'weight'] or "
-                "text='description'."
+                "text='description'; features=None (--no-features) for a graph known by its edges "
+                "alone."
             )
         if names.count(name) > 1:
             raise DataError(f"{self.place} has {names.count(name)} columns called {name!r}.")

@@ -69,7 +69,7 @@ def read_tables(
     label: str = LABEL,
     label_key: str | None = None,
     text: str | Iterable[str] = (),
-    features: str | Iterable[str] = (),
+    features: str | Iterable[str] | None = (),
     categories: str | Iterable[str] = (),
     min_documents: int = 3,
     stop_words: Literal["english"] | None = None,
@@ -99,7 +99,8 @@ def read_tables(
         label: The column of ``labels`` with class names.
         label_key: The column of ``labels`` with node keys; None where it is called as in ``nodes``.
         text: Columns of text, which become TF-IDF.
-        features: Columns of numbers or of lists of numbers.
+        features: Columns of numbers or of lists of numbers. None for a graph that is known by its
+            edges alone, as a table of keys only makes it.
         categories: Columns with few different values.
         min_documents: Words that occur in the text of fewer nodes are left out.
         stop_words: ``"english"`` leaves out the most common English words.
@@ -129,7 +130,7 @@ def read_tables(
     first, findings = _first_of_each(all_keys)
     table = table.take(first) if first.size < all_keys.size else table
     keys = NodeKeys(all_keys[first])
-    recipe = chosen.fitted(table)
+    recipe = chosen.fitted(table, key)
     encoded = recipe.encode(table, keys.values())
     given = read_edges(edge_table, columns, keys)
     kinds = given.adjacencies(len(keys), directed)

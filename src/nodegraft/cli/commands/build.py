@@ -12,6 +12,7 @@ from nodegraft.cli.table_options import (
     Directed,
     KeyTypeChoice,
     MinDocuments,
+    NoFeatures,
     NumberColumns,
     SourceColumn,
     TargetColumn,
@@ -19,6 +20,7 @@ from nodegraft.cli.table_options import (
     TypeColumn,
     WeightColumn,
     key_type_of,
+    number_columns,
 )
 
 MEGABYTE = 1_000_000
@@ -35,6 +37,7 @@ def build(
     out: Annotated[Path, typer.Option(help="A new folder for the graph.")],
     text: TextColumns = None,
     features: NumberColumns = None,
+    no_features: NoFeatures = False,
     categories: CategoryColumns = None,
     min_documents: MinDocuments = 3,
     key: Annotated[str, typer.Option(help="The column of node keys.")] = "key",
@@ -70,7 +73,7 @@ def build(
             edge_weight=edge_weight,
             directed=directed,
             text=text or (),
-            features=features or (),
+            features=number_columns(features, no_features),
             categories=categories or (),
             min_documents=min_documents,
             repair=repair,

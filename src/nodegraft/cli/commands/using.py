@@ -27,6 +27,7 @@ from nodegraft.cli.table_options import (
     Directed,
     KeyTypeChoice,
     MinDocuments,
+    NoFeatures,
     NumberColumns,
     SourceColumn,
     TargetColumn,
@@ -34,6 +35,7 @@ from nodegraft.cli.table_options import (
     TypeColumn,
     WeightColumn,
     key_type_of,
+    number_columns,
 )
 
 if TYPE_CHECKING:
@@ -57,6 +59,7 @@ def init(
     ] = None,
     text: TextColumns = None,
     features: NumberColumns = None,
+    no_features: NoFeatures = False,
     categories: CategoryColumns = None,
     min_documents: MinDocuments = 3,
     key: Annotated[str, typer.Option(help="The column of node keys, in nodes and labels.")] = "key",
@@ -111,7 +114,7 @@ def init(
         steps.say("reading tables")
         chosen: dict[str, Any] = {
             "text": text or (),
-            "features": features or (),
+            "features": number_columns(features, no_features),
             "categories": categories or (),
         }
         wanted = key_type_of(key_type)

@@ -34,7 +34,7 @@ def build_graph(
     edge_weight: str | None = None,
     directed: bool | Iterable[str] = False,
     text: str | Iterable[str] = (),
-    features: str | Iterable[str] = (),
+    features: str | Iterable[str] | None = (),
     categories: str | Iterable[str] = (),
     min_documents: int = 3,
     stop_words: Literal["english"] | None = None,

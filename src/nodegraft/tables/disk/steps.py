@@ -161,7 +161,9 @@ class BuildSteps:
         place = self._folder.place / RECIPE
         if not self._folder.finished("recipe"):
             shutil.rmtree(place, ignore_errors=True)
-            write_bundle(place, *self._request.chosen.fitted(self._table).state())
+            write_bundle(
+                place, *self._request.chosen.fitted(self._table, self._request.key).state()
+            )
             self._folder.finish("recipe", {}, {})
         return FeatureRecipe.from_state(*read_bundle(place))
 
