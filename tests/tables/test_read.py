@@ -8,7 +8,7 @@ import pyarrow.csv
 import pyarrow.parquet
 import pytest
 
-from nodegraft.base.errors import ClassNameError, DataError, ParameterError, UnknownNodeError
+from nodegraft.base.errors import DataError, ParameterError
 from nodegraft.graph.algebra.entries import OUT
 from nodegraft.graph.graph import Graph
 from nodegraft.tables.features.recipe import FeatureRecipe
@@ -489,8 +489,7 @@ def test_edges_may_be_none(write: Write) -> None:
     ("nodes", "edges", "options", "message"),
     [
         ({**NODES, "key": ["a", None, "c"]}, EDGES, {}, "no value missing; it holds string, 1"),
-        ({**NODES, "key": [1, None, 3]}, EDGES, {}, "no value missing; it holds int64, 1"),
-        ({**NODES, "key": [1.5, 2.5, 3.5]}, EDGES, {}, "text or integers .* holds double, 0"),
+        ({**NODES, "key": [1, None, 3]}, EDGES, {}, "no value missing; it holds .*, 1"),
         ({"key": pa.array([], pa.string())}, EDGES, {}, "The table of nodes is empty"),
         (NODES, EDGES, {"key": "id"}, "has no column 'id'; its columns are key, label, price"),
         (NODES, EDGES, {"source": "from"}, r"edges\.\w+ has no column 'from'; .* source, target"),
@@ -510,12 +509,8 @@ def test_tables_that_cannot_be_used_say_why(
 def test_keys_of_the_other_type_are_refused(
     parquet: Write, csv: Callable[[str, str], Path]
 ) -> None:
-    numbered = csv("nodes", "key,x\n1,1\n2,1\n")
-    mixed = csv("edges", "source,target\n1,2\n1,x\n")
-    with pytest.raises(
-        DataError, match=r"'target' of .* holds string, but .* keys .* are integers"
-    ):
-        read_tables(numbered, mixed, features=["x"], repair=True)
+    with pytest.raises(DataError, match=r"text or integers .* holds double, 0"):
+        read_tables(parquet("nodes", {**NODES, "key": [1.5, 2.5, 3.5]}), features="price")
     nodes = parquet("nodes", NODES)
     with pytest.raises(DataError, match=r"'source' of .* holds int64, but .* keys .* are text"):
         read_tables(nodes, parquet("edges", {"source": [1], "target": ["b"]}), features=["price"])
@@ -545,12 +540,12 @@ def test_letters_that_are_no_utf8_name_file_and_column(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"nodes\.csv .* 'words': .* convert the file to UTF-8"):
         read_graph(nodes, text="words")
     nodes.write_bytes("key,words\ncaf\xe9,a\n".encode("latin-1"))
-    with pytest.raises(DataError, match=r"'key' of .*nodes\.csv .* not UTF-8"):
+    with pytest.raises(DataError, match=r"nodes\.csv .* 'key': .* convert the file to UTF-8"):
         read_graph(nodes, text="words")
     column = pa.array([b"ok", b"caf\xe9"], pa.binary())
     raw = pa.Array.from_buffers(pa.string(), 2, column.buffers())
     pa.parquet.write_table(pa.table({"key": ["a", "b"], "words": raw}), tmp_path / "n.parquet")
-    with pytest.raises(DataError, match=r"'words' of .*n\.parquet .* not UTF-8, first in row 1"):
+    with pytest.raises(DataError, match=r"'words' of .*n\.parquet .* not UTF-8, first in row 2"):
         read_graph(tmp_path / "n.parquet", text="words", min_documents=1)
 
 
@@ -586,14 +581,14 @@ def test_integer_labels_become_names(write: Write) -> None:
 @pytest.mark.parametrize(
     ("columns", "error", "message"),
     [
-        ({"key": ["z", "a"], "label": ["x", "x"]}, UnknownNodeError, "1 of 2 nodes .*: 'z'"),
-        ({"key": [None, "a"], "label": ["x", "x"]}, UnknownNodeError, "1 of 2 nodes .*: None"),
+        ({"key": ["z", "a"], "label": ["x", "x"]}, DataError, "not in the table .*row 1: z"),
+        ({"key": [None, "a"], "label": ["x", "x"]}, DataError, "not in the table .*row 1: None"),
         (
             {"key": ["a", "a"], "label": ["x", "y"]},
-            ClassNameError,
-            "Node 'a' is listed under 'x' and 'y'",
+            DataError,
+            r"nodes with another class, column 'key' of labels\.\w+ \(for example row 2: a\)",
         ),
-        ({"key": ["a"], "label": [" "]}, ClassNameError, "text that is not empty"),
+        ({"key": ["a"], "label": [" "]}, DataError, "name is only blanks, column 'label' of"),
         ({"key": ["a"], "class": ["x"]}, DataError, "has no column 'label'"),
     ],
 )

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
+from numbers import Integral
 from pathlib import Path
 
 
@@ -167,14 +168,21 @@ class UnknownNodeError(NodegraftError):
     Args:
         missing: The keys that are not there.
         total: How many were asked for.
+        key_type: What the keys of the graph are: text or integer.
     """
 
-    def __init__(self, missing: Sequence[object], total: int) -> None:
+    def __init__(self, missing: Sequence[object], total: int, key_type: str = "") -> None:
         self.missing = tuple(missing)
         verb = "is" if len(missing) == 1 else "are"
+        wanted = {"text": str, "integer": Integral}.get(key_type, object)
+        other = next((key for key in missing if not isinstance(key, wanted)), None)
+        hint = "Node keys are the values of the key column, in the same type (text or integer)."
+        if other is not None:
+            kind = "integer" if isinstance(other, Integral) else "text"
+            types = f"The keys of this graph are of type {key_type}"
+            hint = f"{types}, and {other!r} is of type {kind}: the two never match."
         super().__init__(
-            f"{len(missing)} of {total} nodes {verb} not in this graph: {_shown(missing)}. "
-            "Node keys are the values of the key column, in the same type (text or integer)."
+            f"{len(missing)} of {total} nodes {verb} not in this graph: {_shown(missing)}. {hint}"
         )
 
 

@@ -13,6 +13,7 @@ from nodegraft.base.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
     from nodegraft.graph.graph import Graph
+    from nodegraft.graph.keyed_labels import KeyedLabels
     from nodegraft.graph.keys import Key
     from nodegraft.store.store import Store
 
@@ -33,8 +34,17 @@ Nodes = Annotated[
 LabelTable = Annotated[
     Path | None, typer.Option("--labels", help="A table of node keys and class names instead.")
 ]
-KeyColumn = Annotated[str, typer.Option(help="The column of node keys in the table.")]
+KeyColumn = Annotated[
+    str, typer.Option("--key", "--label-key", help="The column of node keys in the table.")
+]
 LabelColumn = Annotated[str, typer.Option(help="The column of class names in the table.")]
+ForceName = Annotated[
+    bool,
+    typer.Option(
+        "--force-name",
+        help="Accept a name that differs only by case or blanks from that of another class.",
+    ),
+]
 Repair = Annotated[bool, typer.Option(help="Leave out what does not fit instead of refusing it.")]
 VersionNumber = Annotated[
     int | None, typer.Argument(metavar="[VERSION]", help="Which one; the newest by default.")
@@ -84,9 +94,10 @@ def key_from(text: str, graph: "Graph") -> "Key":
         graph: The graph that it names a node of.
     """
     from nodegraft.base.errors import UnknownNodeError
+    from nodegraft.graph.keys import integer_key
 
     if not graph.has_text_keys:
-        return whole_number(text)
+        return integer_key(text)
     try:
         graph.rows_of([text])
     except UnknownNodeError as error:
@@ -98,18 +109,6 @@ def key_from(text: str, graph: "Graph") -> "Key":
     return text
 
 
-def whole_number(text: str) -> int:
-    """The key of a node in a graph whose keys are integers.
-
-    Args:
-        text: What was given.
-    """
-    try:
-        return int(text)
-    except ValueError:
-        raise DataError(f"The keys of this graph are integers, and {text!r} is none.") from None
-
-
 def labels_from(
     store: "Store",
     name: str | None,
@@ -117,6 +116,7 @@ def labels_from(
     table: Path | None,
     key: str = "key",
     label: str = "label",
+    repair: bool = False,
 ) -> "dict[str, list[Key]]":
     """Class name -> keys, from ``--class`` and ``--nodes`` or from a table.
 
@@ -127,12 +127,13 @@ def labels_from(
         table: Or a table of them.
         key: The column of node keys in it.
         label: The column of class names in it.
+        repair: Whether to leave out what does not fit in the table.
     """
     graph = store.graph()
     if table is not None:
         if name or nodes:
             raise ParameterError("Give a class with --class and --nodes, or a table, not both.")
-        return labels_in(table, graph, key, label)
+        return labels_in(table, graph, key, label, repair)
     if not (name and nodes):
         raise ParameterError(
             "Name a class and its nodes (--class e-bikes --nodes p17,p20), or give a table of "
@@ -141,7 +142,9 @@ def labels_from(
     return {name: keys_from(nodes, graph)}
 
 
-def labels_in(table: Path, graph: "Graph", key: str, label: str) -> "dict[str, list[Key]]":
+def labels_in(
+    table: Path, graph: "Graph", key: str, label: str, repair: bool
+) -> "dict[str, list[Key]]":
     """Class name -> keys, from a table that has one label at least.
 
     Args:
@@ -149,10 +152,22 @@ def labels_in(table: Path, graph: "Graph", key: str, label: str) -> "dict[str, l
         graph: The graph that it names nodes of.
         key: The column of node keys in it.
         label: The column of class names in it.
+        repair: Whether to leave out what does not fit.
     """
     from nodegraft.tables.labels import read_labels
 
-    found = read_labels(table, graph, key=key, label=label)
+    found = read_labels(table, graph, key=key, label=label, convert_keys=True, repair=repair)
+    return listed_labels(found, table, label)
+
+
+def listed_labels(found: "KeyedLabels", table: Path, label: str) -> "dict[str, list[Key]]":
+    """Return class name -> keys, or refuse a table without any label.
+
+    Args:
+        found: The labels of a table.
+        table: Its file.
+        label: The column of class names in it.
+    """
     if not found:
         raise DataError(f"{table} has no label: its column {label!r} is empty.")
     return {name: keys.tolist() for name, keys in found.items()}

@@ -25,7 +25,7 @@ def column_of_keys(table: Path, key: str, graph: "Graph") -> "list[Key]":
     """
     from nodegraft.tables.columns import keys_like, read_source
 
-    read = read_source(table, "nodes", (key,) if graph.has_text_keys else ())
+    read = read_source(table, "nodes", (key,)).with_keys([key], graph.node_keys.key_type)
     found: list[Key] = keys_like(graph.node_keys, read, key).tolist()
     return found
 

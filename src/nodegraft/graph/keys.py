@@ -1,9 +1,10 @@
 """The user's names for nodes (text or integers) beside dense row numbers."""
 
 import hashlib
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +16,15 @@ Key: TypeAlias = str | int
 KeyArray: TypeAlias = NDArray[Any]
 """Keys as int64, or as objects where they are text."""
 
+KeyType: TypeAlias = Literal["text", "integer"]
+"""What all keys of a graph are."""
+
+CANONICAL = r"(0|-?[1-9][0-9]*)"
+"""The only spelling of an integer that is a key: 007, +7 and " 7" would be other keys than 7."""
+
 _INTEGERS = (int, np.integer)
 _LIMIT = 1 << 63
+_MOST_DIGITS = len(str(-_LIMIT))
 
 
 class NodeKeys:
@@ -44,6 +52,11 @@ class NodeKeys:
         return self._values.dtype == object
 
     @property
+    def key_type(self) -> KeyType:
+        """What the keys are."""
+        return "text" if self.is_text else "integer"
+
+    @property
     def _repeated(self) -> KeyArray:
         if self.is_text and len(self._row_of_text) == len(self):
             return self._values[:0]
@@ -68,8 +81,9 @@ class NodeKeys:
         wanted = _in_order(keys)
         rows = self.find(wanted)
         missing = [wanted[place] for place in np.flatnonzero(rows < 0)]
+        missing = [key.item() if isinstance(key, np.generic) else key for key in missing]
         if missing:
-            raise UnknownNodeError(missing, rows.size)
+            raise UnknownNodeError(missing, rows.size, self.key_type)
         return rows
 
     def find(self, keys: Sequence[Key] | KeyArray) -> NDArray[np.int64]:
@@ -116,6 +130,27 @@ class NodeKeys:
     def by_hash(self) -> IntArray:
         """All rows in the order of the hashes of their keys."""
         return hash_order(self.values())
+
+
+def integer_key(text: str) -> int:
+    """Parse the key of a node in a graph whose keys are integers.
+
+    >>> integer_key("12")
+    12
+
+    Args:
+        text: The key as somebody typed it; ``007`` is refused, because it is another key than 7.
+
+    Raises:
+        DataError: Where the text is no integer, or not spelt as integers are.
+    """
+    is_integer = len(text) <= _MOST_DIGITS and re.fullmatch(CANONICAL, text)
+    if is_integer and -_LIMIT <= int(text) < _LIMIT:
+        return int(text)
+    raise DataError(
+        f"The keys of this graph are integers, and {text!r} is not one: write it with digits only, "
+        "without leading zeros, below 2**63."
+    )
 
 
 def _in_order(keys: Iterable[Key] | KeyArray) -> list[Any] | KeyArray:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from nodegraft.base.errors import ClassNameError
 from nodegraft.base.hashing import content_hash
 from nodegraft.graph.algebra.matrix import IntArray
+from nodegraft.graph.class_names import class_name
 from nodegraft.graph.keys import Key, KeyArray, hash_order, key_array, several
 from nodegraft.graph.rows import row_numbers
 
@@ -186,21 +187,3 @@ def _listed(members: Iterable[Key], name: str) -> Sequence[Key] | KeyArray:
     if isinstance(members, np.ndarray):
         return members
     return several(members, f"nodes of class {name!r}")
-
-
-def class_name(name: Any) -> str:
-    """A class name as it is, or an error where it is no text or empty.
-
-    Numbers are not turned into text: 1 and "1" would become one class.
-
-    Args:
-        name: What was given as the name of a class.
-    """
-    if not isinstance(name, str) or not name.strip():
-        hint = f": write {str(name)!r}" if isinstance(name, int | np.integer) else ""
-        raise ClassNameError(f"A class name is text that is not empty, not {name!r}{hint}.")
-    try:
-        name.encode()
-    except UnicodeEncodeError as error:
-        raise ClassNameError(f"{name!r} cannot be written down: {error}.") from error
-    return str(name)

@@ -8,10 +8,9 @@ from fastapi import Depends, Header, Path, Query, Request, Security
 from fastapi.params import Depends as Dependency
 from fastapi.security import HTTPBearer
 
-from nodegraft.base.errors import DataError
 from nodegraft.base.hashing import content_hash
 from nodegraft.graph.graph import Graph
-from nodegraft.graph.keys import Key
+from nodegraft.graph.keys import Key, integer_key
 from nodegraft.service.http_error import HttpError
 from nodegraft.service.limits import MOST_LISTED
 from nodegraft.service.service import Service
@@ -115,9 +114,4 @@ def key_in(graph: Graph, text: str) -> Key:
         graph: The graph that it names a node of.
         text: What came.
     """
-    if graph.has_text_keys:
-        return text
-    try:
-        return int(text)
-    except ValueError:
-        raise DataError(f"The keys of this graph are integers, and {text!r} is none.") from None
+    return text if graph.has_text_keys else integer_key(text)

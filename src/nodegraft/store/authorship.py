@@ -15,6 +15,8 @@ def writable(text: str) -> str:
         text.encode()
     except UnicodeEncodeError as error:
         raise ParameterError(f"{text!r} is no text that can be written down: {error}.") from error
+    if "\0" in text:
+        raise ParameterError(f"The text {text[:80]!r} has a NUL character: leave it out.")
     return text
 
 

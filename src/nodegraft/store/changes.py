@@ -1,7 +1,7 @@
 """What can be done to the labels of a store, by name and with plain JSON: done once, and again."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from nodegraft.base.errors import NodegraftError, StoreError
@@ -18,6 +18,8 @@ _ACTIONS: Mapping[str, Callable[..., StoreLabels]] = {
     "merge": StoreLabels.merged,
     "split": StoreLabels.split,
 }
+
+_NAMING = ("add", "rename", "merge", "split")
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,16 @@ class Change:
                 return ClassSuccession({detail["name"]: frozenset(detail["parts"])})
         return ClassSuccession()
 
+    def with_forced_name(self, force_name: bool = True) -> "Change":
+        """Return a change that may name a class almost as another one is named.
+
+        Args:
+            force_name: Whether it may; if not, the change stays as it is.
+        """
+        if not force_name or self.action not in _NAMING:
+            return self
+        return replace(self, detail={**self.detail, "force_name": True})
+
 
 def changes_labels(action: str) -> bool:
     """Whether an action of a version is a change of labels, which can be done again.
@@ -71,7 +83,8 @@ def replayed(labels: StoreLabels, changes: Mapping[int, Change], without: int) -
     """
     for number, change in changes.items():
         try:
-            labels = change.applied(labels)
+            # A name that was accepted once is not questioned again.
+            labels = change.with_forced_name().applied(labels)
         except NodegraftError as error:
             raise StoreError(
                 f"Version {without} cannot be undone by itself: version {number} ({change.action}) "

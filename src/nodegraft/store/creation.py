@@ -75,7 +75,8 @@ def made_in(
     objects = Objects(settings.objects_of(folder), in_store=settings.objects is None)
     if isinstance(graph._store, MappedStore):
         require_local(objects)
-    checked = StoreLabels().added(labels)
+    # Names that are probably the same are a finding of the report, and no error here.
+    checked = StoreLabels().added(labels, force_name=True)
     store_id = claim_place(objects)
     states = States(folder, objects)
     name, graph = states.put_graph(graph)

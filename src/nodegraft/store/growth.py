@@ -103,6 +103,8 @@ def read_whole_tables(
         folder: Does not exist yet: where the graph is built, if the one before lies on disk.
     """
     given: dict[str, Any] = {"recipe": graph.recipe, "repair": repair, **options}
+    # Stores of an older nodegraft do not record the type.
+    given["key_type"] = graph.node_keys.key_type
     table = None if edges is False else edges
     if table is None and not isinstance(given.get("directed", False), bool):
         # Names of edge types that no table has would be refused.

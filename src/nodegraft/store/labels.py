@@ -1,15 +1,15 @@
 """Who teaches what in a store, and who is held out to check it: a value, and its changes."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
 from nodegraft.base.errors import ClassNameError, StoreError
 from nodegraft.base.files.bundle import prefixed, under
+from nodegraft.graph.class_names import class_name, refuse_likely_duplicates
 from nodegraft.graph.keyed_labels import KeyedLabels
 from nodegraft.graph.keys import Key, hash_order, key_array, several
-from nodegraft.graph.labels import class_name
 from nodegraft.store.objects import Arrays, Document
 
 HELD_OUT, FEWEST = 0.2, 10
@@ -124,11 +124,14 @@ class StoreLabels(Mapping[str, ClassLabels]):
         """The class of every labelled node."""
         return {key: name for name, one in self.items() for key in one.all}
 
-    def added(self, classes: Mapping[str, Iterable[Key]]) -> "StoreLabels":
+    def added(
+        self, classes: Mapping[str, Iterable[Key]], force_name: bool = False
+    ) -> "StoreLabels":
         """With new classes.
 
         Args:
             classes: New class -> keys of its nodes.
+            force_name: Whether names may be such that differ only by case or blanks from others.
         """
         known = [name for name in classes if name in self]
         if known:
@@ -140,6 +143,7 @@ class StoreLabels(Mapping[str, ClassLabels]):
         new = {class_name(name): _listed(keys, name) for name, keys in classes.items()}
         if not new:
             raise ClassNameError("No class was given.")
+        self._check_names(new, force_name)
         self._refuse_labelled(new)
         fresh = {name: ClassLabels(session, ()).with_more(keys) for name, keys in new.items()}
         return StoreLabels({**self, **fresh})
@@ -195,32 +199,35 @@ class StoreLabels(Mapping[str, ClassLabels]):
             raise StoreError("A store needs one class at least: this would remove the last one.")
         return StoreLabels(left)
 
-    def renamed(self, old: str, new: str) -> "StoreLabels":
+    def renamed(self, old: str, new: str, force_name: bool = False) -> "StoreLabels":
         """With another name for a class.
 
         Args:
             old: The name it has.
             new: The name it gets.
+            force_name: As in :meth:`added`.
         """
         self[old]
         if new in self:
             raise ClassNameError(f"The store knows {new!r} already: to join both use `merge`.")
-        return StoreLabels(
-            {class_name(new) if name == old else name: one for name, one in self.items()}
-        )
+        self._check_names([new], force_name, gone=[old])
+        return StoreLabels({new if name == old else name: one for name, one in self.items()})
 
-    def merged(self, names: Iterable[str], into: str) -> "StoreLabels":
+    def merged(self, names: Iterable[str], into: str, force_name: bool = False) -> "StoreLabels":
         """With several classes made one, which is as old as the oldest of them.
 
         Args:
             names: The classes that go.
             into: What they are from then on: one of them, or a new name.
+            force_name: As in :meth:`added`.
         """
         parts = list(dict.fromkeys(several(names, "class names")))
         if len(parts) < 2:
             raise StoreError("Merging takes two classes at least.")
         if into in self and into not in parts:
             raise ClassNameError(f"The store knows {into!r} already: name it among the merged.")
+        if into not in self:
+            self._check_names([into], force_name, gone=parts)
         both = [self[name] for name in parts]
         one = ClassLabels(
             min(part.session for part in both),
@@ -228,21 +235,24 @@ class StoreLabels(Mapping[str, ClassLabels]):
             _in_order(key for part in both for key in part.held_out),
         )
         left = {name: kept for name, kept in self.items() if name not in parts}
-        return StoreLabels({**left, class_name(into): one})
+        return StoreLabels({**left, into: one})
 
-    def split(self, name: str, parts: Mapping[str, Iterable[Key]]) -> "StoreLabels":
+    def split(
+        self, name: str, parts: Mapping[str, Iterable[Key]], force_name: bool = False
+    ) -> "StoreLabels":
         """With a class made several, which are as old as it was.
 
         Args:
             name: The class that goes.
             parts: New class -> keys of nodes, which may be labels of the old one. Its other labels
                 go: nobody has said which part they are of.
+            force_name: As in :meth:`added`.
         """
         old, left = self[name], {other: one for other, one in self.items() if other != name}
         if len(parts) < 2:
             raise StoreError("Splitting takes two new classes at least.")
         rest = StoreLabels(left)
-        new = rest.added(parts)
+        new = rest.added(parts, force_name)
         aged = {part: replace(new[part], session=old.session) for part in parts}
         return StoreLabels({**left, **aged})
 
@@ -277,6 +287,12 @@ class StoreLabels(Mapping[str, ClassLabels]):
                 for name, session in sessions
             }
         )
+
+    def _check_names(self, new: Iterable[str], force_name: bool, gone: Sequence[str] = ()) -> None:
+        names = [class_name(name) for name in new]
+        if not force_name:
+            left = [name for name in self if name not in gone]
+            refuse_likely_duplicates(names, left)
 
     def _refuse_labelled(self, new: Mapping[str, Keys]) -> None:
         owners = self.owners()

@@ -55,7 +55,7 @@ class StoreRecorder(StorePromoter):
             refuse_objections(seen, WITH_OVERRIDE)
         measures = done.measures | measured(seen)
         if override:
-            measures["override"] = override
+            measures["override"] = writable(override)
         names = self._states.put_learned(after, parent.names)
         return self._added(parent, replace(done, measures=measures), names, by, note, answering)
 

@@ -146,15 +146,17 @@ class Store(StoreWriter):
 
         return verify(Path(place).expanduser(), listener, by)
 
-    def add(self, classes: "Labels", **told: Any) -> Version:
+    def add(self, classes: "Labels", *, force_name: bool = False, **told: Any) -> Version:
         """Learn new classes.
 
         Args:
             classes: New class -> keys of its nodes.
+            force_name: Whether a name may differ only by case or blanks from that of another class.
             told: ``by``, ``note``, ``override``, ``promote`` and ``listener``, as in
                 :meth:`change`.
         """
-        return self.change(Change("add", {"classes": _plain(classes)}), **told)
+        change = Change("add", {"classes": _plain(classes)}).with_forced_name(force_name)
+        return self.change(change, **told)
 
     def label(self, more: "Labels", **told: Any) -> Version:
         """Learn more labels of known classes.
@@ -192,35 +194,47 @@ class Store(StoreWriter):
         """
         return self.change(Change("remove", {"names": list(names)}), **told)
 
-    def rename(self, old: str, new: str, **told: Any) -> Version:
+    def rename(self, old: str, new: str, *, force_name: bool = False, **told: Any) -> Version:
         """Call a class by another name.
 
         Args:
             old: The name it has.
             new: The name it gets.
+            force_name: As in :meth:`add`.
             told: As in :meth:`add`.
         """
-        return self.change(Change("rename", {"old": old, "new": new}), **told)
+        change = Change("rename", {"old": old, "new": new}).with_forced_name(force_name)
+        return self.change(change, **told)
 
-    def merge(self, names: Iterable[str], into: str, **told: Any) -> Version:
+    def merge(
+        self, names: Iterable[str], into: str, *, force_name: bool = False, **told: Any
+    ) -> Version:
         """Make several classes one.
 
         Args:
             names: The classes.
             into: What they are called from then on.
+            force_name: As in :meth:`add`.
             told: As in :meth:`add`.
         """
-        return self.change(Change("merge", {"names": list(names), "into": into}), **told)
+        change = Change("merge", {"names": list(names), "into": into}).with_forced_name(force_name)
+        return self.change(change, **told)
 
-    def split(self, name: str, parts: "Labels", **told: Any) -> Version:
+    def split(
+        self, name: str, parts: "Labels", *, force_name: bool = False, **told: Any
+    ) -> Version:
         """Make one class several.
 
         Args:
             name: The class.
             parts: New class -> keys of its nodes. Labels of the old class that are in none go.
+            force_name: As in :meth:`add`.
             told: As in :meth:`add`.
         """
-        return self.change(Change("split", {"name": name, "parts": _plain(parts)}), **told)
+        change = Change("split", {"name": name, "parts": _plain(parts)}).with_forced_name(
+            force_name
+        )
+        return self.change(change, **told)
 
     def prune(
         self,

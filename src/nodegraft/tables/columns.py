@@ -10,13 +10,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.parquet
+from numpy.typing import NDArray
 
 from nodegraft.base.errors import DataError
 from nodegraft.graph.algebra.matrix import FloatArray, IntArray
-from nodegraft.graph.keys import KeyArray, NodeKeys, several
+from nodegraft.graph.keys import CANONICAL, KeyArray, KeyType, NodeKeys, several
 
 Source = Any
 """A Parquet or CSV file by its path, or a table in memory: Arrow, pandas, Polars, DuckDB."""
+
+
+_ALWAYS_FIT = 19
+"""Shorter integers are below 2**63."""
 
 
 class SourceTable:
@@ -25,11 +30,14 @@ class SourceTable:
     Args:
         content: An Arrow table.
         place: Its file, or what it is.
-        first_row: How many rows of the file stand before it.
+        rows: The number of each row in the file, from 0; None for all rows from the first.
+        typed: Whether its columns have types: those of a CSV file are only guessed.
     """
 
-    def __init__(self, content: Any, place: str, first_row: int = 0) -> None:
-        self._content, self.place, self._first_row = content, place, first_row
+    def __init__(
+        self, content: Any, place: str, rows: IntArray | None = None, *, typed: bool = True
+    ) -> None:
+        self._content, self.place, self._rows, self.typed = content, place, rows, typed
 
     def __len__(self) -> int:
         return int(self._content.num_rows)
@@ -56,7 +64,79 @@ class SourceTable:
         Args:
             rows: Row numbers.
         """
-        return SourceTable(self._content.take(pa.array(rows)), self.place)
+        places = np.asarray(rows, dtype=np.int64)
+        content = self._content.take(pa.array(places))
+        numbers = places if self._rows is None else self._rows[places]
+        return SourceTable(content, self.place, numbers, typed=self.typed)
+
+    def row_number(self, place: int) -> int:
+        """Return the number of a row in its file, counted from 1 without a header.
+
+        Args:
+            place: The place of the row in this table, from 0.
+        """
+        return int(place if self._rows is None else self._rows[place]) + 1
+
+    def examples(self, places: IntArray, values: Iterable[Any]) -> list[str]:
+        """Return some values with the numbers of their rows, for a report.
+
+        Args:
+            places: The places of the rows in this table.
+            values: What is shown of each.
+        """
+        shown = zip(places[:3].tolist(), values, strict=False)
+        return [f"row {self.row_number(place)}: {value}" for place, value in shown]
+
+    def where(self, *columns: str) -> str:
+        """Return the names of columns and of their table, for a report.
+
+        Args:
+            columns: Names of columns.
+        """
+        named = " and ".join(map(repr, columns))
+        return f"column{'s' if len(columns) > 1 else ''} {named} of {Path(self.place).name}"
+
+    def with_column(self, name: str, column: Any) -> "SourceTable":
+        """Return the table with one column replaced.
+
+        Args:
+            name: The name of the column.
+            column: An Arrow column of the same length.
+        """
+        place = self._content.column_names.index(name)
+        content = self._content.set_column(place, name, column)
+        return SourceTable(content, self.place, self._rows, typed=self.typed)
+
+    def with_keys(self, names: Iterable[str], key_type: KeyType) -> "SourceTable":
+        """Return the table with columns of node keys in one type.
+
+        Args:
+            names: The columns of keys.
+            key_type: The type of the keys.
+
+        Raises:
+            DataError: Where text is no integer; it names the first such row.
+        """
+        table = self
+        for name in names:
+            column = self.column(name)
+            if is_text(column) and key_type == "integer":
+                table = table.with_column(name, self._integers(name))
+            elif pa.types.is_integer(column.type) and key_type == "text":
+                table = table.with_column(name, column.cast(pa.large_string()))
+        return table
+
+    def _integers(self, name: str) -> Any:
+        column = self.text_column(name)
+        odd = np.flatnonzero(~are_integers(column))
+        if odd.size:
+            raise DataError(
+                f"Row {self.row_number(odd[0])} of {self.place} has {column[odd[0]].as_py()!r} in "
+                f"column {name!r}, and the keys of the nodes are integers. An integer key has "
+                "digits only, no leading zeros, and is below 2**63; to read all keys as text, "
+                "create the graph with key_type='text' (--key-type text)."
+            )
+        return column.cast(pa.int64())
 
     def filter(self, kept: Any) -> "SourceTable":
         """The rows that are kept.
@@ -64,7 +144,13 @@ class SourceTable:
         Args:
             kept: An Arrow array of true and false, one for each row.
         """
-        return SourceTable(self._content.filter(kept), self.place)
+        return self.take(np.flatnonzero(kept.to_numpy(zero_copy_only=False)))
+
+    @property
+    def column_names(self) -> list[str]:
+        """The names of all columns."""
+        names: list[str] = self._content.column_names
+        return names
 
     def column(self, name: str) -> Any:
         """A column by name, or an error that lists the names there are.
@@ -72,14 +158,15 @@ class SourceTable:
         Args:
             name: The name of a column.
         """
-        names = self._content.column_names
+        names = self.column_names
         if name not in names:
             comma = len(names) == 1 and re.search(r"[;\t|]", names[0])
             hint = " Columns of a CSV file are separated by commas." if comma else ""
             raise DataError(
                 f"{self.place} has no column {name!r}; its columns are {', '.join(names)}.{hint} "
                 "Name the columns to use, for example key='id', features=['price', 'weight'] or "
-                "text='description'."
+                "text='description'; features=None (--no-features) for a graph known by its edges "
+                "alone."
             )
         if names.count(name) > 1:
             raise DataError(f"{self.place} has {names.count(name)} columns called {name!r}.")
@@ -118,11 +205,10 @@ class SourceTable:
 
     def _not_text(self, name: str, column: Any) -> DataError:
         values = column.cast(pa.binary()).to_pylist()
-        rows = enumerate(values, self._first_row)
-        first = next(row for row, value in rows if not _is_utf8(value or b""))
+        first = next(row for row, value in enumerate(values) if not _is_utf8(value or b""))
         return DataError(
-            f"Column {name!r} of {self.place} holds text that is not UTF-8, first in row {first}: "
-            "convert the file to UTF-8."
+            f"Column {name!r} of {self.place} holds text that is not UTF-8, first in row "
+            f"{self.row_number(first)}: convert the file to UTF-8."
         )
 
     def floats(self, name: str) -> FloatArray:
@@ -143,6 +229,23 @@ class SourceTable:
         return np.array(numbers.to_numpy(zero_copy_only=False), dtype=np.float64)
 
 
+def are_integers(texts: Any) -> NDArray[np.bool_]:
+    """Tell which texts are integers as keys are spelt; missing ones count as such.
+
+    >>> are_integers(pa.chunked_array([["7", "007", None, " 7", "9" * 19]])).tolist()
+    [True, False, True, False, False]
+
+    Args:
+        texts: An Arrow column of text.
+    """
+    spelt = pc.match_substring_regex(texts, f"^{CANONICAL}$").fill_null(True)
+    fits: NDArray[np.bool_] = np.array(spelt.to_numpy(zero_copy_only=False), dtype=bool)
+    lengths = pc.utf8_length(texts).fill_null(0).to_numpy(zero_copy_only=False)
+    for place in np.flatnonzero(fits & (lengths >= _ALWAYS_FIT)):
+        fits[place] = -(1 << 63) <= int(texts[place].as_py()) < 1 << 63
+    return fits
+
+
 def _is_utf8(letters: bytes) -> bool:
     try:
         letters.decode()
@@ -160,7 +263,8 @@ def read_source(source: Source, what: str, texts: Sequence[str] = ()) -> SourceT
         texts: Columns that a CSV file must not read as numbers.
     """
     if isinstance(source, str | Path):
-        return SourceTable(_read_file(Path(source), texts), str(source))
+        path = Path(source)
+        return SourceTable(_read_file(path, texts), str(source), typed=path.suffix != ".csv")
     try:
         return SourceTable(pa.table(source), f"the table of {what}")
     except (pa.ArrowException, TypeError, ValueError) as error:
@@ -266,7 +370,8 @@ def column_like(keys: NodeKeys, table: SourceTable, name: str) -> Any:
     if not alike and column.null_count < len(column):
         raise DataError(
             f"Column {name!r} of {table.place} holds {column.type}, but the keys of the nodes are "
-            f"{'text' if keys.is_text else 'integers'}: make both the same."
+            f"{'text' if keys.is_text else 'integers'}: make both the same, or give "
+            "key_type='text' (--key-type text) to read all keys as text."
         )
     return column
 

@@ -1,7 +1,7 @@
 """What is odd about the tables a graph was read from, for a person to read."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from numpy.typing import NDArray
@@ -25,9 +25,15 @@ class Finding:
     blocking: str = ""
     """What ``repair=True`` does about it; empty where the tables can be used as they are."""
 
+    where: str = ""
+    """The column and table it was found in."""
+
+    fatal: bool = False
+    """Whether ``repair=True`` cannot help: ``blocking`` says what to do instead."""
+
     @property
     def told(self) -> str:
-        """What is odd, and some examples; of one thing where there is only one.
+        """What is odd, where, and some examples; of one thing where there is only one.
 
         >>> Finding("nodes without any edge", 1, ("p7",)).told
         'node without any edge (for example p7)'
@@ -35,6 +41,8 @@ class Finding:
         # It begins with what is counted: nodes, edges or rows.
         noun, _, rest = self.what.partition(" ")
         what = f"{noun.removesuffix('s')} {rest}" if self.count == 1 else self.what
+        if self.where:
+            what = f"{what}, {self.where}"
         return what + (f" (for example {', '.join(self.examples)})" if self.examples else "")
 
     def __str__(self) -> str:
@@ -43,7 +51,13 @@ class Finding:
 
 
 def finding(
-    what: str, count: int, examples: Sequence[Any] | NDArray[Any] = (), blocking: str = ""
+    what: str,
+    count: int,
+    examples: Sequence[Any] | NDArray[Any] = (),
+    blocking: str = "",
+    *,
+    where: str = "",
+    fatal: bool = False,
 ) -> list[Finding]:
     """A finding, or none where nothing was found.
 
@@ -55,9 +69,11 @@ def finding(
         count: How often it was found.
         examples: Some of what was found; three are shown.
         blocking: What ``repair=True`` does about it, if something must be done.
+        where: The column and table it was found in.
+        fatal: Whether ``repair=True`` cannot help; ``blocking`` says what to do instead.
     """
     shown = tuple(str(example) for example in list(examples)[:3])
-    return [Finding(what, int(count), shown, blocking)] if count else []
+    return [Finding(what, int(count), shown, blocking, where, fatal)] if count else []
 
 
 def gathered(findings: Iterable[Finding]) -> list[Finding]:
@@ -70,11 +86,11 @@ def gathered(findings: Iterable[Finding]) -> list[Finding]:
     Args:
         findings: Of one part after the other.
     """
-    found: dict[str, Finding] = {}
-    for one in findings:
-        before = found.get(one.what, Finding(one.what, 0))
-        count, examples = before.count + one.count, before.examples + one.examples
-        found[one.what] = Finding(one.what, count, examples[:3], one.blocking)
+    found: dict[tuple[str, str], Finding] = {}
+    for part in findings:
+        before = found.get((part.what, part.where), Finding(part.what, 0))
+        count, examples = before.count + part.count, before.examples + part.examples
+        found[part.what, part.where] = replace(part, count=count, examples=examples[:3])
     return list(found.values())
 
 
@@ -105,11 +121,7 @@ class DataReport:
         Args:
             repair: Whether what can be done about them is done.
         """
-        if self.blocking and not repair:
-            raise DataError(
-                "The tables need mending first (repair=True or --repair does what the arrows "
-                f"say):\n{self}"
-            )
+        require_usable(self.findings, repair, str(self))
 
     def count(self, what: str) -> int:
         """How often something was found.
@@ -126,3 +138,21 @@ class DataReport:
             f"{self.features:>10,}  features",
         ]
         return "\n".join([*head, *map(str, self.findings)])
+
+
+def require_usable(findings: Iterable[Finding], repair: bool, report: str) -> None:
+    """Refuse tables that must be mended first, with all that was found.
+
+    Args:
+        findings: What is odd about the tables.
+        repair: Whether what can be done about them is done.
+        report: The text that lists all findings.
+    """
+    found = list(findings)
+    if any(one.fatal for one in found):
+        raise DataError(f"The tables must be corrected first, as the arrows say:\n{report}")
+    if any(one.blocking for one in found) and not repair:
+        raise DataError(
+            "The tables need mending first (repair=True or --repair does what the arrows "
+            f"say):\n{report}"
+        )

@@ -13,7 +13,7 @@ from nodegraft.graph.algebra.matrix import IntArray
 from nodegraft.graph.keys import NodeKeys
 from nodegraft.graph.relation import Relation, by_rows, kinds_with_direction
 from nodegraft.graph.stores.protocol import EDGES
-from nodegraft.tables.columns import Source, SourceTable, read_source
+from nodegraft.tables.columns import SourceTable
 from nodegraft.tables.data_report import Finding, finding
 from nodegraft.tables.key_columns import rows_named
 
@@ -32,6 +32,16 @@ class EdgeColumns(NamedTuple):
 
     weight: str | None
     """How much it counts; None where all count 1."""
+
+    @property
+    def ends(self) -> tuple[str, str]:
+        """The columns of node keys."""
+        return self.source, self.target
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The columns that a CSV file must not read as numbers."""
+        return (*self.ends, self.kind) if self.kind else self.ends
 
 
 @dataclass(frozen=True)
@@ -85,31 +95,18 @@ class GivenEdges:
         }
 
 
-def read_edges(edges: Source, columns: EdgeColumns, keys: NodeKeys) -> GivenEdges:
+def read_edges(table: SourceTable | None, columns: EdgeColumns, keys: NodeKeys) -> GivenEdges:
     """The edges of a table between nodes that are known.
 
     Args:
-        edges: The table; None for no edges.
+        table: The table; None for no edges.
         columns: The names of its columns.
         keys: The nodes.
     """
-    if edges is None:
+    if table is None:
         nothing = np.zeros(0, dtype=np.int64)
         return GivenEdges(nothing, nothing, {EDGES: nothing}, None, ())
-    return given_edges(
-        read_source(edges, "edges", text_columns(columns, keys.is_text)), columns, keys
-    )
-
-
-def text_columns(columns: EdgeColumns, text_keys: bool) -> tuple[str, ...]:
-    """The columns that a CSV file must not read as numbers.
-
-    Args:
-        columns: The names of the columns.
-        text_keys: Whether the keys of nodes are text.
-    """
-    ends = (columns.source, columns.target) if text_keys else ()
-    return (*ends, *([columns.kind] if columns.kind else []))
+    return given_edges(table, columns, keys)
 
 
 def given_edges(table: SourceTable, columns: EdgeColumns, keys: NodeKeys) -> GivenEdges:

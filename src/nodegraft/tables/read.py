@@ -12,7 +12,8 @@ from nodegraft.base.parameters.validate import validate_value
 from nodegraft.graph.algebra.matrix import IntArray
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.grown_keys import with_keys
-from nodegraft.graph.keys import KeyArray, NodeKeys
+from nodegraft.graph.keyed_labels import KeyedLabels
+from nodegraft.graph.keys import KeyArray, KeyType, NodeKeys
 from nodegraft.graph.relation import Edges
 from nodegraft.graph.stores.protocol import EDGES
 from nodegraft.tables.columns import Source, node_keys, read_source
@@ -20,6 +21,8 @@ from nodegraft.tables.data_report import DataReport, Finding, finding
 from nodegraft.tables.edges import EdgeColumns, edge_oddities, read_edges
 from nodegraft.tables.features.choice import FeatureChoice
 from nodegraft.tables.features.recipe import FeatureRecipe
+from nodegraft.tables.key_types import check_key_type, in_one_key_type
+from nodegraft.tables.labels import LABEL, labels_in
 from nodegraft.tables.node_texts import NodeTexts
 
 
@@ -36,6 +39,9 @@ class Tables:
     texts: NodeTexts | None = None
     """A short text of each node that was read, in row order; None where no column is text."""
 
+    labels: KeyedLabels | None = None
+    """The keys of each class; None where no table of labels was given."""
+
 
 def read_graph(nodes: Source, edges: Source = None, **options: Any) -> Graph:
     """The graph of :func:`read_tables`, without its report.
@@ -51,15 +57,19 @@ def read_graph(nodes: Source, edges: Source = None, **options: Any) -> Graph:
 def read_tables(
     nodes: Source,
     edges: Source = None,
+    labels: Source = None,
     *,
     key: str = "key",
+    key_type: KeyType | None = None,
     source: str = "source",
     target: str = "target",
     edge_type: str | None = None,
     edge_weight: str | None = None,
     directed: bool | Iterable[str] = False,
+    label: str = LABEL,
+    label_key: str | None = None,
     text: str | Iterable[str] = (),
-    features: str | Iterable[str] = (),
+    features: str | Iterable[str] | None = (),
     categories: str | Iterable[str] = (),
     min_documents: int = 3,
     stop_words: Literal["english"] | None = None,
@@ -74,15 +84,23 @@ def read_tables(
     Args:
         nodes: The table of nodes, one row each.
         edges: The table of edges, one row each; None for a graph without edges.
+        labels: The table of labels, one row each; None to read it later with
+            :func:`nodegraft.read_labels`.
         key: The column of ``nodes`` that names them.
+        key_type: ``"text"`` or ``"integer"``: the type of all node keys. None keeps the type that
+            columns have; keys in CSV files are integers only if each key of every table is one,
+            without leading zeros, and text otherwise.
         source: The column of ``edges`` with the key of one end.
         target: The column of ``edges`` with the key of the other end.
         edge_type: The column of ``edges`` that says of which kind each is; None where all are of
             one kind.
         edge_weight: The column of ``edges`` that says how much each counts; None for 1.
         directed: Whether it matters which end is the source; or the kinds for which it does.
+        label: The column of ``labels`` with class names.
+        label_key: The column of ``labels`` with node keys; None where it is called as in ``nodes``.
         text: Columns of text, which become TF-IDF.
-        features: Columns of numbers or of lists of numbers.
+        features: Columns of numbers or of lists of numbers. None for a graph that is known by its
+            edges alone, as a table of keys only makes it.
         categories: Columns with few different values.
         min_documents: Words that occur in the text of fewer nodes are left out.
         stop_words: ``"english"`` leaves out the most common English words.
@@ -93,6 +111,7 @@ def read_tables(
             missing.
     """
     validate_value("repair", repair, bool)
+    check_key_type(key_type)
     chosen = FeatureChoice.of(
         text=text,
         features=features,
@@ -101,21 +120,29 @@ def read_tables(
         min_documents=min_documents,
         stop_words=stop_words,
     )
-    table = read_source(nodes, "nodes", chosen.text_columns)
+    columns, owner = EdgeColumns(source, target, edge_type, edge_weight), label_key or key
+    table = read_source(nodes, "nodes", (*chosen.text_columns, key))
+    edge_table = None if edges is None else read_source(edges, "edges", columns.texts)
+    label_table = None if labels is None else read_source(labels, "labels", (owner, label))
+    keyed = [(table, (key,)), (edge_table, columns.ends), (label_table, (owner,))]
+    table, edge_table, label_table = in_one_key_type(keyed, key_type)
     all_keys = node_keys(table, key)
     first, findings = _first_of_each(all_keys)
     table = table.take(first) if first.size < all_keys.size else table
     keys = NodeKeys(all_keys[first])
-    recipe = chosen.fitted(table)
+    recipe = chosen.fitted(table, key)
     encoded = recipe.encode(table, keys.values())
-    columns = EdgeColumns(source, target, edge_type, edge_weight)
-    given = read_edges(edges, columns, keys)
+    given = read_edges(edge_table, columns, keys)
     kinds = given.adjacencies(len(keys), directed)
     findings += [*encoded.findings, *given.findings, *edge_oddities(given, kinds)]
+    known = None
+    if label_table is not None:
+        known, found = labels_in(label_table, keys, owner, label)
+        findings += found
     graph = Graph.from_parts(keys, encoded.matrix, kinds, recipe)
     report = DataReport(len(keys), graph.num_edges, graph.num_features, tuple(findings))
     report.require_usable(repair)
-    return Tables(graph, report, recipe.texts(table))
+    return Tables(graph, report, recipe.texts(table), known)
 
 
 def grow_graph(graph: Graph, nodes: Source = None, edges: Source = None, **options: Any) -> Graph:
@@ -144,7 +171,7 @@ def grow_tables(
 ) -> Tables:
     """A larger graph, from tables of new nodes and new edges; features by the graph's own recipe.
 
-    Report and texts are of what is new.
+    Keys are read in the type of the graph's own. Report and texts are of what is new.
 
     Args:
         graph: A graph that was read from tables.
@@ -169,8 +196,8 @@ def grow_tables(
     keys: KeyArray = graph.key_array_of([])
     matrix, texts = graph.features([]), None
     if nodes is not None:
-        keys_as_text = (key,) if graph.has_text_keys else ()
-        table = read_source(nodes, "new nodes", (*recipe.text_columns, *keys_as_text))
+        table = read_source(nodes, "new nodes", (*recipe.text_columns, key))
+        table = table.with_keys([key], graph.node_keys.key_type)
         all_keys = node_keys(table, key)
         first, findings = _first_of_each(all_keys)
         old = first[graph.node_keys.find(all_keys[first]) >= 0]
@@ -182,7 +209,12 @@ def grow_tables(
         matrix, findings = encoded.matrix, [*findings, *encoded.findings]
         texts = recipe.texts(table)
     together = with_keys(graph.node_keys, keys.tolist())
-    given = read_edges(edges, EdgeColumns(source, target, edge_type, edge_weight), together)
+    columns = EdgeColumns(source, target, edge_type, edge_weight)
+    edge_table = None
+    if edges is not None:
+        edge_table = read_source(edges, "edges", columns.texts)
+        edge_table = edge_table.with_keys(columns.ends, graph.node_keys.key_type)
+    given = read_edges(edge_table, columns, together)
     findings += given.findings
     count = len(together), given.source.size, recipe.num_features
     report = DataReport(*count, tuple(findings))

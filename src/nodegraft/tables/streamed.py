@@ -1,6 +1,6 @@
 """Parquet files that are read piece by piece, because all of them would not fit into memory."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ import pyarrow.parquet
 
 from nodegraft.base.errors import DataError
 from nodegraft.graph.algebra.matrix import IntArray
+from nodegraft.graph.keys import KeyType
 from nodegraft.tables.columns import Source, SourceTable, read_source
 
 _BUFFER = 1 << 20
@@ -32,18 +33,24 @@ class StreamedTable(SourceTable):
         place: What to call them in an error.
         memory: So many bytes may be used for a batch and what is made of it.
         dropped: Rows that are left out, ascending.
+        key_types: Columns of node keys, and the type that they are converted to.
     """
 
     def __init__(
-        self, files: Sequence[Path], place: str, memory: int, dropped: IntArray | None = None
+        self,
+        files: Sequence[Path],
+        place: str,
+        memory: int,
+        dropped: IntArray | None = None,
+        key_types: Mapping[str, KeyType] | None = None,
     ) -> None:
-        self._files, self._memory = files, memory
+        self._files, self._memory, self._key_types = files, memory, dict(key_types or {})
         self._dropped = np.zeros(0, dtype=np.int64) if dropped is None else dropped
         with _naming(files[0]):
             schema = pa.parquet.read_schema(files[0])
-        super().__init__(schema.empty_table(), place)
+        super().__init__(self._converted(SourceTable(schema.empty_table(), place))._content, place)
         sizes = [self._sizes(file, schema) for file in files]
-        self._rows, self._bytes = (sum(size) for size in zip(*sizes, strict=True))
+        self._num_rows, self._bytes = (sum(size) for size in zip(*sizes, strict=True))
 
     def _sizes(self, file: Path, schema: Any) -> tuple[int, int]:
         """Rows and bytes, before compression."""
@@ -56,11 +63,11 @@ class StreamedTable(SourceTable):
 
     @property
     def _batch_rows(self) -> int:
-        row = _COPIES * self._bytes // max(self._rows, 1) + _NUMBERS
+        row = _COPIES * self._bytes // max(self._num_rows, 1) + _NUMBERS
         return int(min(max(self._memory // row, 64), _MOST_ROWS))
 
     def __len__(self) -> int:
-        return int(self._rows - self._dropped.size)
+        return int(self._num_rows - self._dropped.size)
 
     def without(self, rows: IntArray) -> "StreamedTable":
         """All but some rows.
@@ -68,7 +75,23 @@ class StreamedTable(SourceTable):
         Args:
             rows: Row numbers of the files, ascending.
         """
-        return StreamedTable(self._files, self.place, self._memory, rows)
+        return StreamedTable(self._files, self.place, self._memory, rows, self._key_types)
+
+    def with_keys(self, names: Iterable[str], key_type: KeyType) -> "StreamedTable":
+        """Return the table with columns of node keys in one type.
+
+        Args:
+            names: The columns of keys.
+            key_type: The type of the keys.
+        """
+        types = self._key_types | dict.fromkeys(names, key_type)
+        return StreamedTable(self._files, self.place, self._memory, self._dropped, types)
+
+    def _converted(self, table: SourceTable) -> SourceTable:
+        for name, key_type in self._key_types.items():
+            if name in table._content.column_names:
+                table = table.with_keys([name], key_type)
+        return table
 
     def batches(self, *columns: str) -> Iterator[SourceTable]:
         """The table in pieces that fit into memory.
@@ -82,7 +105,9 @@ class StreamedTable(SourceTable):
         for file in self._files:
             with _naming(file), pa.parquet.ParquetFile(file, buffer_size=_BUFFER) as part:
                 for batch in part.iter_batches(self._batch_rows, columns=list(columns) or None):
-                    table = SourceTable(pa.Table.from_batches([batch]), self.place, start)
+                    numbers = np.arange(start, start + batch.num_rows)
+                    content = pa.Table.from_batches([batch])
+                    table = self._converted(SourceTable(content, self.place, numbers))
                     some = self._dropped[
                         slice(*np.searchsorted(self._dropped, (start, start + len(table))))
                     ]

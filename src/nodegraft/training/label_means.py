@@ -83,7 +83,7 @@ class LabelMeans:
         """Set by set: a product of matrices has other last bits in other company."""
         found: dict[bytes, tuple[Floats, ...]] = {}
         layers = self._features.layers
-        most = HELD_NUMBERS // (len(layers) * self._features.columns.size)
+        most = HELD_NUMBERS // max(len(layers) * self._features.columns.size, 1)
         for some in _batches(sets, most):
             rows = np.unique(np.concatenate([sets[name] for name in some]))
             near = self._features.rows(rows)

@@ -60,13 +60,13 @@ def purge(
 
     from nodegraft.cli.display.keeping import purged_lines
     from nodegraft.cli.display.store import Steps
-    from nodegraft.cli.store_options import whole_number
+    from nodegraft.graph.keys import integer_key
     from nodegraft.store.store import Store
 
     console = Console()
     with Store.open(place) as store:
         text = store.graph().has_text_keys
-        keys = [node if text else whole_number(node) for node in nodes]
+        keys = [node if text else integer_key(node) for node in nodes]
         if not yes:
             asked = counted(len(keys), "node")
             typer.confirm(

@@ -10,6 +10,7 @@ from nodegraft.cli.errors import user_errors
 from nodegraft.cli.store_options import (
     By,
     DryRun,
+    ForceName,
     Note,
     Override,
     Promote,
@@ -67,12 +68,13 @@ def rename(
     note: Note = "",
     by: By = None,
     promote: Promote = False,
+    force_name: ForceName = False,
 ) -> None:
     """Call a class by another name."""
     from nodegraft.cli.display.store import carry_out
     from nodegraft.store.changes import Change
 
-    change = Change("rename", {"old": old, "new": new})
+    change = Change("rename", {"old": old, "new": new}).with_forced_name(force_name)
     carry_out(place, lambda _: change, by=by, note=note, promote=promote)
 
 
@@ -86,12 +88,13 @@ def merge(
     by: By = None,
     override: Override = "",
     promote: Promote = False,
+    force_name: ForceName = False,
 ) -> None:
     """Make several classes one."""
     from nodegraft.cli.display.store import carry_out
     from nodegraft.store.changes import Change
 
-    change = Change("merge", {"names": names, "into": into})
+    change = Change("merge", {"names": names, "into": into}).with_forced_name(force_name)
     carry_out(
         place,
         lambda _: change,
@@ -115,6 +118,7 @@ def split(
     by: By = None,
     override: Override = "",
     promote: Promote = False,
+    force_name: ForceName = False,
 ) -> None:
     """Make one class several; its labels that are in none of them go."""
     from nodegraft.cli.display.store import carry_out
@@ -129,7 +133,7 @@ def split(
             if not equals:
                 raise ParameterError(f"{part!r} must look like CLASS=KEYS, as caps=p17,p20.")
             new[name_of_part] = keys_from(keys, store.graph())
-        return Change("split", {"name": name, "parts": new})
+        return Change("split", {"name": name, "parts": new}).with_forced_name(force_name)
 
     carry_out(
         place,

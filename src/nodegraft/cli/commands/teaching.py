@@ -10,6 +10,7 @@ from nodegraft.cli.store_options import (
     By,
     Class,
     DryRun,
+    ForceName,
     KeyColumn,
     LabelColumn,
     LabelTable,
@@ -17,6 +18,7 @@ from nodegraft.cli.store_options import (
     Note,
     Override,
     Promote,
+    Repair,
     StorePlace,
     keys_from,
     labels_from,
@@ -39,13 +41,16 @@ def _taking_labels(action: str, argument: str, summary: str) -> Callable[..., No
         by: By = None,
         override: Override = "",
         promote: Promote = False,
+        force_name: ForceName = False,
+        repair: Repair = False,
     ) -> None:
         from nodegraft.cli.display.store import carry_out
         from nodegraft.store.changes import Change
         from nodegraft.store.store import Store
 
         def change(store: Store) -> Change:
-            return Change(action, {argument: labels_from(store, name, nodes, labels, key, label)})
+            found = labels_from(store, name, nodes, labels, key, label, repair)
+            return Change(action, {argument: found}).with_forced_name(force_name)
 
         carry_out(
             place,

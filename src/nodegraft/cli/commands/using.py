@@ -3,7 +3,7 @@
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -20,22 +20,28 @@ from nodegraft.cli.store_options import (
     key_from,
     keys_from,
     labels_in,
+    listed_labels,
 )
 from nodegraft.cli.table_options import (
     CategoryColumns,
     Directed,
+    KeyTypeChoice,
     MinDocuments,
+    NoFeatures,
     NumberColumns,
     SourceColumn,
     TargetColumn,
     TextColumns,
     TypeColumn,
     WeightColumn,
+    key_type_of,
+    number_columns,
 )
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from nodegraft.graph.keyed_labels import KeyedLabels
     from nodegraft.tables.read import Tables
 
 
@@ -53,9 +59,15 @@ def init(
     ] = None,
     text: TextColumns = None,
     features: NumberColumns = None,
+    no_features: NoFeatures = False,
     categories: CategoryColumns = None,
     min_documents: MinDocuments = 3,
     key: Annotated[str, typer.Option(help="The column of node keys, in nodes and labels.")] = "key",
+    key_type: KeyTypeChoice = None,
+    label_key: Annotated[
+        str | None,
+        typer.Option(help="The column of node keys in labels, where it differs from --key."),
+    ] = None,
     label: Annotated[str, typer.Option(help="The column of class names.")] = "label",
     source: SourceColumn = "source",
     target: TargetColumn = "target",
@@ -102,11 +114,13 @@ def init(
         steps.say("reading tables")
         chosen: dict[str, Any] = {
             "text": text or (),
-            "features": features or (),
+            "features": number_columns(features, no_features),
             "categories": categories or (),
         }
+        wanted = key_type_of(key_type)
         if graph is not None:
-            tables = _built(graph, nodes, edges, repair, *chosen.values())
+            tables = _built(graph, nodes, edges, wanted, *chosen.values())
+            known = labels_in(labels, tables.graph, label_key or key, label, repair)
         elif nodes is None:
             raise ParameterError(
                 "Give a table of nodes (--nodes nodes.parquet), or a graph that `nodegraft build` "
@@ -114,8 +128,10 @@ def init(
             )
         else:
             chosen |= {"min_documents": min_documents, "repair": repair}
-            tables = read_tables(nodes, edges, **columns, **chosen)
-        known = labels_in(labels, tables.graph, key, label)
+            chosen |= {"label": label, "label_key": label_key, "key_type": wanted}
+            tables = read_tables(nodes, edges, labels, **columns, **chosen)
+            known = listed_labels(cast("KeyedLabels", tables.labels), labels, label)
+        columns["key_type"] = tables.graph.node_keys.key_type
         store = Store.init(
             place,
             tables.graph,
@@ -147,8 +163,8 @@ def _built(folder: Path, *given: object) -> "Tables":
     if any(given):
         raise ParameterError(
             "A graph that is built has its nodes, edges and features: leave --nodes, --edges, "
-            "--text, --features, --categories and --repair out. --key, --source, --target, --type, "
-            "--weight and --directed say how tables are read that come later."
+            "--text, --features, --categories and --key-type out. --key, --source, "
+            "--target, --type, --weight and --directed say how later tables are read."
         )
     from nodegraft.tables.data_report import DataReport
     from nodegraft.tables.read import Tables

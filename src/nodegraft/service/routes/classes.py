@@ -58,10 +58,13 @@ class Lesson(Form):
     override: Text = Field(default="", max_length=2_000)
     """A reason for doing it although held-out nodes speak against it; it is written down."""
 
+    force_name: bool = False
+    """Accept names that differ only by case or blanks from that of another class."""
+
     @property
     def change(self) -> Change:
         """As a store knows it."""
-        return Change("add", {"classes": self.classes})
+        return Change("add", {"classes": self.classes}).with_forced_name(self.force_name)
 
 
 @READING.get("/classes")

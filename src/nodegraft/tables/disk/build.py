@@ -8,11 +8,13 @@ from nodegraft.base.errors import CheckpointError
 from nodegraft.base.events import SILENT, Listener
 from nodegraft.base.parameters.constraints import PositiveInt
 from nodegraft.base.parameters.validate import validate_value
+from nodegraft.graph.keys import KeyType
 from nodegraft.tables.columns import Source, column_names
 from nodegraft.tables.disk.steps import BuildRequest, BuildSteps
 from nodegraft.tables.edges import EdgeColumns
 from nodegraft.tables.features.choice import FeatureChoice
 from nodegraft.tables.features.recipe import FeatureRecipe
+from nodegraft.tables.key_types import check_key_type
 from nodegraft.tables.read import Tables
 
 MEMORY = 1_000_000_000
@@ -25,13 +27,14 @@ def build_graph(
     folder: str | Path,
     *,
     key: str = "key",
+    key_type: KeyType | None = None,
     source: str = "source",
     target: str = "target",
     edge_type: str | None = None,
     edge_weight: str | None = None,
     directed: bool | Iterable[str] = False,
     text: str | Iterable[str] = (),
-    features: str | Iterable[str] = (),
+    features: str | Iterable[str] | None = (),
     categories: str | Iterable[str] = (),
     min_documents: int = 3,
     stop_words: Literal["english"] | None = None,
@@ -52,6 +55,7 @@ def build_graph(
         edges: As in :func:`nodegraft.read_tables`; or a folder of Parquet files.
         folder: A new folder for the graph.
         key: As in :func:`nodegraft.read_tables`.
+        key_type: As in :func:`nodegraft.read_tables`.
         source: As in :func:`nodegraft.read_tables`.
         target: As in :func:`nodegraft.read_tables`.
         edge_type: As in :func:`nodegraft.read_tables`.
@@ -69,6 +73,7 @@ def build_graph(
     """
     validate_value("repair", repair, bool)
     validate_value("memory", memory, PositiveInt)
+    check_key_type(key_type)
     chosen = FeatureChoice.of(
         text=text,
         features=features,
@@ -79,7 +84,7 @@ def build_graph(
     )
     columns = EdgeColumns(source, target, edge_type, edge_weight)
     one_way = directed if isinstance(directed, bool) else column_names(directed)
-    request = BuildRequest(nodes, edges, key, columns, one_way, chosen, memory)
+    request = BuildRequest(nodes, edges, key, key_type, columns, one_way, chosen, memory)
     try:
         return BuildSteps(Path(folder), request, listener).run(repair)
     except OSError as error:

@@ -10,18 +10,20 @@ import numpy as np
 
 from nodegraft.base.events import Listener
 from nodegraft.base.files.bundle import read_bundle, write_bundle
+from nodegraft.graph.keys import KeyType
 from nodegraft.graph.mapped_keys import MappedKeys
 from nodegraft.graph.stores.manifest import Manifest
-from nodegraft.tables.columns import Source, SourceTable, is_text, key_column
+from nodegraft.tables.columns import Source, SourceTable, key_column
 from nodegraft.tables.data_report import DataReport, Finding
 from nodegraft.tables.disk.edges import EdgeSorter
 from nodegraft.tables.disk.features import write_features
 from nodegraft.tables.disk.folder import BuildFolder, Step
 from nodegraft.tables.disk.keys import KeysWritten, mapped_keys, write_keys
-from nodegraft.tables.edges import EdgeColumns, given_edges, text_columns
+from nodegraft.tables.edges import EdgeColumns, given_edges
 from nodegraft.tables.features.choice import FeatureChoice
 from nodegraft.tables.features.recipe import FeatureRecipe
 from nodegraft.tables.key_columns import stored_keys
+from nodegraft.tables.key_types import in_one_key_type
 from nodegraft.tables.read import Tables, repeated_keys
 from nodegraft.tables.storage import RECIPE, load_graph
 from nodegraft.tables.streamed import stream_source
@@ -39,6 +41,9 @@ class BuildRequest:
 
     key: str
     """The column of keys."""
+
+    key_type: KeyType | None
+    """The type of all keys; None to let the tables decide."""
 
     columns: EdgeColumns
     """The columns of the table of edges."""
@@ -58,6 +63,7 @@ class BuildRequest:
             "nodes": _identity(self.nodes),
             "edges": _identity(self.edges),
             "key": self.key,
+            "key_type": self.key_type,
             "columns": self.columns,
             "directed": self.directed,
             "chosen": self.chosen.to_json(),
@@ -88,17 +94,19 @@ class BuildSteps:
         self._request, self._listener = request, listener
         # A batch and what is sorted are in memory together.
         self._memory = request.memory // 2
-        self._table = self._opened(request.nodes, "nodes", request.chosen.text_columns)
-        key = self._table.column(request.key)
-        if not len(self._table):
-            key_column(self._table, request.key)
-        # Before the long part: whoever named a wrong table is told at once.
-        texts = text_columns(request.columns, is_text(key))
-        self._edges = None
+        key, columns = request.key, request.columns
+        table = self._opened(request.nodes, "nodes", (*request.chosen.text_columns, key))
+        table.column(key)
+        if not len(table):
+            key_column(table, key)
+        # Wrong names are refused here, before the long part.
+        edges = None
         if request.edges is not None:
-            self._edges = self._opened(request.edges, "edges", texts)
-            for column in filter(None, request.columns):
-                self._edges.column(column)
+            edges = self._opened(request.edges, "edges", columns.texts)
+            for column in filter(None, columns):
+                edges.column(column)
+        keyed = [(table, (key,)), (edges, columns.ends)]
+        self._table, self._edges = in_one_key_type(keyed, request.key_type)
         self._folder = BuildFolder(folder, request.to_json())
         self._findings = list[Finding]()
 
@@ -153,7 +161,9 @@ class BuildSteps:
         place = self._folder.place / RECIPE
         if not self._folder.finished("recipe"):
             shutil.rmtree(place, ignore_errors=True)
-            write_bundle(place, *self._request.chosen.fitted(self._table).state())
+            write_bundle(
+                place, *self._request.chosen.fitted(self._table, self._request.key).state()
+            )
             self._folder.finish("recipe", {}, {})
         return FeatureRecipe.from_state(*read_bundle(place))
 

@@ -31,12 +31,15 @@ class FeatureChoice:
     recipe: FeatureRecipe | None = None
     """How features are made, where that is known already."""
 
+    by_default: bool = False
+    """Whether no column was named, so that a column ``features`` is taken."""
+
     @classmethod
     def of(
         cls,
         *,
         text: str | Iterable[str],
-        features: str | Iterable[str],
+        features: str | Iterable[str] | None,
         categories: str | Iterable[str],
         recipe: FeatureRecipe | None,
         **words: Any,
@@ -45,7 +48,8 @@ class FeatureChoice:
 
         Args:
             text: One column or several.
-            features: One column or several.
+            features: One column or several; None for a graph without features, if no other column
+                is named.
             categories: One column or several.
             recipe: Instead of naming columns.
             words: The other fields.
@@ -59,8 +63,8 @@ class FeatureChoice:
                 raise ParameterError(
                     "A recipe says which columns become features: name none beside it."
                 )
-        elif not is_named:
-            numbers = ("features",)
+        elif not is_named and features is not None:
+            return cls(texts, ("features",), values, by_default=True, **words)
         return cls(texts, numbers, values, recipe=recipe, **words)
 
     @property
@@ -68,13 +72,21 @@ class FeatureChoice:
         """The columns whose values are read as text, whatever they look like in a CSV file."""
         return self.recipe.text_columns if self.recipe else (*self.text, *self.categories)
 
-    def fitted(self, table: SourceTable) -> FeatureRecipe:
+    def fitted(self, table: SourceTable, key: str) -> FeatureRecipe:
         """The recipe, which learns from a table unless it was given.
+
+        A table that has only keys makes a graph without features, known by its edges alone.
 
         Args:
             table: The table of nodes.
+            key: The column of keys.
         """
-        return self.recipe or FeatureRecipe.fit(
+        if self.recipe is not None:
+            return self.recipe
+        is_bare = self.by_default and table.column_names == [key]
+        if is_bare or not (self.text or self.features or self.categories):
+            return FeatureRecipe((), ())
+        return FeatureRecipe.fit(
             table,
             text=self.text,
             features=self.features,

@@ -48,7 +48,7 @@ class FeatureRecipe:
     """
 
     encoders: tuple[ColumnEncoder, ...]
-    """One for each kind of column (lists and categories: for each column)."""
+    """One for each kind of column (lists and categories: for each column); none for no features."""
 
     scales: tuple[float, ...]
     """What the rows of each encoder are multiplied by."""
@@ -126,6 +126,8 @@ class FeatureRecipe:
             part.matrix if scale == 1.0 else (part.matrix * np.float32(scale))
             for part, scale in zip(parts, self.scales, strict=True)
         ]
+        if not matrices:
+            return Encoded(np.zeros((len(table), 0), dtype=np.float32), findings)
         if len(matrices) == 1:
             return Encoded(matrices[0], findings)
         if any(is_sparse(matrix) for matrix in matrices):
@@ -184,7 +186,7 @@ class FeatureRecipe:
     @property
     def words(self) -> list[str]:
         """The words that the first columns are about; none where no column is text."""
-        first = self.encoders[0]
+        first = next(iter(self.encoders), None)
         return first.feature_names if isinstance(first, TextColumns) else []
 
     @property

@@ -1,0 +1,117 @@
+"""Names of classes: which are allowed, and which are probably meant to be the same."""
+
+import unicodedata
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from nodegraft.base.errors import ClassNameError
+
+MOST_CHARACTERS = 200
+"""A class name is at most so long."""
+
+
+def stored_class_name(name: Any) -> str:
+    """Return a class name as it is, or refuse what is not text or is empty.
+
+    Numbers are not turned into text: 1 and "1" would become one class.
+
+    Args:
+        name: The name of a class that a model or store has already.
+    """
+    if not isinstance(name, str) or not name.strip():
+        hint = f": write {str(name)!r}" if isinstance(name, int | np.integer) else ""
+        raise ClassNameError(f"A class name is text that is not empty, not {name!r}{hint}.")
+    try:
+        name.encode()
+    except UnicodeEncodeError as error:
+        raise ClassNameError(f"{name!r} cannot be written down: {error}.") from error
+    return str(name)
+
+
+def class_name(name: Any) -> str:
+    """Return a class name as it is, or refuse one that no class may have.
+
+    >>> class_name("e-bikes")
+    'e-bikes'
+
+    Args:
+        name: The name that somebody gives to a class.
+
+    Raises:
+        ClassNameError: Where it is empty, begins or ends with a blank, is too long or has control
+            characters.
+    """
+    text = stored_class_name(name)
+    if len(text) > MOST_CHARACTERS:
+        raise ClassNameError(
+            f"A class name has at most {MOST_CHARACTERS} characters; {text[:20]!r}… has "
+            f"{len(text):,}."
+        )
+    if has_control_characters(text):
+        raise ClassNameError(f"The class name {text!r} has a control character: leave it out.")
+    if text != text.strip():
+        raise ClassNameError(
+            f"The class name {text!r} begins or ends with a blank: write {text.strip()!r}. For a "
+            "table of labels, repair=True (--repair) strips such blanks."
+        )
+    return text
+
+
+def has_control_characters(text: str) -> bool:
+    r"""Tell whether a text has characters such as NUL, tabs and line breaks.
+
+    >>> has_control_characters("e-bikes"), has_control_characters("e\x00bikes")
+    (False, True)
+
+    Args:
+        text: Any text.
+    """
+    return any(unicodedata.category(letter) == "Cc" for letter in text)
+
+
+def compared_name(name: str) -> str:
+    """Return what names that are probably meant to be the same have in common.
+
+    >>> compared_name("E-Bikes  large") == compared_name("e-bikes large")
+    True
+
+    Args:
+        name: The name of a class.
+    """
+    folded = unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
+    return "".join(folded.split())
+
+
+def likely_duplicates(names: Iterable[str]) -> list[tuple[str, ...]]:
+    """Return groups of names that differ only by case, blanks or Unicode normalisation.
+
+    >>> likely_duplicates(["hats", "shoes", "Hats"])
+    [('hats', 'Hats')]
+
+    Args:
+        names: Names of classes.
+    """
+    groups: dict[str, list[str]] = {}
+    for name in dict.fromkeys(names):
+        groups.setdefault(compared_name(name), []).append(name)
+    return [tuple(group) for group in groups.values() if len(group) > 1]
+
+
+def refuse_likely_duplicates(new: Iterable[str], known: Iterable[str]) -> None:
+    """Refuse new names that are probably another spelling of a name.
+
+    Args:
+        new: Names of new classes.
+        known: Names of the classes there are already.
+    """
+    added = list(new)
+    for group in likely_duplicates([*known, *added]):
+        if not set(added).isdisjoint(group):
+            *others, name = group
+            raise ClassNameError(
+                f"The class name {name!r} differs from {others[0]!r} only by case, blanks or "
+                f"spelling of the same letters. Use {others[0]!r}; or, if they are two classes, "
+                'give force_name=True (--force-name; in a request, "force_name": true).'
+            )
