@@ -125,8 +125,9 @@ class State:
 
 
 class States:
-    """States in the folder of a store. The last two graphs and texts are held, as versions share them
-    (the live version and a candidate may differ), and the last states: what a model has worked out is there for the next change.
+    """States in the folder of a store. The last graphs and texts are held, as versions share them,
+    and the last states: what a model has worked out is there for the next change. Two of each, as
+    the live version and the candidate version are read in turn.
 
     Args:
         place: The folder.
