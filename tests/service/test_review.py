@@ -8,7 +8,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from nodegraft.service.tokens import Scope, Tokens
-from tests.service.served import NODES, asked, lesson, make_of_tables
+from tests.service.served import asked, lesson, make_of_tables
 from tests.service.test_label_studio import event
 
 New = dict[str, list[Any]]
@@ -19,7 +19,7 @@ def grown(tmp_path: Path) -> Iterator[TestClient]:
     """A service whose candidate version has a node that the live version does not have."""
     make_of_tables(tmp_path / "shop")
     with asked(tmp_path / "shop") as client:
-        row = {"key": "hats99", "text": NODES["text"][0], "price": 1.0}
+        row = {"key": "hats99", "text": "felt brim wool cap", "price": 1.0}
         edge = {"source": "hats99", "target": "hats1"}
         made = client.post("/v1/nodes", json={"nodes": [row], "edges": [edge]})
         assert (made.status_code, made.json()["promoted"]) == (201, False)

@@ -105,9 +105,9 @@ class Page {
     // Changes are made to the candidate, so whoever may make them sees it first.
     const chosen = this.chosen ?? (this.may("teach") ? "candidate" : "live");
     this.shown = waiting != null && chosen === "candidate" ? waiting : champion;
-    tell(byId("answering"), `Version ${champion} is live.${this.shown === champion ? "" : ` This page shows version ${this.shown}.`}`);
+    tell(byId("answering"), `Version ${champion} is live${this.shown === champion ? "" : `, version ${this.shown} is shown`}.`);
     byId("at-once").disabled = waiting != null;
-    byId("at-once-waits").textContent = waiting == null ? "" : ` (not while version ${waiting} waits for review)`;
+    byId("at-once-waits").textContent = waiting == null ? "" : ` (after the review of version ${waiting})`;
     this.review.showState();
     this.showForms();
     await this.showParts(turn);
