@@ -28,10 +28,20 @@ def test_a_change_answers_at_once_if_asked_to(shop: Path) -> None:
     assert "answers until" not in said(shop, "rename shop hats caps --promote")
     assert "2 answers" in said(shop, "history shop")
     assert (shop / "shop" / "cards" / "version-2.md").exists()
-    assert "goes on answering" in said(shop, "rename shop caps hats")
-    code, output = invoke(shop, "rename shop hats caps --promote")
+    assert "goes on answering" in said(shop, "rename shop caps wear")
+    code, output = invoke(shop, "rename shop wear hats --promote")
     assert code == 2
-    assert "would be promoted along, unseen" in " ".join(output.split())
+    refused = " ".join(output.split())
+    assert "version 3 waits for review, and would go live with this change" in refused
+    assert "nodegraft discard STORE, or leave out --promote" in refused
+    assert "promote=True" not in refused
+    discarded = said(shop, "discard shop 3 --note early")
+    assert discarded == (
+        "Version 4: discard version 3. Version 2 stays live, and no candidate version waits for "
+        "review."
+    )
+    assert "Version 5: rename caps to hats" in said(shop, "rename shop caps hats --promote")
+    assert "No candidate version waits for review" in invoke(shop, "discard shop")[1]
 
 
 def test_a_store_is_pruned(shop: Path) -> None:

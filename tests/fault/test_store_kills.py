@@ -190,6 +190,7 @@ OPERATIONS = {
     ),
     "undo": Operation(lambda store, new: store.add(new), lambda store, new: store.undo()),
     "undo an older one": Operation(add_one_by_one, lambda store, new: store.undo(2)),
+    "discard": Operation(add_one_by_one, lambda store, new: store.discard()),
     "promote": Operation(lambda store, new: store.add(new), lambda store, new: store.promote()),
     "rollback": Operation(
         lambda store, new: (store.add(new), store.promote()), lambda store, new: store.rollback()

@@ -415,9 +415,20 @@ class StoreMachine(RuleBasedStateMachine):
     def undo_an_older_one(self, data: st.DataObject) -> None:
         history = self.store.history()
         gone = data.draw(st.integers(2, len(history) - 1))
-        later = {one.number: Change(one.action, one.detail) for one in history[gone:]}
+        # Undoing the newest version takes it and its undo out of what is applied again.
+        chains: dict[int, list[int]] = {1: [1]}
+        for one in history[1:]:
+            undone = one.detail["version"] if one.action == "undo" else None
+            back = undone == one.number - 1
+            chains[one.number] = [*chains[one.number - 1], one.number]
+            if back:
+                chains[one.number] = chains[one.number - 2]
+        chain = chains[len(history)]
+        applied = [history[number - 1] for number in chain if number > gone]
+        later = {one.number: Change(one.action, one.detail) for one in applied}
         try:
-            assert "undo" not in {one.action for one in history[gone - 1 :]}
+            assert gone in chain
+            assert "undo" not in {one.action for one in (history[gone - 1], *applied)}
             expected = replayed(self.store.state(gone - 1).labels, later, gone)
         except (AssertionError, NodegraftError):
             with pytest.raises(StoreError, match="cannot be undone by itself"):

@@ -99,6 +99,7 @@ def test_a_class_is_taught_lights_up_and_is_undone(wardrobe: Path) -> None:
         rows = page.locator("#classes tbody tr")
         expect(rows).to_have_count(2)
         expect(page.locator("#map-told")).to_contain_text("60 nodes")
+        page.get_by_label("Promote my changes at once").check()
         teach_gloves(page)
         # Whoever changes an example looks again before saying yes.
         page.get_by_role("button", name="Remove gloves-3").click()
@@ -106,7 +107,7 @@ def test_a_class_is_taught_lights_up_and_is_undone(wardrobe: Path) -> None:
         page.get_by_role("button", name="Example gloves-3", exact=True).click()
         page.get_by_role("button", name="See what would change").click()
         page.get_by_role("button", name="Yes, teach it").click()
-        expect(page.locator("#teaching-told")).to_have_text("Version 2 was made, and answers now.")
+        expect(page.locator("#teaching-told")).to_have_text("Version 2 was made and is live.")
         expect(rows).to_have_count(3)
         expect(page.get_by_role("button", name="gloves", exact=True)).to_have_attribute(
             "aria-pressed", "true"
@@ -114,7 +115,7 @@ def test_a_class_is_taught_lights_up_and_is_undone(wardrobe: Path) -> None:
         expect(page.locator("#map-told")).to_contain_text("are taken for gloves")
         wait_until(page, 2, lit=True)
         page.get_by_role("button", name="Undo version 2").click()
-        expect(page.locator("#history-told")).to_have_text("Version 3 was made, and answers now.")
+        expect(page.locator("#history-told")).to_have_text("Version 3 was made and is live.")
         expect(rows).to_have_count(2)
         wait_until(page, 2, lit=False)
         assert page.locator("img, #found script").count() == 0
@@ -140,11 +141,74 @@ def test_labels_by_one_key_each(wardrobe: Path) -> None:
         assert told.complaints == []
 
 
+def test_a_candidate_is_reviewed_while_teaching_continues(wardrobe: Path) -> None:
+    with running(wardrobe) as life, opened(life.port) as (page, told):
+        review, rows = page.locator("#review"), page.locator("#classes tbody tr")
+        expect(rows).to_have_count(2)
+        expect(review).to_be_hidden()
+        expect(page.get_by_label("Promote my changes at once")).not_to_be_checked()
+        teach_gloves(page)
+        page.get_by_label("Why, for who reads").fill("asked for by sales")
+        page.get_by_role("button", name="Yes, teach it").click()
+        expect(page.locator("#teaching-told")).to_have_text(
+            "Version 2 was made and waits for review. Version 1 is live."
+        )
+        for part in ("Version 2 waits", "Classes added: gloves", "local", "asked for by sales"):
+            expect(review).to_contain_text(part)
+        expect(page.locator("#review-seen")).to_contain_text("of 60 predictions would change")
+        expect(page.get_by_label("Promote my changes at once")).to_be_disabled()
+        # The page shows the candidate, and its new class can be given to nodes.
+        expect(rows).to_have_count(3)
+        expect(page.locator("#suggestion .offer").nth(2)).to_contain_text("gloves")
+        page.locator("#suggestion").focus()
+        page.keyboard.press("3")
+        expect(page.locator("#chosen li")).to_contain_text("→ gloves")
+        page.get_by_role("button", name="Teach 1 label").click()
+        expect(page.locator("#labelling-told")).to_contain_text("Version 3 was made and waits")
+        expect(review).to_contain_text("label gloves (1)")
+        page.get_by_label("live version 1").check()
+        expect(rows).to_have_count(2)
+        expect(page.locator("#teaching-form")).to_be_hidden()
+        page.locator("#teaching").get_by_role("button", name="Show version 3").click()
+        expect(rows).to_have_count(3)
+        page.get_by_role("button", name="Undo version 3").click()
+        expect(page.locator("#history-told")).to_contain_text("Version 4 was made and waits")
+        page.get_by_role("button", name="Discard, back to version 1").click()
+        expect(page.locator("#review-told")).to_contain_text("discard versions 2-4")
+        expect(page.locator("#review-title")).to_be_focused()
+        expect(rows).to_have_count(2)
+        page.get_by_role("button", name="Undo version 5").click()
+        expect(page.locator("#history-told")).to_contain_text("Version 6 was made and waits")
+        page.get_by_role("button", name="Promote version 6").first.click()
+        expect(page.locator("#review-title")).to_have_text("Version 6 is live")
+        expect(rows).to_have_count(3)
+        assert told.complaints == []
+
+
+def test_a_candidate_that_somebody_else_made_is_shown_and_built_upon(wardrobe: Path) -> None:
+    with running(wardrobe) as life, opened(life.port) as (page, _):
+        expect(page.locator("#classes tbody tr")).to_have_count(2)
+        page.get_by_label("Promote my changes at once").check()
+        teach_gloves(page)
+        other = {"labels": {"hats": ["hats-12"]}}
+        assert life.ask("POST", "/v1/labels", other)[0] == 201
+        page.get_by_role("button", name="Yes, teach it").click()
+        expect(page.locator("#teaching-told")).to_contain_text("press the button again")
+        expect(page.locator("#review")).to_contain_text("label hats (1)")
+        page.get_by_role("button", name="Yes, teach it").click()
+        expect(page.locator("#teaching-told")).to_contain_text("Version 3 was made and waits")
+        expect(page.locator("#review")).to_contain_text("add gloves (4)")
+
+
 def test_everybody_can_use_it(wardrobe: Path) -> None:
     with running(wardrobe) as life, opened(life.port) as (page, _):
         expect(page.locator("#map-told")).to_contain_text("60 nodes")
         teach_gloves(page)
-        page.get_by_role("button", name="hats", exact=True).click()
+        other = {"labels": {"hats": ["hats-12"]}, "note": "by somebody else"}
+        assert life.ask("POST", "/v1/labels", other)[0] == 201
+        page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+        expect(page.locator("#review-seen")).to_contain_text("by somebody else")
+        page.get_by_role("button", name="hats", exact=True).first.click()
         page.get_by_role("button", name="Next node").click()
         expect(page.locator("#map-node")).to_contain_text("sure")
         assert found_faults(page) == []
@@ -167,7 +231,7 @@ def test_a_token_is_asked_for_and_says_what_one_may_do(wardrobe: Path) -> None:
         expect(page.locator("#caller-name")).to_have_text("You are anna (read).")
         expect(page.locator("#teaching-refused")).to_contain_text("takes the scope teach")
         expect(page.locator("#sessions li")).not_to_have_count(0)
-        for name in ("Undo", "Promote", "See what would change"):
+        for name in ("Undo", "Promote", "Discard", "See what would change"):
             assert page.get_by_role("button", name=name).count() == 0
         kept = page.evaluate("[Object.values(sessionStorage), localStorage.length]")
         assert kept == [[secret], 0]

@@ -51,7 +51,7 @@ def test_a_change_that_is_refused_does_not_answer(small: Small) -> None:
     assert (store.candidate, store.champion) == (1, 1)
     # Nor does it with the next change that nothing speaks against.
     store.add(poison, override="a test")
-    with pytest.raises(StoreError, match="Version 2 is newer than the one that answers"):
+    with pytest.raises(StoreError, match="version 2 waits for review"):
         store.rename("class-00", "first", promote=True)
     store.undo()
     assert store.rename("class-00", "first", promote=True).number == store.champion == 4

@@ -125,6 +125,30 @@ class RequestConflictError(StoreError):
         )
 
 
+class CandidateWaitsError(StoreError):
+    """A change was to be promoted on top of a candidate version that nobody has reviewed.
+
+    Args:
+        candidate: The number of the candidate version.
+        live: The number of the live version.
+    """
+
+    def __init__(self, candidate: int, live: int) -> None:
+        self.candidate, self.live = candidate, live
+        self.what_happened = (
+            f"Nothing was changed: version {candidate} waits for review, and would go live with "
+            f"this change (version {live} is live)."
+        )
+        super().__init__(
+            f"{self.what_happened} Promote it with store.promote(), discard it with "
+            "store.discard(), or leave out promote=True to add the change to it."
+        )
+
+    def __reduce__(self) -> tuple[type["CandidateWaitsError"], tuple[int, int]]:
+        # The arguments differ from the sentence, which is what would be pickled.
+        return type(self), (self.candidate, self.live)
+
+
 class GateError(StoreError):
     """A change was refused because it would cost more than the store allows.
 

@@ -18,6 +18,7 @@ from nodegraft.cli.commands.lists import list_datasets, list_methods
 from nodegraft.cli.commands.map import draw_map
 from nodegraft.cli.commands.mending import (
     diff,
+    discard,
     history,
     merge,
     migrate,
@@ -68,6 +69,7 @@ PANELS = {
         "split": split,
         "refit": refit,
         "promote": promote,
+        "discard": discard,
         "rollback": rollback,
         "history": history,
         "diff": diff,

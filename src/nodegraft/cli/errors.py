@@ -8,7 +8,16 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from nodegraft.base.errors import NodegraftError
+from nodegraft.base.errors import CandidateWaitsError, NodegraftError
+
+
+def _sentences(error: NodegraftError) -> str:
+    if isinstance(error, CandidateWaitsError):
+        return (
+            f"{error.what_happened} Promote it with: nodegraft promote STORE, discard it with: "
+            "nodegraft discard STORE, or leave out --promote to add the change to it."
+        )
+    return str(error)
 
 
 def user_errors(command: Callable[..., None]) -> Callable[..., None]:
@@ -24,7 +33,7 @@ def user_errors(command: Callable[..., None]) -> Callable[..., None]:
             command(*args, **kwargs)
         except NodegraftError as error:
             Console(stderr=True).print(
-                f"[bold red]Error:[/] {escape(str(error))}", highlight=False, soft_wrap=True
+                f"[bold red]Error:[/] {escape(_sentences(error))}", highlight=False, soft_wrap=True
             )
             raise typer.Exit(2) from error
 

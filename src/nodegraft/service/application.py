@@ -19,6 +19,7 @@ from nodegraft.service.metrics import Metrics
 from nodegraft.service.routes import (
     asking,
     classes,
+    diff,
     drift,
     health,
     inference,
@@ -47,6 +48,7 @@ GUARDED = (
     asking.ROUTER,
     classes.READING,
     classes.TEACHING,
+    diff.ROUTER,
     drift.ROUTER,
     label_studio.READING,
     label_studio.TEACHING,
@@ -58,6 +60,7 @@ GUARDED = (
     sessions.TEACHING,
     summary.ROUTER,
     versions.READING,
+    versions.TEACHING,
     versions.CHOOSING,
     whoami.ROUTER,
     health.READING,

@@ -10,6 +10,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from nodegraft.base.errors import (
+    CandidateWaitsError,
     ClassNameError,
     DataError,
     GateError,
@@ -41,7 +42,12 @@ _KNOWN: dict[type[NodegraftError], tuple[int, str, str]] = {
     RequestConflictError: (422, "key_used_before", "Take a new Idempotency-Key."),
     ClassNameError: (409, "class_name", "Look at GET /v1/classes."),
     StoreError: (409, "store_refused", "Look at GET /v1/sessions."),
-    UnknownNodeError: (404, "unknown_node", "Leave these keys out, or add them: POST /v1/nodes."),
+    UnknownNodeError: (
+        404,
+        "unknown_node",
+        "Leave these keys out, add them (POST /v1/nodes), or read another version: "
+        "version=candidate.",
+    ),
     NotSupportedError: (422, "not_supported", "Use a store whose method can, such as graft."),
     DataError: (422, "data", _READ_AGAIN),
     ParameterError: (422, "parameter", _READ_AGAIN),
@@ -57,6 +63,13 @@ def told(error: NodegraftError) -> HttpError:
     fits = (found for kind, found in _KNOWN.items() if isinstance(error, kind))
     status, code, advice = next(fits, (409, "refused", _READ_AGAIN))
     more: dict[str, Any] = {}
+    if isinstance(error, CandidateWaitsError):
+        number = error.candidate
+        advice = (
+            f"Promote it (POST /v1/versions/{number}:promote), discard it (POST /v1/versions/"
+            f"{number}:discard), or leave out promote=true to add the change to it."
+        )
+        return HttpError(409, "candidate_waits", error.what_happened, advice)
     if isinstance(error, GateError):
         more["objections"] = list(error.objections)
     headers = {"Retry-After": "5"} if status == HTTPStatus.SERVICE_UNAVAILABLE else None

@@ -7,18 +7,21 @@ from typing import Any, TypeVar
 import anyio
 from anyio.to_thread import run_sync
 
+KEPT = 4
+"""So many answers of a kind are kept: a page switches between the live and a candidate version."""
+
 Value = TypeVar("Value")
 
 
 class Prepared:
-    """The last answer of each kind, one of a kind made at a time; who waits takes no thread."""
+    """The last answers of each kind, one of a kind made at a time; who waits takes no thread."""
 
     def __init__(self) -> None:
         self._turns = defaultdict[str, anyio.Lock](anyio.Lock)
-        self._last: dict[str, tuple[Hashable, Any]] = {}
+        self._last = defaultdict[str, dict[Hashable, Any]](dict)
 
     async def get(self, kind: str, about: Hashable, make: Callable[[], Value]) -> Value:
-        """An answer, made if the last one of its kind was about something else.
+        """An answer, made if none of the last ones of its kind was about the same.
 
         Args:
             kind: What is asked for.
@@ -26,7 +29,10 @@ class Prepared:
             make: Makes it.
         """
         async with self._turns[kind]:
-            if kind not in self._last or self._last[kind][0] != about:
-                self._last[kind] = about, await run_sync(make)
-            value: Value = self._last[kind][1]
+            last = self._last[kind]
+            if about not in last:
+                last[about] = await run_sync(make)
+                if len(last) > KEPT:
+                    del last[next(iter(last))]
+            value: Value = last[about]
             return value

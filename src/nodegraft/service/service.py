@@ -32,7 +32,7 @@ class Service:
     prepared: Prepared = field(default_factory=Prepared)
     """What takes long to work out about a version."""
 
-    maps: Memo[NodeMap] = field(default_factory=lambda: Memo(most=1))
+    maps: Memo[NodeMap] = field(default_factory=lambda: Memo(most=2))
     """Graph -> where its nodes lie: they stay there while classes come and go."""
 
     @classmethod

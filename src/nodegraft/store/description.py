@@ -47,6 +47,8 @@ def what_it_did(version: Version) -> str:
             return f"refit on {counted(version.measures['labels'], 'label')}"
         case "undo":
             return f"undo version {detail['version']}"
+        case "discard":
+            return f"discard {numbered(detail['versions'])}"
         case "prune":
             return f"prune {numbered(detail['versions'])}"
         case "purge":

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from nodegraft.store.lineage import lineage
 from nodegraft.store.rows import Version
 
 if TYPE_CHECKING:
@@ -51,12 +52,4 @@ def fitted_in(versions: Sequence[Version]) -> Version:
     Args:
         versions: All of them, oldest first.
     """
-    by_number = {one.number: one for one in versions}
-    behind: dict[int, int] = {}
-    for one in versions:
-        kept = one.parent
-        if one.action == "undo" and one.detail["version"] == one.number - 1:
-            # The newest was undone: what was before it is back, its fit too.
-            kept = by_number[one.detail["version"]].parent
-        behind[one.number] = one.number if one.action in FITTED else behind.get(kept or 1, 1)
-    return by_number[behind[versions[-1].number]]
+    return next(one for one in reversed(lineage(versions)) if one.action in FITTED)

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from nodegraft.base.errors import StoreError
+from nodegraft.base.errors import CandidateWaitsError, StoreError
 from nodegraft.store.authorship import author, writable
-from nodegraft.store.rows import Promotion, Version, now
+from nodegraft.store.rows import Promotion, StateNames, Version, now
 from nodegraft.store.store_settings import StoreWithSettings
 
 
@@ -46,15 +46,16 @@ class StorePromoter(StoreWithSettings):
         self._journal.add(move)
         return move
 
-    def _answering(self, parent: Version) -> Promotion:
-        """The last promotion, if what it lets answer is what a version is made from."""
+    def _answering(self, parent: Version, after: StateNames | None = None) -> Promotion:
+        """Return the last promotion, unless a new version would carry an unreviewed one live.
+
+        Args:
+            parent: The version that the new one is made from.
+            after: The objects of the new version, where they are known before it is made.
+        """
         last = self._journal.promotions()[-1]
-        if self._journal.version(last.version).names != parent.names:
-            raise StoreError(
-                f"Version {self._journal.candidate().number} is newer than the one that answers "
-                f"({last.version}), and would be promoted along, unseen: promote or undo it first, "
-                "or leave promote out."
-            )
+        if self._journal.version(last.version).names not in (parent.names, after):
+            raise CandidateWaitsError(self._journal.candidate().number, last.version)
         return last
 
 

@@ -130,6 +130,12 @@ class StoreReader:
         """The version that answers."""
         return self._journal.promotions()[-1].version
 
+    def waiting(self) -> Version | None:
+        """Return the candidate version that waits for review; None if it equals the live one."""
+        candidate = self._journal.candidate()
+        live = self._journal.version(self.champion)
+        return None if candidate.names == live.names else candidate
+
     def pruned(self) -> dict[int, Version]:
         """Versions whose graph, labels and model are gone -> the version that pruned each."""
         return self._journal.pruned()

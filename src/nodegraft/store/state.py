@@ -134,8 +134,9 @@ class State:
 
 
 class States:
-    """States in the folder of a store. The last graph and texts are held, as versions share them,
-    and the last states: what a model has worked out is there for the next change.
+    """States in the folder of a store. The last graphs and texts are held, as versions share them,
+    and the last states: what a model has worked out is there for the next change. Two of each, as
+    the live version and the candidate version are read in turn.
 
     Args:
         place: The folder.
@@ -146,7 +147,7 @@ class States:
         self._place, self._objects = place, objects
         self.graphs = GraphObjects(place, objects)
         """Where graphs are kept."""
-        self._graphs, self._texts = Memo[Graph](most=1), Memo[NodeTexts](most=1)
+        self._graphs, self._texts = Memo[Graph](most=2), Memo[NodeTexts](most=2)
         self._states = Memo[State](most=2)
 
     def put(self, state: State, graph: str, texts: NodeTexts | None = None) -> StateNames:

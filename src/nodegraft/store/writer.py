@@ -8,6 +8,7 @@ from nodegraft.base.events import SILENT, Listener
 from nodegraft.base.measure import Measurement
 from nodegraft.store.changes import Change, changes_labels, replayed
 from nodegraft.store.fitting import LastFit, fit_measures, fitted_in
+from nodegraft.store.lineage import lineage, unreviewed
 from nodegraft.store.new_tables import StoreGrower
 from nodegraft.store.recording import Done
 from nodegraft.store.request import Request
@@ -119,11 +120,11 @@ class StoreWriter(StoreGrower):
                 what is left.
             by: Who does it; None for the user that is logged in.
             note: Why.
-            promote: Let it answer at once; not on top of a version that nobody has promoted.
+            promote: Make it live at once. Refused while a candidate version waits for review,
+                unless the version that comes back is the live one.
             request: As in :meth:`change`.
         """
         parent, newest = self._journal.version(), self._journal.candidate()
-        answering = self._answering(parent) if promote else None
         undone = newest if version is None else self._journal.version(version)
         if undone.parent is None:
             raise StoreError("Version 1 is the first: there is nothing before it to go back to.")
@@ -134,6 +135,8 @@ class StoreWriter(StoreGrower):
             )
         kept = self._journal.version(undone.parent)
         self._refuse_pruned(kept)
+        restored = kept.names if undone == newest else None
+        answering = self._answering(parent, restored) if promote else None
         if undone == newest:
             self._refuse_unreadable(undone, kept)
             names, measures = kept.names, {"after": kept.measures.get("after", {})}
@@ -141,6 +144,46 @@ class StoreWriter(StoreGrower):
             names, measures = self._without(undone, kept, parent), {}
         done = Done("undo", {"version": undone.number}, measures, request)
         return self._added(parent, done, names, by, note, answering)
+
+    def discard(
+        self,
+        version: int | None = None,
+        *,
+        by: str | None = None,
+        note: str = "",
+        request: Request | None = None,
+    ) -> Version:
+        """Make a version equal to the live one, without the changes that wait for review.
+
+        The discarded versions stay in the history, and :meth:`undo` brings them back.
+
+        Args:
+            version: The number of the candidate version that is meant, so that a newer one that
+                another process made meanwhile is not discarded with it; None for any.
+            by: Who does it; None for the user that is logged in.
+            note: Why.
+            request: As in :meth:`change`.
+        """
+        parent, live, waiting = self._journal.version(), self.champion, self.waiting()
+        if waiting is None:
+            raise StoreError(
+                f"No candidate version waits for review: version {live} is live, and nothing "
+                "was changed since."
+            )
+        if version not in (None, waiting.number):
+            raise StoreError(
+                f"Version {version} was not discarded: the candidate version that waits for review "
+                f"is {waiting.number}. Review and discard that one."
+            )
+        restored = self._journal.version(live)
+        discarded = unreviewed(self._journal.versions(), restored)
+        done = Done(
+            "discard",
+            {"version": live, "versions": [one.number for one in discarded]},
+            {"after": restored.measures.get("after", {})},
+            request,
+        )
+        return self._added(parent, done, restored.names, by, note)
 
     def _refuse_unreadable(self, undone: Version, kept: Version) -> None:
         if undone.action != "refit":
@@ -154,7 +197,13 @@ class StoreWriter(StoreGrower):
             ) from error
 
     def _without(self, undone: Version, kept: Version, newest: Version) -> StateNames:
-        later = [one for one in self._journal.versions() if one.number > undone.number]
+        contained = lineage(self._journal.versions())
+        if undone not in contained:
+            raise StoreError(
+                f"Version {undone.number} cannot be undone by itself: a later version has undone "
+                "or discarded it already. Undo that one to bring it back."
+            )
+        later = [one for one in contained if one.number > undone.number]
         odd = [
             one
             for one in (undone, *later)

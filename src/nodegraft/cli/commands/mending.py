@@ -181,6 +181,22 @@ def promote(
 
 
 @user_errors
+def discard(
+    place: StorePlace,
+    number: Annotated[
+        int | None,
+        typer.Argument(metavar="[VERSION]", help="The candidate version you mean."),
+    ] = None,
+    note: Note = "",
+    by: By = None,
+) -> None:
+    """Discard the candidate version: go back to the live one without the changes since."""
+    from nodegraft.cli.display.versions import show_version
+
+    show_version(place, lambda store: store.discard(number, by=by, note=note))
+
+
+@user_errors
 def rollback(place: StorePlace, note: Note = "", by: By = None) -> None:
     """Let the version answer that answered before."""
     from rich.console import Console

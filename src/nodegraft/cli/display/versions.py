@@ -90,6 +90,8 @@ def version_line(version: Version, champion: int) -> Text:
     answers = f"Version {champion} goes on answering until you promote another one."
     if champion == version.number:
         answers = "It answers from now on."
+    elif version.action == "discard":
+        answers = f"Version {champion} stays live, and no candidate version waits for review."
     found.append(f" {answers}", style="dim")
     return found
 

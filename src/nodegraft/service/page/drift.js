@@ -1,11 +1,14 @@
 // Whether the nodes of today are still like those that a version was made for.
 
 import { byId, element, tell } from "./elements.js";
-import { ask } from "./service.js";
+import { ask, query } from "./service.js";
 
-export async function showDrift() {
-  const { compared_with: before, model_version: after, shifts } = await ask("v1/drift");
-  if (before === after) return tell(byId("drift-told"), "There is one version: nothing can have moved yet.");
+export async function showDrift(version) {
+  const { compared_with: before, model_version: after, shifts } = await ask(`v1/drift?${query({ after: version })}`);
+  if (before === after) {
+    byId("shifts").replaceChildren();
+    return tell(byId("drift-told"), `Version ${after} is the oldest version: there is none to compare it with.`);
+  }
   const moved = shifts.filter((one) => one.alarming).length;
   const since = `between version ${before} and version ${after}`;
   tell(byId("drift-told"), moved ? `${moved} of ${shifts.length} things have moved ${since}: look at them.` : `Nothing has moved much ${since}.`);

@@ -18,15 +18,16 @@ export class Labelling {
   // Whoever has begun to label goes on where they are.
   async load(classes) {
     if (this.chosen.length) return;
-    const { suggestions } = await ask(`v1/suggest?${query({ count: ASKED })}`);
+    const { suggestions } = await ask(`v1/suggest?${query({ count: ASKED, version: this.page.shown })}`);
     if (suggestions.length) await this.describe(suggestions.map((one) => one.node), classes);
     this.show();
   }
 
   async describe(keys, classes) {
+    const version = ["version", this.page.shown];
     const [read, predicted] = await Promise.all([
-      ask(`v1/nodes?${query(keys.map((key) => ["key", key]))}`),
-      ask("v1/predict", { method: "POST", body: { keys, top: DIGITS } }),
+      ask(`v1/nodes?${query([...keys.map((key) => ["key", key]), version])}`),
+      ask(`v1/predict?${query([version])}`, { method: "POST", body: { keys, top: DIGITS } }),
     ]);
     // Few classes keep their digits; of many the likeliest of each node are offered.
     const offered = (one) => (classes.length > DIGITS ? one.top.map((likely) => likely.class) : classes);
@@ -97,7 +98,7 @@ export class Labelling {
     const told = byId("labelling-told"), labels = Object.create(null);
     for (const { one, name } of this.chosen) (labels[name] ??= []).push(one.node);
     return busy(byId("label-all"), told, async () => {
-      const made = await ask(`v1/labels?${query({ promote: this.page.atOnce() })}`,
+      const made = await this.page.change(`v1/labels?${query({ promote: this.page.atOnce() })}`,
         { method: "POST", body: { labels, note: "suggested nodes" }, key: this.key });
       this.chosen = [];
       await this.page.changed(told, this.page.made(made));

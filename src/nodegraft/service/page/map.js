@@ -19,8 +19,8 @@ export class NodeMap {
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.draw());
   }
 
-  show(nodes, colours) {
-    [this.nodes, this.colours] = [nodes, colours];
+  show(version, nodes, colours) {
+    [this.version, this.nodes, this.colours] = [version, nodes, colours];
     byId("map-steps").hidden = this.canvas.hidden = false;
     this.light(this.lit);
   }
@@ -63,7 +63,7 @@ export class NodeMap {
   }
 
   async describe(one) {
-    const { nodes: [about] } = await ask(`v1/nodes?${query({ key: one.node })}`);
+    const { nodes: [about] } = await ask(`v1/nodes?${query({ key: one.node, version: this.version })}`);
     if (this.chosen !== one) return;
     const add = about.label == null && this.useAsExample
       ? button("Use as an example", () => this.useAsExample(about)) : null;

@@ -2,11 +2,12 @@
 
 import { coloured, showClasses, showLit } from "./classes.js";
 import { showDrift } from "./drift.js";
-import { byId, guarded, tell } from "./elements.js";
+import { button, byId, element, guarded, tell } from "./elements.js";
 import { showHistory } from "./history.js";
 import { Labelling } from "./labelling.js";
 import { NodeMap } from "./map.js";
-import { ask, token } from "./service.js";
+import { Review } from "./review.js";
+import { ask, query, token } from "./service.js";
 import { Teaching } from "./teaching.js";
 
 const SCOPES = ["read", "teach", "admin"], SESSIONS = 50;
@@ -17,6 +18,8 @@ class Page {
     this.teaching = new Teaching(this);
     this.labelling = new Labelling(this);
     this.map = new NodeMap();
+    this.review = new Review(this);
+    this.turn = 0;
     byId("sign-in-form").addEventListener("submit", (event) => this.signIn(event));
     byId("forget").addEventListener("click", () => this.signOut());
     document.addEventListener("visibilitychange", () => this.lookAgain());
@@ -24,12 +27,28 @@ class Page {
 
   may = (scope) => SCOPES.indexOf(this.caller.scope) >= SCOPES.indexOf(scope);
 
-  atOnce = () => this.may("admin") && byId("at-once").checked;
+  // A change on top of a candidate would promote that, too, which nobody has reviewed.
+  atOnce = () => this.may("admin") && byId("at-once").checked && this.versions.waiting == null;
 
-  made = ({ model_version, promoted, warnings }) => [promoted
-    ? `Version ${model_version} was made, and answers now.`
-    : `Version ${model_version} was made. It answers when somebody promotes it.`,
-  ...warnings.map((one) => `Warning: ${one}`)].join(" ");
+  made = ({ model_version: version, promoted, warnings }) => () => {
+    const { champion, waiting } = this.versions;
+    const outcome = promoted ? `Version ${version} was made and is live.`
+      : waiting == null ? `Version ${version} was made. It equals version ${champion}, which is live.`
+        : `Version ${version} was made and waits for review. Version ${champion} is live.`;
+    return [outcome, ...warnings.map((warning) => `Warning: ${warning}`)].join(" ");
+  };
+
+  // Somebody else may have made a candidate meanwhile: it is shown, and pressing again adds to it.
+  async change(path, options) {
+    try {
+      return await ask(path, options);
+    } catch (error) {
+      if (error.code !== "candidate_waits") throw error;
+      await this.show();
+      error.message += " Promote or discard it above, or press the button again to add your change to it.";
+      throw error;
+    }
+  }
 
   async open() {
     try {
@@ -51,16 +70,10 @@ class Page {
     byId("caller").hidden = false;
     byId("forget").hidden = !token.get();
     byId("at-once-part").hidden = !this.may("admin");
-    for (const part of ["teaching", "labelling"]) {
-      byId(`${part}-refused`).hidden = this.may("teach");
-      byId(`${part}-refused`).textContent = `This takes the scope teach, and your token has ${scope}. Ask who runs this service for another one.`;
-    }
-    byId("teaching-form").hidden = byId("labelling-part").hidden = !this.may("teach");
-    this.map.useAsExample = this.may("teach") ? (one) => this.teaching.add(one) : null;
   }
 
   askForToken(why) {
-    byId("panels").hidden = byId("caller").hidden = true;
+    byId("panels").hidden = byId("caller").hidden = byId("review").hidden = true;
     byId("sign-in").hidden = false;
     tell(byId("sign-in-told"), why, true);
     byId("token").focus();
@@ -78,10 +91,53 @@ class Page {
     this.askForToken("");
   }
 
-  // Every part is asked for by itself: one that takes long or fails holds up no other.
+  // All parts show one version: its number is sent with every request.
   async show() {
-    const parts = [["classes", this.showSummary()], ["history", this.showSessions()], ["map", this.showMap()]];
+    this.turn += 1;
+    await this.kept("answering", this.showVersions());
+  }
+
+  async showVersions() {
+    const turn = this.turn, versions = await ask("v1/versions?limit=1");
+    if (turn !== this.turn) return;
+    this.versions = versions;
+    const { champion, waiting } = versions;
+    if (waiting == null) this.chosen = null;
+    // Changes are made to the candidate, so whoever may make them sees it first.
+    const chosen = this.chosen ?? (this.may("teach") ? "candidate" : "live");
+    this.shown = waiting != null && chosen === "candidate" ? waiting : champion;
+    tell(byId("answering"), `Version ${champion} is live${this.shown === champion ? "" : `, version ${this.shown} is shown`}.`);
+    byId("at-once").disabled = waiting != null;
+    byId("at-once-waits").textContent = waiting == null ? "" : ` (after the review of version ${waiting})`;
+    this.review.showState();
+    this.showForms();
+    await this.showParts(turn);
+  }
+
+  // Every part is asked for by itself: one that takes long or fails holds up no other.
+  async showParts(turn) {
+    const parts = [["review", this.review.showDiff()], ["classes", this.showSummary(turn)],
+      ["history", this.showSessions(turn)], ["map", this.showMap(turn)]];
     await Promise.all(parts.map(([name, work]) => this.kept(name, work)));
+  }
+
+  showForms() {
+    const { waiting } = this.versions, scope = this.may("teach"), shown = waiting == null || this.shown === waiting;
+    for (const part of ["teaching", "labelling"]) {
+      byId(`${part}-refused`).hidden = scope && shown;
+      byId(`${part}-refused`).replaceChildren(...(scope
+        ? [element("p", {}, `This page shows the live version; changes are made to version ${waiting}, the candidate version.`),
+          button(`Show version ${waiting}`, () => this.choose("candidate"))]
+        : [`This takes the scope teach, and your token has ${this.caller.scope}. Ask who runs this service for another one.`]));
+    }
+    byId("teaching-form").hidden = byId("labelling-part").hidden = !scope || !shown;
+    if (byId("teaching-form").hidden) this.teaching.unlook();
+    this.map.useAsExample = scope && shown ? (one) => this.teaching.add(one) : null;
+  }
+
+  choose(name) {
+    this.chosen = name;
+    return this.show();
   }
 
   async kept(name, work) {
@@ -89,30 +145,31 @@ class Page {
       await work;
     } catch (error) {
       if (error.status === 401) this.askForToken(error.message);
-      else tell(byId(`${name}-told`), error.message, true);
+      else tell(byId(`${name}-told`) ?? byId(name), error.message, true);
     }
   }
 
-  async showSummary() {
-    const summary = await ask("v1/summary");
-    this.version = summary.model_version;
+  async showSummary(turn) {
+    const summary = await ask(`v1/summary?${query({ version: this.shown })}`);
+    if (turn !== this.turn) return;
     this.classes = summary.classes;
     if (!this.classes.some((one) => one.name === this.lit)) this.lit = null;
-    byId("answering").textContent = `Version ${summary.model_version} answers.`;
     showClasses(summary, (name) => this.light(name === this.lit ? null : name));
     this.light(this.lit);
-    if (this.may("teach")) await this.kept("labelling", this.labelling.load(this.classes.map((one) => one.name)));
+    if (!byId("labelling-part").hidden) await this.kept("labelling", this.labelling.load(this.classes.map((one) => one.name)));
   }
 
-  async showSessions() {
-    const [{ sessions }, { champion }] = await Promise.all([ask(`v1/sessions?limit=${SESSIONS}`), ask("v1/versions?limit=1")]);
-    showHistory(this, sessions, champion);
-    await this.kept("drift", showDrift());
+  async showSessions(turn) {
+    const { sessions } = await ask(`v1/sessions?limit=${SESSIONS}`);
+    if (turn !== this.turn) return;
+    showHistory(this, sessions);
+    await this.kept("drift", showDrift(this.shown));
   }
 
-  async showMap() {
-    const [{ nodes }, { classes }] = await Promise.all([ask("v1/map"), ask("v1/summary")]);
-    this.map.show(nodes, coloured(classes));
+  async showMap(turn) {
+    const version = query({ version: this.shown });
+    const [{ nodes, model_version: number }, { classes }] = await Promise.all([ask(`v1/map?${version}`), ask(`v1/summary?${version}`)]);
+    if (turn === this.turn) this.map.show(number, nodes, coloured(classes));
   }
 
   light(name) {
@@ -121,20 +178,27 @@ class Page {
     this.map.light(name);
   }
 
-  // What had the focus may be gone after a change: it goes to the heading of the part.
+  // What had the focus may be gone after a change: it goes to the heading of the part. The
+  // sentence is made when the versions are known.
   async changed(told, sentence, name = this.lit) {
     this.lit = name;
+    this.chosen = null;
     for (const place of document.querySelectorAll("[role=status]")) tell(place, "");
-    tell(told, sentence);
-    told.closest("section").querySelector("h2").focus();
-    await this.show();
+    this.versions = await ask("v1/versions?limit=1");
+    tell(told, sentence());
+    const shown = this.show();
+    const section = told.closest("section");
+    section.hidden = false;
+    section.querySelector("h2").focus();
+    await shown;
   }
 
   // Others change the store, too.
   lookAgain() {
-    if (document.hidden || !this.version) return;
+    if (document.hidden || !this.versions) return;
     guarded(byId("answering"), async () => {
-      if ((await ask("readyz")).model_version !== this.version) await this.show();
+      const { champion, candidate, waiting } = await ask("v1/versions?limit=1"), known = this.versions;
+      if (champion !== known.champion || candidate !== known.candidate || waiting !== known.waiting) await this.show();
     });
   }
 }

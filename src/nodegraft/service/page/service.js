@@ -6,6 +6,7 @@ export class Refusal extends Error {
   constructor(status, told) {
     super(told.message);
     this.status = status;
+    this.code = told.code;
   }
 }
 

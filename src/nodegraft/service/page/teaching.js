@@ -32,7 +32,7 @@ export class Teaching {
   }
 
   async find(words) {
-    const nodes = words ? (await ask(`v1/nodes?${query({ words, limit: FOUND })}`)).nodes : [];
+    const nodes = words ? (await ask(`v1/nodes?${query({ words, limit: FOUND, version: this.page.shown })}`)).nodes : [];
     if (words !== byId("words").value.trim()) return;
     const more = nodes.length === FOUND ? "The first " : "";
     tell(byId("found-told"), words ? `${more}${counted(nodes.length, "node")} found.` : "");
@@ -97,7 +97,7 @@ export class Teaching {
     if (!this.examples.size) return tell(told, "Choose some examples first: search for words of their text.", true);
     return busy(byId("look"), told, async () => {
       const seen = await ask("v1/classes:preview", { method: "POST", body: this.lesson() });
-      const about = await this.texts(seen.examples.map((one) => one.node));
+      const about = await this.texts(seen.examples.map((one) => one.node), seen.model_version);
       this.key = newKey();
       byId("override-part").hidden = !seen.objections.length;
       byId("override").required = seen.objections.length > 0;
@@ -108,9 +108,9 @@ export class Teaching {
     });
   }
 
-  async texts(keys) {
+  async texts(keys, version) {
     if (!keys.length) return [];
-    return (await ask(`v1/nodes?${query(keys.map((key) => ["key", key]))}`)).nodes;
+    return (await ask(`v1/nodes?${query([...keys.map((key) => ["key", key]), ["version", version]])}`)).nodes;
   }
 
   teach(event) {
@@ -121,7 +121,7 @@ export class Teaching {
     // A version that something speaks against is looked at before it answers.
     const promote = this.page.atOnce() && !override;
     return busy(event.submitter, told, async () => {
-      const made = await ask(`v1/classes?${query({ promote })}`, { method: "POST", body, key: this.key });
+      const made = await this.page.change(`v1/classes?${query({ promote })}`, { method: "POST", body, key: this.key });
       this.forget();
       await this.page.changed(told, this.page.made(made), name);
     });
@@ -146,11 +146,11 @@ function sentences(seen) {
     seen.warnings.map((one) => element("p", { class: "warning" }, `Warning: ${one}`)));
 }
 
-function flips(seen) {
+export function flips(seen) {
   const rows = seen.flips.map((one) => element("tr", {},
     ...[one.before, one.after, number(one.nodes)].map((text) => element("td", {}, text))));
   const heads = ["from", "to", "nodes"].map((name) => element("th", { scope: "col" }, name));
-  return element("div", { class: "scroll", role: "region", "aria-label": "Answers that would change", tabindex: "0" },
+  return element("div", { class: "scroll", role: "region", "aria-label": "Predictions that change", tabindex: "0" },
     element("table", {}, element("thead", {}, element("tr", {}, ...heads)), element("tbody", {}, ...rows)));
 }
 

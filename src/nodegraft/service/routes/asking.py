@@ -5,7 +5,8 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 from pydantic import Field
 
-from nodegraft.service.inputs import Node, Served, key_in, needs
+from nodegraft.service.inputs import Node, key_in, needs
+from nodegraft.service.routes.found import Viewed
 from nodegraft.service.schemas import Answer, Form, Keys, NodeKey
 from nodegraft.service.tokens import Scope
 from nodegraft.store.answers import answered
@@ -97,9 +98,8 @@ class Suggestions(Answer):
 
 
 @ROUTER.post("/predict")
-def predict(question: Question, service: Served) -> Predictions:
+def predict(question: Question, live: Viewed) -> Predictions:
     """The class of each node."""
-    live = service.now
     rows = live.state.graph.rows_of(question.keys)
     found = answered(live.state, rows, live.version, question.top, question.min_confidence)
     return Predictions(
@@ -128,9 +128,8 @@ def predict(question: Question, service: Served) -> Predictions:
 
 
 @ROUTER.get("/explain")
-def explain(node: Node, service: Served) -> Explanation:
+def explain(node: Node, live: Viewed) -> Explanation:
     """Why a node is answered as it is."""
-    live = service.now
     key = key_in(live.state.graph, node)
     return Explanation(
         model_version=live.version,
@@ -142,11 +141,10 @@ def explain(node: Node, service: Served) -> Explanation:
 
 @ROUTER.get("/suggest")
 def suggest(
-    service: Served,
+    live: Viewed,
     count: Annotated[int, Query(description="How many.", ge=1, le=100)] = 10,
 ) -> Suggestions:
     """Which nodes to label next."""
-    live = service.now
     found = suggestions(live.state, count)
     return Suggestions(
         model_version=live.version,

@@ -9,6 +9,7 @@ from pydantic import Field
 from nodegraft.service.http_error import HttpError
 from nodegraft.service.inputs import Note, Override, Served, needs
 from nodegraft.service.previews import Preview
+from nodegraft.service.routes.found import Viewed
 from nodegraft.service.schemas import Answer, Changed, Form, Labels, Text
 from nodegraft.service.tokens import Scope
 from nodegraft.service.writing import Writes
@@ -24,7 +25,7 @@ Name = Annotated[str, Path(description="The name of a class.", min_length=1, max
 
 
 class KnownClass(Form):
-    """A class that the version that answers knows."""
+    """A class that a version knows."""
 
     name: str = Field(examples=["hats"])
     """Its name."""
@@ -68,9 +69,8 @@ class Lesson(Form):
 
 
 @READING.get("/classes")
-def classes(service: Served) -> KnownClasses:
-    """All classes of the version that answers."""
-    live = service.now
+def classes(live: Viewed) -> KnownClasses:
+    """All classes of a version."""
     return KnownClasses(
         model_version=live.version,
         graph_version=live.graph_version,

@@ -7,25 +7,23 @@ from fastapi import APIRouter, Query
 from pydantic import Field
 
 from nodegraft.service.inputs import Served, needs
-from nodegraft.service.routes.found import existing
+from nodegraft.service.routes.found import VersionName, named
 from nodegraft.service.schemas import Answer, Form
+from nodegraft.service.service import Service
 from nodegraft.service.tokens import Scope
 from nodegraft.store.rows import Version
-from nodegraft.store.store import Store
 
 ROUTER = APIRouter(prefix="/v1", tags=["looking"], dependencies=[needs(Scope.READ)])
 
 Before = Annotated[
-    int | None,
+    VersionName | None,
     Query(
-        description="Compared with this version; null for the one that answers, or where that is "
-        "the newest for the oldest that was not pruned.",
-        ge=1,
-        le=2**31 - 1,
+        description="The version before: a number, `live` or `candidate`. Without it the live one, "
+        "or where that is the version after, the oldest that was not pruned."
     ),
 ]
 After = Annotated[
-    int | None, Query(description="Today's version; null for the newest.", ge=1, le=2**31 - 1)
+    VersionName, Query(description="The version after: a number, `live` or `candidate`.")
 ]
 
 
@@ -62,10 +60,10 @@ class Drift(Answer):
 
 
 @ROUTER.get("/drift")
-async def drift(service: Served, before: Before = None, after: After = None) -> Drift:
+async def drift(service: Served, before: Before = None, after: After = "candidate") -> Drift:
     """How far answers, confidence, edges and features have moved between two versions."""
     store = service.store
-    old, new = await run_sync(_both, store, before, after)
+    old, new = await run_sync(_both, service, before, after)
 
     def made() -> Drift:
         return Drift(
@@ -81,10 +79,13 @@ async def drift(service: Served, before: Before = None, after: After = None) -> 
     return await service.prepared.get("drift", (old.number, new.number), made)
 
 
-def _both(store: Store, before: int | None, after: int | None) -> tuple[Version, Version]:
-    new = existing(store, after or store.candidate)
-    usual = store.champion
-    if usual == new.number:
-        pruned = store.pruned()
-        usual = next(one.number for one in store.history() if one.number not in pruned)
-    return existing(store, before or usual), new
+def _both(
+    service: Service, before: VersionName | None, after: VersionName
+) -> tuple[Version, Version]:
+    store, new = service.store, named(service, after)
+    if before is not None:
+        return named(service, before), new
+    if store.champion != new.number:
+        return store.version(store.champion), new
+    pruned = store.pruned()
+    return next(one for one in store.history() if one.number not in pruned), new

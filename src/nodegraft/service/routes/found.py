@@ -1,8 +1,20 @@
-"""Versions that callers name."""
+"""Versions that callers name: by number, or as the live version or the candidate version."""
+
+from typing import Annotated, Literal
+
+from anyio.to_thread import run_sync
+from fastapi import Depends, Query
+from pydantic import Field
 
 from nodegraft.service.http_error import HttpError
+from nodegraft.service.inputs import Served
+from nodegraft.service.live import Live
+from nodegraft.service.service import Service
 from nodegraft.store.rows import Version
 from nodegraft.store.store import Store
+
+VersionName = Literal["live", "candidate"] | Annotated[int, Field(ge=1, le=2**31 - 1)]
+"""The number of a version, or what it is: ``live`` or ``candidate``."""
 
 
 def existing(store: Store, number: int) -> Version:
@@ -17,3 +29,40 @@ def existing(store: Store, number: int) -> Version:
         told = f"There is no version {number}: the newest is {newest.number}."
         raise HttpError(404, "unknown_version", told, "Look at GET /v1/versions.")
     return store.version(number)
+
+
+def named(service: Service, name: VersionName) -> Version:
+    """Return the version that a caller has named.
+
+    Args:
+        service: The service.
+        name: Its number, ``live`` or ``candidate``.
+    """
+    if name == "live":
+        return service.now.row
+    return existing(service.store, service.store.candidate if name == "candidate" else name)
+
+
+async def _viewed(
+    service: Served,
+    version: Annotated[
+        VersionName,
+        Query(
+            description="The version that is read: a number, `live` or `candidate`. The answer "
+            "names its number as `model_version`."
+        ),
+    ] = "live",
+) -> Live:
+    live = service.now
+    return live if version in ("live", live.version) else await run_sync(_read, service, version)
+
+
+def _read(service: Service, name: VersionName) -> Live:
+    version, live = named(service, name), service.now
+    if version == live.row:
+        return live
+    return Live(version, service.store.state(version.number))
+
+
+Viewed = Annotated[Live, Depends(_viewed)]
+"""For routes that read one version: the live one unless the caller names another."""

@@ -270,6 +270,8 @@ async def _taught(writing: Writing, said: list[tuple[Any, str | None]], moves: b
 
 def _labelled(labels: dict[Any, str], moves: bool, store: Store, **told: Any) -> Version:
     """A version with these labels; the newest one where that has them already."""
+    # Nobody reads a refusal of a webhook: while a candidate waits, the label is added to it.
+    told["promote"] = told["promote"] and store.waiting() is None
     state = store.state(store.candidate)
     wanted = {key_in(state.graph, str(key)): name for key, name in labels.items()}
     owners = state.labels.owners()

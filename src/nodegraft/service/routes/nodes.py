@@ -12,6 +12,7 @@ from nodegraft.service.http_error import HttpError
 from nodegraft.service.inputs import Served, key_in, needs
 from nodegraft.service.limits import MOST_KEYS
 from nodegraft.service.previews import GrowthPreview
+from nodegraft.service.routes.found import Viewed
 from nodegraft.service.schemas import Answer, Changed, Form, NodeKey, Text
 from nodegraft.service.tokens import Scope
 from nodegraft.service.writing import Writes
@@ -44,7 +45,7 @@ class ReadNode(Form):
 
 
 class ReadNodes(Answer):
-    """Nodes of the newest version."""
+    """Nodes of a version."""
 
     nodes: list[ReadNode]
     """As they were named, or in the order of the table."""
@@ -69,6 +70,7 @@ class Growth(Form):
 @READING.get("/nodes")
 def nodes(
     service: Served,
+    live: Viewed,
     words: Annotated[
         str, Query(description="Of their keys and texts, also parts of words.", max_length=1_000)
     ] = "",
@@ -77,21 +79,19 @@ def nodes(
     ] = [],  # noqa: B006
     limit: Annotated[int, Query(description="How many.", ge=1, le=MOST_READ)] = 20,
 ) -> ReadNodes:
-    """Nodes of the newest version, found by words or named by their keys."""
-    store = service.store
+    """Nodes of a version, found by words or named by their keys."""
+    store, state = service.store, live.state
     if bool(words.strip()) == bool(key):
         told = "Either words or keys say which nodes are meant."
         raise HttpError(422, "invalid_request", told, "Send ?words=felt+hat or ?key=p7&key=p9.")
-    version = store.version(store.candidate)
-    state = store.state(version.number)
-    found = [key_in(state.graph, one) for one in key] or store.search(words, limit, version.number)
+    found = [key_in(state.graph, one) for one in key] or store.search(words, limit, live.version)
     owners = state.labels.owners()
     return ReadNodes(
-        model_version=version.number,
-        graph_version=version.graph,
+        model_version=live.version,
+        graph_version=live.graph_version,
         nodes=[
             ReadNode(node=node, text=text, label=owners.get(node))
-            for node, text in zip(found, store.texts(found, version.number), strict=True)
+            for node, text in zip(found, store.texts(found, live.version), strict=True)
         ],
     )
 

@@ -1,16 +1,23 @@
 """Routes about versions: which there are, and which one answers."""
 
 from datetime import datetime
+from functools import partial
+from typing import Any
 
 from fastapi import APIRouter
 from pydantic import Field
 
+from nodegraft.service.http_error import HttpError
 from nodegraft.service.inputs import Caller, Limit, Note, Number, Served, needs
 from nodegraft.service.routes.found import existing
-from nodegraft.service.schemas import Answer, Form
+from nodegraft.service.schemas import Answer, Changed, Form
 from nodegraft.service.tokens import Scope
+from nodegraft.service.writing import Writes
+from nodegraft.store.rows import Version
+from nodegraft.store.store import Store
 
 READING = APIRouter(prefix="/v1", tags=["versions"], dependencies=[needs(Scope.READ)])
+TEACHING = APIRouter(prefix="/v1", tags=["versions"], dependencies=[needs(Scope.TEACH)])
 CHOOSING = APIRouter(prefix="/v1", tags=["versions"], dependencies=[needs(Scope.ADMIN)])
 
 
@@ -48,6 +55,9 @@ class Versions(Answer):
     candidate: int = Field(examples=[3])
     """The newest version."""
 
+    waiting: int | None = Field(examples=[3])
+    """The candidate version that waits for review; null where it equals the live one."""
+
     versions: list[ListedVersion]
     """Newest first."""
 
@@ -66,11 +76,13 @@ class Promoted(Answer):
 def versions(service: Served, limit: Limit = 100) -> Versions:
     """All versions, and which one answers."""
     live, listed = service.now, service.store.history()[::-1]
+    waiting = service.store.waiting()
     return Versions(
         model_version=live.version,
         graph_version=live.graph_version,
         champion=service.store.champion,
-        candidate=listed[0].number,
+        candidate=service.store.candidate,
+        waiting=None if waiting is None else waiting.number,
         versions=[
             ListedVersion(
                 number=one.number,
@@ -98,3 +110,17 @@ async def promote(number: Number, service: Served, caller: Caller, note: Note = 
         return Promoted(model_version=number, graph_version=version.graph, by=last.by, at=last.at)
 
     return await service.teaching.in_turn(chosen)
+
+
+@TEACHING.post("/versions/{number}:discard", status_code=201)
+async def discard(number: Number, writing: Writes, note: Note = "") -> Changed:
+    """Discard the candidate version: this makes a version equal to the live one."""
+    if writing.wanted.promote:
+        told = "The version that a discard makes equals the live one."
+        raise HttpError(422, "invalid_request", told, "Leave out promote=true.")
+    return await writing.made(partial(_discarded, number), note=note)
+
+
+def _discarded(number: int, store: Store, *, promote: bool, **told: Any) -> Version:
+    existing(store, number)
+    return store.discard(number, **told)

@@ -1,0 +1,102 @@
+"""The route that compares two versions, so that a candidate version can be reviewed."""
+
+from typing import Annotated
+
+from anyio.to_thread import run_sync
+from fastapi import APIRouter, Query
+from pydantic import Field
+
+from nodegraft.service.inputs import Served, needs
+from nodegraft.service.previews import Flipped, FlippedNode
+from nodegraft.service.routes.found import VersionName, named
+from nodegraft.service.schemas import Answer, Session
+from nodegraft.service.service import Service
+from nodegraft.service.tokens import Scope
+from nodegraft.store.lineage import unreviewed
+from nodegraft.store.rows import Version
+
+ROUTER = APIRouter(prefix="/v1", tags=["versions"], dependencies=[needs(Scope.READ)])
+
+
+class Diff(Answer):
+    """What changes from one version to another one, `model_version`."""
+
+    compared_with: int = Field(examples=[1])
+    """The number of the version before."""
+
+    sessions: list[Session]
+    """The changes that were made in between, newest first."""
+
+    asked: int = Field(examples=[20000])
+    """How many nodes were compared: all, or a fair sample."""
+
+    flipped: int = Field(examples=[112])
+    """How many of their predictions change."""
+
+    flips: list[Flipped]
+    """How many predictions change from which class to which, the most frequent first."""
+
+    examples: list[FlippedNode]
+    """Some nodes whose prediction changes."""
+
+    held_out: int = Field(examples=[587])
+    """How many held-out nodes of classes that both versions know were predicted."""
+
+    accuracy_before: float | None = Field(examples=[0.912])
+    """The held-out accuracy of the version before; null where there is no held-out node."""
+
+    accuracy_after: float | None = Field(examples=[0.911])
+    """The held-out accuracy of the version after."""
+
+    classes_added: list[str] = Field(examples=[["e-bikes"]])
+    """Classes that only the version after knows."""
+
+    classes_removed: list[str] = Field(examples=[[]])
+    """Classes that only the version before knows."""
+
+    objections: list[str]
+    """What the quality gate would hold against the change."""
+
+
+@ROUTER.get("/diff")
+async def diff(
+    service: Served,
+    before: Annotated[
+        VersionName, Query(description="The version before: a number, `live` or `candidate`.")
+    ] = "live",
+    after: Annotated[
+        VersionName, Query(description="The version after: a number, `live` or `candidate`.")
+    ] = "candidate",
+) -> Diff:
+    """Compare two versions: the live one with the candidate, unless you name others."""
+    old, new = await run_sync(lambda: (named(service, before), named(service, after)))
+    numbers = old.number, new.number
+    return await service.prepared.get("diff", numbers, lambda: _diff(service, old, new))
+
+
+def _diff(service: Service, old: Version, new: Version) -> Diff:
+    store = service.store
+    seen = store.diff(old.number, new.number)
+    known, known_after = (store.state(one.number).labels for one in (old, new))
+    history = [one for one in store.history() if one.number <= max(old.number, new.number)]
+    return Diff(
+        model_version=new.number,
+        graph_version=new.graph,
+        compared_with=old.number,
+        sessions=[
+            Session.of(one) for one in unreviewed(history, old)[::-1] if one.number <= new.number
+        ],
+        asked=seen.asked,
+        flipped=seen.flipped,
+        flips=[
+            Flipped(before=one, after=other, nodes=count)
+            for (one, other), count in seen.flips.items()
+        ],
+        examples=[FlippedNode(**vars(one)) for one in seen.examples],
+        held_out=seen.before.nodes,
+        accuracy_before=seen.before.accuracy,
+        accuracy_after=seen.after.accuracy,
+        classes_added=[name for name in known_after if name not in known],
+        classes_removed=[name for name in known if name not in known_after],
+        objections=seen.objections(),
+    )

@@ -1,0 +1,184 @@
+"""A candidate version that waits for review: every route reads one version, and none refuses."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from nodegraft.service.tokens import Scope, Tokens
+from tests.service.served import asked, lesson, make_of_tables
+from tests.service.test_label_studio import event
+
+New = dict[str, list[Any]]
+
+
+@pytest.fixture
+def grown(tmp_path: Path) -> Iterator[TestClient]:
+    """A service whose candidate version has a node that the live version does not have."""
+    make_of_tables(tmp_path / "shop")
+    with asked(tmp_path / "shop") as client:
+        row = {"key": "hats99", "text": "felt brim wool cap", "price": 1.0}
+        edge = {"source": "hats99", "target": "hats1"}
+        made = client.post("/v1/nodes", json={"nodes": [row], "edges": [edge]})
+        assert (made.status_code, made.json()["promoted"]) == (201, False)
+        yield client
+
+
+def versions(client: TestClient) -> tuple[int, int, int | None]:
+    """The numbers of the live version, the newest one, and the one that waits for review."""
+    found = client.get("/v1/versions").json()
+    return found["champion"], found["candidate"], found["waiting"]
+
+
+def test_no_route_promotes_by_default(client_document: dict[str, Any]) -> None:
+    defaults = {
+        (path, parameter["schema"].get("default"))
+        for path, methods in client_document["paths"].items()
+        for method in methods.values()
+        for parameter in method.get("parameters", [])
+        if parameter["name"] == "promote"
+    }
+    assert {path for path, _ in defaults} >= {"/v1/classes", "/label-studio/webhook"}
+    assert {default for _, default in defaults} == {False}
+
+
+READING = ("/v1/predict", "/v1/explain", "/v1/suggest", "/v1/classes", "/v1/summary", "/v1/map")
+
+
+def test_every_route_that_reads_a_version_takes_one(client_document: dict[str, Any]) -> None:
+    for path in (*READING, "/v1/nodes"):
+        (first, *_) = client_document["paths"][path].values()
+        (parameter,) = (one for one in first["parameters"] if one["name"] == "version")
+        assert parameter["schema"]["default"] == "live", path
+
+
+@pytest.fixture(scope="module")
+def client_document(first: tuple[Path, New]) -> dict[str, Any]:
+    with asked(first[0]) as client:
+        document: dict[str, Any] = client.get("/openapi.json").json()
+        return document
+
+
+def ask(client: TestClient, path: str, **parameters: Any) -> Any:
+    """The answer of a route that reads a version."""
+    if path == "/v1/predict":
+        return client.post(path, params=parameters, json={"keys": ["hats1"]})
+    if path == "/v1/explain":
+        parameters["node"] = "hats1"
+    if path == "/v1/nodes":
+        parameters["words"] = "hats"
+    return client.get(path, params=parameters)
+
+
+@pytest.mark.parametrize("path", [*READING, "/v1/nodes"])
+def test_a_route_reads_the_version_that_it_is_asked_for(path: str, grown: TestClient) -> None:
+    for name, number in (("live", 1), ("candidate", 2), (1, 1), (2, 2)):
+        assert ask(grown, path, version=name).json()["model_version"] == number
+    assert ask(grown, path).json()["model_version"] == 1
+    for name, status in ((3, 404), (0, 422), ("newest", 422)):
+        assert ask(grown, path, version=name).status_code == status
+
+
+def test_what_is_suggested_can_be_read_in_the_same_version(grown: TestClient) -> None:
+    wanted = {"version": "candidate"}
+    found = grown.get("/v1/suggest", params={**wanted, "count": 20}).json()["suggestions"]
+    keys = [one["node"] for one in found]
+    assert "hats99" in keys
+    read = grown.get("/v1/nodes", params={**wanted, "key": keys}).json()
+    assert (read["model_version"], [one["node"] for one in read["nodes"]]) == (2, keys)
+    predicted = grown.post("/v1/predict", params=wanted, json={"keys": keys}).json()
+    assert (predicted["model_version"], len(predicted["answers"])) == (2, len(keys))
+    refused = grown.get("/v1/nodes", params={"key": "hats99"})
+    assert refused.status_code == 404
+    assert "version=candidate" in refused.json()["error"]["what_to_do"]
+
+
+def test_a_candidate_is_compared_with_the_live_version(shop: Path, new: New) -> None:
+    first, second = lesson(new), lesson(new, 1)
+    with asked(shop) as client:
+        client.post("/v1/classes", json={**first, "note": "asked for"})
+        client.post("/v1/classes", json=second)
+        assert versions(client) == (1, 3, 3)
+        found = client.get("/v1/diff").json()
+        assert (found["compared_with"], found["model_version"]) == (1, 3)
+        assert found["classes_added"] == [*first["classes"], *second["classes"]]
+        assert found["classes_removed"] == []
+        assert [one["id"] for one in found["sessions"]] == [3, 2]
+        assert found["sessions"][1]["note"] == "asked for"
+        assert found["flipped"] == sum(one["nodes"] for one in found["flips"]) > 0
+        assert found["held_out"] == 16
+        assert found["accuracy_after"] is not None
+        back = client.get("/v1/diff", params={"before": 3, "after": "live"}).json()
+        assert (back["flipped"], back["sessions"]) == (found["flipped"], [])
+        assert back["classes_removed"] == found["classes_added"]
+
+
+def test_teaching_continues_undo_and_discard_work_while_a_candidate_waits(
+    shop: Path, new: New
+) -> None:
+    with asked(shop) as client:
+        for place in (0, 1):
+            assert client.post("/v1/classes", json=lesson(new, place)).status_code == 201
+        undone = client.post("/v1/sessions/3:undo")
+        assert (undone.status_code, versions(client)) == (200, (1, 4, 4))
+        # Somebody has looked at version 3, which is no candidate any more.
+        assert client.post("/v1/versions/3:discard").json()["error"]["code"] == "store_refused"
+        discarded = client.post("/v1/versions/4:discard", params={"note": "no"}).json()
+        assert discarded["session"]["what"] == "discard versions 2-4"
+        assert versions(client) == (1, 5, None)
+        assert client.post("/v1/versions/5:discard").status_code == 409
+        assert client.post("/v1/versions/9:discard").status_code == 404
+        # Nothing waits: a change may be promoted again.
+        assert client.post("/v1/classes?promote=1", json=lesson(new)).status_code == 201
+        assert versions(client) == (6, 6, None)
+
+
+def test_a_refusal_to_promote_says_what_to_do_and_that_works(shop: Path, new: New) -> None:
+    with asked(shop) as client:
+        for place in (0, 1):
+            client.post("/v1/classes", json=lesson(new, place))
+        refused = client.post("/v1/classes?promote=1", json={"classes": {"x": [1, 2]}})
+        assert refused.status_code == 409
+        error = refused.json()["error"]
+        assert error["code"] == "candidate_waits"
+        assert "version 3 waits for review" in error["message"]
+        assert "POST /v1/versions/3:promote" in error["what_to_do"]
+        assert "POST /v1/versions/3:discard" in error["what_to_do"]
+        assert client.post("/v1/versions/3:discard?promote=1").status_code == 422
+        assert client.post("/v1/versions/3:promote").status_code == 200
+        assert versions(client) == (3, 3, None)
+
+
+def test_discarding_takes_the_scope_teach_and_is_done_once(shop: Path, new: New) -> None:
+    tokens = Tokens(shop)
+    read, teach = (
+        {"Authorization": f"Bearer {tokens.add(scope.value, scope)}"}
+        for scope in (Scope.READ, Scope.TEACH)
+    )
+    with asked(shop) as client:
+        client.post("/v1/classes", json=lesson(new), headers=teach)
+        assert client.post("/v1/versions/2:discard", headers=read).status_code == 403
+        for _ in range(2):
+            key = {**teach, "Idempotency-Key": "k"}
+            made = client.post("/v1/versions/2:discard", headers=key)
+            assert (made.status_code, made.json()["model_version"]) == (201, 3)
+
+
+def test_label_studio_promotes_only_if_asked_and_never_loses_a_label(tmp_path: Path) -> None:
+    make_of_tables(tmp_path / "shop")
+    with asked(tmp_path / "shop") as client:
+
+        def annotate(key: str, **parameters: Any) -> None:
+            sent = event("ANNOTATION_CREATED", key, "hats")
+            answer = client.post("/label-studio/webhook", params=parameters, json=sent)
+            assert answer.status_code == 201
+
+        annotate("hats9", promote=True)
+        assert versions(client) == (2, 2, None)
+        annotate("hats8")
+        assert versions(client) == (2, 3, 3)
+        # A refusal would lose the label: it is added to the candidate version instead.
+        annotate("hats7", promote=True)
+        assert versions(client) == (2, 4, 4)
