@@ -157,7 +157,7 @@ class UnknownNodeError(NodegraftError):
         self.missing = tuple(missing)
         verb = "is" if len(missing) == 1 else "are"
         super().__init__(
-            f"{len(missing)} of {total} nodes {verb} not in this graph: {_shown(missing)}. "
+            f"{len(missing)} of {total} nodes {verb} not in this graph: {_shown(missing, 20)}. "
             "Node keys are the values of the key column, in the same type (text or integer)."
         )
 
