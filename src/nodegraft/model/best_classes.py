@@ -79,10 +79,19 @@ def best_in_blocks(
         top: How many classes of each; all, if there are not so many.
     """
     validate_value("top", top, PositiveInt)
-    blocks = max(1, min(BLOCK_ROWS, BLOCK_SCORES // len(model.classes_)) // model.block_rows)
-    step = blocks * model.block_rows
+    step = rows_in_block(model)
     parts = (rows[start : start + step] for start in range(0, max(1, rows.size), step))
     return (best_classes(model, view, part, top) for part in parts)
+
+
+def rows_in_block(model: "Method") -> int:
+    """Return how many nodes a block has: a multiple of what the model scores at once.
+
+    Args:
+        model: Who is asked.
+    """
+    blocks = max(1, min(BLOCK_ROWS, BLOCK_SCORES // len(model.classes_)) // model.block_rows)
+    return blocks * model.block_rows
 
 
 def best_columns(scores: NDArray[np.float64], top: int) -> NDArray[np.int64]:

@@ -50,8 +50,8 @@ class Stateful(Hooks):
         """Other hyper-parameters. What was learned with the old ones is dropped: ``fit`` again.
 
         Args:
-            parameters: Hyper-parameters by name; where all are as before, nothing happens. ``world``
-                alone drops nothing: nothing that is learned depends on it.
+            parameters: Hyper-parameters by name; where all are as before, nothing happens. If only
+                ``world`` changes, nothing is dropped: nothing that is learned depends on it.
         """
         fresh = build(type(self), {**self.get_params(), **parameters})
         before, after = self.get_params(), fresh.get_params()

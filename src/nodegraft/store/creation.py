@@ -10,10 +10,12 @@ from nodegraft.base.errors import ParameterError, StoreError, UnfinishedStoreErr
 from nodegraft.base.events import Listener
 from nodegraft.base.files.folder import PRIVATE, READABLE, WriteOnceFolder
 from nodegraft.base.measure import Measurement
+from nodegraft.base.parameters.validate import validate_value
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.keys import Key
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.stores.mapped import MappedStore
+from nodegraft.model.confidence import World
 from nodegraft.store.authorship import author, writable
 from nodegraft.store.database import DATABASE_FILES, database_url, has_password
 from nodegraft.store.fitting import fit_measures
@@ -28,6 +30,7 @@ from nodegraft.store.rows import Promotion, Version, now
 from nodegraft.store.settings import FORMAT, OBJECTS, SETTINGS, StoreSettings
 from nodegraft.store.shelf import DERIVED
 from nodegraft.store.state import States, first_state
+from nodegraft.store.world import write_world
 from nodegraft.tables.node_texts import NodeTexts
 
 
@@ -41,6 +44,7 @@ def made_in(
     tables: Mapping[str, Any],
     texts: NodeTexts | None,
     settings: StoreSettings,
+    world: World,
     by: str | None,
     note: str,
     listener: Listener,
@@ -56,11 +60,13 @@ def made_in(
         tables: How tables are read.
         texts: One for each node, for people to read; None for none.
         settings: Where versions and objects are.
+        world: Whether nodes may belong to classes that are not known.
         by: Who does it; None for the user that is logged in.
         note: Why.
         listener: Is told how far it is.
     """
     _refuse_taken(folder)
+    validate_value("world", world, World)
     who, note = author(by), writable(note)
     NodeLabels.by_key(graph, labels)
     if texts is not None and len(texts) != graph.num_nodes:
@@ -78,7 +84,7 @@ def made_in(
     states = States(folder, objects)
     name, graph = states.put_graph(graph)
     with Measurement() as fit:
-        state = first_state(graph, checked, method, dict(parameters), listener)
+        state = first_state(graph, checked, method, dict(parameters), listener).in_world(world)
     right = right_answers(state, checked.held_out).to_json()
     measures = {"after": right} | fit_measures(checked, fit.seconds)
     names = states.put(state, name, texts)
@@ -89,7 +95,11 @@ def made_in(
     version = Version(1, None, "init", detail, who, note, at, **vars(names), measures=measures)
     # Last: a store that has a version is whole.
     try:
-        journal.add(version, Promotion(1, 1, "init", who, note, at))
+        journal.add(
+            version,
+            Promotion(1, 1, "init", who, note, at),
+            also=lambda connection: write_world(connection, world, who, note),
+        )
     except StoreError:
         # Somebody else's store came first.
         journal.close()

@@ -137,16 +137,24 @@ class Journal:
         with self.connection() as connection:
             return pruned_in(connection)
 
-    def add(self, *rows: Version | Promotion, confirm: Callable[[], None] | None = None) -> None:
+    def add(
+        self,
+        *rows: Version | Promotion,
+        confirm: Callable[[], None] | None = None,
+        also: Callable[[Connection], None] | None = None,
+    ) -> None:
         """Add rows, all or none of them.
 
         Args:
             rows: Versions and promotions whose numbers are one more than the newest one's.
             confirm: Is asked when nobody else can write any more; what it raises undoes all.
+            also: Writes more in the same transaction, such as the first settings of a store.
         """
         try:
             with self.transaction() as connection:
                 write_rows(connection, *rows)
+                if also:
+                    also(connection)
                 if confirm:
                     confirm()
         except IntegrityError as error:

@@ -159,7 +159,7 @@ def compare(before: State, after: State) -> Preview:
     keys = graph.keys_of(rows)
     old = before.answers(rows).classes
     found = after.answers(after.graph.rows_of(keys))
-    new, sure = found.classes, found.sure
+    new, sure = found.classes, found.confidence
     moved = np.flatnonzero(old != new)
     pairs = Counter((old[place], new[place]) for place in moved)
     labelled = after.labels.owners()
@@ -232,7 +232,7 @@ def _new_classes(before: StoreLabels, after: StoreLabels) -> dict[str, tuple[Key
 def _taken_for(before: State, nodes: tuple[Key, ...]) -> TakenFor:
     found = before.answers(before.graph.rows_of(nodes))
     classes = Counter(found.classes.tolist()).most_common()
-    return TakenFor(dict(classes), float(found.shares.mean()))
+    return TakenFor(dict(classes), float(found.probability.mean()))
 
 
 def _noise(share: float, nodes: int, errors: float) -> float:

@@ -78,7 +78,8 @@ async def drift(service: Served, before: Before = None, after: After = None) -> 
             ],
         )
 
-    return await service.prepared.get("drift", (old.number, new.number), made)
+    about = old.number, new.number, service.now.world
+    return await service.prepared.get("drift", about, made)
 
 
 def _both(store: Store, before: int | None, after: int | None) -> tuple[Version, Version]:
