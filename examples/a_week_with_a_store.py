@@ -37,7 +37,7 @@ with as_file(files("nodegraft.datasets") / "excerpt") as words, TemporaryDirecto
 
     # Wednesday: is it good enough to answer? Then let it.
     answers = store.predict(["envy", "elbow", "sea"], version=2, min_confidence=0.9)
-    print(f"Wednesday: {dict(zip(answers.nodes, answers.answers, strict=True))}")
+    print(f"Wednesday: {dict(zip(answers.nodes, answers.predictions, strict=True))}")
     store.promote(note="looks right")
 
     # Thursday: somebody taught nonsense. The gate says no; had it not, undo would.

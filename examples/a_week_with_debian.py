@@ -120,7 +120,7 @@ def week(packages: list[TextNode]) -> None:
     store = ng.Store.open("packages")
     answers = store.predict(version=2)
     called = {
-        node for node, name in zip(answers.nodes, answers.answers, strict=True) if name == NEW
+        node for node, name in zip(answers.nodes, answers.predictions, strict=True) if name == NEW
     }
     right = len(called & {*rust})
     say(

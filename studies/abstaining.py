@@ -144,7 +144,7 @@ def ask(model: Graft, session: Session, queries: NodeLabels) -> Answers:
     scores = model.score_rows(session.view, queries.rows()[order])
     targets = queries.targets(model.classes_)[order]
     confidence = model.probabilities(session.view, scores).max(axis=1)
-    sure = model.certainty(session.view, scores)
+    sure = model.confidence(session.view, scores)
     return Answers(targets, scores.argmax(axis=1), confidence, sure)
 
 
@@ -244,7 +244,7 @@ def before_being_taught(
         for queries in (split.test, split.query.select(split.novel))
     ]
     scores = [model.score_rows(session.view, rows) for rows in sides]
-    known, new = (model.certainty(session.view, score) for score in scores)
+    known, new = (model.confidence(session.view, score) for score in scores)
     truth = np.repeat([1, 0], [known.size, new.size])
     return {
         "auroc": rounded(float(roc_auc_score(truth, np.concatenate((known, new))))),

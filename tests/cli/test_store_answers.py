@@ -1,6 +1,7 @@
 """What the commands of a store show, and what they say of input that does not fit."""
 
 import csv
+import json
 import shlex
 import shutil
 import sqlite3
@@ -55,6 +56,7 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     done = call("init", places["store"], *tables(places), "--text", "text")
     assert done.exit_code == 0, done.output
     assert "knows 2 classes from 24 labels" in " ".join(done.output.split())
+    assert "World: open." in " ".join(done.output.split())
     assert f"nodegraft add {places['store']} --class NAME" in done.output
     return places
 
@@ -76,8 +78,14 @@ def test_all_answers_are_written_block_by_block(
     read = {"parquet": parquet.read_table, "csv": read_csv}[ending](str(out))
     assert read["node"].to_pylist() == list(NODES)
     assert read.column_names[-2:] == ["class_2", "probability_2"]
-    assert not any(read["class"].to_pylist())
-    assert f"about {len(NODES)} nodes, {len(NODES)} of them kept back" in done.output
+    assert not any(read["prediction"].to_pylist())
+    labelled = [name for name in NODES if name.startswith(("cap", "boot"))]
+    assert [bool(name) for name in read["class"].to_pylist()] == [
+        node in labelled for node in NODES
+    ]
+    told = " ".join(done.output.split())
+    assert f"predictions for {len(NODES)} nodes, 24 of them with a label of their own" in told
+    assert f"{len(NODES) - 24} of them below the confidence asked for." in told
     assert [one.name for one in tmp_path.iterdir()] == [out.name]
     if ending == "parquet":
         assert parquet.ParquetFile(out).num_row_groups == 4
@@ -108,8 +116,8 @@ def test_what_is_kept_back_is_named_beside(shop: dict[str, str]) -> None:
 @pytest.mark.parametrize("columns", [60, 80, 120])
 def test_an_explanation_fits_its_place(shop: dict[str, str], columns: int) -> None:
     told = call("explain", shop["store"], "cap3", columns=columns).output
-    assert told.startswith("cap3 is cap (")
-    assert "It is labelled cap." in " ".join(told.split())
+    assert told.startswith("cap3 is predicted to be cap")
+    assert "Its label is cap." in " ".join(told.split())
     assert max(map(len, told.splitlines())) <= columns
     assert "-0.00" not in told
 
@@ -119,11 +127,71 @@ def test_a_node_is_explained_where_there_is_one_class_only() -> None:
     told = {
         **{"answer": "cap", "probability": 1.0, "runner_up": "cap", "runner_up_probability": 1.0},
         **{"signals": [said], "labels": [], "unlabelled_nodes": 0.0, "relations": []},
+        **{"confidence": 0.4, "known": 0.4, "world": "open", "note": "The estimate moves it."},
     }
     console = Console(width=80)
     with console.capture() as seen:
-        console.print(explanation(Asked("a", 1.0, None, None), told))
-    assert seen.get().startswith("a is cap (100 %), the only class there is.")
+        console.print(explanation(Asked("a", "boot", None), told))
+    words = " ".join(seen.get().split())
+    assert words.startswith("a is predicted to be cap, the only class there is. Confidence 40 %: ")
+    assert "probability 100 % × known 40 %. It probably belongs to no known class: 60 %." in words
+    assert "Its label is boot, which the prediction contradicts. The estimate moves it." in words
+
+
+def test_a_table_with_unknown_keys_is_answered(shop: dict[str, str], tmp_path: Path) -> None:
+    asked = tmp_path / "asked.csv"
+    asked.write_text("key\ncap1\nnowhere\nlamp3\n")
+    said = call("predict", shop["store"], "--table", str(asked)).output
+    assert "unknown key" in next(line for line in said.splitlines() if "nowhere" in line)
+    assert "cap (label)" in next(line for line in said.splitlines() if "cap1" in line)
+    for name in ("confidence", "probability", "known"):
+        assert name in said
+    out = tmp_path / "answers.csv"
+    done = call("predict", shop["store"], "--table", str(asked), "--out", str(out))
+    assert "1 of them not in the graph" in " ".join(done.output.split())
+    rows = read_csv(str(out)).to_pylist()
+    assert [row["reason"] for row in rows] == ["own_label", "unknown_key", "prediction"]
+    skipped = call("predict", shop["store"], "--table", str(asked), "--missing", "skip")
+    assert "nowhere" not in skipped.output
+    refused = call("predict", shop["store"], "--table", str(asked), "--missing", "error")
+    assert refused.exit_code == 2
+    assert "'nowhere'" in refused.stderr
+
+
+def test_all_unknown_keys_of_a_command_are_named(shop: dict[str, str]) -> None:
+    refused = call("predict", shop["store"], "--nodes", "here,cap1,there")
+    assert refused.exit_code == 2
+    assert "2 of 3 nodes are not in this graph: 'here', 'there'" in refused.stderr
+    told = call("predict", shop["store"], "--nodes", "here,cap1", "--missing", "null").output
+    assert "unknown key" in told
+
+
+def test_json_is_that_of_the_service(shop: dict[str, str]) -> None:
+    done = call("predict", shop["store"], "--nodes", "cap1,lamp3", "--top", "2", "--json")
+    found = json.loads(done.output)
+    assert (found["model_version"], found["world"]) == (1, "open")
+    first, second = found["answers"]
+    assert (first["class"], first["label"], first["reason"]) == ("cap", "cap", "own_label")
+    assert second["confidence"] == pytest.approx(second["probability"] * second["known"])
+    assert second["top"][0] == {"class": second["class"], "probability": second["probability"]}
+    ignoring = ("predict", shop["store"], "--nodes", "cap1", "--ignore-labels", "--json")
+    assert json.loads(call(*ignoring).output)["answers"][0]["reason"] == "prediction"
+    assert call("predict", shop["store"], "--all", "--json", "--out", "x.csv").exit_code == 2
+
+
+def test_a_store_is_made_in_a_declared_world(shop: dict[str, str], tmp_path: Path) -> None:
+    place = str(tmp_path / "closed")
+    done = call("init", place, *tables(shop), "--text", "text", "--world", "closed")
+    told = " ".join(done.output.split())
+    assert "World: closed." in told
+    assert "world=open" in told
+    found = json.loads(call("predict", place, "--nodes", "lamp3", "--json").output)
+    (answer,) = found["answers"]
+    assert (found["world"], answer["confidence"]) == ("closed", answer["probability"])
+    assert "World: closed" in call("card", place).output
+    assert "as the world is declared closed" in " ".join(
+        call("explain", place, "lamp3").output.split()
+    )
 
 
 @pytest.mark.parametrize("columns", [80, 120])

@@ -66,7 +66,7 @@ def test_confidence_is_compared_with_classes_still_to_come_where_they_are_in_sig
     again.fit(view, stream.curriculum)
 
     def surest(rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        return np.asarray(again.certainty(view, again.score_rows(view, rows)))
+        return np.asarray(again.confidence(view, again.score_rows(view, rows)))
 
     taught = surest(first.query.rows())
     others = surest(stream.split.query.select(stream.split.novel).rows())

@@ -42,5 +42,6 @@ def test_the_way_that_is_built_in_is_what_the_model_says(data: LoadedDataset) ->
     rows = np.sort(session.query.rows())
     scores = model.score_rows(session.view, rows)
     ways = {name: certainty(model, session.view, rows, way)[1] for name, way in WAYS.items()}
-    assert np.allclose(ways.pop("as it is"), model.certainty(session.view, scores), atol=1e-12)
-    assert all(not np.allclose(one, model.certainty(session.view, scores)) for one in ways.values())
+    confidence = model.confidence(session.view, scores)
+    assert np.allclose(ways.pop("as it is"), confidence, atol=1e-12)
+    assert all(not np.allclose(one, confidence) for one in ways.values())

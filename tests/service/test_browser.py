@@ -112,7 +112,7 @@ def test_a_class_is_taught_lights_up_and_is_undone(wardrobe: Path) -> None:
         expect(page.get_by_role("button", name="gloves", exact=True)).to_have_attribute(
             "aria-pressed", "true"
         )
-        expect(page.locator("#map-told")).to_contain_text("are taken for gloves")
+        expect(page.locator("#map-told")).to_contain_text("are predicted gloves")
         wait_until(page, 2, lit=True)
         page.get_by_role("button", name="Undo version 2").click()
         expect(page.locator("#history-told")).to_have_text("Version 3 was made and is live.")
@@ -126,7 +126,7 @@ def test_a_class_is_taught_lights_up_and_is_undone(wardrobe: Path) -> None:
 def test_labels_by_one_key_each(wardrobe: Path) -> None:
     with running(wardrobe) as life, opened(life.port) as (page, told):
         card = page.locator("#suggestion")
-        expect(card).to_contain_text("taken for")
+        expect(card).to_contain_text("confidence")
         card.focus()
         page.keyboard.press("s")
         expect(page.locator("#labelling-told")).to_contain_text("is skipped")
@@ -210,7 +210,7 @@ def test_everybody_can_use_it(wardrobe: Path) -> None:
         expect(page.locator("#review-seen")).to_contain_text("by somebody else")
         page.get_by_role("button", name="hats", exact=True).first.click()
         page.get_by_role("button", name="Next node").click()
-        expect(page.locator("#map-node")).to_contain_text("sure")
+        expect(page.locator("#map-node")).to_contain_text("known")
         assert found_faults(page) == []
         page.set_viewport_size({"width": 360, "height": 740})
         # Colours that are on their way to others are not looked at.

@@ -32,7 +32,8 @@ def test_new_nodes_are_taken_in_and_answered(tables: Path, tmp_path: Path) -> No
     shutil.copytree(tables, tmp_path / "wear")
     with asked(tmp_path / "wear") as client:
         before = client.get("/readyz").json()["graph_version"]
-        assert client.post("/v1/predict", json={"keys": ["x/1"]}).status_code == 404
+        (unknown,) = client.post("/v1/predict", json={"keys": ["x/1"]}).json()["answers"]
+        assert (unknown["class"], unknown["reason"]) == (None, "unknown_key")
         sent: dict[str, Any] = {"json": rows, "params": {"promote": True}}
         key = {"Idempotency-Key": "1"}
         grown = client.post("/v1/nodes", **sent, headers=key)

@@ -34,10 +34,30 @@ def test_nodes_are_answered_as_by_the_store(sent: dict[str, Any], first: tuple[P
         answer = client.post("/v2/models/shop/infer", json=body).json()
     assert (answer["id"], answer["model_name"], answer["model_version"]) == ("42", "shop", "1")
     assert answer["parameters"]["graph_version"]
-    classes, confidence = answer["outputs"]
-    assert classes == {"name": "class", "shape": [3], "datatype": "BYTES", "data": wanted.answers}
-    assert (confidence["name"], confidence["datatype"]) == ("confidence", "FP64")
-    assert confidence["data"] == wanted.confidence.tolist()
+    outputs = {one["name"]: one for one in answer["outputs"]}
+    classes, confidence = outputs["class"], outputs["confidence"]
+    assert classes == {"name": "class", "shape": [3], "datatype": "BYTES", "data": wanted.classes}
+    assert confidence["datatype"] == "FP64"
+    for name in ("confidence", "probability", "known"):
+        assert outputs[name]["data"] == getattr(wanted, name).tolist()
+    assert outputs["label"]["data"] == [label or "" for label in wanted.labels]
+    assert outputs["prediction"]["data"] == wanted.predictions
+    assert outputs["reason"]["data"] == wanted.reasons
+
+
+def test_an_unknown_key_is_answered_without_a_class(first: tuple[Path, Any]) -> None:
+    body: dict[str, Any] = {"inputs": [tensor(data=[*KNOWN[:2], 99_999])]}
+    with asked(first[0]) as client:
+        answer = client.post("/v2/models/shop/infer", json=body).json()
+        outputs = {one["name"]: one["data"] for one in answer["outputs"]}
+        assert (outputs["class"][2], outputs["confidence"][2]) == ("", 0.0)
+        assert outputs["reason"][2] == "unknown_key"
+        assert all(outputs["class"][:2])
+        refused = client.post(
+            "/v2/models/shop/infer", json={**body, "parameters": {"missing": "error"}}
+        )
+        assert refused.status_code == 404
+        assert "99999" in refused.json()["error"]
 
 
 @pytest.mark.parametrize(
@@ -51,7 +71,6 @@ def test_nodes_are_answered_as_by_the_store(sent: dict[str, Any], first: tuple[P
         {"data": [True, 2, 3]},
         {"shape": [0], "data": []},
         {"datatype": "FP32"},
-        {"data": [1, 2, 99_999]},
     ],
 )
 def test_mistakes_are_told_as_the_protocol_says(

@@ -34,7 +34,7 @@ def test_a_summary_is_that_of_the_card(client: TestClient, first: tuple[Path, Ne
         assert one["accuracy"] == wanted.held_out.share
         sure = [
             confidence
-            for answer, confidence in zip(answers.answers, answers.confidence, strict=True)
+            for answer, confidence in zip(answers.predictions, answers.confidence, strict=True)
             if answer == wanted.name
         ]
         assert (one["answered"], one["unsure"]) == (len(sure), sum(one < 0.9 for one in sure))
@@ -55,7 +55,7 @@ def test_nodes_stay_on_the_map_while_classes_come_and_go(shop: Path, new: New) -
     assert name in {one["class"] for one in after["nodes"]}
     with Store.open(shop) as store:
         nodes = [one["node"] for one in after["nodes"]]
-        assert [one["class"] for one in after["nodes"]] == store.predict(nodes).answers
+        assert [one["class"] for one in after["nodes"]] == store.predict(nodes).predictions
 
 
 def test_drift_is_told_between_any_two_versions(shop: Path, new: New) -> None:

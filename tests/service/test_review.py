@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from nodegraft.service.tokens import Scope, Tokens
+from nodegraft.store.access import Scope
 from tests.service.served import asked, lesson, make_of_tables
 from tests.service.test_label_studio import event
+from tests.service.token_help import added, bearer
 
 New = dict[str, list[Any]]
 
@@ -152,11 +153,7 @@ def test_a_refusal_to_promote_says_what_to_do_and_that_works(shop: Path, new: Ne
 
 
 def test_discarding_takes_the_scope_teach_and_is_done_once(shop: Path, new: New) -> None:
-    tokens = Tokens(shop)
-    read, teach = (
-        {"Authorization": f"Bearer {tokens.add(scope.value, scope)}"}
-        for scope in (Scope.READ, Scope.TEACH)
-    )
+    read, teach = (bearer(added(shop, scope.value, scope)) for scope in (Scope.READ, Scope.TEACH))
     with asked(shop) as client:
         client.post("/v1/classes", json=lesson(new), headers=teach)
         assert client.post("/v1/versions/2:discard", headers=read).status_code == 403

@@ -16,6 +16,8 @@ New = dict[str, list[Any]]
 
 JSON = {"content-type": "application/json"}
 
+STRICT = {"missing": "error"}
+
 
 def test_answers_are_those_of_the_store_and_name_their_versions(shop: Path) -> None:
     with Store.open(shop) as store:
@@ -24,19 +26,69 @@ def test_answers_are_those_of_the_store_and_name_their_versions(shop: Path) -> N
         found = client.post("/v1/predict", json={"keys": KNOWN, "top": 3}).json()
     assert (found["model_version"], found["graph_version"]) == (1, graph)
     assert [one["node"] for one in found["answers"]] == KNOWN
-    assert [one["class"] for one in found["answers"]] == wanted.answers
-    assert [one["confidence"] for one in found["answers"]] == wanted.confidence.tolist()
+    for column in ("class", "label", "prediction", "reason"):
+        attribute = {"class": "classes"}.get(column, f"{column}s")
+        assert [one[column] for one in found["answers"]] == getattr(wanted, attribute)
+    for number in ("confidence", "probability", "known"):
+        assert [one[number] for one in found["answers"]] == getattr(wanted, number).tolist()
     best = [[likely["class"] for likely in one["top"]] for one in found["answers"]]
-    assert best == wanted.classes
+    assert best == wanted.top
+    assert all(one["top"][0]["probability"] == one["probability"] for one in found["answers"])
+
+
+def test_a_batch_survives_unknown_keys(shop: Path) -> None:
+    keys = [KNOWN[0], 99_999, "p1", 10**30]
+    with asked(shop) as client:
+        found = client.post("/v1/predict", json={"keys": keys, "top": 2}).json()["answers"]
+        assert [one["node"] for one in found] == keys
+        assert [one["reason"] for one in found] == ["own_label", *["unknown_key"] * 3]
+        nothing = {one["class"] for one in found[1:]} | {one["confidence"] for one in found[1:]}
+        assert (nothing, found[1]["top"]) == ({None}, [])
+        skipped = client.post("/v1/predict", json={"keys": keys, "missing": "skip"}).json()
+        assert [one["node"] for one in skipped["answers"]] == KNOWN[:1]
+        refused = client.post("/v1/predict", json={"keys": keys, "missing": "error"})
+        assert refused.status_code == 404
+        assert all(repr(key) in refused.json()["error"]["message"] for key in keys[1:])
+
+
+def test_predictions_stand_beside_labels_and_can_replace_them(shop: Path) -> None:
+    with asked(shop) as client:
+        (found,) = client.post("/v1/predict", json={"keys": KNOWN[:1]}).json()["answers"]
+        assert found["class"] == found["label"] is not None
+        assert found["reason"] == "own_label"
+        question = {"keys": KNOWN[:1], "ignore_labels": True}
+        (ignoring,) = client.post("/v1/predict", json=question).json()["answers"]
+        assert (ignoring["class"], ignoring["reason"]) == (found["prediction"], "prediction")
+        assert ignoring["label"] == found["label"]
+
+
+def test_a_service_follows_the_world_of_its_store(shop: Path) -> None:
+    keys = list(range(50))
+    with asked(shop) as client, Store.open(shop) as store:
+        before = client.post("/v1/predict", json={"keys": keys}).json()
+        assert before["world"] == client.get("/v1/summary").json()["world"] == "open"
+        store.set_world("closed")
+        client.app.state.service.live.follow()  # type: ignore[attr-defined]
+        after = client.post("/v1/predict", json={"keys": keys}).json()
+        assert after["world"] == client.get("/v1/summary").json()["world"] == "closed"
+        about = client.get("/v1/explain?node=1").json()
+        assert about["explanation"]["world"] == "closed"
+        on_map = client.get("/v1/map").json()["nodes"]
+    assert all(one["confidence"] == one["probability"] for one in (*after["answers"], *on_map))
+    assert any(one["confidence"] < one["probability"] for one in before["answers"])
+    classes = [[one["class"] for one in found["answers"]] for found in (before, after)]
+    assert classes[0] == classes[1]
 
 
 def test_answers_that_are_less_sure_are_kept_back(shop: Path) -> None:
     with asked(shop) as client:
         question = {"keys": list(range(50)), "min_confidence": 0.9}
         found = client.post("/v1/predict", json=question).json()["answers"]
-    kept = {one["class"] is None for one in found if one["confidence"] < 0.9}
-    assert kept == {True}
-    assert any(one["class"] for one in found)
+    withheld = [one for one in found if one["confidence"] < 0.9]
+    assert withheld
+    assert {one["prediction"] for one in withheld} == {None}
+    assert {one["reason"] for one in withheld if not one["label"]} == {"below_confidence"}
+    assert any(one["prediction"] for one in found)
 
 
 def test_a_class_is_previewed_taught_promoted_and_undone(shop: Path, new: New) -> None:
@@ -115,8 +167,8 @@ def test_the_gate_refuses_and_says_what_speaks_against_it(shop: Path) -> None:
 
 
 WRONG: dict[str, tuple[str, str, Any, int, str]] = {
-    "unknown key": ("POST", "/v1/predict", {"keys": ["p1"]}, 404, "unknown_node"),
-    "huge key": ("POST", "/v1/predict", {"keys": [10**30]}, 404, "unknown_node"),
+    "unknown key": ("POST", "/v1/predict", {"keys": ["p1"], **STRICT}, 404, "unknown_node"),
+    "huge key": ("POST", "/v1/predict", {"keys": [10**30], **STRICT}, 404, "unknown_node"),
     "no key": ("POST", "/v1/predict", {"keys": []}, 422, "invalid_request"),
     "true": ("POST", "/v1/predict", {"keys": [True]}, 422, "invalid_request"),
     "strange field": ("POST", "/v1/predict", {"keys": [1], "x": 1}, 422, "invalid_request"),

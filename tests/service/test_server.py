@@ -82,7 +82,7 @@ def test_readers_beside_a_writer_get_answers_of_one_version_each(
         number = answer["model_version"]
         classes = [one["class"] for one in answer["answers"]]
         sure = [one["confidence"] for one in answer["answers"]]
-        assert classes == wanted[number].answers
+        assert classes == wanted[number].predictions
         assert sure == pytest.approx(wanted[number].confidence.tolist(), abs=1e-9)
         assert answer["graph_version"] == graphs[number]
     # Versions with the same labels say the same: the first one, and two with a new class each.

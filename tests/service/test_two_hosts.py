@@ -75,10 +75,10 @@ def test_a_class_taught_on_one_host_is_answered_by_the_other(tmp_path: Path) -> 
                 assert seconds_until(followed) < SECONDS_TO_FOLLOW
             assert second.post("/v1/classes", json=lesson(new, 1)).status_code == 201
         with Store.open(other) as reader:
-            assert set(new) <= set(reader.predict(version=3).answers)
+            assert set(new) <= set(reader.predict(version=3).predictions)
             reader.undo()
             assert reader.prune(keep=1).versions == (3,)
-            assert sorted(new)[0] in reader.predict(version=4).answers
+            assert sorted(new)[0] in reader.predict(version=4).predictions
 
 
 def test_a_place_of_objects_is_of_one_store_and_may_be_away(

@@ -92,7 +92,7 @@ def test_confidence_is_that_of_predict(tmp_path: Path) -> None:
     nodes = [key for keys in state.labels.held_out.values() for key in keys]
     assert card.reliability is not None
     for least, counted in card.reliability.items():
-        given = store.predict(nodes, min_confidence=least).answers
+        given = store.predict(nodes, min_confidence=least).predictions
         right = [name == owners[key] for name, key in zip(given, nodes, strict=True) if name]
         assert (counted.asked, counted.right) == (len(right), sum(right))
 

@@ -31,7 +31,7 @@ def test_a_score_is_the_share_of_right_answers(tmp_path: Path) -> None:
     assert store.score() == store.history()[0].measures["after"]["accuracy"]
     assert store.score(held_out) == store.score()
     name = next(iter(held_out))
-    answers = store.predict(held_out[name]).answers
+    answers = store.predict(held_out[name]).predictions
     assert store.score({name: held_out[name]}) == answers.count(name) / len(answers)
     # Nobody has taught it: all answers are wrong.
     assert store.score(new) == 0.0
@@ -78,7 +78,7 @@ def test_a_data_frame_comes_where_pandas_is(tmp_path: Path) -> None:
     pytest.importorskip("pandas")
     store, _ = made(tmp_path / "s")
     frame = store.predict().to_pandas()
-    assert list(frame.columns[:3]) == ["node", "class", "confidence"]
+    assert list(frame.columns[:5]) == ["node", "class", "label", "prediction", "confidence"]
     assert store.score(frame.set_index("node")["class"]) == 1.0
 
 

@@ -39,7 +39,7 @@ def test_new_nodes_are_answered_about_and_the_old_version_stays(store: Store) ->
     assert grown.detail["changed"] == grown.detail["removed"] == 0
     assert what_it_did(grown) == "grow: 1 node added, 1 edge added"
     assert (grown.labels, grown.model) == (store.history()[0].labels, store.history()[0].model)
-    assert store.predict(["hats99"], version=2).answers == ["hats"]
+    assert store.predict(["hats99"], version=2).predictions == ["hats"]
     with pytest.raises(NodegraftError, match="not in this graph"):
         store.predict(["hats99"])
     assert store.undo().graph == store.history()[0].graph
@@ -74,7 +74,7 @@ def test_whole_tables_are_compared_by_key(store: Store) -> None:
     state = store.state(2)
     assert "hats0" not in state.labels.owners()
     assert state.graph.num_nodes == 39
-    assert store.predict(["new"], version=2).answers == ["shoes"]
+    assert store.predict(["new"], version=2).predictions == ["shoes"]
     assert store.undo().labels == store.history()[0].labels
 
 

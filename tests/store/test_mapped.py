@@ -29,7 +29,7 @@ forms = pytest.mark.parametrize("form", FORMS)
 def expect_same(mapped: Store, memory: Store, version: int | None = None) -> None:
     """Answers about all nodes are the same, bit for bit."""
     one, other = (store.predict(version=version) for store in (mapped, memory))
-    assert (one.nodes, one.answers) == (other.nodes, other.answers)
+    assert (one.nodes, one.predictions) == (other.nodes, other.predictions)
     np.testing.assert_array_equal(one.probabilities, other.probabilities)
     np.testing.assert_array_equal(one.known, other.known)
 
@@ -56,11 +56,11 @@ def test_files_are_linked_and_outlive_the_folder_they_were_built_in(tmp_path: Pa
     store = made(tmp_path)
     built = {file.stat().st_ino for file in (tmp_path / "graph").glob("*.npy")}
     assert built <= {file.stat().st_ino for file in (store.place / "objects").iterdir()}
-    answers = store.predict().answers
+    answers = store.predict().predictions
     (tmp_path / "graph").rename(tmp_path / "gone")
     asked = (
         "import sys; from nodegraft.store.store import Store; "
-        "print(*Store.open(sys.argv[1]).predict().answers, sep='\\n')"
+        "print(*Store.open(sys.argv[1]).predict().predictions, sep='\\n')"
     )
     command = [sys.executable, "-c", asked, str(store.place)]
     told = subprocess.run(command, capture_output=True, text=True, check=True)
@@ -240,17 +240,17 @@ def test_a_purge_writes_all_but_the_node(form: str, tmp_path: Path) -> None:
 
 def test_an_undone_growth_is_gone_and_pruning_keeps_what_others_need(tmp_path: Path) -> None:
     store = made(tmp_path)
-    answers = store.predict().answers
+    answers = store.predict().predictions
     grown(store, 600, 2)
     store.undo()
     assert store.version().graph == store.version(1).graph
-    assert store.predict(version=store.candidate).answers == answers
+    assert store.predict(version=store.candidate).predictions == answers
     before = size_of(store)
     store.grow(rows([800]), joined([(800, 2)]), promote=True)
     store.prune(1)
     # The files that were built are shared by all versions.
     assert size_of(store) < before
     again = Store.open(store.place)
-    assert again.predict().answers[:600] == store.predict().answers[:600]
+    assert again.predict().predictions[:600] == store.predict().predictions[:600]
     again.graph()._store.verify()  # type: ignore[attr-defined]
     assert again.drift(again.champion, again.candidate)

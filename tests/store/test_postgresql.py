@@ -281,7 +281,7 @@ def test_a_database_that_stops_is_told_and_comes_back(kept: Made, server: Server
         finally:
             server.start()
         assert store.add(new).number == store.candidate == 2
-        assert set(new) <= set(store.predict(version=2).answers)
+        assert set(new) <= set(store.predict(version=2).predictions)
 
 
 def test_a_database_that_pauses_is_waited_for(
@@ -312,7 +312,7 @@ def test_old_versions_are_pruned(kept: Made) -> None:
         assert (found.versions, found.kept, store.candidate) == ((2,), (1, 3), 3)
         with pytest.raises(StoreError, match="Version 2 was pruned"):
             store.promote(2)
-        assert set(new) <= set(store.predict().answers)
+        assert set(new) <= set(store.predict().predictions)
 
 
 def test_no_row_names_a_node_that_was_purged(database: str, server: Server, tmp_path: Path) -> None:
@@ -339,7 +339,7 @@ def test_no_row_names_a_node_that_was_purged(database: str, server: Server, tmp_
         with pytest.raises(StoreError, match="has changed meanwhile"):
             store._journal.add(replace(last, number=last.number + 1), last)
         assert store.history()[-1] == last
-        assert set(store.predict().answers) == {"hats", "shoes"}
+        assert set(store.predict().predictions) == {"hats", "shoes"}
 
 
 KEEPING = {

@@ -32,7 +32,7 @@ def test_a_change_answers_at_once(small: Small) -> None:
         "asked for",
         version.at,
     )
-    assert set(new) <= set(store.predict().answers)
+    assert set(new) <= set(store.predict().predictions)
     assert store.rollback().version == 1
 
 
@@ -62,7 +62,7 @@ def test_tables_that_change_answer_at_once(tmp_path: Path) -> None:
         store.promote()
         grown = store.grow(TABLE.slice(0, 1).set_column(0, "key", [["m1"]]), promote=True)
         assert store.champion == grown.number
-        assert store.predict(["m1"]).answers == ["hats"]
+        assert store.predict(["m1"]).predictions == ["hats"]
         assert store.sync(TABLE, EDGES, promote=True).number == store.champion
 
 

@@ -83,14 +83,14 @@ def test_no_byte_of_it_is_left(store: Store) -> None:
         assert history[1].detail == {"keys": []}
         assert (history[3].action, history[3].note) == ("purge", "asked by [purged]")
         assert KEY not in again.graph().node_keys.values()
-        assert set(again.predict().answers) == {"hats", "shoes"}
+        assert set(again.predict().predictions) == {"hats", "shoes"}
 
 
 def test_others_are_answered_as_before(store: Store) -> None:
     others = NODES[:-1]
-    wanted = store.predict(others).answers
+    wanted = store.predict(others).predictions
     store.purge([KEY])
-    assert store.predict(others).answers == wanted
+    assert store.predict(others).predictions == wanted
     assert set(store.state().labels["hats"].all) == set(NODES[:14])
     # Words and values that nobody else has are no features any more.
     recipe = store.graph().recipe
@@ -103,7 +103,7 @@ def test_life_goes_on(store: Store) -> None:
     store.purge([KEY])
     new = pa.table({"key": ["m1"], "text": ["felt wool"], "brand": ["acme"]})
     store.grow(new, promote=False)
-    assert store.predict(["m1"], version=6).answers == ["hats"]
+    assert store.predict(["m1"], version=6).predictions == ["hats"]
     store.undo()
     with pytest.raises(StoreError, match="what it took away is gone"):
         store.undo(4)

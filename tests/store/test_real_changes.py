@@ -48,7 +48,7 @@ def test_a_renamed_class_changes_no_prediction(method: str, tmp_path: Path) -> N
     undone = store.undo()
     assert undone.names == store.history()[1].names
     with Store.open(store.place) as again:
-        assert "first" in set(again.predict(version=3).answers)
+        assert "first" in set(again.predict(version=3).predictions)
 
 
 def test_merging_counts_real_changes_alone(tmp_path: Path) -> None:
@@ -58,7 +58,7 @@ def test_merging_counts_real_changes_alone(tmp_path: Path) -> None:
     asked = version.measures["after"]["asked"]
     assert asked == version.measures["before"]["asked"]
     assert (asked["both"], sum(asked.values())) == (8, 16)
-    old, new = (store.predict(version=number).answers for number in (1, 2))
+    old, new = (store.predict(version=number).predictions for number in (1, 2))
     names = {"class-00": "both", "class-01": "both"}
     real = sum(names.get(one, one) != two for one, two in zip(old, new, strict=True))
     assert version.measures["flipped"] == real < 60

@@ -63,7 +63,7 @@ def test_the_next_process_does_not_solve_the_regression_again(
     later = made(tmp_path / "store", method="graft")[1]
     monkeypatch.setattr(FrozenRidge, "solved", None)
     with Store.open(tmp_path / "store") as opened:
-        assert opened.predict(next(iter(later.values()))).answers
+        assert opened.predict(next(iter(later.values()))).predictions
         opened.add(later, override="a small store knows little")
 
 
@@ -73,10 +73,10 @@ def test_the_next_process_follows_no_walk_again_however_few_labels_a_class_has(
     store, later = made(tmp_path / "store", method="graft")
     few = {name: keys[:3] for name, keys in later.items()}
     store.add(few, override="a small store knows little")
-    answers = store.predict(version=2).answers
+    answers = store.predict(version=2).predictions
     monkeypatch.setattr(Diffusion, "_pass", None)
     with Store.open(tmp_path / "store") as opened:
-        assert opened.predict(version=2).answers == answers
+        assert opened.predict(version=2).predictions == answers
 
 
 def test_what_previews_leave_is_bounded(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ def test_the_first_version_answers(tmp_path: Path) -> None:
     first = store.history()[0]
     assert (first.action, first.by, first.parent) == ("init", "tests", None)
     assert first.measures["after"]["accuracy"] > 0.5
-    assert set(store.predict(version=1).answers) <= set(store.state().labels)
+    assert set(store.predict(version=1).predictions) <= set(store.state().labels)
 
 
 @pytest.mark.parametrize("method", ["graft", "sgc-mean", "proto-gcn"])
@@ -29,7 +29,7 @@ def test_a_class_comes_and_goes_without_a_trace(method: str, tmp_path: Path) -> 
     added = store.add(new, note="a new shelf")
     assert (added.number, added.parent, added.note) == (2, 1, "a new shelf")
     name, nodes = next(iter(new.items()))
-    assert store.predict(nodes, version=2).answers.count(name) >= 4
+    assert store.predict(nodes, version=2).predictions.count(name) >= 4
     undone = store.undo()
     assert objects_of(undone) == objects_of(store.history()[0])
     again = store.add(new)
@@ -41,7 +41,7 @@ def test_only_promotion_changes_who_answers(tmp_path: Path) -> None:
     store, new = made(tmp_path / "s")
     store.add(new)
     assert (store.candidate, store.champion) == (2, 1)
-    assert set(store.predict().answers).isdisjoint(new)
+    assert set(store.predict().predictions).isdisjoint(new)
     store.promote(by="anna", note="looks right")
     assert store.champion == 2
     with pytest.raises(StoreError, match="already"):

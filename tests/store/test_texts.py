@@ -59,7 +59,7 @@ def test_answers_do_not_wait_for_texts(store: Store) -> None:
     for file in store._states._objects.names_in([store.history()[0].names.all[-1]]):
         (store.place / "objects" / file).unlink()
     with Store.open(store.place) as other:
-        assert other.predict(["a2"]).answers == ["hats"]
+        assert other.predict(["a2"]).predictions == ["hats"]
         with pytest.raises(NodegraftError, match="lacks"):
             other.texts(["a2"])
 

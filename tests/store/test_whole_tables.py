@@ -57,7 +57,7 @@ def described(store: Store, version: int) -> dict[str, set[tuple[Any, ...]]]:
     found = {}
     for kind in graph.relations:
         rows, columns, weights, directions = graph._store.adjacency(kind).entries()
-        parts = [graph.keys_of(rows), graph.keys_of(columns)]
+        parts: list[list[Any]] = [graph.keys_of(rows), graph.keys_of(columns)]
         parts += [
             [None] * rows.size if values is None else values.tolist()
             for values in (weights, directions)
@@ -136,7 +136,7 @@ def test_edges_stay_unless_they_are_removed_on_purpose(mapped: bool, tmp_path: P
     for kind, entries in after.items():
         assert entries == {one for one in before[kind] if not gone & {one[0], one[1]}}
     assert isinstance(store.graph()._store, MappedStore) == mapped
-    assert store.predict(["new"], version=2).answers
+    assert store.predict(["new"], version=2).predictions
     bare = store.sync(pa.Table.from_pylist(rows), False)
     assert store.graph().num_edges == 0
     assert bare.detail["edges_removed"] == sum(len(some) for some in after.values()) // 2

@@ -206,7 +206,8 @@ class UnknownNodeError(NodegraftError):
             types = f"The keys of this graph are of type {key_type}"
             hint = f"{types}, and {other!r} is of type {kind}: the two never match."
         super().__init__(
-            f"{len(missing)} of {total} nodes {verb} not in this graph: {_shown(missing)}. {hint}"
+            f"{len(missing)} of {total} nodes {verb} not in this graph: {_shown(missing, 20)}. "
+            f"{hint}"
         )
 
 

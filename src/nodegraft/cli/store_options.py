@@ -58,18 +58,30 @@ SEARCHED = 100_000
 """Among so many keys at most one is looked for that is spelt alike: it takes its time."""
 
 
-def keys_from(text: str, graph: "Graph") -> "list[Key]":
+def keys_from(text: str, graph: "Graph", must_exist: bool = True) -> "list[Key]":
     """Node keys with commas between them, in the type of the graph's.
 
     Args:
         text: What was given; a key that has a comma is written in quotes, as in a CSV file.
         graph: The graph that they name nodes of.
+        must_exist: Whether keys that the graph does not have are an error, which names them all.
     """
+    from nodegraft.graph.keys import integer_key
+
     rows = csv.reader(text.splitlines(), skipinitialspace=True)
     parts = [part.strip() for row in rows for part in row if part.strip()]
     if not parts:
         raise ParameterError("No node was named: give keys with commas between, as p17,p20.")
-    return [key_from(part, graph) for part in parts]
+    keys: list[Key] = list(parts) if graph.has_text_keys else [integer_key(part) for part in parts]
+    if must_exist:
+        missing = [
+            key for key, row in zip(keys, graph.node_keys.find(keys), strict=True) if row < 0
+        ]
+        if len(missing) == 1 and graph.has_text_keys:
+            # A single one may be misspelt: this error has a hint.
+            key_from(str(missing[0]), graph)
+        graph.rows_of(keys)
+    return keys
 
 
 def written_keys(keys: "Iterable[Key]") -> str:

@@ -192,7 +192,7 @@ def measure(
     unknown, apart = in_sight_but_not_taught(session, split), None
     if unknown.size:
         strange = method.score_rows(session.view, unknown)
-        apart = auroc(*(method.certainty(session.view, one) for one in (scores, strange)))
+        apart = auroc(*(method.confidence(session.view, one) for one in (scores, strange)))
     return session_result(method, session, split, Asked(rows, shares, apart), work, asking)
 
 
@@ -218,7 +218,7 @@ class Asked:
     """A row for each of them: what each candidate was given."""
 
     unknown_auroc: float | None = None
-    """How well certainty tells nodes in sight whose class is still to come; None without any."""
+    """How well confidence tells nodes in sight whose class is still to come; None without any."""
 
     columns: NDArray[np.int64] | None = None
     """The number of each candidate's class, -1 for one that is always wrong; None where

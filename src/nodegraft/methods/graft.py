@@ -23,6 +23,7 @@ from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.spread import SpreadFeatures
 from nodegraft.graph.view import GraphView
 from nodegraft.methods.templates.derived import Derived
+from nodegraft.model.confidence import DEFAULT_WORLD, World
 from nodegraft.model.inputs import GraphInputs
 from nodegraft.model.learned import learned
 from nodegraft.nn.confidence import (
@@ -134,6 +135,11 @@ class Graft(Derived[_Scorer]):
 
     practise: bool = True
     """Whether the weights are fitted on known classes; else fixed ones are taken."""
+
+    world: World = DEFAULT_WORLD
+    """Whether nodes may belong to classes that are not known (``open``) or every node belongs to a
+    known one (``closed``): see :mod:`nodegraft.model.confidence`. Nothing learned depends on it, so
+    ``set_params(world=…)`` needs no new fit."""
 
     rarity_: NDArray[np.float32] = learned()
     """The weight of every feature column."""
@@ -252,6 +258,10 @@ class Graft(Derived[_Scorer]):
         return known_class_probability(
             scores, self.open_set_[-1], self.derived(view).share_of_known
         )
+
+    def share_of_known_classes(self, view: GraphView) -> float | None:
+        """Return the estimate from a fair sample; None where practice found no open-set score."""
+        return self.derived(view).share_of_known if self.open_set_[0, 0] > 0 else None
 
     def check_learned(self) -> None:
         """A weight for each signal, and a background for each hop."""

@@ -11,6 +11,7 @@ from nodegraft.base.parameters.constraints import PositiveInt
 from nodegraft.base.parameters.validate import validate_value
 from nodegraft.graph.algebra.matrix import IntArray
 from nodegraft.graph.view import GraphView
+from nodegraft.model.confidence import World, confidence
 
 if TYPE_CHECKING:
     from nodegraft.model.method import Method
@@ -36,10 +37,18 @@ class BestClasses:
     """All classes of the model."""
 
     probabilities: NDArray[np.float64]
-    """How likely each of them is, among the known classes: nodes x classes."""
+    """P(class | the node belongs to a known class) of each of them: nodes x classes."""
 
     known: NDArray[np.float64]
-    """How likely it is that the node is of a known class at all."""
+    """P(the node belongs to any known class)."""
+
+    world: World
+    """Whether nodes may belong to classes that are not known."""
+
+    @property
+    def confidence(self) -> NDArray[np.float64]:
+        """Confidence of each node's best class."""
+        return confidence(self.probabilities[:, 0], self.known, self.world)
 
 
 def best_classes(model: "Method", view: GraphView, rows: IntArray, top: int) -> BestClasses:
@@ -55,7 +64,7 @@ def best_classes(model: "Method", view: GraphView, rows: IntArray, top: int) -> 
     columns = best_columns(scores, top)
     shares = np.take_along_axis(model.probabilities(view, scores), columns, axis=1)
     known = model.known_class_probability(view, scores)
-    return BestClasses(rows, columns, model.classes_, shares, known)
+    return BestClasses(rows, columns, model.classes_, shares, known, model.world)
 
 
 def best_in_blocks(
@@ -70,10 +79,19 @@ def best_in_blocks(
         top: How many classes of each; all, if there are not so many.
     """
     validate_value("top", top, PositiveInt)
-    blocks = max(1, min(BLOCK_ROWS, BLOCK_SCORES // len(model.classes_)) // model.block_rows)
-    step = blocks * model.block_rows
+    step = rows_in_block(model)
     parts = (rows[start : start + step] for start in range(0, max(1, rows.size), step))
     return (best_classes(model, view, part, top) for part in parts)
+
+
+def rows_in_block(model: "Method") -> int:
+    """Return how many nodes a block has: a multiple of what the model scores at once.
+
+    Args:
+        model: Who is asked.
+    """
+    blocks = max(1, min(BLOCK_ROWS, BLOCK_SCORES // len(model.classes_)) // model.block_rows)
+    return blocks * model.block_rows
 
 
 def best_columns(scores: NDArray[np.float64], top: int) -> NDArray[np.int64]:

@@ -18,6 +18,7 @@ from nodegraft.graph.algebra.matrix import Matrix
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView
 from nodegraft.model.capability import Capability
+from nodegraft.model.confidence import World, confidence
 from nodegraft.model.published import PublishedLesson
 from nodegraft.streams.curriculum import Curriculum
 
@@ -189,7 +190,9 @@ class Hooks(ABC):
     def known_class_probability(
         self, view: GraphView, scores: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """The open-set score: the chance that a node is of a known class at all.
+        """Return the open-set score: P(the node belongs to any known class) of each node.
+
+        A method that overrides this declares a parameter ``world: World = "open"``, too.
 
         Args:
             view: What may be seen of the graph.
@@ -197,15 +200,31 @@ class Hooks(ABC):
         """
         return np.ones(len(scores))
 
-    def certainty(self, view: GraphView, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-        """How sure the best class of each node is, unknown classes taken into account.
+    def share_of_known_classes(self, view: GraphView) -> float | None:
+        """Return the estimated share of unlabelled nodes that belong to known classes.
+
+        Args:
+            view: What may be seen of the graph.
+
+        Returns:
+            None where the method has no such estimate.
+        """
+        return None
+
+    @property
+    def world(self) -> World:
+        """Whether nodes may belong to unknown classes; closed without an open-set score."""
+        return "closed"
+
+    def confidence(self, view: GraphView, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the confidence of each node's best class (:mod:`nodegraft.model.confidence`).
 
         Args:
             view: What may be seen of the graph.
             scores: What :meth:`score` gave for it.
         """
-        likeliest: NDArray[np.float64] = self.probabilities(view, scores).max(axis=1)
-        return likeliest * self.known_class_probability(view, scores)
+        probability: NDArray[np.float64] = self.probabilities(view, scores).max(axis=1)
+        return confidence(probability, self.known_class_probability(view, scores), self.world)
 
     @classmethod
     def capabilities(cls) -> frozenset[Capability]:

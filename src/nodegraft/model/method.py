@@ -27,6 +27,7 @@ from nodegraft.graph.view import GraphView
 from nodegraft.model.best_classes import BestClasses, best_in_blocks
 from nodegraft.model.capability import Capability
 from nodegraft.model.class_table import ClassTable
+from nodegraft.model.confidence import PredictionTable, confidence, share_note
 from nodegraft.model.inputs import GraphInputs
 from nodegraft.model.learned import learned_kinds
 from nodegraft.model.saveable import Saveable
@@ -217,29 +218,52 @@ class Method(Saveable):
     def predict_or_abstain(
         self, graph: GraphView, nodes: Sequence[Key], min_confidence: float = 0.9
     ) -> list[str | None]:
-        """The class of each node, or None where the model is less sure than asked.
+        """Return the class of each node, or None where its confidence is too low.
 
-        A node may be of no known class at all. Only for methods whose probabilities mean something:
+        Confidence is that of :meth:`predict_table`: in an open world it takes into account that a
+        node may belong to no known class. Only methods with calibrated probabilities can abstain:
         an uncalibrated 0.9 is no promise.
 
         Args:
             graph: The graph, or what may be seen of it.
             nodes: Keys of nodes.
-            min_confidence: The least probability, between 0 and 1, that an answer may have.
+            min_confidence: The least confidence, between 0 and 1, that a prediction may have.
         """
         if Capability.CALIBRATED not in self.capabilities():
             raise NotSupportedError(self.name, Capability.CALIBRATED)
         validate_value("min_confidence", min_confidence, Fraction)
         model = self._now()
         scores = model._scores(graph, nodes)
-        sure = model.certainty(graph, scores)
+        confident = model.confidence(graph, scores) >= min_confidence
         names = np.array([*model.classes_, None], dtype=object)
-        answers = np.where(sure >= min_confidence, scores.argmax(axis=1), -1)
-        predicted: list[str | None] = names[answers].tolist()
+        predicted: list[str | None] = names[np.where(confident, scores.argmax(axis=1), -1)].tolist()
         return predicted
 
+    def predict_table(self, graph: GraphView, nodes: Sequence[Key]) -> PredictionTable:
+        """Return prediction, confidence, probability and known of each node.
+
+        :mod:`nodegraft.model.confidence` defines the three numbers.
+
+        Args:
+            graph: The graph, or what may be seen of it.
+            nodes: Keys of nodes.
+        """
+        model = self._now()
+        scores = model._scores(graph, nodes)
+        names = np.array(model.classes_, dtype=object)
+        return PredictionTable(
+            list(nodes),
+            names[scores.argmax(axis=1)].tolist(),
+            model.probabilities(graph, scores).max(axis=1),
+            model.known_class_probability(graph, scores),
+            model.world,
+        )
+
     def predict_proba(self, graph: GraphView, nodes: Sequence[Key]) -> NDArray[np.float64]:
-        """Probability of every known class (columns as in ``classes_``) for each node.
+        """Return P(class | the node belongs to a known class) of every class for each node.
+
+        Columns are as in ``classes_``, and every row adds up to 1. It is the ``probability`` of
+        :meth:`predict_table`, which has ``known`` and ``confidence``, too.
 
         Args:
             graph: The graph, or what may be seen of it.
@@ -262,15 +286,36 @@ class Method(Saveable):
         return (vectors.detach().numpy() if isinstance(vectors, Tensor) else vectors)[place]
 
     def explain(self, graph: GraphView, node: Key) -> dict[str, Any]:
-        """Why a node scores as it does.
+        """Explain the prediction for a node.
 
         Args:
             graph: The graph, or what may be seen of it.
             node: The key of one node.
+
+        Returns:
+            What the method says, and the numbers of :meth:`predict_table`: ``confidence``,
+            ``probability``, ``known`` and ``world``. ``share_of_known_classes`` is the estimated
+            share of unlabelled nodes that belong to known classes (None without an estimate);
+            ``note`` is a sentence where that estimate moves confidence by more than a factor of
+            two, and None elsewhere.
         """
         model = self._now()
         model._check(graph)
-        return model.explain_node(graph, int(graph.rows_of([node])[0]))
+        rows = graph.rows_of([node])
+        explanation = model.explain_node(graph, int(rows[0]))
+        scores = model._score_rows(graph, rows)
+        probability = model.probabilities(graph, scores).max(axis=1)
+        known = model.known_class_probability(graph, scores)
+        share = model.share_of_known_classes(graph)
+        return {
+            **explanation,
+            "confidence": float(confidence(probability, known, model.world)[0]),
+            "probability": float(probability[0]),
+            "known": float(known[0]),
+            "world": model.world,
+            "share_of_known_classes": share,
+            "note": share_note(float(probability[0]), float(known[0]), share, model.world),
+        }
 
     def score_rows(self, view: GraphView, rows: IntArray) -> NDArray[np.float64]:
         """Scores by row number, in blocks of bounded size.

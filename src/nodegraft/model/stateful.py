@@ -50,12 +50,18 @@ class Stateful(Hooks):
         """Other hyper-parameters. What was learned with the old ones is dropped: ``fit`` again.
 
         Args:
-            parameters: Hyper-parameters by name; where all are as before, nothing happens.
+            parameters: Hyper-parameters by name; where all are as before, nothing happens. If only
+                ``world`` changes, nothing is dropped: nothing that is learned depends on it.
         """
         fresh = build(type(self), {**self.get_params(), **parameters})
-        if fresh.get_params() != self.get_params():
+        before, after = self.get_params(), fresh.get_params()
+        changed = {name for name in after if after[name] != before[name]}
+        if changed:
             with self._change(SILENT) as draft:
-                draft.__dict__ = {**vars(fresh), "_lock": vars(draft)["_lock"]}
+                if changed == {"world"}:
+                    vars(draft)["world"] = after["world"]
+                else:
+                    draft.__dict__ = {**vars(fresh), "_lock": vars(draft)["_lock"]}
         return self
 
     def __repr__(self) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from threading import Event, Lock, Thread
 
+from nodegraft.model.confidence import World
 from nodegraft.store.rows import Version
 from nodegraft.store.state import State
 from nodegraft.store.store import Store
@@ -29,6 +30,16 @@ class Live:
     def version(self) -> int:
         """Its number."""
         return self.row.number
+
+    @property
+    def world(self) -> World:
+        """Whether nodes may belong to unknown classes; it decides what confidence means."""
+        return self.state.model.world
+
+    @property
+    def cache_key(self) -> tuple[int, World]:
+        """What predictions depend on: the version and the world of the store."""
+        return self.version, self.world
 
     @property
     def graph_version(self) -> str:
@@ -64,6 +75,11 @@ class LiveVersion:
                 if champion != self.now.row:
                     self.now = self._made(champion)
                     self._swapped(self.now)
+                else:
+                    # Somebody may have declared another world: confidence follows it.
+                    state = self.now.state.in_world(self._store.world)
+                    if state is not self.now.state:
+                        self.now = Live(champion, state)
                 self._trouble = ""
             except Exception as error:
                 # Whatever it is: the last good version goes on answering.
@@ -91,4 +107,6 @@ class LiveVersion:
         state = self._store.state(version.number)
         # One answer makes the model work out all that it needs for the others.
         state.answers(state.graph.rows[:1])
+        # So it does for labels, which every prediction stands beside.
+        _ = state.label_of
         return Live(version, state)

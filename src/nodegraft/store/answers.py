@@ -1,22 +1,31 @@
-"""What a store says about nodes."""
+"""Predictions of a version of a store, and where each class comes from."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from nodegraft.base.errors import ParameterError
-from nodegraft.base.parameters.constraints import Fraction
+from nodegraft.base.parameters.constraints import Fraction, PositiveInt
 from nodegraft.base.parameters.validate import validate_value
 from nodegraft.base.tabular import Tabular
 from nodegraft.graph.algebra.matrix import IntArray
-from nodegraft.graph.keys import Key
-from nodegraft.model.best_classes import BestClasses, best_in_blocks
+from nodegraft.graph.graph import Graph
+from nodegraft.graph.keys import Key, KeyArray, several
+from nodegraft.model.best_classes import best_classes, rows_in_block
 from nodegraft.model.capability import Capability
+from nodegraft.model.confidence import World, confidence
 from nodegraft.store.state import State
+
+Missing = Literal["error", "skip", "null"]
+"""What happens to keys that the graph does not have: an error that names them, no row, or a row
+without a class whose reason is ``unknown_key``."""
+
+Reason = Literal["own_label", "prediction", "below_confidence", "unknown_key"]
+"""Where the class of a node comes from, or why there is none."""
 
 
 @dataclass(frozen=True)
@@ -24,65 +33,169 @@ class Answers(Tabular):
     """One row for each node asked about, in the order they were given."""
 
     nodes: list[Key]
-    """Their keys."""
+    """Keys of the nodes."""
 
     columns: NDArray[np.int64]
-    """Where the likeliest classes of each stand in ``names``, best first."""
+    """Where the likeliest classes of each node stand in ``names``, best first; -1 for a key that
+    the graph does not have."""
 
     names: tuple[str, ...]
     """All classes of the version."""
 
     probabilities: NDArray[np.float64]
-    """How likely each of them is, among the known classes: nodes x classes."""
+    """P(class | the node belongs to a known class) of each of ``columns``; NaN for an unknown
+    key."""
 
     known: NDArray[np.float64]
-    """How likely it is that the node is of a known class at all."""
+    """P(the node belongs to any known class); NaN for an unknown key."""
+
+    labels: list[str | None]
+    """The label that users gave each node; None where there is none."""
+
+    world: World
+    """Whether nodes may belong to classes that are not known."""
 
     min_confidence: float | None
-    """Answers that are less sure are kept back; None for none."""
+    """Predictions with less confidence are withheld; None for none."""
+
+    ignore_labels: bool
+    """Whether ``classes`` are predictions also for nodes with a label."""
 
     version: int
-    """The version that answered."""
+    """The version that predicted."""
 
     @property
-    def classes(self) -> list[list[str]]:
-        """The likeliest classes of each node, best first."""
-        classes: list[list[str]] = np.array(self.names, dtype=object)[self.columns].tolist()
-        return classes
+    def top(self) -> list[list[str]]:
+        """The likeliest classes of each node, best first; empty for an unknown key."""
+        names = np.array([*self.names, None], dtype=object)
+        found = zip(names[self.columns].tolist(), self.is_found, strict=True)
+        return [classes if there else [] for classes, there in found]
+
+    @property
+    def probability(self) -> NDArray[np.float64]:
+        """P(class | the node belongs to a known class) of the likeliest class."""
+        return self.probabilities[:, 0]
 
     @property
     def confidence(self) -> NDArray[np.float64]:
-        """How sure each answer is: of the class, and of the node being of a known one."""
-        sure: NDArray[np.float64] = self.probabilities[:, 0] * self.known
-        return sure
+        """Confidence of each prediction, as :func:`nodegraft.model.confidence.confidence` says."""
+        return confidence(self.probability, self.known, self.world)
 
     @property
-    def answers(self) -> list[str | None]:
-        """The class of each node; None where the answer is kept back."""
-        names = np.array([*self.names, None], dtype=object)
-        answers: list[str | None] = names[np.where(self.is_given, self.columns[:, 0], -1)].tolist()
-        return answers
+    def is_found(self) -> NDArray[np.bool_]:
+        """Whether the graph has each node."""
+        return self.columns[:, 0] >= 0
 
     @property
     def is_given(self) -> NDArray[np.bool_]:
-        """Whether each answer is sure enough."""
-        return self.confidence >= (-1.0 if self.min_confidence is None else self.min_confidence)
+        """Whether each node is found and its prediction has enough confidence."""
+        if self.min_confidence is None:
+            return self.is_found
+        return self.is_found & (self.confidence >= self.min_confidence)
+
+    @property
+    def predictions(self) -> list[str | None]:
+        """The predicted class of each node; None where it is withheld or the key is unknown."""
+        names = np.array([*self.names, None], dtype=object)
+        given: list[str | None] = names[np.where(self.is_given, self.columns[:, 0], -1)].tolist()
+        return given
+
+    @property
+    def classes(self) -> list[str | None]:
+        """The label of each node where it has one, else the prediction."""
+        if self.ignore_labels:
+            return self.predictions
+        pairs = zip(self.labels, self.predictions, strict=True)
+        return [predicted if label is None else label for label, predicted in pairs]
+
+    @property
+    def reasons(self) -> list[Reason]:
+        """Where each class comes from, or why there is none."""
+        rows = zip(self.is_found, self.is_given, self.labels, strict=True)
+        return [self._reason(found, given, label) for found, given, label in rows]
+
+    def _reason(self, is_found: bool, is_given: bool, label: str | None) -> Reason:
+        if not is_found:
+            return "unknown_key"
+        if label is not None and not self.ignore_labels:
+            return "own_label"
+        return "prediction" if is_given else "below_confidence"
 
     def __len__(self) -> int:
         return len(self.nodes)
 
+    def to_rows(self) -> list[dict[str, Any]]:
+        """Return plain JSON, an object for each node, as the HTTP service sends it."""
+        columns = zip(
+            self.nodes,
+            self.classes,
+            self.labels,
+            self.predictions,
+            self.reasons,
+            map(_numbers, self.confidence, self.probability, self.known),
+            self.top,
+            self.probabilities.tolist(),
+            strict=True,
+        )
+        return [
+            {
+                "node": node,
+                "class": name,
+                "label": label,
+                "prediction": predicted,
+                **numbers,
+                "reason": reason,
+                "top": [
+                    {"class": other, "probability": share}
+                    # Of an unknown key there is no class, though its row of shares is as wide.
+                    for other, share in zip(top, shares, strict=False)
+                ],
+            }
+            for node, name, label, predicted, reason, numbers, top, shares in columns
+        ]
+
     def to_arrow(self) -> pa.Table:
-        """A table: node, class (empty where it is kept back), confidence, and the runners-up."""
-        names, best = pa.array(self.names, pa.string()), self.columns
+        """Return a table.
+
+        Its columns are node, class, label, prediction, confidence, probability, known, reason, and
+        class_1, probability_1 and so on for the likeliest classes.
+        """
+        names, best, unknown = pa.array(self.names, pa.string()), self.columns, ~self.is_found
         columns: dict[str, Any] = {
-            "node": self.nodes,
-            "class": names.take(pa.array(best[:, 0], mask=~self.is_given)),
-            "confidence": self.confidence,
+            "node": _key_column(self.nodes),
+            "class": pa.array(self.classes, pa.string()),
+            "label": pa.array(self.labels, pa.string()),
+            "prediction": names.take(pa.array(best[:, 0], mask=~self.is_given)),
+            "confidence": pa.array(self.confidence, mask=unknown),
+            "probability": pa.array(self.probability, mask=unknown),
+            "known": pa.array(self.known, mask=unknown),
+            "reason": pa.array(self.reasons, pa.string()),
         }
         for place in range(best.shape[1]):
-            columns[f"class_{place + 1}"] = names.take(pa.array(best[:, place]))
-            columns[f"probability_{place + 1}"] = self.probabilities[:, place]
+            columns[f"class_{place + 1}"] = names.take(pa.array(best[:, place], mask=unknown))
+            columns[f"probability_{place + 1}"] = pa.array(
+                self.probabilities[:, place], mask=unknown
+            )
         return pa.table(columns)
+
+
+def found_rows(
+    graph: Graph, keys: Iterable[Key] | KeyArray, missing: Missing
+) -> tuple[IntArray, list[Key] | None]:
+    """Return row numbers of keys, and the keys that are left; None where all are in the graph.
+
+    Args:
+        graph: The graph.
+        keys: Keys of nodes.
+        missing: What happens to keys that the graph does not have; with ``null`` their row number
+            is -1.
+    """
+    validate_value("missing", missing, Missing)
+    if missing == "error":
+        return graph.rows_of(keys), None
+    listed = keys.tolist() if isinstance(keys, np.ndarray) else several(keys, "node keys")
+    rows = graph.node_keys.find(listed)
+    return (rows, listed) if missing == "null" else (rows[rows >= 0], None)
 
 
 def answered(
@@ -91,24 +204,33 @@ def answered(
     version: int,
     top: int = 1,
     min_confidence: float | None = None,
+    *,
+    keys: Sequence[Key] | None = None,
+    ignore_labels: bool = False,
 ) -> Answers:
-    """What a version says about some nodes.
+    """Return the predictions of a version.
 
     Args:
         state: The version.
-        rows: The nodes, by row.
+        rows: The nodes, by row; -1 for a key that the graph does not have.
         version: Its number.
         top: How many classes of each.
-        min_confidence: Between 0 and 1: answers that are less sure are kept back.
+        min_confidence: Between 0 and 1: predictions with less confidence are withheld.
+        keys: Keys of the nodes; None for those of the rows, where none is -1.
+        ignore_labels: Whether the class of a node with a label is the prediction, too.
     """
-    blocks = list(answered_in_blocks(state, rows, version, top, min_confidence))
+    options: dict[str, Any] = {"keys": keys, "ignore_labels": ignore_labels}
+    blocks = list(answered_in_blocks(state, rows, version, top, min_confidence, **options))
     return Answers(
-        [node for one in blocks for node in one.nodes],
-        np.concatenate([one.columns for one in blocks]),
+        [node for block in blocks for node in block.nodes],
+        np.concatenate([block.columns for block in blocks]),
         blocks[0].names,
-        np.concatenate([one.probabilities for one in blocks]),
-        np.concatenate([one.known for one in blocks]),
+        np.concatenate([block.probabilities for block in blocks]),
+        np.concatenate([block.known for block in blocks]),
+        [label for block in blocks for label in block.labels],
+        blocks[0].world,
         min_confidence,
+        ignore_labels,
         version,
     )
 
@@ -119,16 +241,22 @@ def answered_in_blocks(
     version: int,
     top: int = 1,
     min_confidence: float | None = None,
+    *,
+    keys: Sequence[Key] | None = None,
+    ignore_labels: bool = False,
 ) -> Iterator[Answers]:
-    """The same, a block of nodes at a time; of no nodes one that is empty.
+    """Return what :func:`answered` does, a block of nodes at a time; at least one block.
 
     Args:
         state: The version.
-        rows: The nodes, by row.
+        rows: The nodes, by row; -1 for a key that the graph does not have.
         version: Its number.
         top: How many classes of each.
-        min_confidence: Between 0 and 1: answers that are less sure are kept back.
+        min_confidence: Between 0 and 1: predictions with less confidence are withheld.
+        keys: Keys of the nodes; None for those of the rows, where none is -1.
+        ignore_labels: Whether the class of a node with a label is the prediction, too.
     """
+    validate_value("top", top, PositiveInt)
     if min_confidence is not None:
         validate_value("min_confidence", min_confidence, Fraction)
         if Capability.CALIBRATED not in state.model.capabilities():
@@ -137,9 +265,51 @@ def answered_in_blocks(
                 "min_confidence out, or use graft."
             )
 
-    def answers(best: BestClasses) -> Answers:
-        nodes = state.graph.keys_of(best.rows)
-        told = best.columns, best.names, best.probabilities, best.known
-        return Answers(nodes, *told, min_confidence, version)
+    def block(start: int, stop: int) -> Answers:
+        asked = rows[start:stop]
+        found = asked >= 0
+        best = best_classes(state.model, state.graph, asked[found], top)
+        nodes = state.graph.keys_of(asked) if keys is None else list(keys[start:stop])
+        return Answers(
+            nodes,
+            _expanded(best.columns, found, -1),
+            best.names,
+            _expanded(best.probabilities, found, np.nan),
+            _expanded(best.known, found, np.nan),
+            [
+                state.label_of.get(node) if there else None
+                for node, there in zip(nodes, found.tolist(), strict=True)
+            ],
+            best.world,
+            min_confidence,
+            ignore_labels,
+            version,
+        )
 
-    return map(answers, best_in_blocks(state.model, state.graph, rows, top))
+    step = rows_in_block(state.model)
+    return (block(start, start + step) for start in range(0, max(1, rows.size), step))
+
+
+def _expanded(values: NDArray[Any], found: NDArray[np.bool_], other: float) -> NDArray[Any]:
+    """Put values at the places of nodes that were found, and another one elsewhere."""
+    if found.all():
+        return values
+    expanded = np.full((found.size, *values.shape[1:]), other, dtype=values.dtype)
+    expanded[found] = values
+    return expanded
+
+
+def _numbers(confidence: float, probability: float, known: float) -> dict[str, float | None]:
+    numbers = {"confidence": confidence, "probability": probability, "known": known}
+    return {name: None if np.isnan(value) else float(value) for name, value in numbers.items()}
+
+
+def _key_column(nodes: list[Key]) -> pa.Array:
+    """Return integers where all keys are, and else text: unknown keys may be of any type."""
+    try:
+        if not any(isinstance(node, str) for node in nodes):
+            return pa.array(nodes, pa.int64())
+    except (pa.ArrowException, OverflowError):
+        # An unknown key may be larger than any integer of Arrow.
+        pass
+    return pa.array([None if node is None else str(node) for node in nodes], pa.string())

@@ -9,6 +9,7 @@ import numpy as np
 
 from nodegraft.evaluation.metrics import share_interval
 from nodegraft.model.capability import Capability
+from nodegraft.model.confidence import World
 from nodegraft.store.description import what_it_did
 from nodegraft.store.rows import Promotion, Version
 from nodegraft.store.state import State
@@ -121,6 +122,12 @@ class Card:
     parameters: dict[str, Any]
     """Its hyper-parameters."""
 
+    world: World
+    """Whether nodes may belong to classes that are not known: it decides what confidence means."""
+
+    share_of_known_classes: float | None
+    """Estimated share of unlabelled nodes that belong to known classes; None without one."""
+
     graph: GraphCard
     """What it was taught on."""
 
@@ -187,6 +194,8 @@ def card_of(
         nodegraft=package_version("nodegraft"),
         method=state.model.name,
         parameters=state.model.get_params(),
+        world=state.model.world,
+        share_of_known_classes=state.model.share_of_known_classes(state.graph),
         graph=_graph(state, _since(whole, lambda one: {one.graph})[found.graph]),
         classes=tuple(
             ClassCard(name, len(one.taught), since[name], _counted(right[truth == name]))
@@ -209,7 +218,7 @@ def _held_out_answers(state: State) -> tuple[Any, Any, Any]:
     if not keys:
         return truth, truth, np.zeros(0)
     found = state.answers(state.graph.rows_of(keys))
-    return truth, found.classes, found.sure
+    return truth, found.classes, found.confidence
 
 
 def _counted(right: Any) -> Counted:

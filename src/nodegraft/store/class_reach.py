@@ -16,8 +16,8 @@ class ClassReach:
     """How many of the nodes asked about."""
 
     unsure: int | None
-    """How many of them with less than :data:`~nodegraft.store.drift.SURE`; None where the method
-    gives no calibrated confidence, and cannot abstain."""
+    """How many of them with a confidence below :data:`~nodegraft.store.drift.SURE`; None where the
+    method gives no calibrated confidence, and cannot abstain."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ def class_reach(state: State) -> Reach:
     """
     rows = state.graph.sampled(SAMPLE, state.graph.rows[:0])
     found = state.answers(rows)
-    unsure = found.sure < SURE
+    unsure = found.confidence < SURE
     calibrated = Capability.CALIBRATED in state.model.capabilities()
     members = {name: found.classes == name for name in state.labels}
     classes = {

@@ -4,14 +4,18 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from sqlalchemy import Connection
+
 from nodegraft.base.errors import ParameterError, StoreError, UnfinishedStoreError
 from nodegraft.base.events import Listener
 from nodegraft.base.files.folder import PRIVATE, READABLE, WriteOnceFolder
 from nodegraft.base.measure import Measurement
+from nodegraft.base.parameters.validate import validate_value
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.keys import Key
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.stores.mapped import MappedStore
+from nodegraft.model.confidence import World
 from nodegraft.store.authorship import author, writable
 from nodegraft.store.database import DATABASE_FILES, database_url, has_password
 from nodegraft.store.fitting import fit_measures
@@ -28,6 +32,7 @@ from nodegraft.store.rows import Promotion, Version, now
 from nodegraft.store.settings import OBJECTS, SETTINGS, StoreSettings, settings_text
 from nodegraft.store.shelf import DERIVED
 from nodegraft.store.state import States, first_state
+from nodegraft.store.world import write_world
 from nodegraft.tables.node_texts import NodeTexts
 
 
@@ -41,6 +46,7 @@ def made_in(
     tables: Mapping[str, Any],
     texts: NodeTexts | None,
     settings: StoreSettings,
+    world: World,
     by: str | None,
     note: str,
     listener: Listener,
@@ -56,12 +62,14 @@ def made_in(
         tables: How tables are read.
         texts: One for each node, for people to read; None for none.
         settings: Where versions and objects are.
+        world: Whether nodes may belong to classes that are not known.
         by: Who does it; None for the user that is logged in.
         note: Why.
         listener: Is told how far it is.
     """
     refuse_links(folder)
     _refuse_taken(folder)
+    validate_value("world", world, World)
     who, note = author(by), writable(note)
     NodeLabels.by_key(graph, labels)
     if texts is not None and len(texts) != graph.num_nodes:
@@ -81,7 +89,7 @@ def made_in(
     states = States(folder, objects)
     name, graph = states.put_graph(graph)
     with Measurement() as fit:
-        state = first_state(graph, checked, method, dict(parameters), listener)
+        state = first_state(graph, checked, method, dict(parameters), listener).in_world(world)
     right = right_answers(state, checked.held_out).to_json()
     measures = {"after": right} | fit_measures(checked, fit.seconds)
     names = states.put(state, name, texts)
@@ -90,13 +98,14 @@ def made_in(
     at = now()
     detail = {"tables": dict(tables)}
     version = Version(1, None, "init", detail, who, note, at, **vars(names), measures=measures)
+
+    def write_settings(connection: Connection) -> None:
+        write_store_id(connection, store_id)
+        write_world(connection, world, who, note)
+
     # Last: a store that has a version is whole.
     try:
-        journal.add(
-            version,
-            Promotion(1, 1, "init", who, note, at),
-            confirm=lambda connection: write_store_id(connection, store_id),
-        )
+        journal.add(version, Promotion(1, 1, "init", who, note, at), confirm=write_settings)
     except StoreError:
         # Somebody else's store came first.
         journal.close()

@@ -62,7 +62,7 @@ class _Sample:
         found = state.answers(rows)
         return cls(
             found.classes,
-            found.sure,
+            found.confidence,
             np.asarray(state.graph.degrees(rows), dtype=np.float64),
             normalise_rows(state.graph.features(rows)),
         )

@@ -43,4 +43,5 @@ def graded(state: State, labels: Labels | None, min_confidence: float | None = N
             "has ten labels or more."
         )
     answers = answered(state, state.graph.rows_of(nodes), 0, min_confidence=min_confidence)
-    return Graded([name for name, keys in truth.items() for _ in keys], answers.answers)
+    # Never `classes`: held-out nodes have a label of their own, which is the truth.
+    return Graded([name for name, keys in truth.items() for _ in keys], answers.predictions)

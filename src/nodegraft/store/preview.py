@@ -179,7 +179,7 @@ def compare(before: State, after: State, succession: ClassSuccession | None = No
     keys = graph.keys_of(rows)
     old = before.answers(rows).classes
     found = after.answers(after.graph.rows_of(keys))
-    new, sure = found.classes, found.sure
+    new, sure = found.classes, found.confidence
     pairs = Counter(zip(old.tolist(), new.tolist(), strict=True))
     flips = {pair: count for pair, count in pairs.most_common() if not names.continues(*pair)}
     moved = [place for place in range(len(keys)) if (old[place], new[place]) in flips]
@@ -255,7 +255,7 @@ def _new_classes(before: StoreLabels, after: StoreLabels) -> dict[str, tuple[Key
 def _taken_for(before: State, nodes: tuple[Key, ...]) -> TakenFor:
     found = before.answers(before.graph.rows_of(nodes))
     classes = Counter(found.classes.tolist()).most_common()
-    return TakenFor(dict(classes), float(found.shares.mean()))
+    return TakenFor(dict(classes), float(found.probability.mean()))
 
 
 def _noise(share: float, nodes: int, errors: float) -> float:

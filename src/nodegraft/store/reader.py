@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from nodegraft.evaluation.confusion import ConfusionMatrix
     from nodegraft.graph.clearing import Cleared
     from nodegraft.graph.graph import Graph
-    from nodegraft.store.answers import Answers
+    from nodegraft.model.confidence import World
+    from nodegraft.store.answers import Answers, Missing
     from nodegraft.store.card import Card
     from nodegraft.store.comparison import Evaluation
     from nodegraft.store.drift import Shift
@@ -136,6 +137,17 @@ class StoreReader:
         live = self._journal.version(self.champion)
         return None if candidate.names == live.names else candidate
 
+    @property
+    def world(self) -> "World":
+        """Whether nodes may belong to classes that are not known; see :meth:`Store.set_world`.
+
+        A method without an open-set score is closed, whatever this says.
+        """
+        from nodegraft.store.world import read_world
+
+        with self._journal.connection() as connection:
+            return read_world(connection)
+
     def pruned(self) -> dict[int, Version]:
         """Versions whose graph, labels and model are gone -> the version that pruned each."""
         return self._journal.pruned()
@@ -216,21 +228,34 @@ class StoreReader:
         version: int | None = None,
         top: int = 1,
         min_confidence: float | None = None,
+        missing: "Missing" = "error",
+        ignore_labels: bool = False,
     ) -> "Answers":
-        """The class of each node.
+        """Return the class of each node, and where it comes from.
+
+        The class of a node with a label is its label; label and prediction are both in the table.
+        ``reason`` is ``own_label``, ``prediction``, ``below_confidence`` or ``unknown_key``.
 
         Args:
             nodes: Keys of nodes; None for all.
             version: Which one answers; None for the champion.
             top: How many classes of each, the likeliest first.
-            min_confidence: Between 0 and 1: answers that are less sure are kept back.
+            min_confidence: Between 0 and 1: predictions with less confidence are withheld.
+            missing: What happens to keys that the graph does not have: ``error`` raises an error
+                that names them, ``skip`` leaves them out, ``null`` gives a row without a class.
+            ignore_labels: Whether the class of a node with a label is the prediction, too.
         """
-        from nodegraft.store.answers import answered
+        from nodegraft.store.answers import answered, found_rows
 
         number = self.champion if version is None else version
         state = self.state(number)
-        rows = state.graph.rows if nodes is None else state.graph.rows_of(nodes)
-        return answered(state, rows, number, top, min_confidence)
+        if nodes is None:
+            rows, keys = state.graph.rows, None
+        else:
+            rows, keys = found_rows(state.graph, nodes, missing)
+        return answered(
+            state, rows, number, top, min_confidence, keys=keys, ignore_labels=ignore_labels
+        )
 
     def score(self, labels: "Labels | None" = None, version: int | None = None) -> float:
         """The share of right answers, from 0 to 1.
@@ -380,7 +405,7 @@ class StoreReader:
 
     def _state(self, version: Version) -> "State":
         self._refuse_pruned(version)
-        return self._states.get(version.names)
+        return self._states.get(version.names).in_world(self.world)
 
     def _refuse_pruned(self, version: Version) -> None:
         refuse_pruned(version.number, self._journal.pruned())

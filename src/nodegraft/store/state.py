@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,8 +15,10 @@ from nodegraft.base.memo import Memo
 from nodegraft.graph.algebra.matrix import IntArray
 from nodegraft.graph.clearing import Cleared, clear_stale
 from nodegraft.graph.graph import Graph
+from nodegraft.graph.keys import Key
 from nodegraft.model.capability import Capability
 from nodegraft.model.checkpoint import unpack_model
+from nodegraft.model.confidence import World, confidence
 from nodegraft.model.method import Method
 from nodegraft.model.registry import make_method, unpacked_model
 from nodegraft.store.graph_objects import GraphObjects
@@ -32,16 +35,19 @@ class NodeAnswers(NamedTuple):
     classes: NDArray[Any]
     """The likeliest class."""
 
-    shares: NDArray[np.float64]
-    """How likely it is, among the known classes."""
+    probability: NDArray[np.float64]
+    """P(class | the node belongs to a known class)."""
 
     known: NDArray[np.float64]
-    """How likely the node is of a known class at all."""
+    """P(the node belongs to any known class)."""
+
+    world: World
+    """Whether nodes may belong to classes that are not known."""
 
     @property
-    def sure(self) -> NDArray[np.float64]:
-        """How likely it is of its likeliest class, unknown classes taken into account."""
-        return self.shares * self.known
+    def confidence(self) -> NDArray[np.float64]:
+        """Confidence of the likeliest class."""
+        return confidence(self.probability, self.known, self.world)
 
 
 @dataclass(frozen=True)
@@ -57,6 +63,11 @@ class State:
     model: Method
     """What was learned from them."""
 
+    @cached_property
+    def label_of(self) -> dict[Key, str]:
+        """The label of every labelled node, those that are held out included."""
+        return self.labels.owners()
+
     def answers(self, rows: IntArray) -> NodeAnswers:
         """What the model says about some nodes.
 
@@ -68,7 +79,19 @@ class State:
             np.array(self.model.classes_, dtype=object)[scores.argmax(axis=1)],
             self.model.probabilities(self.graph, scores).max(axis=1),
             self.model.known_class_probability(self.graph, scores),
+            self.model.world,
         )
+
+    def in_world(self, world: World) -> "State":
+        """Return this state with a model of the given world; a closed method stays closed.
+
+        Args:
+            world: Whether nodes may belong to classes that are not known.
+        """
+        if self.model.world == world or "world" not in self.model.get_params():
+            return self
+        # A copy, since readers may hold the other one. It shares all that was worked out.
+        return replace(self, model=self.model._now().set_params(world=world))
 
     def relabelled(self, labels: StoreLabels, listener: Listener = SILENT) -> "State":
         """The same graph with other labels; where :meth:`needs_fit`, all is learned again.

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from nodegraft.graph.graph import Graph
+    from nodegraft.model.confidence import World
     from nodegraft.store.migration import Migration
     from nodegraft.store.purging import Purged
     from nodegraft.store.verification import Verification
@@ -56,6 +57,7 @@ class Store(StoreWriter):
         texts: "NodeTexts | None" = None,
         database: str | None = None,
         objects: str | None = None,
+        world: "World | None" = None,
         by: str | None = None,
         note: str = "",
         listener: Listener = SILENT,
@@ -79,10 +81,15 @@ class Store(StoreWriter):
                 file in the folder.
             objects: Where graphs, labels and models are kept, as fsspec names it
                 (``s3://bucket/shop``): a place of its own. None for the folder.
+            world: ``open`` if nodes may belong to classes that are not known yet, ``closed`` if
+                every node belongs to a known class; it decides what confidence means
+                (:mod:`nodegraft.model.confidence`) and can be changed (:meth:`set_world`). None
+                for the ``world`` of ``parameters``, or else open.
             by: Who does it; None for the user that is logged in.
             note: Why.
             listener: Is told how far it is.
         """
+        from nodegraft.model.confidence import DEFAULT_WORLD
         from nodegraft.store.creation import made_in
         from nodegraft.store.settings import StoreSettings
         from nodegraft.tables.labels import keys_by_class
@@ -97,6 +104,7 @@ class Store(StoreWriter):
             tables=tables or {},
             texts=texts,
             settings=StoreSettings(database, objects),
+            world=world or (parameters or {}).get("world", DEFAULT_WORLD),
             by=by,
             note=note,
             listener=listener,
@@ -235,6 +243,23 @@ class Store(StoreWriter):
             force_name
         )
         return self.change(change, **told)
+
+    def set_world(self, world: "World", *, by: str | None = None, note: str = "") -> None:
+        """Declare whether nodes may belong to unknown classes; the change is audited.
+
+        It changes the confidence of predictions of all versions, never their classes. A running
+        service follows within about a second.
+
+        Args:
+            world: ``open`` or ``closed``.
+            by: Who does it; None for the user that is logged in.
+            note: Why.
+        """
+        from nodegraft.store.world import write_world
+
+        who, why = author(by), writable(note)
+        with self._journal.transaction() as connection:
+            write_world(connection, world, who, why)
 
     def prune(
         self,

@@ -1,13 +1,15 @@
 """Commands that make a store and ask it."""
 
+import json
 import shlex
+from collections import Counter
 from collections.abc import Iterator
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from nodegraft.base.counting import counted
 from nodegraft.base.errors import ParameterError
 from nodegraft.cli.errors import user_errors
 from nodegraft.cli.options import name_value_pairs
@@ -42,7 +44,24 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from nodegraft.graph.keyed_labels import KeyedLabels
+    from nodegraft.store.answers import Answers
+    from nodegraft.store.store import Store
     from nodegraft.tables.read import Tables
+
+
+class World(StrEnum):
+    """Values of --world."""
+
+    OPEN = "open"
+    CLOSED = "closed"
+
+
+class MissingKeys(StrEnum):
+    """Values of --missing."""
+
+    ERROR = "error"
+    SKIP = "skip"
+    NULL = "null"
 
 
 @user_errors
@@ -87,6 +106,13 @@ def init(
     objects: Annotated[
         str | None,
         typer.Option(help="Where graphs and models are kept, if not in the folder: s3://…"),
+    ] = None,
+    world: Annotated[
+        World | None,
+        typer.Option(
+            help="open: nodes may belong to classes not known yet; closed: every node belongs to a "
+            "known class, and confidence is the probability. open by default."
+        ),
     ] = None,
     note: Note = "",
     by: By = None,
@@ -142,6 +168,7 @@ def init(
             texts=tables.texts,
             database=database,
             objects=objects,
+            world=None if world is None else world.value,
             by=by,
             note=note,
             listener=steps,
@@ -184,20 +211,42 @@ def predict(
     key: Annotated[str, typer.Option(help="The column of node keys in the table.")] = "key",
     top: Annotated[int, typer.Option(help="How many classes of each node.")] = 1,
     min_confidence: Annotated[
-        float | None, typer.Option(help="Keep back answers that are less sure, from 0 to 1.")
+        float | None,
+        typer.Option(help="Withhold predictions with less confidence, from 0 to 1."),
     ] = None,
+    missing: Annotated[
+        MissingKeys | None,
+        typer.Option(
+            help="Keys that are not in the graph: error names them, skip leaves them out, null "
+            "gives a row without a class. null for --table, error for --nodes by default."
+        ),
+    ] = None,
+    ignore_labels: Annotated[
+        bool,
+        typer.Option("--ignore-labels", help="Predict the class of nodes with a label, too."),
+    ] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print JSON, as the HTTP service sends it.")
+    ] = False,
     out: Annotated[Path | None, typer.Option(help="Write a .parquet or .csv instead.")] = None,
     version: WhichVersion = None,
 ) -> None:
     """The classes of nodes: by keys, by a table, or --all."""
     from rich.console import Console
 
-    from nodegraft.cli.display.answers import MOST_ANSWERS, answers_table
+    from nodegraft.cli.display.answers import (
+        MOST_ANSWERS,
+        answers_json,
+        answers_table,
+        written_text,
+    )
     from nodegraft.cli.display.versions import answering_version
     from nodegraft.cli.tables import column_of_keys, write_tables
-    from nodegraft.store.answers import answered, answered_in_blocks
+    from nodegraft.store.answers import answered, answered_in_blocks, found_rows
     from nodegraft.store.store import Store
 
+    if as_json and out is not None:
+        raise ParameterError("Give --json or --out, not both.")
     if sum((nodes is not None, table is not None, everyone)) != 1:
         raise ParameterError(
             "Say which nodes, in one way: --nodes p17,p20 or --table new.parquet or --all."
@@ -206,35 +255,49 @@ def predict(
         champion, newest = store.champion, store.candidate
         number = champion if version is None else version
         state = store.state(number)
-        rows = state.graph.rows
+        rows, keys = state.graph.rows, None
         if nodes is not None:
-            rows = state.graph.rows_of(keys_from(nodes, state.graph))
+            asked = keys_from(nodes, state.graph, missing in (None, MissingKeys.ERROR))
+            rows, keys = found_rows(state.graph, asked, missing.value if missing else "error")
         elif table is not None:
-            rows = state.graph.rows_of(column_of_keys(table, key, state.graph))
+            listed = column_of_keys(table, key, state.graph)
+            rows, keys = found_rows(state.graph, listed, missing.value if missing else "null")
+        options: dict[str, Any] = {"keys": keys, "ignore_labels": ignore_labels}
         if out is None:
-            shown = answered(state, rows[:MOST_ANSWERS], number, top, min_confidence)
-            texts = store.texts(shown.nodes, number)
+            most = rows.size if as_json else MOST_ANSWERS
+            shown = answered(state, rows[:most], number, top, min_confidence, **options)
+            texts = _texts(store, shown, number)
     console = Console()
+    if as_json:
+        console.out(json.dumps(answers_json(shown), indent=2, ensure_ascii=False), highlight=False)
+        return
     if out is None:
         console.print(answers_table(shown, texts, rows.size - len(shown)))
         console.print(answering_version(number, champion, newest))
         return
-    kept_back = 0
+    reasons = Counter[str]()
 
     def tables() -> Iterator["pa.Table"]:
-        nonlocal kept_back
-        for block in answered_in_blocks(state, rows, number, top, min_confidence):
-            kept_back += int((~block.is_given).sum())
+        for block in answered_in_blocks(state, rows, number, top, min_confidence, **options):
+            reasons.update(block.reasons)
             yield block.to_arrow()
 
     write_tables(tables(), out)
     console.print(
-        f"{out}: answers about {counted(rows.size, 'node')}, {kept_back:,} of them kept back.",
+        f"{out}: {written_text(rows.size, reasons)}",
         highlight=False,
         markup=False,
         soft_wrap=True,
     )
     console.print(answering_version(number, champion, newest))
+
+
+def _texts(store: "Store", answers: "Answers", version: int) -> list[str | None]:
+    """Read texts of the nodes that are in the graph."""
+    found = answers.is_found.tolist()
+    there = [node for node, is_there in zip(answers.nodes, found, strict=True) if is_there]
+    texts = iter(store.texts(there, version))
+    return [next(texts) if is_there else None for is_there in found]
 
 
 @user_errors
@@ -248,7 +311,6 @@ def explain(
 
     from nodegraft.cli.display.explanation import Asked, explanation
     from nodegraft.cli.display.versions import answering_version
-    from nodegraft.store.answers import answered
     from nodegraft.store.store import Store
 
     with Store.open(place) as store:
@@ -258,8 +320,6 @@ def explain(
         key = key_from(node, state.graph)
         (text,) = store.texts([key], number)
     told = state.model.explain(state.graph, key)
-    known = answered(state, state.graph.rows_of([key]), number).known[0]
     console = Console()
-    label = state.labels.owners().get(key)
-    console.print(explanation(Asked(key, float(known), label, text), told))
+    console.print(explanation(Asked(key, state.label_of.get(key), text), told))
     console.print(answering_version(number, champion, newest))

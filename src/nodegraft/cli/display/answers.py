@@ -1,4 +1,6 @@
-"""What a store answers, in a terminal."""
+"""Predictions of a store, in a terminal and as JSON."""
+
+from typing import Any
 
 from rich.box import SIMPLE
 from rich.console import Group, RenderableType
@@ -6,6 +8,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
+from nodegraft.base.counting import counted
 from nodegraft.cli.display.shares import likely
 from nodegraft.cli.display.texts import Texts, add_text_column
 from nodegraft.store.answers import Answers
@@ -14,35 +17,40 @@ OTHERS = 24
 """So many characters are for what else a node may be, if so many are needed."""
 
 MOST_ANSWERS = 50
-"""So many answers are shown; more belong in a file."""
+"""So many predictions are shown; more belong in a file."""
+
+TEXT_WIDTH = 9
+"""Least width of the column of texts, which three columns of numbers leave little room."""
 
 
 def answers_table(answers: Answers, texts: Texts, left: int = 0) -> RenderableType:
-    """One row for each node; where the answer is kept back, what it might have been.
+    """Draw one row for each node, with confidence, probability and known.
 
-    Every number says how likely the node is of a class, among all that it could be: also of none
-    that is known.
+    A node with a label shows it, and the prediction where that differs; one without a class shows
+    why. With more than one alternative class there is no room for texts.
 
     Args:
-        answers: What the store said.
+        answers: What the store predicted.
         texts: Of the nodes that are shown.
         left: How many more nodes were asked about.
     """
-    table = Table(box=SIMPLE, pad_edge=False)
+    table = Table(box=SIMPLE, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column("node", overflow="fold")
     table.add_column("class", overflow="fold")
-    table.add_column("sure", justify="right", no_wrap=True)
-    given = answers.answers
-    others = [_others(answers, row) for row in range(len(given))]
+    for name in ("confidence", "probability", "known"):
+        table.add_column(name, justify="right", no_wrap=True)
+    predictions = answers.predictions
+    others = [_others(answers, row, predictions[row]) for row in range(len(answers))]
     if any(others):
-        # The text yields first: it can be cut anywhere.
         table.add_column("or perhaps", min_width=min(OTHERS, max(map(len, others))))
-    told = add_text_column(table, texts)
-    for row, (node, answer) in enumerate(zip(answers.nodes, given, strict=True)):
+    shown = texts if answers.columns.shape[1] <= 2 else [None] * len(answers)
+    told = add_text_column(table, shown, TEXT_WIDTH)
+    numbers = (answers.confidence, answers.probability, answers.known)
+    for row, node in enumerate(answers.nodes):
         table.add_row(
             escape(str(node)),
-            "[dim]abstains[/]" if answer is None else escape(answer),
-            likely(answers.confidence[row]),
+            _class_cell(answers, row, predictions[row]),
+            *(likely(column[row]) if answers.is_found[row] else "" for column in numbers),
             *([escape(others[row])] if any(others) else []),
             *told[row],
         )
@@ -52,9 +60,55 @@ def answers_table(answers: Answers, texts: Texts, left: int = 0) -> RenderableTy
     return Group(table, Text(more))
 
 
-def _others(answers: Answers, row: int) -> str:
-    """What else a node may be; a number stays on the line of its class."""
-    first = 0 if answers.answers[row] is None else 1
-    shares = answers.probabilities[row, first:] * answers.known[row]
-    others = zip(answers.classes[row][first:], shares, strict=True)
+def answers_json(answers: Answers) -> dict[str, Any]:
+    """Return predictions as ``POST /v1/predict`` of a service sends them.
+
+    Args:
+        answers: What the store predicted.
+    """
+    return {
+        "model_version": answers.version,
+        "world": answers.world,
+        "answers": answers.to_rows(),
+    }
+
+
+def written_text(nodes: int, reasons: dict[str, int]) -> str:
+    """Say what a written table holds.
+
+    >>> written_text(3, {"prediction": 1, "below_confidence": 2})
+    'predictions for 3 nodes, 2 of them below the confidence asked for.'
+
+    Args:
+        nodes: How many rows it has.
+        reasons: Reason -> how many of them.
+    """
+    parts = [
+        f"{reasons[reason]:,} of them {said}"
+        for reason, said in (
+            ("own_label", "with a label of their own"),
+            ("below_confidence", "below the confidence asked for"),
+            ("unknown_key", "not in the graph"),
+        )
+        if reasons.get(reason)
+    ]
+    return f"predictions for {', '.join([counted(nodes, 'node'), *parts])}."
+
+
+def _class_cell(answers: Answers, row: int, predicted: str | None) -> str:
+    label = answers.labels[row]
+    if not answers.is_found[row]:
+        return "[dim]unknown key[/]"
+    if label is None or (answers.ignore_labels and label == predicted):
+        return "[dim]abstains[/]" if predicted is None else escape(predicted)
+    other = "" if predicted in (None, label) else f", predicted {predicted}"
+    if answers.ignore_labels:
+        return f"{escape(predicted or 'abstains')} (label {escape(label)})"
+    return escape(f"{label} (label){other}")
+
+
+def _others(answers: Answers, row: int, predicted: str | None) -> str:
+    """Name what else a node may be; a number stays on the line of its class."""
+    first = 0 if predicted is None else 1
+    others = zip(answers.top[row][first:], answers.probabilities[row, first:], strict=False)
     return ", ".join(f"{name}\xa0" + likely(share).replace(" ", "\xa0") for name, share in others)

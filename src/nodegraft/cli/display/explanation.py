@@ -29,9 +29,6 @@ class Asked:
     node: object
     """Its key."""
 
-    known: float
-    """How likely it is of a known class at all."""
-
     label: str | None
     """The class that it is labelled as, if it is."""
 
@@ -77,16 +74,25 @@ def _edges(kinds: list[dict[str, Any]]) -> str:
 
 def _head(asked: Asked, told: dict[str, Any]) -> Text:
     answer, other = told["answer"], told["runner_up"]
-    sure = likely(asked.known * told["probability"])
-    second = likely(asked.known * told["runner_up_probability"])
+    probability, second = likely(told["probability"]), likely(told["runner_up_probability"])
     if answer == other:
-        head = f"{asked.node} is {answer} ({sure}), the only class there is."
+        head = f"{asked.node} is predicted to be {answer}, the only class there is."
     else:
-        head = f"{asked.node} is {answer} ({sure}) rather than {other} ({second})."
-    if asked.known < 1 / 2:
-        head += f" Likely it is of no class that is known: {likely(1 - asked.known)}."
+        head = (
+            f"{asked.node} is predicted to be {answer} (probability {probability}) rather than "
+            f"{other} ({second})."
+        )
+    factors = f"probability {probability} × known {likely(told['known'])}"
+    if told["world"] == "closed":
+        factors = "the probability, as the world is declared closed"
+    head += f" Confidence {likely(told['confidence'])}: {factors}."
+    if told["known"] < 1 / 2:
+        head += f" It probably belongs to no known class: {likely(1 - told['known'])}."
     if asked.label is not None:
-        head += f" It is labelled {asked.label}."
+        differs = "" if asked.label == answer else ", which the prediction contradicts"
+        head += f" Its label is {asked.label}{differs}."
+    if told["note"]:
+        head += f" {told['note']}"
     return Text(head)
 
 

@@ -68,7 +68,7 @@ def _examples_table(seen: Preview, texts: Texts) -> Table:
     table = Table(box=SIMPLE, pad_edge=False)
     for heading in ("for example", "from", "to"):
         table.add_column(heading, overflow="fold")
-    table.add_column("sure", justify="right", no_wrap=True)
+    table.add_column("confidence", justify="right", no_wrap=True)
     told = add_text_column(table, texts)
     for one, text in zip(seen.examples, told, strict=True):
         cells = (escape(str(one.node)), escape(one.before), escape(one.after))

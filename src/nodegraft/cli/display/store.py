@@ -1,5 +1,6 @@
 """Work on a store, in a terminal: how far it is, and what came of it."""
 
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -150,7 +151,25 @@ def store_summary(store: Store) -> Text:
             f" Of {asked:,} of them, which were held out, {100 * first['accuracy']:.1f} % are "
             "answered rightly."
         )
-    return Text(told)
+    return Text(f"{told} {_world(store)}")
+
+
+def _world(store: Store) -> str:
+    """Say in which world confidence is meant, and how many nodes seem to be of known classes."""
+    state = store.state()
+    model = state.model
+    if "world" not in model.get_params():
+        return f"World: closed, since {model.name} has no open-set score."
+    share = model.share_of_known_classes(state.graph)
+    estimate = (
+        "There is no estimate of how many unlabelled nodes belong to these classes."
+        if share is None
+        else f"About {100 * share:.0f} % of the unlabelled nodes belong to these classes, by "
+        "estimate."
+    )
+    other = "closed" if model.world == "open" else "open"
+    change = f"To change it: nodegraft settings {shlex.quote(str(store.place))} world={other}"
+    return f"World: {model.world}. {estimate} {change}"
 
 
 def report_table(report: DataReport) -> Table:

@@ -12,7 +12,7 @@ LEAST = 14
 Texts = Sequence[str | None]
 
 
-def add_text_column(table: Table, texts: Texts) -> list[list[str]]:
+def add_text_column(table: Table, texts: Texts, least: int = LEAST) -> list[list[str]]:
     """One more column, which takes what is left of the line; the cells of it, one list a row.
 
     Where no node has a text, no column is added, and every list is empty.
@@ -20,11 +20,12 @@ def add_text_column(table: Table, texts: Texts) -> list[list[str]]:
     Args:
         table: A table of nodes, without rows yet.
         texts: One for each node.
+        least: How many characters the column has at least.
     """
     if not any(texts):
         return [[] for _ in texts]
     table.expand = True
-    table.add_column("text", width=LEAST, ratio=1, no_wrap=True, overflow="ellipsis")
+    table.add_column("text", width=least, ratio=1, no_wrap=True, overflow="ellipsis")
     return [[escape(text or "")] for text in texts]
 
 

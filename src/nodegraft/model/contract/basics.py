@@ -247,6 +247,7 @@ def check_abilities_are_as_declared(case: Case) -> None:
     else:
         with must_raise(NotSupportedError, "abstaining without calibrated confidence"):
             model.predict_or_abstain(graph, [node])
+    _check_confidence(model, case, [node, other])
     if declared(Capability.EMBED):
         expect(model.embed(graph, [node, other, node]).shape[0] == 3, "embed gives other rows")
     else:
@@ -317,6 +318,19 @@ def check_setting_labels(case: Case) -> None:
     fewer = {name: labels[name] for name in case.known}
     direct.set_labels(case.graph, fewer, sessions)
     expect(_saved(direct) == _saved(case.fitted()), "labels that were taken back leave a trace")
+
+
+def _check_confidence(model: Method, case: Case, nodes: list[str]) -> None:
+    """Confidence is probability times known in an open world, and probability in a closed one."""
+    has_open_set_score = type(model).known_class_probability is not Method.known_class_probability
+    expect(
+        has_open_set_score == ("world" in model.get_params()),
+        "a method has a parameter `world` if and only if it has an open-set score",
+    )
+    table = model.predict_table(case.graph, nodes)
+    expect(table.predictions == model.predict(case.graph, nodes), "its table predicts otherwise")
+    factor = table.known if model.world == "open" else 1.0
+    expect_close(table.confidence, table.probability * factor, 0.0, "confidence is not as defined")
 
 
 def _saved(model: Method) -> dict[str, bytes]:

@@ -129,6 +129,7 @@ def _abstaining(card: Card) -> Iterator[str]:
             "about every node, also about those that are of no class it knows."
         )
         return
+    yield _world(card)
     yield (
         "What is left if only answers of some confidence are given (`nodegraft predict "
         "--min-confidence`), measured on held-out nodes:"
@@ -143,6 +144,21 @@ def _abstaining(card: Card) -> Iterator[str]:
         for least, one in card.reliability.items()
     ]
     yield _table(("least confidence", "answered", "right among them", "95 % interval"), rows)
+
+
+def _world(card: Card) -> str:
+    if card.world == "closed":
+        return (
+            "World: closed. Every node is taken to belong to a known class, so confidence is the "
+            "probability of the predicted class among the known ones."
+        )
+    share = card.share_of_known_classes
+    estimate = "" if share is None else f" The estimated share of such nodes is {_percent(share)}."
+    return (
+        "World: open. Unlabelled nodes may belong to classes that are not known, so confidence is "
+        "the probability of the predicted class among the known ones, times the probability that "
+        f"the node belongs to any known class.{estimate}"
+    )
 
 
 def _step(one: Step) -> Sequence[str]:

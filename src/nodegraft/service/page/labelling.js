@@ -2,7 +2,7 @@
 
 import { busy, button, byId, element, nodeLine, tell } from "./elements.js";
 import { ask, newKey, query } from "./service.js";
-import { counted, sure } from "./words.js";
+import { counted, numbers } from "./words.js";
 
 const ASKED = 30, DIGITS = 9;
 
@@ -33,7 +33,7 @@ export class Labelling {
     const offered = (one) => (classes.length > DIGITS ? one.top.map((likely) => likely.class) : classes);
     this.waiting = predicted.answers
       .map((one, place) => ({ ...one, ...read.nodes[place], offered: offered(one) }))
-      .filter((one) => one.label == null);
+      .filter((one) => one.label == null && one.prediction != null);
   }
 
   show() {
@@ -49,7 +49,7 @@ export class Labelling {
       skip.append(element("kbd", {}, "s"), " skip");
       place.replaceChildren(
         element("p", {}, element("strong", {}, String(one.node)), ` ${one.text ?? ""}`),
-        element("p", { class: "soft" }, `taken for ${one.class}, ${sure(one.confidence)} sure`),
+        element("p", { class: "soft" }, `predicted ${one.prediction}, ${numbers(one)}`),
         element("div", { class: "line" }, ...offers, skip));
     }
     this.showChosen();

@@ -2,7 +2,7 @@
 
 import { button, byId, element, guarded, tell } from "./elements.js";
 import { ask, query } from "./service.js";
-import { counted, number, sure } from "./words.js";
+import { counted, number, numbers } from "./words.js";
 
 const SURE = 0.9, DOT = 2.4, LIT = 3.8, MARGIN = 12, NEAR = 24;
 
@@ -30,8 +30,8 @@ export class NodeMap {
     this.choose(null);
     if (!this.nodes.length) return;
     const told = name == null
-      ? `${counted(this.nodes.length, "node")}, by what they are taken for. Choose a class to light it up.`
-      : `${counted(this.shown().length, "node")} of ${number(this.nodes.length)} shown are taken for ${name}; rings are less than 90 % sure.`;
+      ? `${counted(this.nodes.length, "node")}, by predicted class. Choose a class to light it up.`
+      : `${counted(this.shown().length, "node")} of ${number(this.nodes.length)} shown are predicted ${name}; rings have a confidence below 90 %.`;
     tell(byId("map-told"), told);
     this.canvas.setAttribute("aria-label", `Map: ${told}`);
   }
@@ -70,7 +70,7 @@ export class NodeMap {
     byId("map-node").replaceChildren(element("p", {},
       element("strong", {}, String(one.node)), ` ${about.text ?? ""}`),
       element("p", { class: "line" }, element("span", { class: "soft" },
-        `${one.class}, ${sure(one.confidence)} sure${about.label == null ? "" : `; labelled ${about.label}`}`), add));
+        `predicted ${one.class}, ${numbers(one)}${about.label == null ? "" : `; labelled ${about.label}`}`), add));
   }
 
   place(one) {

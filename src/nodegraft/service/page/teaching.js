@@ -2,7 +2,7 @@
 
 import { busy, button, byId, element, guarded, nodeLine, tell } from "./elements.js";
 import { ask, newKey, query } from "./service.js";
-import { counted, number, percent, sure } from "./words.js";
+import { counted, likely, number, percent } from "./words.js";
 
 const PAUSE = 250, FOUND = 20;
 
@@ -156,6 +156,6 @@ export function flips(seen) {
 
 function examples(seen, about) {
   const lines = seen.examples.map((one, place) =>
-    nodeLine(one.node, about[place]?.text, element("span", { class: "soft" }, `${one.before} → ${one.after}, ${sure(one.confidence)}`)));
+    nodeLine(one.node, about[place]?.text, element("span", { class: "soft" }, `${one.before} → ${one.after}, confidence ${likely(one.confidence)}`)));
   return element("ul", { class: "nodes", "aria-label": "Some of them" }, ...lines);
 }

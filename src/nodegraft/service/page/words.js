@@ -9,10 +9,14 @@ export const counted = (count, one, many = `${one}s`) => `${number(count)} ${cou
 
 export const percent = (share) => (share == null ? "–" : `${(100 * share).toFixed(1)}\u00a0%`);
 
-export function sure(confidence) {
-  if (confidence > 0.99) return ">99 %";
-  return confidence < 0.01 ? "<1 %" : `${Math.round(100 * confidence)} %`;
+export function likely(share) {
+  if (share > 0.99) return ">99 %";
+  return share < 0.01 ? "<1 %" : `${Math.round(100 * share)} %`;
 }
+
+// The three numbers of a prediction, by the names that they have everywhere.
+export const numbers = ({ confidence, probability, known }) =>
+  `confidence ${likely(confidence)} (probability ${likely(probability)}, known ${likely(known)})`;
 
 export function age(time) {
   const seconds = (Date.now() - new Date(time)) / 1000;

@@ -5,11 +5,12 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 from pydantic import Field
 
+from nodegraft.model.confidence import World
 from nodegraft.service.inputs import Node, key_in, needs
 from nodegraft.service.routes.found import Viewed
 from nodegraft.service.schemas import Answer, Form, Keys, NodeKey
 from nodegraft.service.tokens import Scope
-from nodegraft.store.answers import answered
+from nodegraft.store.answers import Missing, Reason, answered, found_rows
 from nodegraft.store.suggestion import suggestions
 
 ROUTER = APIRouter(prefix="/v1", tags=["asking"], dependencies=[needs(Scope.READ)])
@@ -25,7 +26,14 @@ class Question(Form):
     """How many classes of each, the likeliest first."""
 
     min_confidence: float | None = Field(default=None, ge=0.0, le=1.0, examples=[0.9])
-    """Answers that are less sure are kept back."""
+    """Predictions with less confidence are withheld: `reason` is then `below_confidence`."""
+
+    missing: Missing = Field(default="null", examples=["null"])
+    """What happens to keys that the graph does not have: `null` answers them without a class, with
+    `reason` `unknown_key`; `skip` leaves them out; `error` refuses the whole request."""
+
+    ignore_labels: bool = Field(default=False, examples=[False])
+    """Whether `class` is the prediction also for nodes with a label."""
 
 
 class Likely(Form):
@@ -35,27 +43,47 @@ class Likely(Form):
     """Its name."""
 
     probability: float = Field(examples=[0.97])
-    """How likely it is, among the known classes."""
+    """P(class | the node belongs to a known class)."""
 
 
 class Predicted(Form):
-    """The answer about one node."""
+    """The prediction for one node, and its label."""
 
     node: NodeKey = Field(examples=["p7"])
     """Its key."""
 
     name: str | None = Field(serialization_alias="class", examples=["hats"])
-    """Its class; null where the answer is kept back."""
+    """Its label where it has one, else the prediction."""
 
-    confidence: float = Field(examples=[0.95])
-    """How sure that is: of the class, and of the node being of a known one."""
+    label: str | None = Field(examples=[None])
+    """The class that users gave it; null where it has no label."""
+
+    prediction: str | None = Field(examples=["hats"])
+    """The predicted class; null where confidence is too low or the key is unknown."""
+
+    confidence: float | None = Field(examples=[0.95])
+    """Probability times `known` in an open world, probability in a closed one; null for an unknown
+    key."""
+
+    probability: float | None = Field(examples=[0.97])
+    """P(class | the node belongs to a known class), of the likeliest class."""
+
+    known: float | None = Field(examples=[0.98])
+    """P(the node belongs to any known class)."""
+
+    reason: Reason = Field(examples=["prediction"])
+    """Where `class` comes from (`own_label`, `prediction`), or why it is null
+    (`below_confidence`, `unknown_key`)."""
 
     top: list[Likely]
-    """The likeliest classes, best first."""
+    """The likeliest classes, best first; empty for an unknown key."""
 
 
 class Predictions(Answer):
-    """Answers in the order of the keys."""
+    """Predictions in the order of the keys."""
+
+    world: World = Field(examples=["open"])
+    """Whether nodes may belong to classes that are not known: it decides what confidence means."""
 
     answers: list[Predicted]
     """One for each."""
@@ -68,7 +96,12 @@ class Explanation(Answer):
     """Its key."""
 
     explanation: dict[str, Any]
-    """As the method says it: for graft the signals, labels and relations that spoke for it."""
+    """As the method says it (for graft the signals, labels and relations that spoke for it), with
+    `confidence`, `probability`, `known` and `world`; `note` says where the estimated share of nodes
+    of known classes moves confidence by more than a factor of two."""
+
+    label: str | None = Field(examples=["hats"])
+    """The class that users gave the node; null where it has no label."""
 
 
 class Suggested(Form):
@@ -99,32 +132,28 @@ class Suggestions(Answer):
 
 @ROUTER.post("/predict")
 def predict(question: Question, live: Viewed) -> Predictions:
-    """The class of each node."""
-    rows = live.state.graph.rows_of(question.keys)
-    found = answered(live.state, rows, live.version, question.top, question.min_confidence)
+    """The class of each node, and where it comes from."""
+    rows, keys = found_rows(live.state.graph, question.keys, question.missing)
+    found = answered(
+        live.state,
+        rows,
+        live.version,
+        question.top,
+        question.min_confidence,
+        keys=keys,
+        ignore_labels=question.ignore_labels,
+    )
     return Predictions(
         model_version=live.version,
         graph_version=live.graph_version,
-        answers=[
-            Predicted(
-                node=node,
-                name=name,
-                confidence=sure,
-                top=[
-                    Likely(name=other, probability=share)
-                    for other, share in zip(classes, shares, strict=True)
-                ],
-            )
-            for node, name, sure, classes, shares in zip(
-                found.nodes,
-                found.answers,
-                found.confidence.tolist(),
-                found.classes,
-                found.probabilities.tolist(),
-                strict=True,
-            )
-        ],
+        world=found.world,
+        answers=[_predicted(**row) for row in found.to_rows()],
     )
+
+
+def _predicted(top: list[dict[str, Any]], **row: Any) -> Predicted:
+    likely = [Likely(name=one["class"], probability=one["probability"]) for one in top]
+    return Predicted(name=row.pop("class"), top=likely, **row)
 
 
 @ROUTER.get("/explain")
@@ -136,6 +165,7 @@ def explain(node: Node, live: Viewed) -> Explanation:
         graph_version=live.graph_version,
         node=key,
         explanation=live.state.model.explain(live.state.graph, key),
+        label=live.state.label_of.get(key),
     )
 
 

@@ -70,8 +70,8 @@ async def diff(
 ) -> Diff:
     """Compare two versions: the live one with the candidate, unless you name others."""
     old, new = await run_sync(lambda: (named(service, before), named(service, after)))
-    numbers = old.number, new.number
-    return await service.prepared.get("diff", numbers, lambda: _diff(service, old, new))
+    key = old.number, new.number, service.now.world
+    return await service.prepared.get("diff", key, lambda: _diff(service, old, new))
 
 
 def _diff(service: Service, old: Version, new: Version) -> Diff:

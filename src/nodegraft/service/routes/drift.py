@@ -76,7 +76,8 @@ async def drift(service: Served, before: Before = None, after: After = "candidat
             ],
         )
 
-    return await service.prepared.get("drift", (old.number, new.number), made)
+    about = old.number, new.number, service.now.world
+    return await service.prepared.get("drift", about, made)
 
 
 def _both(

@@ -18,7 +18,18 @@ from nodegraft.service.live import Live
 from nodegraft.service.schemas import RefusedInference, refused_as
 from nodegraft.service.service import Service
 from nodegraft.service.tokens import Scope
-from nodegraft.store.answers import answered
+from nodegraft.store.answers import answered, found_rows
+
+OUTPUTS: dict[str, Literal["BYTES", "FP64"]] = {
+    "class": "BYTES",
+    "confidence": "FP64",
+    "label": "BYTES",
+    "prediction": "BYTES",
+    "probability": "FP64",
+    "known": "FP64",
+    "reason": "BYTES",
+}
+"""Output -> its type. The first two came first: clients may read them by place."""
 
 _SHARED: dict[str, Any] = {
     "prefix": "/v2",
@@ -49,10 +60,26 @@ class Tensor(BaseModel):
     """All of them, flat or in lists of one."""
 
 
+class InferenceParameters(BaseModel):
+    """Parameters of a request; others, which clients of the protocol may send, are ignored."""
+
+    model_config = ConfigDict(use_attribute_docstrings=True)
+
+    missing: Literal["error", "null"] = Field(default="null", examples=["null"])
+    """What happens to keys that the graph does not have: `null` answers them with an empty class,
+    zeros and the reason `unknown_key`; `error` refuses the whole request."""
+
+    ignore_labels: bool = Field(default=False, examples=[False])
+    """Whether `class` is the prediction also for nodes with a label."""
+
+
 class InferenceRequest(BaseModel):
     """Nodes whose class is asked for."""
 
     model_config = ConfigDict(use_attribute_docstrings=True)
+
+    parameters: InferenceParameters = InferenceParameters()
+    """How they are answered."""
 
     id: str | None = Field(default=None, max_length=1_000, examples=["42"])
     """Comes back with the answer."""
@@ -76,10 +103,11 @@ class InferenceResponse(BaseModel):
     """What the request said."""
 
     parameters: dict[str, str] = Field(examples=[{"graph_version": "9f86d081884c7d65"}])
-    """The version of the graph."""
+    """The version of the graph, and the world: whether nodes may belong to unknown classes."""
 
     outputs: list[Tensor]
-    """``class`` (BYTES) and ``confidence`` (FP64)."""
+    """``class``, ``label``, ``prediction`` and ``reason`` (BYTES), ``confidence``, ``probability``
+    and ``known`` (FP64). Tensors hold no null: it is an empty text, or 0."""
 
 
 @READING.get("")
@@ -111,10 +139,13 @@ async def model(name: ModelName, service: Served) -> dict[str, Any]:
         "platform": f"nodegraft_{live.state.model.name}",
         "inputs": [{"name": "keys", "datatype": _datatype(live), "shape": [-1]}],
         "outputs": [
-            {"name": "class", "datatype": "BYTES", "shape": [-1]},
-            {"name": "confidence", "datatype": "FP64", "shape": [-1]},
+            {"name": name, "datatype": datatype, "shape": [-1]}
+            for name, datatype in OUTPUTS.items()
         ],
-        "parameters": {"graph_version": live.graph_version},
+        "parameters": {
+            "graph_version": live.graph_version,
+            "world": live.state.model.world,
+        },
     }
 
 
@@ -130,17 +161,24 @@ def infer(name: ModelName, request: InferenceRequest, service: Served) -> Infere
     """The class of each node."""
     _require_named(service, name)
     live = service.now
-    keys = _keys(request.inputs[0], _datatype(live))
-    found = answered(live.state, live.state.graph.rows_of(keys), live.version)
-    shape = [len(keys)]
+    wanted, parameters = _keys(request.inputs[0], _datatype(live)), request.parameters
+    rows, keys = found_rows(live.state.graph, wanted, parameters.missing)
+    found = answered(
+        live.state, rows, live.version, keys=keys, ignore_labels=parameters.ignore_labels
+    ).to_rows()
     return InferenceResponse(
         model_name=name,
         model_version=str(live.version),
         id=request.id,
-        parameters={"graph_version": live.graph_version},
+        parameters={"graph_version": live.graph_version, "world": live.state.model.world},
         outputs=[
-            Tensor(name="class", shape=shape, datatype="BYTES", data=found.answers),
-            Tensor(name="confidence", shape=shape, datatype="FP64", data=found.confidence.tolist()),
+            Tensor(
+                name=name,
+                shape=[len(found)],
+                datatype=datatype,
+                data=[row[name] or ("" if datatype == "BYTES" else 0.0) for row in found],
+            )
+            for name, datatype in OUTPUTS.items()
         ],
     )
 

@@ -179,7 +179,7 @@ class Mark(Form):
     """The class."""
 
     score: float = Field(examples=[0.95])
-    """How sure that is."""
+    """Confidence of the prediction, as in `POST /v1/predict`."""
 
 
 class TaskAnswer(Ready):
@@ -189,7 +189,7 @@ class TaskAnswer(Ready):
     """One mark; none where the task names no node of the graph."""
 
     score: float = Field(examples=[0.95])
-    """How sure it is: Label Studio can begin with the least sure ones."""
+    """Confidence of the prediction: Label Studio can begin with the lowest."""
 
 
 class TaskAnswers(Ready):
@@ -231,13 +231,14 @@ def predict(asked: Asked, service: Served) -> TaskAnswers:
     rows = graph.node_keys.find([0 if key is None else key for key in keys])
     rows[np.array([key is None for key in keys], dtype=bool)] = -1
     found = answered(live.state, rows[rows >= 0], live.version)
-    sure = iter(zip(found.classes, found.confidence.tolist(), strict=True))
+    # Predictions also of labelled nodes: Label Studio shows annotations beside them.
+    predicted = iter(zip(found.top, found.confidence.tolist(), strict=True))
     results = []
     for row in rows.tolist():
         if row < 0:
             results.append(TaskAnswer(result=[], score=0.0, model_version=number))
             continue
-        classes, score = next(sure)
+        classes, score = next(predicted)
         mark = Mark(
             from_name=names[0], to_name=names[1], value={"choices": classes[:1]}, score=score
         )

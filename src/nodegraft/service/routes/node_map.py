@@ -28,10 +28,19 @@ class Placed(Form):
     """How far up, from 0 to 1."""
 
     name: str = Field(serialization_alias="class", examples=["hats"])
-    """What it is taken for."""
+    """What it is predicted to be."""
+
+    label: str | None = Field(examples=[None])
+    """The class that users gave it; null where it has no label."""
 
     confidence: float = Field(examples=[0.95])
-    """How sure that is."""
+    """Confidence of the prediction, as in `POST /v1/predict`."""
+
+    probability: float = Field(examples=[0.97])
+    """P(class | the node belongs to a known class)."""
+
+    known: float = Field(examples=[0.98])
+    """P(the node belongs to any known class)."""
 
 
 class Map(Answer):
@@ -45,7 +54,7 @@ class Map(Answer):
 @ROUTER.get("/map")
 async def drawn(service: Served, live: Viewed) -> Map:
     """Where nodes lie, and what they are taken for; the first one of a graph takes a while."""
-    return await service.prepared.get("map", live.version, lambda: _map(service, live))
+    return await service.prepared.get("map", live.cache_key, lambda: _map(service, live))
 
 
 def _map(service: Service, live: Live) -> Map:
@@ -56,13 +65,16 @@ def _map(service: Service, live: Live) -> Map:
         model_version=live.version,
         graph_version=live.graph_version,
         nodes=[
-            Placed(node=node, x=x, y=y, name=classes[0], confidence=sure)
-            for node, (x, y), classes, sure in zip(
-                found.nodes,
-                drawn.places.round(4).tolist(),
-                found.classes,
-                found.confidence.tolist(),
-                strict=True,
+            Placed(
+                node=row["node"],
+                x=x,
+                y=y,
+                name=row["prediction"],
+                label=row["label"],
+                confidence=row["confidence"],
+                probability=row["probability"],
+                known=row["known"],
             )
+            for row, (x, y) in zip(found.to_rows(), drawn.places.round(4).tolist(), strict=True)
         ],
     )

@@ -5,6 +5,7 @@ from datetime import datetime
 from fastapi import APIRouter
 from pydantic import Field
 
+from nodegraft.model.confidence import World
 from nodegraft.service.inputs import Served, needs
 from nodegraft.service.live import Live
 from nodegraft.service.routes.found import Viewed
@@ -41,7 +42,7 @@ class SummarisedClass(Form):
     """How many of the nodes asked about are taken for it."""
 
     unsure: int | None = Field(examples=[31])
-    """How many of them with less than 0.9; null where the method cannot abstain."""
+    """How many of them with a confidence below 0.9; null where the method cannot abstain."""
 
 
 class Summary(Answer):
@@ -59,6 +60,12 @@ class Summary(Answer):
     accuracy: float | None = Field(examples=[0.988])
     """The share of them that are answered rightly."""
 
+    world: World = Field(examples=["open"])
+    """Whether nodes may belong to classes that are not known: it decides what confidence means."""
+
+    share_of_known_classes: float | None = Field(examples=[0.81])
+    """Estimated share of unlabelled nodes that belong to known classes; null without one."""
+
     classes: list[SummarisedClass]
     """In the order in which they came."""
 
@@ -66,7 +73,7 @@ class Summary(Answer):
 @ROUTER.get("/summary")
 async def summary(service: Served, live: Viewed) -> Summary:
     """How well each class does: nodes that check it, and all that are taken for it."""
-    return await service.prepared.get("summary", live.version, lambda: _summary(service, live))
+    return await service.prepared.get("summary", live.cache_key, lambda: _summary(service, live))
 
 
 def _summary(service: Service, live: Live) -> Summary:
@@ -79,6 +86,8 @@ def _summary(service: Service, live: Live) -> Summary:
         asked=reach.asked,
         held_out=card.held_out.asked,
         accuracy=card.held_out.share,
+        world=card.world,
+        share_of_known_classes=card.share_of_known_classes,
         classes=[
             SummarisedClass(
                 name=one.name,

@@ -1,0 +1,138 @@
+"""The one definition of how sure a prediction is: probability, known and confidence.
+
+- ``probability``: P(class | the node belongs to a known class), calibrated.
+- ``known``: P(the node belongs to any known class), the open-set score.
+- ``confidence``: in an open world the product of both, in a closed world the probability. It is
+  what ``min_confidence`` is compared with.
+
+A world is *open* if nodes may belong to classes that nobody has taught yet, and *closed* if every
+node belongs to a known class. Everything that shows or compares a confidence takes it from here.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nodegraft.base.tabular import Tabular
+from nodegraft.graph.keys import Key
+
+Floats = NDArray[np.float64]
+
+World = Literal["open", "closed"]
+"""Whether nodes may belong to classes that are not known."""
+
+WORLDS: tuple[World, ...] = get_args(World)
+
+DEFAULT_WORLD: World = "open"
+"""The world of a model or store that does not say otherwise."""
+
+FACTOR = 2.0
+"""An explanation mentions the estimated share of nodes of known classes if it moves confidence by
+more than this factor."""
+
+
+def confidence(probability: Floats, known: Floats, world: World) -> Floats:
+    """Return the confidence of predictions.
+
+    >>> confidence(np.array([0.6]), np.array([0.5]), "open").tolist()
+    [0.3]
+    >>> confidence(np.array([0.6]), np.array([0.5]), "closed").tolist()
+    [0.6]
+
+    Args:
+        probability: P(class | the node belongs to a known class).
+        known: P(the node belongs to any known class).
+        world: Whether nodes may belong to classes that are not known.
+    """
+    return probability if world == "closed" else probability * known
+
+
+def known_at_even_share(known: float, share: float) -> float:
+    """Return what `known` would be if half of all nodes belonged to known classes.
+
+    >>> round(known_at_even_share(0.25, 0.25), 2)
+    0.5
+
+    Args:
+        known: P(the node belongs to any known class), under the estimated share.
+        share: Estimated share of unlabelled nodes that belong to known classes.
+    """
+    even, other = known * (1.0 - share), (1.0 - known) * share
+    return even / (even + other) if even + other else known
+
+
+def share_note(probability: float, known: float, share: float | None, world: World) -> str | None:
+    """Say that the estimated share of nodes of known classes moves a confidence much.
+
+    >>> share_note(0.6, 0.08, 0.25, "closed") is None
+    True
+    >>> print(share_note(0.6, 0.08, 0.25, "open"))
+    Confidence is 4.8 %; it would be 12.4 % if half of all nodes belonged to known classes. The \
+estimate for this graph is that 25 % of the unlabelled nodes do. If every node belongs to a known \
+class, declare the world closed.
+
+    Args:
+        probability: P(class | the node belongs to a known class).
+        known: P(the node belongs to any known class).
+        share: Estimated share of unlabelled nodes that belong to known classes; None without one.
+        world: In a closed world the estimate is not used.
+
+    Returns:
+        A sentence or two, or None where the estimate moves confidence by at most :data:`FACTOR`.
+    """
+    if share is None or world == "closed":
+        return None
+    even = known_at_even_share(known, share)
+    if max(known, even) <= FACTOR * min(known, even):
+        return None
+    return (
+        f"Confidence is {100 * probability * known:.1f} %; it would be "
+        f"{100 * probability * even:.1f} % if half of all nodes belonged to known classes. The "
+        f"estimate for this graph is that {100 * share:.0f} % of the unlabelled nodes do. If every "
+        "node belongs to a known class, declare the world closed."
+    )
+
+
+@dataclass(frozen=True)
+class PredictionTable(Tabular):
+    """Predictions of a model, one row for each node."""
+
+    nodes: list[Key]
+    """Keys of the nodes."""
+
+    predictions: list[str]
+    """The most likely class of each node."""
+
+    probability: Floats
+    """P(class | the node belongs to a known class)."""
+
+    known: Floats
+    """P(the node belongs to any known class)."""
+
+    world: World
+    """Whether nodes may belong to classes that are not known."""
+
+    @property
+    def confidence(self) -> Floats:
+        """Confidence of each prediction, as :func:`confidence` defines it."""
+        return confidence(self.probability, self.known, self.world)
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+    def to_arrow(self) -> Any:
+        """Return a table with the columns node, prediction, confidence, probability and known."""
+        # Slow to import, and most callers read the attributes.
+        import pyarrow as pa
+
+        return pa.table(
+            {
+                "node": self.nodes,
+                "prediction": pa.array(self.predictions, pa.string()),
+                "confidence": self.confidence,
+                "probability": self.probability,
+                "known": self.known,
+            }
+        )
