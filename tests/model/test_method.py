@@ -116,6 +116,23 @@ def test_removing_without_the_ability_leaves_the_model_as_it_was() -> None:
     assert everything(model) == before
 
 
+def test_classes_are_renamed_without_a_fit() -> None:
+    model = fitted()
+    keys = GRAPH.keys_of(GRAPH.rows)
+    scores, answers = model.score_rows(GRAPH, GRAPH.rows), model.predict(GRAPH, keys)
+    model.rename_classes({"low": "high", "high": "top"})
+    assert model.classes_ == tuple(model.labels_) == ("high", "top")
+    assert model.labels_["high"].tolist() == BASE["low"]
+    np.testing.assert_array_equal(model.score_rows(GRAPH, GRAPH.rows), scores)
+    names = {"low": "high", "high": "top"}
+    assert model.predict(GRAPH, keys) == [names[one] for one in answers]
+    before = everything(model)
+    for wrong in ({"low": "x"}, {"high": "top"}, {"high": ""}):
+        with pytest.raises(ClassNameError):
+            model.rename_classes(wrong)
+    assert everything(model) == before
+
+
 def test_fitting_again_forgets() -> None:
     model = fitted()
     model.add_classes(GRAPH, {"middle": ["n9"]})

@@ -123,6 +123,19 @@ def test_a_class_is_taught_lights_up_and_is_undone(wardrobe: Path) -> None:
         assert all(url.startswith(f"http://localhost:{life.port}/") for url in told.asked)
 
 
+def test_a_preview_warns_of_a_class_of_one_example(wardrobe: Path) -> None:
+    with running(wardrobe) as life, opened(life.port) as (page, told):
+        page.get_by_label("Its name").fill("gloves")
+        page.get_by_label("Find examples by words").fill("mitten")
+        page.get_by_role("button", name="Example gloves-1", exact=True).click()
+        page.get_by_role("button", name="See what would change").click()
+        warning = page.locator("#preview-seen .warning")
+        expect(warning).to_contain_text("Warning: Class 'gloves' is taught from 1 example")
+        page.get_by_role("button", name="Yes, teach it").click()
+        expect(page.locator("#teaching-told")).to_contain_text("taught from 1 example")
+        assert told.complaints == []
+
+
 def test_labels_by_one_key_each(wardrobe: Path) -> None:
     with running(wardrobe) as life, opened(life.port) as (page, told):
         card = page.locator("#suggestion")

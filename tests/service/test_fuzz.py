@@ -69,7 +69,9 @@ FORMS: dict[str, st.SearchStrategy[Any]] = {
         optional={"note": texts, "override": texts},
     ),
     "/v1/labels": st.fixed_dictionaries({"labels": st.dictionaries(texts, keys, max_size=2)}),
-    "/v1/nodes": st.fixed_dictionaries({}, optional={"nodes": rows, "edges": rows}),
+    "/v1/nodes": st.fixed_dictionaries(
+        {}, optional={"nodes": rows, "edges": rows, "dry_run": plain}
+    ),
     "/label-studio/predict": st.fixed_dictionaries(
         {"tasks": st.lists(tasks, max_size=3), "label_config": interfaces}
     ),

@@ -66,20 +66,29 @@ def described(store: Store, version: int) -> dict[str, set[tuple[Any, ...]]]:
     return found
 
 
-def test_a_truncated_export_does_not_go_live(store: Store) -> None:
-    """300 of 2,500 rows in the trial; here 36 of 300, with rows of every class."""
-    truncated = NODES.slice(0, 36)
-    with pytest.raises(GateError, match=r"264 of 300 nodes \(88\.0 %\)") as refused:
+def test_a_truncated_export_does_not_go_live(tmp_path: Path) -> None:
+    """The case of the trial: 300 of 2,500 rows, with rows of every class, and --promote."""
+    keys = [f"{name}{number}" for number in range(834) for name in WORDS][:2500]
+    texts = [WORDS[key.rstrip("0123456789")] for key in keys]
+    nodes = pa.table({"id": keys, "text": texts})
+    edges = pa.table({"source": keys[:-3], "target": keys[3:]})
+    graph = ng.read_graph(nodes, edges, key="id", text="text", min_documents=1)
+    labels = {name: [f"{name}{number}" for number in range(0, 800, 5)] for name in WORDS}
+    store = Store.init(tmp_path / "s", graph, labels, tables={"key": "id"}, method="sgc-mean")
+    truncated = nodes.slice(0, 300)
+    with pytest.raises(GateError, match=r"2,200 of 2,500 nodes \(88\.0 %\)") as refused:
         store.sync(truncated, promote=True)
-    assert "labels" in str(refused.value)
+    assert "420 of 480 labels (87.5 %)" in str(refused.value)
     assert "override=" in str(refused.value)
     assert "--override REASON" in str(refused.value)
     assert (store.candidate, store.champion) == (1, 1)
     with pytest.raises(StoreError, match="leave override out"):
         store.sync(truncated, promote=True, override="the rest is sold")
-    made = store.sync(truncated, override="the rest is sold")
-    assert made.measures["override"] == "the rest is sold"
+    made_version = store.sync(truncated, override="the rest is sold")
+    assert made_version.measures["override"] == "the rest is sold"
+    assert made_version.detail["removed"] == 2200
     assert (store.candidate, store.champion) == (2, 1)
+    assert store.undo().names == store.history()[0].names
 
 
 def test_each_of_nodes_edges_and_labels_is_counted(store: Store) -> None:

@@ -104,14 +104,14 @@ class Hooks(ABC):
         that come from a damaged file.
         """
 
-    def rename_learned(self, names: Mapping[str, str]) -> None:
+    def rename_learned(self, names: Mapping[str, str]) -> None:  # noqa: B027
         """Replace class names in learned attributes that are not ``KeyedLabels``.
+
+        Most methods know classes by their columns alone and need not override it.
 
         Args:
             names: Class name -> its other name.
         """
-        # Most methods know classes by their columns alone.
-        return
 
     # Optional hooks; each one overridden is a capability declared.
 
