@@ -65,7 +65,9 @@ def asked_over(
     return answer.status, found
 
 
-def started(place: Path, port: int, prepare: Callable[[], None] = lambda: None) -> Running:
+def started(
+    place: Path, port: int, prepare: Callable[[], None] = lambda: None, **options: Any
+) -> Running:
     """A service that is ready."""
 
     def work() -> None:
@@ -77,7 +79,7 @@ def started(place: Path, port: int, prepare: Callable[[], None] = lambda: None) 
         # Whoever runs the tests may have a handler of their own.
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         prepare()
-        serve(Settings(place, port=port, rate=0.0))
+        serve(Settings(place, port=port, **{"rate": 0.0, "notice_seconds": 0.1, **options}))
 
     life, began = Running(forked(work), port), monotonic()
     while True:
@@ -90,9 +92,11 @@ def started(place: Path, port: int, prepare: Callable[[], None] = lambda: None) 
 
 
 @contextmanager
-def running(place: Path, prepare: Callable[[], None] = lambda: None) -> Iterator[Running]:
+def running(
+    place: Path, prepare: Callable[[], None] = lambda: None, **options: Any
+) -> Iterator[Running]:
     """A service that is asked to stop in the end, and does."""
-    life = started(place, free_port(), prepare)
+    life = started(place, free_port(), prepare, **options)
     try:
         yield life
     except BaseException:

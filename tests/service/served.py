@@ -37,7 +37,7 @@ def make_of_tables(place: Path) -> None:
 @contextmanager
 def asked(place: Path, **options: Any) -> Iterator[TestClient]:
     """Who asks a service of a store."""
-    settings = Settings(place, **{"rate": 0.0, **options})
+    settings = Settings(place, **{"rate": 0.0, "failed_tokens": 0.0, **options})
     with TestClient(application(settings), base_url="http://localhost") as client:
         yield client
 

@@ -110,3 +110,33 @@ def test_a_failure_of_ours_is_told_without_its_secrets(
     assert (answer.status_code, answer.json()["error"]["code"]) == (500, "internal")
     assert "secret" not in answer.text
     assert "secret" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [
+        ("GET", "/v1/classes", 200),
+        ("GET", "/readyz", 200),
+        ("GET", "/openapi.json", 200),
+        ("GET", "/v1/nothing", 404),
+        ("POST", "/v1/predict", 422),
+        ("POST", "/v2/models/other/infer", 422),
+        ("PUT", "/v1/classes", 405),
+    ],
+)
+def test_no_data_is_kept_by_caches(method: str, path: str, status: int, client: TestClient) -> None:
+    answer = client.request(method, path)
+    assert answer.status_code == status
+    assert answer.headers["content-type"].startswith("application/json")
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    assert answer.headers["cache-control"] == "no-store"
+
+
+def test_refusals_are_not_kept_by_caches_either(client: TestClient) -> None:
+    for headers in ({"Host": "evil.example"}, {"Authorization": "Bearer wrong"}):
+        answer = client.get("/v1/classes", headers=headers)
+        assert answer.status_code in (400, 401)
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        assert answer.headers["cache-control"] == "no-store"
+    # Files of the page are asked for again, but may be kept.
+    assert client.get("/").headers["cache-control"] == "no-cache"

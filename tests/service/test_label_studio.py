@@ -169,6 +169,34 @@ def test_who_thinks_again_moves_the_label(client: TestClient, place: Path) -> No
     assert labelled(place)["hats9"] == "shoes"
 
 
+@pytest.mark.parametrize("has_times", [False, True])
+def test_a_return_to_an_earlier_class_is_applied(
+    has_times: bool, client: TestClient, place: Path
+) -> None:
+    client.post("/label-studio/webhook", json=event("ANNOTATION_CREATED", "hats9", "hats"))
+    for number, name in enumerate(("shoes", "hats", "shoes", "hats")):
+        more = {"updated_at": f"2030-01-01T00:00:0{number}Z"} if has_times else {}
+        update = event("ANNOTATION_UPDATED", "hats9", name, **more)
+        # Each is delivered twice, which changes nothing more.
+        for _ in range(2):
+            answer = client.post("/label-studio/webhook", json=update)
+            assert (answer.status_code, answer.json()) == (201, {"model_version": f"{3 + number}"})
+        assert labelled(place)["hats9"] == name
+
+
+def test_an_event_that_is_delivered_late_a_second_time_changes_nothing(
+    client: TestClient, place: Path
+) -> None:
+    client.post("/label-studio/webhook", json=event("ANNOTATION_CREATED", "hats9", "hats"))
+    first, second = (
+        event("ANNOTATION_UPDATED", "hats9", name, updated_at=f"2030-01-01T00:00:0{number}Z")
+        for number, name in enumerate(("shoes", "hats"))
+    )
+    for sent in (first, second, first):
+        client.post("/label-studio/webhook", json=sent)
+    assert labelled(place)["hats9"] == "hats"
+
+
 @pytest.mark.parametrize(
     "sent",
     [

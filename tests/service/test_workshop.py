@@ -3,6 +3,7 @@
 import os
 import signal
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
@@ -14,6 +15,7 @@ import pytest
 from nodegraft.base.errors import StoreError
 from nodegraft.graph.clearing import Cleared
 from nodegraft.graph.graph import Graph
+from nodegraft.service.http_error import HttpError
 from nodegraft.service.teaching import fulfilled
 from nodegraft.service.workshop import Workshop
 from nodegraft.store import preview, state
@@ -33,10 +35,15 @@ pytestmark = [
 New = dict[str, list[Any]]
 
 
+def pause(_: Store) -> None:
+    sleep(30.0)
+
+
 def workshop_of(life: Running) -> int:
     """The process beside a service."""
-    children = Path(f"/proc/{life.process}/task/{life.process}/children").read_text().split()
-    (child,) = map(int, children)
+    # A process belongs to the thread that started it.
+    threads = Path(f"/proc/{life.process}/task").glob("*/children")
+    (child,) = (int(number) for thread in threads for number in thread.read_text().split())
     return child
 
 
@@ -58,12 +65,49 @@ def test_answers_are_those_of_a_thread(shop: Path, new: New) -> None:
     assert found == [(answer.status_code, answer.json()) for answer in wanted]
 
 
-def test_a_workshop_that_is_killed_is_done_without(shop: Path, new: New) -> None:
+def test_a_writer_process_that_died_while_idle_is_replaced(shop: Path, new: New) -> None:
     with running(shop) as life:
         assert life.ask("POST", "/v1/classes?promote=1", lesson(new))[0] == 201
-        os.kill(workshop_of(life), signal.SIGKILL)
+        first = workshop_of(life)
+        os.kill(first, signal.SIGKILL)
         assert life.ask("POST", "/v1/classes?promote=1", lesson(new, 1))[0] == 201
         assert life.ask("GET", "/readyz")[1]["model_version"] == 3
+        assert workshop_of(life) != first
+
+
+def die(_: Store) -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def exhaust_memory(_: Store) -> None:
+    raise MemoryError
+
+
+def process_number(_: Store) -> int:
+    return os.getpid()
+
+
+@pytest.mark.parametrize(
+    ("job", "seconds", "code", "said"),
+    [
+        (die, 60.0, "writer_died", "out of memory"),
+        (exhaust_memory, 60.0, "out_of_memory", "more memory"),
+        (pause, 1.0, "job_deadline", "deadline of 1 s"),
+    ],
+)
+def test_a_job_that_ends_its_process_is_told_and_not_repeated(
+    job: Callable[[Store], None], seconds: float, code: str, said: str, shop: Path
+) -> None:
+    workshop = Workshop.beside(shop, seconds)
+    assert workshop is not None
+    first = workshop.do(process_number)
+    with pytest.raises(HttpError, match=said) as told:
+        workshop.do(job)
+    assert (told.value.status, told.value.code) == (503, code)
+    workshop._job_seconds = 60.0
+    # The next job has a process of its own, and this one does none.
+    assert workshop.do(process_number) not in (first, os.getpid())
+    workshop.close()
 
 
 def test_a_workshop_ends_with_its_service(shop: Path) -> None:

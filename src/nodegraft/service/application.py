@@ -13,6 +13,7 @@ with extra("serve", package="fastapi", purpose="A service"):
     from fastapi import FastAPI
 
 from nodegraft.service.door import Door
+from nodegraft.service.draining import Draining
 from nodegraft.service.errors import explain_errors
 from nodegraft.service.inputs import BEARER
 from nodegraft.service.metrics import Metrics
@@ -77,7 +78,7 @@ def application(settings: Settings, workshop: Workshop | None = None) -> FastAPI
     """
     metrics = Metrics()
     traces = _traces()
-    tokens = TokenCache(settings.store)
+    tokens, draining = TokenCache(settings.store), Draining(settings.notice_seconds)
 
     @asynccontextmanager
     async def running(app: FastAPI) -> AsyncIterator[None]:
@@ -85,6 +86,7 @@ def application(settings: Settings, workshop: Workshop | None = None) -> FastAPI
         await run_sync(tokens.start)
         try:
             app.state.service = await run_sync(Service.open, settings, metrics, workshop)
+            draining.watch()
             yield
             await run_sync(app.state.service.close)
         finally:
@@ -104,6 +106,7 @@ def application(settings: Settings, workshop: Workshop | None = None) -> FastAPI
         redirect_slashes=False,
         responses=refused_as(Refused),
     )
+    app.state.tokens, app.state.draining = tokens, draining
     for router in OPEN:
         app.include_router(router)
     for router in GUARDED:

@@ -9,7 +9,7 @@ from time import perf_counter
 from typing import Any
 from urllib.parse import urlsplit
 
-from starlette.datastructures import Headers
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Send
 from starlette.types import Scope as Connection
 
@@ -58,6 +58,7 @@ class Door:
     ) -> None:
         self._app, self._tokens, self._metrics = app, tokens, metrics
         self._hosts, self._rate = settings.hosts, Rate(settings.rate)
+        self._failures = Rate(settings.failed_tokens / 60.0, burst_seconds=60.0)
         self._private = settings.is_private
 
     async def __call__(self, connection: Connection, receive: Receive, send: Send) -> None:
@@ -70,6 +71,7 @@ class Door:
         async def noted(message: Message) -> None:
             if message["type"] == "http.response.start":
                 visit.status = message["status"]
+                _forbid_storing(message)
             await send(message)
 
         try:
@@ -85,10 +87,13 @@ class Door:
     async def _let_in(self, visit: _Visit, receive: Receive, send: Send) -> None:
         headers = Headers(scope=visit.connection)
         self._check_host(headers)
-        caller = await self._caller(visit.connection["path"], headers)
+        path, address = visit.connection["path"], _address(visit.connection)
+        caller = await self._caller(path, headers, address)
         visit.caller = caller.name
         visit.connection.setdefault("state", {})["caller"] = caller
-        if not self._rate.allows(caller.name):
+        # No token has such a name: probes of one address take nothing from callers.
+        bucket = f"\0probes {address}" if path in OPEN else caller.name
+        if not self._rate.allows(bucket):
             told = "You ask more often than you may."
             raise HttpError(429, "too_often", told, "Wait a second.", {"Retry-After": "1"})
         await self._app(visit.connection, await whole_body(headers, receive), send)
@@ -103,16 +108,30 @@ class Door:
             advice = "Ask from a program, or from a page of this host."
             raise HttpError(403, "wrong_origin", "A page of another site asks.", advice)
 
-    async def _caller(self, path: str, headers: Headers) -> Token:
+    async def _caller(self, path: str, headers: Headers, address: str) -> Token:
         if path in OPEN or path in FILES:
             return ANONYMOUS
-        found = await self._tokens.find(_secret(headers.get("authorization", "")))
+        secret = _secret(headers.get("authorization", ""))
+        found = self._tokens.find(secret)
+        if found is None and secret:
+            found = await self._new_token(secret, address)
         if found is None and self._private and not self._tokens.current().required:
             return ANONYMOUS
         if found is None:
             told = "A token is needed that this store knows."
             advice = "Send `Authorization: Bearer TOKEN`; `nodegraft token add` makes one."
             raise HttpError(401, "no_token", told, advice, {"WWW-Authenticate": "Bearer"})
+        return found
+
+    async def _new_token(self, secret: str, address: str) -> Token | None:
+        """Look an unknown token up in the database, unless its sender has guessed too often."""
+        if self._tokens.current().required and self._failures.is_empty(address):
+            told = "Too many requests with unknown tokens came from your address."
+            advice = "Check your token, and wait a minute; known tokens work meanwhile."
+            raise HttpError(429, "too_many_failures", told, advice, {"Retry-After": "60"})
+        found = await self._tokens.find_new(secret)
+        if found is None:
+            self._failures.allows(address)
         return found
 
     def _tell(self, visit: _Visit) -> None:
@@ -131,6 +150,14 @@ class Door:
         LOG.info("request", extra={"told": told})
 
 
+def _forbid_storing(message: Message) -> None:
+    """Add headers to a response that is data: no cache keeps it, no browser guesses its type."""
+    headers = MutableHeaders(scope=message)
+    headers.setdefault("X-Content-Type-Options", "nosniff")
+    # Files of the page say themselves how long they may be kept.
+    headers.setdefault("Cache-Control", "no-store")
+
+
 def _secret(authorization: str) -> str:
     """The token; programs that know passwords only (Basic) send it as the password of anybody."""
     kind, _, given = authorization.partition(" ")
@@ -140,6 +167,12 @@ def _secret(authorization: str) -> str:
         with suppress(ValueError):
             return b64decode(given, validate=True).decode().partition(":")[2]
     return ""
+
+
+def _address(connection: Connection) -> str:
+    """Return the address of the caller, or of the proxy before it."""
+    client = connection.get("client")
+    return str(client[0]) if client else ""
 
 
 def _name(address: str) -> str | None:

@@ -32,6 +32,21 @@ Caller = Annotated[Token, Depends(_caller)]
 Served = Annotated[Service, Depends(_service)]
 
 
+async def require_ready(request: Request) -> None:
+    """Refuse where a load balancer should send requests elsewhere.
+
+    Args:
+        request: A request of somebody who watches over the service.
+    """
+    if request.app.state.draining.has_begun:
+        told = "This service was told to stop, and ends what it has begun."
+        raise HttpError(503, "stopping", told, "Ask another host.", {"Retry-After": "5"})
+    request.app.state.tokens.current()
+
+
+READY: Dependency = Depends(require_ready)
+
+
 def require(caller: Token, wanted: Scope) -> None:
     """Refuse a caller who may not.
 

@@ -6,6 +6,9 @@ from time import monotonic
 BURST_SECONDS = 5.0
 """What was not used so long may be used at once."""
 
+MOST_BUCKETS = 10_000
+"""From so many buckets on, full ones are dropped."""
+
 
 class Rate:
     """A bucket for each caller that fills steadily; every request takes one out.
@@ -18,11 +21,18 @@ class Rate:
     Args:
         per_second: How fast it fills; 0 for no limit.
         clock: Seconds that go by.
+        burst_seconds: A full bucket holds what fills it in this time.
     """
 
-    def __init__(self, per_second: float, clock: Callable[[], float] = monotonic) -> None:
+    def __init__(
+        self,
+        per_second: float,
+        clock: Callable[[], float] = monotonic,
+        burst_seconds: float = BURST_SECONDS,
+    ) -> None:
         self._per_second, self._clock = per_second, clock
-        self._most = per_second * BURST_SECONDS
+        self._burst_seconds = burst_seconds
+        self._most = per_second * burst_seconds
         self._left: dict[str, tuple[float, float]] = {}
 
     def allows(self, caller: str) -> bool:
@@ -34,7 +44,28 @@ class Rate:
         if not self._per_second:
             return True
         at = self._clock()
+        if len(self._left) >= MOST_BUCKETS:
+            self._drop_full(at)
         left, before = self._left.get(caller, (self._most, at))
         left = min(self._most, left + (at - before) * self._per_second)
         self._left[caller] = (max(left - 1.0, 0.0) if left >= 1.0 else left, at)
         return left >= 1.0
+
+    def is_empty(self, caller: str) -> bool:
+        """Return whether a caller may not ask now, without taking anything out.
+
+        Args:
+            caller: Who it is.
+        """
+        if not self._per_second or caller not in self._left:
+            return False
+        left, before = self._left[caller]
+        return left + (self._clock() - before) * self._per_second < 1.0
+
+    def _drop_full(self, at: float) -> None:
+        """Forget callers whose buckets are full again, as addresses are without number."""
+        self._left = {
+            caller: (left, before)
+            for caller, (left, before) in self._left.items()
+            if at - before < self._burst_seconds
+        }

@@ -2,6 +2,7 @@
 
 import os
 import socket
+import sys
 from collections.abc import Callable
 from functools import partial
 from tempfile import TemporaryDirectory
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from nodegraft.base.errors import ParameterError
 from nodegraft.base.extras import extra
-from nodegraft.service.limits import DRAIN_SECONDS, START_SECONDS
+from nodegraft.service.limits import BACKLOG, DRAIN_SECONDS, MOST_CONNECTIONS, START_SECONDS
 from nodegraft.service.settings import Settings
 from nodegraft.service.trace_settings import wanted_exporters
 from nodegraft.store.store import Store
@@ -21,7 +22,7 @@ with extra("serve", package="uvicorn", purpose="A service"):
 
     from nodegraft.service.logs import LOGGING
     from nodegraft.service.metrics import SEVERAL_WORKERS
-    from nodegraft.service.patience import ImpatientProtocol
+    from nodegraft.service.timeouts import TimeoutProtocol
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -35,9 +36,10 @@ def serve(settings: Settings, told: Callable[[str], object] = lambda address: No
         told: Is told the address, as soon as it is taken.
     """
     check(settings)
+    backlog = _make_room()
     with _bound(settings) as bound, TemporaryDirectory() as counts:
         told(settings.address(bound.getsockname()[1]))
-        config = _config(settings)
+        config = _config(settings, backlog)
         if settings.workers == 1:
             uvicorn.Server(config).run(sockets=[bound])
         else:
@@ -75,16 +77,37 @@ def _bound(settings: Settings) -> socket.socket:
     return bound
 
 
-def _config(settings: Settings) -> uvicorn.Config:
+def _make_room() -> int:
+    """Allow as many open files as connections need; return how many may wait to be accepted.
+
+    All that wait are accepted at once, before any of them can be closed.
+    """
+    if sys.platform == "win32":
+        return BACKLOG
+    import resource  # not on Windows
+
+    wanted = 2 * (MOST_CONNECTIONS + BACKLOG)
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        soft = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    if soft == resource.RLIM_INFINITY or soft >= wanted:
+        return BACKLOG
+    TimeoutProtocol.most = min(MOST_CONNECTIONS, soft // 2)
+    return min(BACKLOG, soft // 4)
+
+
+def _config(settings: Settings, backlog: int) -> uvicorn.Config:
     return uvicorn.Config(
         partial(_application, settings),
         factory=True,
         workers=settings.workers,
-        http=ImpatientProtocol,
+        http=TimeoutProtocol,
         # Whatever else is installed, a service is the one that was tested.
         loop="asyncio",
         ws="none",
         lifespan="on",
+        backlog=backlog,
         log_config=LOGGING,
         access_log=False,
         server_header=False,
@@ -99,5 +122,6 @@ def _application(settings: Settings) -> "FastAPI":
     from nodegraft.service.application import application
     from nodegraft.service.workshop import Workshop
 
+    _make_room()
     # Before anything is opened and any thread works: what is copied is small and at rest.
-    return application(settings, Workshop.beside(settings.store))
+    return application(settings, Workshop.beside(settings.store, settings.job_seconds))

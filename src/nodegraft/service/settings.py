@@ -5,7 +5,7 @@ from ipaddress import ip_address
 from pathlib import Path
 
 from nodegraft.base.errors import ParameterError
-from nodegraft.service.limits import RATE
+from nodegraft.service.limits import FAILED_TOKENS, JOB_SECONDS, NOTICE_SECONDS, RATE
 from nodegraft.store.access import TokenList
 from nodegraft.store.rows import now
 
@@ -37,6 +37,15 @@ class Settings:
 
     behind_others: bool = False
     """Whether somebody else listens for it, wherever they like: callers always need a token."""
+
+    failed_tokens: float = FAILED_TOKENS
+    """Unknown tokens from one address in a minute, before it gets 429 for them; 0 for no limit."""
+
+    job_seconds: float = JOB_SECONDS
+    """How long one change may take before the process that makes it is stopped."""
+
+    notice_seconds: float = NOTICE_SECONDS
+    """How long the service still serves after SIGTERM, with `/readyz` false."""
 
     @property
     def hosts(self) -> frozenset[str]:

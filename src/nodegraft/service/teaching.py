@@ -1,6 +1,5 @@
 """Changes of a store that is being asked: one at a time, each asked for once or more, done once."""
 
-import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
@@ -22,8 +21,6 @@ ATTEMPTS = 5
 """So often a change is tried where other processes change the same store."""
 
 Value = TypeVar("Value")
-
-LOG = logging.getLogger("nodegraft.service")
 
 
 class Teaching:
@@ -78,14 +75,7 @@ class Teaching:
             self._workshop.close()
 
     def _apart(self, work: Callable[[Store], Value]) -> Value:
-        if self._workshop:
-            try:
-                return self._workshop.do(work)
-            except (EOFError, OSError):
-                LOG.exception("the process that teaches has gone: this one teaches from now on")
-                self.close()
-                self._workshop = None
-        return work(self._store)
+        return self._workshop.do(work) if self._workshop else work(self._store)
 
     @asynccontextmanager
     async def _my_turn(self) -> AsyncIterator[None]:

@@ -81,30 +81,30 @@ class TokenCache:
             raise HttpError(503, "tokens_unavailable", told, advice, {"Retry-After": "5"})
         return reading.listed
 
-    async def find(self, secret: str) -> Token | None:
-        """Return the valid token with a secret; None if there is none.
+    def find(self, secret: str) -> Token | None:
+        """Return the valid token with a secret among those that were read; None if there is none.
 
         Args:
             secret: What the caller sent.
         """
-        arrived_at = monotonic()
-        token = self._match(secret)
-        if token is None and secret:
-            # It may have been added since the tokens were read.
-            await run_sync(self._try_to_refresh, arrived_at)
-            token = self._match(secret)
-        if token is not None:
-            self._note_use(token)
-        return token
-
-    def _match(self, secret: str) -> Token | None:
         digest, at = secret_digest(secret), now()
         # All digests are compared, each in the same time, so that the duration tells nothing.
         matches = [token for token in self.current().tokens if compare_digest(token.digest, digest)]
-        return matches[0] if matches and not matches[0].is_expired(at) else None
+        if not matches or matches[0].is_expired(at):
+            return None
+        self._note_use(matches[0], at)
+        return matches[0]
 
-    def _note_use(self, token: Token) -> None:
-        at = now()
+    async def find_new(self, secret: str) -> Token | None:
+        """Read the tokens again, and return the valid one with a secret; None if there is none.
+
+        Args:
+            secret: What the caller sent, and :meth:`find` did not find.
+        """
+        await run_sync(self._try_to_refresh, monotonic())
+        return self.find(secret)
+
+    def _note_use(self, token: Token, at: datetime) -> None:
         before = max(
             filter(None, (token.last_used_at, self._noted.get(token.digest))), default=None
         )

@@ -11,7 +11,7 @@ from nodegraft.base.errors import ParameterError
 from nodegraft.cli.errors import user_errors
 from nodegraft.cli.expiry import parse_expiry
 from nodegraft.cli.store_options import By, StorePlace
-from nodegraft.service.limits import RATE
+from nodegraft.service.limits import JOB_SECONDS, NOTICE_SECONDS, RATE
 from nodegraft.store.access import Scope
 from nodegraft.store.rows import now
 
@@ -42,12 +42,30 @@ def serve(
     rate: Annotated[
         float, typer.Option(help="Requests of one caller in a second; 0 for no limit.", min=0.0)
     ] = RATE,
+    job_seconds: Annotated[
+        float, typer.Option("--job-timeout", help="Seconds that one change may take.", min=1.0)
+    ] = JOB_SECONDS,
+    notice_seconds: Annotated[
+        float,
+        typer.Option(
+            "--notice", help="Seconds to go on after SIGTERM, with /readyz false.", min=0.0
+        ),
+    ] = NOTICE_SECONDS,
 ) -> None:
     """Answer over HTTP; by default only to this machine."""
     from nodegraft.service.server import serve as run
     from nodegraft.service.settings import Settings
 
-    settings = Settings(place, host, port, workers, tuple(names or ()), rate)
+    settings = Settings(
+        place,
+        host,
+        port,
+        workers,
+        tuple(names or ()),
+        rate,
+        job_seconds=job_seconds,
+        notice_seconds=notice_seconds,
+    )
     if ray is None:
         run(settings, lambda address: _tell(place, address))
     else:

@@ -4,7 +4,7 @@ from fastapi import APIRouter
 from pydantic import Field
 from starlette.responses import PlainTextResponse, Response
 
-from nodegraft.service.inputs import Served, needs
+from nodegraft.service.inputs import READY, Served, needs
 from nodegraft.service.schemas import Answer
 from nodegraft.service.tokens import Scope
 
@@ -16,7 +16,7 @@ class Ready(Answer):
     """A version answers."""
 
     ready: bool = Field(default=True)
-    """Always true: a service that is not ready does not listen."""
+    """Always true: a service that is not ready answers 503, or does not listen yet."""
 
 
 @OPEN.get("/livez", response_class=PlainTextResponse)
@@ -25,7 +25,7 @@ async def live() -> str:
     return "ok"
 
 
-@OPEN.get("/readyz")
+@OPEN.get("/readyz", dependencies=[READY])
 async def ready(service: Served) -> Ready:
     """Whether questions can be answered, and by which version."""
     now = service.now

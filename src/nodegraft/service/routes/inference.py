@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from nodegraft.graph.keys import Key
 from nodegraft.service.http_error import HttpError
-from nodegraft.service.inputs import Served, needs
+from nodegraft.service.inputs import READY, Served, needs
 from nodegraft.service.limits import MOST_KEYS
 from nodegraft.service.live import Live
 from nodegraft.service.schemas import RefusedInference, refused_as
@@ -122,7 +122,7 @@ async def alive() -> dict[str, bool]:
     return {"live": True}
 
 
-@OPEN.get("/health/ready")
+@OPEN.get("/health/ready", dependencies=[READY])
 async def ready() -> dict[str, bool]:
     """Whether questions can be answered."""
     return {"ready": True}

@@ -72,6 +72,9 @@ class Annotation(Loose):
     was_cancelled: bool = False
     """Whether the task was skipped."""
 
+    updated_at: Text | None = None
+    """When somebody said it last, as Label Studio writes it."""
+
     @property
     def name(self) -> str | None:
         """The class; None where no one class was chosen."""
@@ -199,15 +202,22 @@ class TaskAnswers(Ready):
     """One for each."""
 
 
-async def _once(writing: Writes, request: Request) -> Writing:
-    # Label Studio sends no key of its own: the same words again are the same request.
-    if "idempotency-key" in request.headers:
+async def _once(event: Event, writing: Writes, request: Request) -> Writing:
+    """Recognise an event that is delivered a second time, although Label Studio sends no key.
+
+    An event that says when it happened is the same one if all of it is the same. One that does not
+    may also be a return to an earlier class: it is applied, which changes nothing if the node has
+    the class already.
+    """
+    said = event.annotation if isinstance(event.annotation, list) else [event.annotation]
+    has_times = bool(said) and all(annotation.updated_at for annotation in said)
+    if "idempotency-key" in request.headers or not has_times:
         return writing
     key = f"label-studio {writing.wanted.content}"
     return replace(writing, wanted=replace(writing.wanted, key=key))
 
 
-Said = Annotated[Writing, Depends(_once)]
+EventWriting = Annotated[Writing, Depends(_once)]
 
 
 @READING.get("/health")
@@ -247,13 +257,13 @@ def predict(asked: Asked, service: Served) -> TaskAnswers:
 
 
 @TEACHING.post("/webhook", status_code=201)
-async def happened(event: Event, writing: Said) -> Ready:
+async def happened(event: Event, writing: EventWriting) -> Ready:
     """An annotation becomes a label; other events change nothing."""
     return await _taught(writing, event.said, moves=event.action == UPDATED)
 
 
 @TEACHING.post("/train", status_code=201)
-async def train(told: AnnotatedTasks, writing: Said) -> Ready:
+async def train(told: AnnotatedTasks, writing: Writes) -> Ready:
     """All annotations of nodes that have no label yet become labels: one version."""
     said = [
         (task.data.key, annotation.name)
