@@ -47,6 +47,8 @@ LEFT_OUT = (
         "nodegraft lab bench suite.toml --out s3:",
         OTHER_HOSTS,
     ),
+    LeftOut("docs/how-to/keep.md", "pg_dump", SERVICES),
+    LeftOut("docs/how-to/keep.md", "aws", SERVICES),
     LeftOut("docs/how-to/report.md", "pip install", INSTALLS),
     LeftOut("docs/how-to/report.md", "nodegraft lab bench experiments/benchmark.toml", HOURS),
     LeftOut("docs/how-to/serve.md", "pip install", INSTALLS),

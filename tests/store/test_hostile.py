@@ -4,7 +4,7 @@ import json
 import os
 import shutil
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from time import time
@@ -164,9 +164,9 @@ COMMANDS = (
 
 
 @pytest.fixture
-def hostile(shop: Path, tmp_path: Path) -> Iterator[Path]:
+def hostile(shop: Path, tmp_path: Path) -> Path:
     shutil.copytree(shop, tmp_path / "shop")
-    yield tmp_path / "shop"
+    return tmp_path / "shop"
 
 
 @pytest.mark.parametrize("what", PREPARED)

@@ -18,6 +18,7 @@ from sqlalchemy import make_url
 from nodegraft.base.errors import StoreError
 from nodegraft.graph.keys import Key
 from nodegraft.store import database as database_room
+from nodegraft.store.audit import add_audit_entry
 from nodegraft.store.journal import Journal
 from nodegraft.store.migration import Migration, migrated, require_current
 from nodegraft.store.store import Store
@@ -340,6 +341,51 @@ def test_no_row_names_a_node_that_was_purged(database: str, server: Server, tmp_
             store._journal.add(replace(last, number=last.number + 1), last)
         assert store.history()[-1] == last
         assert set(store.predict().predictions) == {"hats", "shoes"}
+
+
+def found_by_server(server: Server, database: str, word: str) -> set[str]:
+    """Files of the server, but for its log of changes and other databases, that hold a word."""
+    with server.connected(database) as connection:
+        own = connection.execute(
+            "SELECT oid FROM pg_database WHERE datname = current_database()"
+        ).fetchone()
+        assert own is not None
+    with server.connected() as connection:
+        # What is in memory is written, and files that were replaced are removed.
+        connection.execute("CHECKPOINT")
+    data = server.folder / "data"
+    return {
+        str(path.relative_to(data))
+        for path in data.rglob("*")
+        if path.is_file()
+        and "pg_wal" not in path.parts
+        and (path.parts[len(data.parts)] != "base" or str(own[0]) in path.parts)
+        and word.encode() in path.read_bytes()
+    }
+
+
+def test_no_file_of_the_server_holds_a_node_that_was_purged(
+    database: str, server: Server, tmp_path: Path
+) -> None:
+    with tabled(tmp_path / "store", database) as store:
+        for _ in range(6):
+            # A value that is common is sampled.
+            store.unlabel([KEY], note=f"{KEY} again", override=f"{KEY} asked")
+            store.label({"hats": [KEY]}, note=f"{KEY} again", override="a test")
+        with store._journal.transaction() as connection:
+            add_audit_entry(connection, "test", {"nodes": [KEY]}, "tests", f"{KEY} asked")
+        with server.connected(database) as connection:
+            connection.execute("ANALYZE")
+            connection.commit()
+            sampled = connection.execute(
+                "SELECT count(*) FROM pg_stats WHERE most_common_vals::text LIKE %s",
+                (f"%{KEY}%",),
+            ).fetchone()
+        assert sampled is not None
+        assert sampled[0] > 0
+        assert found_by_server(server, database, KEY)
+        store.purge([KEY], note=f"{KEY} asked")
+        assert found_by_server(server, database, KEY) == set()
 
 
 KEEPING = {

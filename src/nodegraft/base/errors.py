@@ -103,6 +103,10 @@ class UnfinishedStoreError(StoreError):
         super().__init__("This store was never finished: make it again with `nodegraft init`.")
 
 
+class OutdatedStoreError(StoreError):
+    """The tables of a store's database are those of an older nodegraft."""
+
+
 class StoreChangedError(StoreError):
     """Somebody else has changed the store meanwhile: doing it again may succeed."""
 

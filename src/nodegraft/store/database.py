@@ -137,6 +137,14 @@ def erase_on_delete(connection: Connection) -> None:
         connection.exec_driver_sql("PRAGMA secure_delete=ON")
 
 
+_REWRITE_POSTGRESQL = (
+    # The planner's statistics hold samples of what columns say: they are taken again.
+    "VACUUM (FULL, ANALYZE) versions, promotions, settings, audit",
+    # And the rows of the statistics before are still in the file of their table.
+    "VACUUM FULL pg_statistic",
+)
+
+
 def erase_free_space(engine: Engine) -> None:
     """Write a store's tables anew, without what was in them before.
 
@@ -150,7 +158,8 @@ def erase_free_space(engine: Engine) -> None:
                 _vacuum_sqlite(connection)
         else:
             with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connected:
-                connected.exec_driver_sql("VACUUM FULL versions, promotions")
+                for statement in _REWRITE_POSTGRESQL:
+                    connected.exec_driver_sql(statement)
     except (SQLAlchemyError, sqlite3.Error) as error:
         raise unreachable(error, engine.url) from error
 

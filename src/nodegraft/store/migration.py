@@ -6,7 +6,7 @@ from pathlib import Path
 from sqlalchemy import URL, inspect, text
 from sqlalchemy.exc import SQLAlchemyError
 
-from nodegraft.base.errors import StoreError, UnfinishedStoreError
+from nodegraft.base.errors import OutdatedStoreError, StoreError, UnfinishedStoreError
 from nodegraft.store.journal import Journal
 from nodegraft.store.row_digests import write_digests
 
@@ -78,7 +78,7 @@ def require_current(journal: Journal) -> None:
     """
     current = _known_revision(journal)
     if current != _newest():
-        raise StoreError(
+        raise OutdatedStoreError(
             f"The store's database has tables of revision {current}, and this nodegraft needs "
             f"{_newest()}: run `nodegraft migrate STORE`."
         )

@@ -9,7 +9,7 @@ import hashlib
 import json
 import re
 import sqlite3
-from typing import Any
+from typing import Any, cast
 
 from nodegraft.base.extras import extra
 
@@ -141,6 +141,4 @@ def _has_settings(database: sqlite3.Connection) -> bool:
 
 def _driver(connection: Connection) -> sqlite3.Connection:
     # Not through SQLAlchemy: what is done here is no write that has to be noted.
-    found = connection.connection.dbapi_connection
-    assert isinstance(found, sqlite3.Connection)  # noqa: S101  (only SQLite has these)
-    return found
+    return cast(sqlite3.Connection, connection.connection.dbapi_connection)

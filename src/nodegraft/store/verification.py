@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 from zlib import crc32
 
-from nodegraft.base.errors import NodegraftError, StoreError
+from nodegraft.base.errors import NodegraftError, OutdatedStoreError, StoreError
 from nodegraft.base.events import SILENT, Listener
 from nodegraft.base.files.array_file import StoredArray, map_array, require_unchanged
 from nodegraft.base.files.sidecar import SIDECAR, matches_sidecar
@@ -97,6 +97,9 @@ class Verifier:
                 self._objects(Objects(place, in_store=inside), journal, checked)
             self._derived()
             self._cards()
+            if self._findings and checked.is_sound and journal.pruned().keys() != checked.pruned:
+                # Files that a prune deletes meanwhile are no damage.
+                return Verifier(self._folder, self._listener).run(by)
             blocking = [found.file for found in self._findings.values() if found.blocks]
             recorded = _record(self._folder, journal if checked.is_sound else None, blocking, by)
         found = tuple(self._findings.values())
@@ -127,11 +130,15 @@ class Verifier:
         file = "the database" if settings.database else str(place)
         self._files += 1
         checked = check_database(journal)
-        if checked.problem:
-            advice = "restore it from a backup (and delete store.db-wal and store.db-shm)"
-            self._add(file, checked.problem, advice)
-        else:
+        advice = "restore it from a backup (and delete store.db-wal and store.db-shm)"
+        try:
             require_current(journal)
+        except OutdatedStoreError:
+            raise
+        except StoreError as error:
+            self._add(file, error, advice)
+        if checked.problem:
+            self._add(file, checked.problem, advice)
         return checked
 
     def _objects(self, objects: Objects, journal: Journal, checked: DatabaseCheck) -> None:

@@ -1,0 +1,181 @@
+"""What `verify` finds, what it records, and when a store is opened again."""
+
+import shutil
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from nodegraft.base.errors import StoreError
+from nodegraft.base.events import Listener
+from nodegraft.cli.app import app
+from nodegraft.store.audit import audit_entries
+from nodegraft.store.store import Store
+from nodegraft.store.verification import Verification
+from tests.store.small import REVISION_1, made
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("verified") / "shop"
+    store, new = made(place, method="graft")
+    with store:
+        store.add(new)
+        store.promote(note="a note of some length")
+        store.predict()
+    return place
+
+
+@pytest.fixture
+def shop(whole: Path, tmp_path: Path) -> Path:
+    shutil.copytree(whole, tmp_path / "shop")
+    return tmp_path / "shop"
+
+
+def flip(path: Path, place: int = -3) -> None:
+    content = bytearray(path.read_bytes())
+    content[place] ^= 1
+    path.chmod(0o644)
+    path.write_bytes(content)
+
+
+def model_of(shop: Path) -> Path:
+    with Store.open(shop) as store:
+        return shop / "objects" / store.version().model
+
+
+def in_database(statement: str) -> Callable[[Path], Path]:
+    def change(shop: Path) -> Path:
+        with closing(sqlite3.connect(shop / "store.db")) as database, database:
+            assert database.execute(statement).rowcount == 1
+        return shop / "store.db"
+
+    return change
+
+
+def test_a_whole_store_is_clean(shop: Path) -> None:
+    stages = set()
+
+    class Seen(Listener):
+        def step(self, stage: str, done: int, total: int, **numbers: float) -> None:
+            assert done <= total
+            stages.add(stage)
+
+    listener = Seen()
+    found = Store.verify(shop, listener=listener)
+    assert found == Verification(found.files, 0, (), "")
+    # All files but the two halves of the log that SQLite may leave.
+    assert found.files == sum(
+        path.is_file() and "store.db-" not in path.name and path.name != "store-id"
+        for path in shop.rglob("*")
+    )
+    assert stages == {"verify objects", "verify derived data"}
+
+
+def test_damage_is_recorded_until_it_is_repaired(shop: Path) -> None:
+    model = model_of(shop)
+    flip(model)
+    (found,) = Store.verify(shop, by="anna").findings
+    assert (found.file, found.blocks) == (str(model), True)
+    assert found.problem.startswith("is damaged: it is not as it was written")
+    assert "needed by version 2" in found.advice
+    for refused in (Store.open, lambda place: Store.verify(place).findings and Store.open(place)):
+        with pytest.raises(StoreError, match=rf"{model.name}, found by `nodegraft verify` on \d"):
+            refused(shop)
+    flip(model)
+    with pytest.raises(StoreError, match="when all is whole, the store opens again"):
+        Store.open(shop)
+    assert Store.verify(shop, by="bert").is_clean
+    with Store.open(shop) as store:
+        store.predict(store.graph().keys_of([1]))
+        with store._journal.connection() as connection:
+            entries = audit_entries(connection)
+    assert [(entry.by, entry.detail["name"]) for entry in entries][::2] == [
+        ("anna", "damage"),
+        ("bert", "damage"),
+    ]
+
+
+def test_a_file_that_is_gone_is_named(shop: Path) -> None:
+    model = model_of(shop)
+    model.unlink()
+    assert [one.file for one in Store.verify(shop).findings] == [str(model)]
+
+
+def test_damaged_derived_data_is_removed_and_blocks_nobody(shop: Path) -> None:
+    cache = next(path for path in (shop / "derived").rglob("*") if path.is_file())
+    flip(cache)
+    (found,) = Store.verify(shop).findings
+    assert (found.file, found.blocks, cache.exists()) == (str(cache), False, False)
+    assert "computed again" in found.advice
+    Store.open(shop).close()
+    assert Store.verify(shop).is_clean
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE promotions SET note = replace(note, 'some', 'sole') WHERE number = 2",
+        "UPDATE versions SET at = replace(at, '2', '3') WHERE number = 1",
+        "UPDATE settings SET value = '\"0\"' WHERE name = 'store_id'",
+        "UPDATE settings SET name = 'digest:versionr' WHERE name = 'digest:versions'",
+        "DELETE FROM promotions WHERE number = 2",
+    ],
+)
+def test_a_row_that_was_changed_is_found(statement: str, shop: Path) -> None:
+    place = in_database(statement)(shop)
+    assert str(place) in [one.file for one in Store.verify(shop).findings]
+    with pytest.raises(StoreError, match="This store is damaged"):
+        Store.open(shop)
+    # What was recorded does not make the change look right.
+    assert str(place) in [one.file for one in Store.verify(shop).findings]
+
+
+def test_nothing_is_written_into_a_database_without_its_form(shop: Path) -> None:
+    # The first page of a table: the number of its cells.
+    flip(shop / "store.db", 4096 + 4)
+    before = (shop / "store.db").read_bytes()
+    assert [one.file for one in Store.verify(shop).findings] == [str(shop / "store.db")]
+    assert (shop / "store.db").read_bytes() == before
+    assert (shop / "damage.json").exists()
+    with pytest.raises(StoreError):
+        Store.open(shop)
+    flip(shop / "store.db", 4096 + 4)
+    assert Store.verify(shop).is_clean
+    assert not (shop / "damage.json").exists()
+    Store.open(shop).close()
+
+
+@pytest.mark.parametrize("place", [0, 5, 20, -2])
+def test_settings_that_are_not_as_written_are_found(place: int, shop: Path) -> None:
+    flip(shop / "store.json", place)
+    assert [one.file for one in Store.verify(shop).findings] == [str(shop / "store.json")]
+
+
+def test_a_store_of_an_older_nodegraft_is_verified_after_its_migration(shop: Path) -> None:
+    (shop / "objects" / "store-id").unlink()
+    with closing(sqlite3.connect(shop / "store.db")) as database, database:
+        for statement in REVISION_1:
+            database.execute(statement)
+    with pytest.raises(StoreError, match="nodegraft migrate"):
+        Store.verify(shop)
+    Store.migrate(shop)
+    assert Store.verify(shop).is_clean
+    assert (shop / "objects" / "store-id").exists()
+
+
+def test_the_command_names_files_and_has_an_exit_code(shop: Path) -> None:
+    done = CliRunner().invoke(app, ["verify", str(shop)])
+    assert (done.exit_code, "files verified: all are whole" in done.output) == (0, True)
+    model = model_of(shop)
+    flip(model)
+    done = CliRunner().invoke(app, ["verify", str(shop)])
+    assert done.exit_code == 1
+    assert f"{model}: is damaged" in done.output
+    assert "1 damaged file of" in done.output
+    assert "To do: restore it from a backup, under the same name" in done.output
+    done = CliRunner().invoke(app, ["predict", str(shop), "--nodes", "1"])
+    assert (done.exit_code, "This store is damaged" in done.output) == (2, True)
