@@ -1,5 +1,6 @@
 """A store whose tables change: more rows, or the whole of them as they are today."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,7 @@ class StoreGrower(StoreRecorder):
         edges: "Source" = None,
         *,
         repair: bool = False,
+        tables: Mapping[str, Any] | None = None,
         by: str | None = None,
         note: str = "",
         promote: bool = False,
@@ -36,6 +38,8 @@ class StoreGrower(StoreRecorder):
             nodes: The table of new nodes; None if there are none.
             edges: The table of new edges; None if there are none.
             repair: Leave out what does not fit instead of refusing it.
+            tables: Names of columns (``key``, ``source`` …) where they are called differently than
+                in the tables that the store was created from.
             by: Who does it; None for the user that is logged in.
             note: Why.
             promote: Let it answer at once, unless held-out nodes speak against it; not on top of a
@@ -48,7 +52,7 @@ class StoreGrower(StoreRecorder):
         parent = self._journal.version()
         answering = self._answering(parent) if promote else None
         before = self._state(parent)
-        graph, texts = grown(before.graph, self._tables(), nodes, edges, repair)
+        graph, texts = grown(before.graph, self._tables(tables), nodes, edges, repair)
         more = growth_changes(before.graph, graph)
         name, graph = self._states.put_graph(graph, before.graph)
         after = before.on(graph)
@@ -69,6 +73,7 @@ class StoreGrower(StoreRecorder):
         edges: "Source" = None,
         *,
         repair: bool = False,
+        tables: Mapping[str, Any] | None = None,
         by: str | None = None,
         note: str = "",
         promote: bool = False,
@@ -81,6 +86,8 @@ class StoreGrower(StoreRecorder):
             nodes: The table of all nodes as they are now.
             edges: The table of all edges as they are now.
             repair: Leave out what does not fit instead of refusing it.
+            tables: Names of columns (``key``, ``source`` …) where they are called differently than
+                in the tables that the store was created from.
             by: Who does it; None for the user that is logged in.
             note: Why.
             promote: Let it answer at once, unless held-out nodes speak against it; not on top of a
@@ -99,7 +106,7 @@ class StoreGrower(StoreRecorder):
                 "grow it, or build today's tables and make a new store of them."
             )
         with self._states.graphs.work_folder() as folder:
-            given = before, self._tables(), nodes, edges, repair
+            given = before, self._tables(tables), nodes, edges, repair
             after, texts, changes = synced(*given, folder)
             name, graph = self._states.put_graph(after.graph)
         after = replace(after, graph=graph)
@@ -110,6 +117,6 @@ class StoreGrower(StoreRecorder):
         done = Done("sync", changes.to_json(), measured(seen))
         return self._added(parent, done, names, by, note, answering)
 
-    def _tables(self) -> dict[str, Any]:
+    def _tables(self, named: Mapping[str, Any] | None) -> dict[str, Any]:
         options: dict[str, Any] = self._journal.version(1).detail["tables"]
-        return options
+        return {**options, **(named or {})}

@@ -1,6 +1,5 @@
 """Commands for tables that change: more rows, or the whole of them as they are today."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -16,8 +15,8 @@ if TYPE_CHECKING:
 @user_errors
 def grow(
     place: StorePlace,
-    nodes: Annotated[Path | None, typer.Option(help="The table of new nodes.")] = None,
-    edges: Annotated[Path | None, typer.Option(help="The table of new edges.")] = None,
+    nodes: Annotated[str | None, typer.Option(help="The table of new nodes.")] = None,
+    edges: Annotated[str | None, typer.Option(help="The table of new edges.")] = None,
     repair: Repair = False,
     note: Note = "",
     by: By = None,
@@ -25,9 +24,13 @@ def grow(
 ) -> None:
     """Take in new nodes and edges; says how many old answers change by it."""
     from nodegraft.cli.display.versions import show_version
+    from nodegraft.cli.table_config import columns_beside
 
     def make(store: "Store") -> "Version":
-        return store.grow(nodes, edges, repair=repair, by=by, note=note, promote=promote)
+        tables = columns_beside(nodes, edges)
+        return store.grow(
+            nodes, edges, repair=repair, tables=tables, by=by, note=note, promote=promote
+        )
 
     show_version(place, make)
 
@@ -35,8 +38,8 @@ def grow(
 @user_errors
 def sync(
     place: StorePlace,
-    nodes: Annotated[Path, typer.Option(help="The table of all nodes as they are now.")],
-    edges: Annotated[Path | None, typer.Option(help="The table of all edges now.")] = None,
+    nodes: Annotated[str, typer.Option(help="The table of all nodes as they are now.")],
+    edges: Annotated[str | None, typer.Option(help="The table of all edges now.")] = None,
     repair: Repair = False,
     note: Note = "",
     by: By = None,
@@ -44,8 +47,12 @@ def sync(
 ) -> None:
     """Take today's whole tables: nodes that are new come, those that are gone go."""
     from nodegraft.cli.display.versions import show_version
+    from nodegraft.cli.table_config import columns_beside
 
     def make(store: "Store") -> "Version":
-        return store.sync(nodes, edges, repair=repair, by=by, note=note, promote=promote)
+        tables = columns_beside(nodes, edges)
+        return store.sync(
+            nodes, edges, repair=repair, tables=tables, by=by, note=note, promote=promote
+        )
 
     show_version(place, make)
