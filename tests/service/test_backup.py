@@ -54,7 +54,7 @@ def test_a_damaged_store_is_restored_from_its_copy(
     shop: Path, new: dict[str, list[Any]], tmp_path: Path
 ) -> None:
     copy, restored = tmp_path / "copy", tmp_path / "restored"
-    bearer = {"Authorization": f"Bearer {Tokens(shop).add('ci', Scope.ADMIN)}"}
+    bearer = {"Authorization": f"Bearer {added(shop, 'ci', Scope.ADMIN)}"}
     with asked(shop) as client:
         client.post("/v1/classes?promote=1", json=lesson(new), headers=bearer)
         wanted = client.post("/v1/predict", json=QUESTION, headers=bearer).json()

@@ -206,7 +206,7 @@ def test_new_nodes_are_read_as_the_old_ones_were(write: Write) -> None:
 def test_growth_that_does_not_fit_is_refused(write: Write) -> None:
     graph = read_graph(write("nodes", NODES), write("edges", EDGES), features="price")
     twice = write("new", {"key": ["a", "d"], "price": [1, 2]})
-    with pytest.raises(DataError, match=r"node that the graph has already \(for example a\)"):
+    with pytest.raises(DataError, match=r"has already, .* \(for example row 1: a\)"):
         grow_graph(graph, twice)
     assert grow_graph(graph, twice, repair=True).keys_of([3]) == ["d"]
     lost = write("more", {"source": ["a"], "target": ["nobody"]})
@@ -232,10 +232,13 @@ ODD_REPORT = """\
          5  nodes
          2  undirected edges
          2  features
-         2  rows with a node key seen before (for example b) -> the first row of each is kept
-         1  node with infinite numbers (for example d) -> taken as missing
-         2  nodes with missing numbers, taken as the column's mean (for example c, e)
-         3  edges to nodes that are not in the table of nodes (for example x–y, b–z, (nothing)–a) \
+         2  rows with a node key seen before, column 'key' of nodes \
+(for example row 3: b, row 7: b) -> the first row of each is kept
+         1  node with infinite numbers, column 'price' of nodes \
+(for example row 5: d) -> taken as missing
+         2  nodes with missing numbers, taken as the column's mean (for example row 4: c, row 6: e)
+         3  edges to nodes that are not in the table of nodes, columns 'source' and \
+'target' of edges (for example row 5: x–y, row 6: b–z, row 8: (nothing)–a) \
 -> dropped
          2  nodes without any edge
          2  edges given more than once or in both directions, merged
@@ -250,7 +253,11 @@ def test_everything_odd_is_counted_and_refused(write: Write) -> None:
     assert (
         head == "The tables need mending first (repair=True or --repair does what the arrows say):"
     )
-    assert report == ODD_REPORT
+    assert without_endings(report) == ODD_REPORT
+
+
+def without_endings(report: str) -> str:
+    return report.replace(".parquet", "").replace(".csv", "")
 
 
 def test_repair_does_what_the_report_says(write: Write) -> None:
@@ -260,7 +267,7 @@ def test_repair_does_what_the_report_says(write: Write) -> None:
     nan = np.nan
     expect_numbers(tables.graph, [[1, 1], [2, 2], [nan, 3], [nan, 4], [5, nan]])
     assert edges_by_key(tables.graph) == [["a", "b"], ["a", "c"]]
-    assert str(tables.report) == ODD_REPORT
+    assert without_endings(str(tables.report)) == ODD_REPORT
 
 
 @pytest.mark.parametrize(
@@ -376,9 +383,9 @@ def test_edges_without_kind_or_weight_are_told_and_dropped(write: Write) -> None
     with pytest.raises(DataError) as caught:
         read_tables(*files, features="price", **KINDS)
     report = str(caught.value)
-    assert "1  edge without a kind -> dropped" in report
-    told = "3  edges whose weight is missing, infinite or not positive (for example 0.0, -2.0, nan)"
-    assert f"{told} -> dropped" in report
+    assert "1  edge without a kind, column 'kind' of edges." in report
+    assert "3  edges whose weight is missing, infinite or not positive, column 'worth'" in report
+    assert "(for example row 3: 0.0, row 4: -2.0, row 5: nan) -> dropped" in report
     tables = read_tables(*files, features="price", **KINDS, repair=True)
     assert kinds_of(tables.graph) == {"x": [("a", "b", 1.0)], "y": [("b", "c", 5.0)]}
     assert [finding.count for finding in tables.report.blocking] == [1, 3]
@@ -488,9 +495,12 @@ def test_edges_may_be_none(write: Write) -> None:
 @pytest.mark.parametrize(
     ("nodes", "edges", "options", "message"),
     [
-        ({**NODES, "key": ["a", None, "c"]}, EDGES, {}, "no value missing; it holds string, 1"),
-        ({**NODES, "key": [1, None, 3]}, EDGES, {}, "no value missing; it holds .*, 1"),
-        ({"key": pa.array([], pa.string())}, EDGES, {}, "The table of nodes is empty"),
+        (
+            {"key": pa.array([], pa.string()), "price": pa.array([], pa.float64())},
+            EDGES,
+            {},
+            "The table of nodes is empty",
+        ),
         (NODES, EDGES, {"key": "id"}, "has no column 'id'; its columns are key, label, price"),
         (NODES, EDGES, {"source": "from"}, r"edges\.\w+ has no column 'from'; .* source, target"),
         (NODES, EDGES, {"features": ["price", "size"]}, "has no column 'size'"),
@@ -521,10 +531,12 @@ def test_files_that_cannot_be_read_say_why(tmp_path: Path, parquet: Write) -> No
     broken, empty = tmp_path / "broken.parquet", tmp_path / "empty.csv"
     broken.write_bytes(nodes.read_bytes()[:100])
     empty.touch()
+    (tmp_path / "folder").mkdir()
     for path, message in (
         (tmp_path / "none.csv", r"There is no file .*none\.csv"),
-        (tmp_path / "nodes.xlsx", r"nodes\.xlsx must end in \.parquet or \.csv"),
-        (tmp_path, r"must end in \.parquet or \.csv"),
+        (tmp_path / "nodes.xlsx", r"nodes\.xlsx must end in \.parquet or \.csv or \.csv\.gz"),
+        (tmp_path / "folder", r"no \.parquet file in the folder"),
+        (tmp_path / "n*.csv", r"No file matches .*n\*\.csv"),
         (broken, r"broken\.parquet cannot be read"),
         (empty, r"empty\.csv cannot be read"),
     ):
@@ -549,9 +561,44 @@ def test_letters_that_are_no_utf8_name_file_and_column(tmp_path: Path) -> None:
         read_graph(tmp_path / "n.parquet", text="words", min_documents=1)
 
 
-def test_another_separator_is_noticed(csv: Callable[[str, str], Path]) -> None:
-    with pytest.raises(DataError, match="separated by commas"):
-        read_graph(csv("nodes", "key;price\na;1\n"), features="price")
+def test_all_problems_are_told_at_once(csv: Callable[[str, str], Path]) -> None:
+    nodes = csv("nodes", "key,price\na,1\nb,cheap\n,3\na,4\nd,inf\n")
+    edges = csv("edges", "source,target,worth\na,b,1\na,x,2\nb,d,-1\n")
+    labels = csv("labels", "key,label\na,one\nz,one\nb, two\na,two\n")
+    options: Any = {"features": "price", "edge_weight": "worth"}
+    with pytest.raises(DataError) as caught:
+        read_tables(nodes, edges, labels, **options)
+    for line in (
+        "rows with a node key seen before".replace("rows", "row")
+        + ", column 'key' of nodes.csv (for example row 4: a)",
+        "row without a node key, column 'key' of nodes.csv (for example row 3)",
+        "number, column 'price' of nodes.csv (for example row 2: 'cheap') -> taken as missing",
+        "infinite numbers, column 'price' of nodes.csv (for example row 5: d)",
+        "columns 'source' and 'target' of edges.csv (for example row 2: a–x)",
+        "not positive, column 'worth' of edges.csv (for example row 3: -1.0)",
+        "not in the table of nodes, column 'key' of labels.csv (for example row 2: z)",
+        "begins or ends with a blank, column 'label' of labels.csv (for example row 3: ' two')",
+        "nodes with another class, column 'key' of labels.csv (for example row 4: a)",
+    ):
+        assert line in str(caught.value), line
+    tables = read_tables(nodes, edges, labels, **options, repair=True)
+    assert tables.graph.keys_of(tables.graph.rows) == ["a", "b", "d"]
+    assert tables.labels is not None
+    assert {name: keys.tolist() for name, keys in tables.labels.items()} == {
+        "one": ["a"],
+        "two": ["b"],
+    }
+
+
+def test_all_missing_columns_are_told_at_once(csv: Callable[[str, str], Path]) -> None:
+    nodes, edges = csv("nodes", "key,price\na,1\n"), csv("edges", "from,target\na,a\n")
+    with pytest.raises(DataError) as caught:
+        read_tables(nodes, edges, features=["size", "weight"])
+    assert [line for line in ("'size'", "'weight'", "'source'") if line in str(caught.value)] == [
+        "'size'",
+        "'weight'",
+        "'source'",
+    ]
 
 
 def small_graph() -> Graph:

@@ -32,7 +32,7 @@ Nodes = Annotated[
     str | None, typer.Option(help="Keys of its nodes, with commas between: p17,p20,p33.")
 ]
 LabelTable = Annotated[
-    Path | None, typer.Option("--labels", help="A table of node keys and class names instead.")
+    str | None, typer.Option("--labels", help="A table of node keys and class names instead.")
 ]
 KeyColumn = Annotated[
     str, typer.Option("--key", "--label-key", help="The column of node keys in the table.")
@@ -125,7 +125,7 @@ def labels_from(
     store: "Store",
     name: str | None,
     nodes: str | None,
-    table: Path | None,
+    table: str | None,
     key: str = "key",
     label: str = "label",
     repair: bool = False,
@@ -155,7 +155,7 @@ def labels_from(
 
 
 def labels_in(
-    table: Path, graph: "Graph", key: str, label: str, repair: bool
+    table: str, graph: "Graph", key: str, label: str, repair: bool
 ) -> "dict[str, list[Key]]":
     """Class name -> keys, from a table that has one label at least.
 
@@ -172,7 +172,7 @@ def labels_in(
     return listed_labels(found, table, label)
 
 
-def listed_labels(found: "KeyedLabels", table: Path, label: str) -> "dict[str, list[Key]]":
+def listed_labels(found: "KeyedLabels", table: str, label: str) -> "dict[str, list[Key]]":
     """Return class name -> keys, or refuse a table without any label.
 
     Args:

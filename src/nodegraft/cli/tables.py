@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from nodegraft.graph.keys import Key
 
 
-def column_of_keys(table: Path, key: str, graph: "Graph") -> "list[Key]":
+def column_of_keys(table: str, key: str, graph: "Graph") -> "list[Key]":
     """The node keys in a table.
 
     Args:

@@ -22,7 +22,7 @@ from nodegraft.tables.read import Tables, grow_tables, read_tables
 BLOCK = 1 << 16
 """So many nodes are compared at a time."""
 
-GROWING = ("key", "source", "target", "edge_type", "edge_weight")
+GROWING = ("key", "source", "target", "edge_type", "edge_weight", "delimiter")
 """The options of tables that matter for new rows; the others are the graph's own."""
 
 

@@ -1,6 +1,6 @@
 """A store whose tables change: more rows, or the whole of them as they are today."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -38,7 +38,12 @@ class StoreGrower(StoreRecorder):
     """What makes versions with another graph."""
 
     def preview_grow(
-        self, nodes: "Source" = None, edges: "Source" = None, *, repair: bool = False
+        self,
+        nodes: "Source" = None,
+        edges: "Source" = None,
+        *,
+        repair: bool = False,
+        tables: Mapping[str, Any] | None = None,
     ) -> "TablePreview":
         """Return what :meth:`grow` would change in the candidate; nothing is written.
 
@@ -46,11 +51,12 @@ class StoreGrower(StoreRecorder):
             nodes: As in :meth:`grow`.
             edges: As in :meth:`grow`.
             repair: As in :meth:`grow`.
+            tables: As in :meth:`grow`.
         """
         from nodegraft.store.preview import compare
 
         before = self._state(self._journal.version())
-        larger = self._larger(before, nodes, edges, repair)
+        larger = self._larger(before, nodes, edges, repair, tables)
         return replace(larger.preview, predictions=compare(before, before.on(larger.after.graph)))
 
     def grow(
@@ -59,6 +65,7 @@ class StoreGrower(StoreRecorder):
         edges: "Source" = None,
         *,
         repair: bool = False,
+        tables: Mapping[str, Any] | None = None,
         by: str | None = None,
         note: str = "",
         promote: bool = False,
@@ -70,6 +77,8 @@ class StoreGrower(StoreRecorder):
             nodes: The table of new nodes; None if there are none.
             edges: The table of new edges; None if there are none.
             repair: Leave out what does not fit instead of refusing it.
+            tables: Names of columns (``key``, ``source`` …) where they are called differently than
+                in the tables that the store was created from.
             by: Who does it; None for the user that is logged in.
             note: Why.
             promote: Let it answer at once, unless held-out nodes speak against it; not on top of a
@@ -81,7 +90,7 @@ class StoreGrower(StoreRecorder):
         parent = self._journal.version()
         answering = self._answering(parent) if promote else None
         before = self._state(parent)
-        larger = self._larger(before, nodes, edges, repair)
+        larger = self._larger(before, nodes, edges, repair, tables)
         name, graph = self._states.put_graph(larger.after.graph, before.graph)
         after = before.on(graph)
         seen = compare(before, after)
@@ -96,7 +105,12 @@ class StoreGrower(StoreRecorder):
         return self._added(parent, done, names, by, note, answering)
 
     def preview_sync(
-        self, nodes: "Source", edges: "Source" = None, *, repair: bool = False
+        self,
+        nodes: "Source",
+        edges: "Source" = None,
+        *,
+        repair: bool = False,
+        tables: Mapping[str, Any] | None = None,
     ) -> "TablePreview":
         """Return what :meth:`sync` would change in the candidate; nothing is written.
 
@@ -104,11 +118,12 @@ class StoreGrower(StoreRecorder):
             nodes: As in :meth:`sync`.
             edges: As in :meth:`sync`.
             repair: As in :meth:`sync`.
+            tables: As in :meth:`sync`.
         """
         from nodegraft.store.preview import compare
 
         parent = self._journal.version()
-        with self._replaced(parent, nodes, edges, repair) as read:
+        with self._replaced(parent, nodes, edges, repair, tables) as read:
             if read.preview.untaught:
                 return read.preview
             before, after = self._state(parent), read.labelled()
@@ -120,6 +135,7 @@ class StoreGrower(StoreRecorder):
         edges: "Source" = None,
         *,
         repair: bool = False,
+        tables: Mapping[str, Any] | None = None,
         by: str | None = None,
         note: str = "",
         override: str = "",
@@ -136,6 +152,8 @@ class StoreGrower(StoreRecorder):
             edges: The table of all edges as they are now. None keeps the edges between nodes that
                 stay, with their types, weights and directions; False removes all edges.
             repair: Leave out what does not fit instead of refusing it.
+            tables: Names of columns (``key``, ``source`` …) where they are called differently than
+                in the tables that the store was created from.
             by: Who does it; None for the user that is logged in.
             note: Why.
             override: A reason for removing more than the setting allows; it is written down.
@@ -146,7 +164,7 @@ class StoreGrower(StoreRecorder):
 
         parent, answering = self._begun(override, promote)
         before = self._state(parent)
-        with self._replaced(parent, nodes, edges, repair) as read:
+        with self._replaced(parent, nodes, edges, repair, tables) as read:
             removals = read.preview.removals()
             if removals and not override:
                 raise GateError(removals, f"{_CHECK_TABLES} {WITH_OVERRIDE}")
@@ -162,18 +180,28 @@ class StoreGrower(StoreRecorder):
         return self._added(parent, done, names, by, note, answering)
 
     def _larger(
-        self, before: "State", nodes: "Source", edges: "Source", repair: bool
+        self,
+        before: "State",
+        nodes: "Source",
+        edges: "Source",
+        repair: bool,
+        named: Mapping[str, Any] | None,
     ) -> "TablesRead":
         from nodegraft.store.growth import grown, growth_changes
         from nodegraft.store.state import State
 
-        graph, texts = grown(before.graph, self._tables(), nodes, edges, repair)
+        graph, texts = grown(before.graph, self._tables(named), nodes, edges, repair)
         preview = self._counted(before, growth_changes(before.graph, graph))
         return TablesRead(State(graph, before.labels, before.model), texts, preview, [])
 
     @contextmanager
     def _replaced(
-        self, parent: Version, nodes: "Source", edges: "Source", repair: bool
+        self,
+        parent: Version,
+        nodes: "Source",
+        edges: "Source",
+        repair: bool,
+        named: Mapping[str, Any] | None,
     ) -> "Iterator[TablesRead]":
         """The graph of whole tables, on disk as long as the context is open."""
         from nodegraft.graph.stores.mapped import MappedStore
@@ -187,7 +215,7 @@ class StoreGrower(StoreRecorder):
                 "grow it, or build today's tables and make a new store of them."
             )
         with self._states.graphs.work_folder() as folder:
-            options = self._tables()
+            options = self._tables(named)
             tables = read_whole_tables(before.graph, options, nodes, edges, repair, folder)
             lost = lost_labels(before.labels, tables.graph)
             gone = [key for keys in lost.values() for key in keys]
@@ -211,9 +239,9 @@ class StoreGrower(StoreRecorder):
         limit = self.setting(MAX_REMOVED_SHARE.name)
         return TablePreview(sizes, changes, {}, (), limit)
 
-    def _tables(self) -> dict[str, Any]:
+    def _tables(self, named: Mapping[str, Any] | None) -> dict[str, Any]:
         options: dict[str, Any] = self._journal.version(1).detail["tables"]
-        return options
+        return {**options, **(named or {})}
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,5 @@
 """Tables from files or from memory, and their columns, with errors that name both."""
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -8,18 +7,19 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.csv
-import pyarrow.parquet
 from numpy.typing import NDArray
 
 from nodegraft.base.errors import DataError
 from nodegraft.graph.algebra.matrix import FloatArray, IntArray
 from nodegraft.graph.keys import CANONICAL, KeyArray, KeyType, NodeKeys, several
+from nodegraft.tables.files import ENDINGS, TableFiles
 
 Source = Any
-"""A Parquet or CSV file by its path, or a table in memory: Arrow, pandas, Polars, DuckDB."""
+"""A file by its path or URL, a folder or glob of Parquet files, or a table in memory: Arrow,
+pandas, Polars, DuckDB."""
 
 
+_NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$|^[+-]?(inf|nan)$"
 _ALWAYS_FIT = 19
 """Shorter integers are below 2**63."""
 
@@ -160,10 +160,8 @@ class SourceTable:
         """
         names = self.column_names
         if name not in names:
-            comma = len(names) == 1 and re.search(r"[;\t|]", names[0])
-            hint = " Columns of a CSV file are separated by commas." if comma else ""
             raise DataError(
-                f"{self.place} has no column {name!r}; its columns are {', '.join(names)}.{hint} "
+                f"{self.place} has no column {name!r}; its columns are {', '.join(names)}. "
                 "Name the columns to use, for example key='id', features=['price', 'weight'] or "
                 "text='description'; features=None (--no-features) for a graph known by its edges "
                 "alone."
@@ -220,13 +218,39 @@ class SourceTable:
         column = self.column(name)
         try:
             # Unsafe, or whole numbers above 2**53 would be refused for losing their last digit.
-            numbers = column.cast(pa.float64(), safe=False)
+            numbers = self._numbers(column).cast(pa.float64(), safe=False)
         except pa.ArrowException:
             raise DataError(
                 f"Column {name!r} of {self.place} must hold numbers and is of type {column.type}; "
                 f"if it is text, give text={name!r} or categories=[{name!r}]."
             ) from None
         return np.array(numbers.to_numpy(zero_copy_only=False), dtype=np.float64)
+
+    def _numbers(self, column: Any) -> Any:
+        """Return a column of a CSV file without what is no number, if most of it is numbers."""
+        odd = self._odd_numbers(column)
+        if not odd.size:
+            return column
+        kept = np.ones(len(column), dtype=bool)
+        kept[odd] = False
+        return pc.if_else(pa.array(kept), column, pa.scalar(None, column.type))
+
+    def _odd_numbers(self, column: Any) -> IntArray:
+        nothing = np.zeros(0, dtype=np.int64)
+        if self.typed or not pa.types.is_string(column.type):
+            return nothing
+        fits = pc.match_substring_regex(column, _NUMBER).fill_null(True)
+        odd = np.flatnonzero(~fits.to_numpy(zero_copy_only=False).astype(bool))
+        # A column of which less than half is numbers is a column of text.
+        return odd if 2 * odd.size < len(column) - column.null_count else nothing
+
+    def odd_numbers(self, name: str) -> IntArray:
+        """Return the places of what is no number in a column of numbers of a CSV file.
+
+        Args:
+            name: The name of the column.
+        """
+        return self._odd_numbers(self.column(name))
 
 
 def are_integers(texts: Any) -> NDArray[np.bool_]:
@@ -254,68 +278,45 @@ def _is_utf8(letters: bytes) -> bool:
     return True
 
 
-def read_source(source: Source, what: str, texts: Sequence[str] = ()) -> SourceTable:
+def read_source(
+    source: Source, what: str, texts: Sequence[str] = (), delimiter: str | None = None
+) -> SourceTable:
     """A table from wherever it is.
 
     Args:
-        source: A path that ends in .parquet or .csv, or a table in memory.
+        source: A file, a folder or glob of Parquet files, a URL of either, or a table in memory.
         what: What the table holds, for errors about one in memory.
-        texts: Columns that a CSV file must not read as numbers.
+        texts: Names or globs of columns that a CSV file must not read as numbers.
+        delimiter: What separates the columns of a CSV file; None to look at its header.
     """
     if isinstance(source, str | Path):
-        path = Path(source)
-        return SourceTable(_read_file(path, texts), str(source), typed=path.suffix != ".csv")
+        files = TableFiles.of(source)
+        return SourceTable(files.read(texts, delimiter), str(source), typed=files.typed)
     try:
         return SourceTable(pa.table(source), f"the table of {what}")
     except (pa.ArrowException, TypeError, ValueError) as error:
         raise DataError(
-            f"The table of {what} must be the path of a .parquet or .csv file, or an Arrow, pandas "
-            f"or Polars table; a {type(source).__name__} was given ({error})."
+            f"The table of {what} must be the path of a file ({', '.join(ENDINGS)}), or an Arrow, "
+            f"pandas or Polars table; a {type(source).__name__} was given ({error})."
         ) from error
 
 
-def _read_file(path: Path, texts: Sequence[str]) -> Any:
-    if path.suffix not in (".parquet", ".csv"):
-        raise DataError(f"{path} must end in .parquet or .csv.")
-    if not path.is_file():
-        raise DataError(f"There is no file {path}.")
-    try:
-        csv = path.suffix == ".csv"
-        table = _read_csv(path, texts) if csv else pa.parquet.read_table(path)
-        return table.combine_chunks()
-    except UnicodeDecodeError:
-        raise DataError(
-            f"{path} cannot be read: the names of its columns are not UTF-8: convert the file to "
-            "UTF-8."
-        ) from None
-    except (pa.ArrowException, OSError) as error:
-        raise DataError(f"{path} cannot be read: {_named(str(error), path)}") from error
+def require_columns(tables: Iterable[tuple[SourceTable | None, Iterable[str | None]]]) -> None:
+    """Refuse tables that lack columns, with all that are missing.
 
-
-def _read_csv(path: Path, texts: Sequence[str]) -> Any:
-    # CSV has no types: 007 is a number unless the column is known to be text.
-    options = pa.csv.ConvertOptions(column_types={name: pa.string() for name in texts})
-    table = pa.csv.read_csv(path, convert_options=options)
-    for place, field in enumerate(table.schema):
-        if pa.types.is_string(field.type):
-            # An empty cell is a missing value, whatever the column holds.
-            column = table.column(place)
-            missing = pa.scalar(None, pa.string())
-            given = pc.if_else(pc.equal(column, ""), missing, column)
-            table = table.set_column(place, field.name, given)
-    return table
-
-
-def _named(error: str, path: Path) -> str:
-    """Arrow's error with the name of the column it numbers, and what to do about its letters."""
-    number = re.search(r"column #(\d+)", error)
-    if number:
-        with path.open("rb") as file:
-            heads = file.readline().decode(errors="replace").strip().split(",")
-        if int(number[1]) < len(heads):
-            error = error.replace(number[0], f"column {heads[int(number[1])]!r}")
-    hint = ": convert the file to UTF-8" if "UTF8" in error else ""
-    return error.rstrip(".") + hint + "."
+    Args:
+        tables: Each table, or None, with the columns it must have.
+    """
+    errors = []
+    for table, names in tables:
+        for name in dict.fromkeys(filter(None, names)):
+            try:
+                if table is not None:
+                    table.column(name)
+            except DataError as error:
+                errors.append(str(error))
+    if errors:
+        raise DataError("\n".join(errors))
 
 
 def node_keys(table: SourceTable, name: str) -> KeyArray:

@@ -119,21 +119,25 @@ def given_edges(table: SourceTable, columns: EdgeColumns, keys: NodeKeys) -> Giv
     """
     first, second = (rows_named(keys, table, name) for name in columns[:2])
     usable = (first >= 0) & (second >= 0)
-    findings = _strangers(table, columns, usable)
+    findings = _unknown_ends(table, columns, usable)
     kinds = _kinds(table, columns.kind) if columns.kind else None
     if kinds is not None:
         named = kinds.numbers >= 0
-        findings += finding("edges without a kind", int((~named).sum()), blocking="dropped")
+        places, where = np.flatnonzero(~named), table.where(columns.kind or "")
+        shown = [f"row {table.row_number(place)}" for place in places[:3]]
+        findings += finding("edges without a kind", places.size, shown, "dropped", where=where)
         usable &= named
     weights: NDArray[np.float64] | None = None
     if columns.weight:
         weights = table.floats(columns.weight).astype(np.float64)
         positive = narrowed(weights)[1]
+        places = np.flatnonzero(~positive)
         findings += finding(
             "edges whose weight is missing, infinite or not positive",
-            int((~positive).sum()),
-            weights[~positive],
+            places.size,
+            table.examples(places, weights[places]),
             "dropped",
+            where=table.where(columns.weight),
         )
         usable &= positive
         weights = weights[usable]
@@ -166,17 +170,19 @@ def _kinds(table: SourceTable, column: str) -> _Kinds:
     return _Kinds(names, numbers)
 
 
-def _strangers(
+def _unknown_ends(
     table: SourceTable, columns: EdgeColumns, usable: NDArray[np.bool_]
 ) -> list[Finding]:
-    some = table.take(np.flatnonzero(~usable)[:3])
-    ends = (some.column(name).to_pylist() for name in columns[:2])
+    places = np.flatnonzero(~usable)
+    some = table.take(places[:3])
+    ends = (some.column(name).to_pylist() for name in columns.ends)
     shown = (["(nothing)" if end is None else str(end) for end in column] for column in ends)
     return finding(
         "edges to nodes that are not in the table of nodes",
-        int((~usable).sum()),
-        ["–".join(pair) for pair in zip(*shown, strict=True)],
+        places.size,
+        table.examples(places, ("–".join(pair) for pair in zip(*shown, strict=True))),
         "dropped",
+        where=table.where(*columns.ends),
     )
 
 

@@ -16,7 +16,7 @@ from nodegraft.graph.graph import Graph
 from nodegraft.graph.keyed_labels import KeyedLabels
 from nodegraft.graph.keys import Key, KeyArray, NodeKeys, key_array
 from nodegraft.graph.labels import NodeLabels
-from nodegraft.tables.columns import Source, SourceTable, node_keys, read_source
+from nodegraft.tables.columns import Source, SourceTable, node_keys, read_source, require_columns
 from nodegraft.tables.data_report import Finding, finding, require_usable
 from nodegraft.tables.key_columns import rows_named
 
@@ -59,6 +59,7 @@ def read_labels(
     label: str = LABEL,
     convert_keys: bool = False,
     repair: bool = False,
+    delimiter: str | None = None,
 ) -> KeyedLabels:
     """Labels from a table of node keys and class names; rows without a name are skipped.
 
@@ -73,8 +74,10 @@ def read_labels(
         repair: Class names with blanks at an end, unknown nodes and nodes with two classes are
             refused, all at once with their rows; this strips such names, drops such rows and keeps
             the first class of such a node.
+        delimiter: What separates the columns of a CSV file; None to look at its header.
     """
-    table = read_source(labels, "labels", (label, key))
+    table = read_source(labels, "labels", (label, key), delimiter)
+    require_columns([(table, (key, label))])
     if convert_keys or not table.typed:
         table = table.with_keys([key], graph.node_keys.key_type)
     found = labels_in(table, graph.node_keys, key, label)

@@ -16,7 +16,13 @@ from nodegraft.graph.keyed_labels import KeyedLabels
 from nodegraft.graph.keys import KeyArray, KeyType, NodeKeys
 from nodegraft.graph.relation import Edges
 from nodegraft.graph.stores.protocol import EDGES
-from nodegraft.tables.columns import Source, node_keys, read_source
+from nodegraft.tables.columns import (
+    Source,
+    SourceTable,
+    node_keys,
+    read_source,
+    require_columns,
+)
 from nodegraft.tables.data_report import DataReport, Finding, finding
 from nodegraft.tables.edges import EdgeColumns, edge_oddities, read_edges
 from nodegraft.tables.features.choice import FeatureChoice
@@ -75,11 +81,17 @@ def read_tables(
     stop_words: Literal["english"] | None = None,
     recipe: FeatureRecipe | None = None,
     repair: bool = False,
+    delimiter: str | None = None,
 ) -> Tables:
-    """Read a table of nodes and one of edges: files (``.parquet``, ``.csv``) or in memory.
+    """Read tables of nodes, edges and labels, from files or in memory.
+
+    Files are Parquet (one, or a folder or glob of parts), CSV with commas or semicolons, or JSON
+    Lines; the last two may be compressed (``.gz``). Any URL that fsspec knows is a file. All that
+    is wrong is refused at once, with rows and columns; rows are counted from 1, without a header.
 
     Features are always named, never guessed: a label column taken for a feature would be a leak
-    nobody sees. Where none are named, a column called ``features`` is taken.
+    nobody sees. Where none are named, a column called ``features`` is taken. Names may be globs
+    (``"e*"``), which match neither keys nor labels.
 
     Args:
         nodes: The table of nodes, one row each.
@@ -109,6 +121,7 @@ def read_tables(
         repair: Tables with duplicate keys, edges to unknown nodes or infinite numbers are refused;
             this keeps the first of duplicate nodes, drops such edges and takes such numbers as
             missing.
+        delimiter: What separates the columns of CSV files; None to look at their headers.
     """
     validate_value("repair", repair, bool)
     check_key_type(key_type)
@@ -121,13 +134,20 @@ def read_tables(
         stop_words=stop_words,
     )
     columns, owner = EdgeColumns(source, target, edge_type, edge_weight), label_key or key
-    table = read_source(nodes, "nodes", (*chosen.text_columns, key))
-    edge_table = None if edges is None else read_source(edges, "edges", columns.texts)
-    label_table = None if labels is None else read_source(labels, "labels", (owner, label))
+    table = read_source(nodes, "nodes", (*chosen.text_columns, key), delimiter)
+    edge_table = None if edges is None else read_source(edges, "edges", columns.texts, delimiter)
+    label_table = (
+        None if labels is None else read_source(labels, "labels", (owner, label), delimiter)
+    )
+    chosen = chosen.expanded(table, (key, owner, label))
+    named = (owner, label)
+    require_columns([(table, (key, *chosen.columns)), (edge_table, columns), (label_table, named)])
     keyed = [(table, (key,)), (edge_table, columns.ends), (label_table, (owner,))]
     table, edge_table, label_table = in_one_key_type(keyed, key_type)
+    table, findings = _with_keys(table, key)
     all_keys = node_keys(table, key)
-    first, findings = _first_of_each(all_keys)
+    first, repeated = _first_of_each(table, key, all_keys)
+    findings += repeated
     table = table.take(first) if first.size < all_keys.size else table
     keys = NodeKeys(all_keys[first])
     recipe = chosen.fitted(table, key)
@@ -168,6 +188,7 @@ def grow_tables(
     edge_type: str | None = None,
     edge_weight: str | None = None,
     repair: bool = False,
+    delimiter: str | None = None,
 ) -> Tables:
     """A larger graph, from tables of new nodes and new edges; features by the graph's own recipe.
 
@@ -184,6 +205,7 @@ def grow_tables(
             has several. Kinds that it knows keep their direction, new ones have none.
         edge_weight: The column of ``edges`` that says how much each counts; None for 1.
         repair: As in :func:`read_tables`; nodes that the graph has already are left out.
+        delimiter: As in :func:`read_tables`.
     """
     validate_value("repair", repair, bool)
     recipe = getattr(graph, "recipe", None)
@@ -196,13 +218,16 @@ def grow_tables(
     keys: KeyArray = graph.key_array_of([])
     matrix, texts = graph.features([]), None
     if nodes is not None:
-        table = read_source(nodes, "new nodes", (*recipe.text_columns, key))
+        table = read_source(nodes, "new nodes", (*recipe.text_columns, key), delimiter)
         table = table.with_keys([key], graph.node_keys.key_type)
+        table, findings = _with_keys(table, key)
         all_keys = node_keys(table, key)
-        first, findings = _first_of_each(all_keys)
+        first, repeated = _first_of_each(table, key, all_keys)
+        findings += repeated
         old = first[graph.node_keys.find(all_keys[first]) >= 0]
-        told = "the rows of the graph stay as they are"
-        findings += finding("nodes that the graph has already", old.size, all_keys[old], told)
+        stay, shown = "the rows of the graph stay as they are", table.examples(old, all_keys[old])
+        what, where = "nodes that the graph has already", table.where(key)
+        findings += finding(what, old.size, shown, stay, where=where)
         table = table.take(np.setdiff1d(first, old))
         keys = all_keys[np.setdiff1d(first, old)]
         encoded = recipe.encode(table, keys)
@@ -212,7 +237,7 @@ def grow_tables(
     columns = EdgeColumns(source, target, edge_type, edge_weight)
     edge_table = None
     if edges is not None:
-        edge_table = read_source(edges, "edges", columns.texts)
+        edge_table = read_source(edges, "edges", columns.texts, delimiter)
         edge_table = edge_table.with_keys(columns.ends, graph.node_keys.key_type)
     given = read_edges(edge_table, columns, together)
     findings += given.findings
@@ -225,16 +250,33 @@ def grow_tables(
     return Tables(grown, report, texts)
 
 
-def _first_of_each(keys: NDArray[Any]) -> tuple[IntArray, list[Finding]]:
-    values, first, counts = np.unique(keys, return_index=True, return_counts=True)
-    return np.sort(first), repeated_keys(int(keys.size - values.size), values[counts > 1])
+def _with_keys(table: SourceTable, key: str) -> tuple[SourceTable, list[Finding]]:
+    """Return the rows that have a key, and what is to be said of the others."""
+    missing = np.flatnonzero(table.column(key).is_null().to_numpy(zero_copy_only=False))
+    shown = [f"row {table.row_number(place)}" for place in missing[:3]]
+    what, where = "rows without a node key", table.where(key)
+    return table.without(missing), finding(what, missing.size, shown, "dropped", where=where)
 
 
-def repeated_keys(count: int, keys: NDArray[Any]) -> list[Finding]:
+def _first_of_each(
+    table: SourceTable, key: str, keys: NDArray[Any]
+) -> tuple[IntArray, list[Finding]]:
+    first = np.sort(np.unique(keys, return_index=True)[1])
+    others = np.setdiff1d(np.arange(keys.size), first)
+    return first, repeated_keys(table, key, others, keys[others])
+
+
+def repeated_keys(
+    table: SourceTable, key: str, rows: IntArray, keys: NDArray[Any]
+) -> list[Finding]:
     """What is said of keys that occur more than once.
 
     Args:
-        count: How many rows come after the first of their key.
-        keys: Their keys, ascending.
+        table: The table of nodes.
+        key: The column of keys.
+        rows: The rows that come after the first of their key.
+        keys: The keys of these rows.
     """
-    return finding("rows with a node key seen before", count, keys, "the first row of each is kept")
+    what, kept = "rows with a node key seen before", "the first row of each is kept"
+    shown = table.examples(rows, keys[:3])
+    return finding(what, rows.size, shown, kept, where=table.where(key))

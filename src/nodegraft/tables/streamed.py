@@ -13,6 +13,7 @@ from nodegraft.base.errors import DataError
 from nodegraft.graph.algebra.matrix import IntArray
 from nodegraft.graph.keys import KeyType
 from nodegraft.tables.columns import Source, SourceTable, read_source
+from nodegraft.tables.files import TableFiles
 
 _BUFFER = 1 << 20
 """So many bytes of a column are read at once; otherwise a whole row group is."""
@@ -38,7 +39,7 @@ class StreamedTable(SourceTable):
 
     def __init__(
         self,
-        files: Sequence[Path],
+        files: TableFiles,
         place: str,
         memory: int,
         dropped: IntArray | None = None,
@@ -46,18 +47,19 @@ class StreamedTable(SourceTable):
     ) -> None:
         self._files, self._memory, self._key_types = files, memory, dict(key_types or {})
         self._dropped = np.zeros(0, dtype=np.int64) if dropped is None else dropped
-        with _naming(files[0]):
-            schema = pa.parquet.read_schema(files[0])
+        first, *_ = files.paths
+        with _naming(first):
+            schema = pa.parquet.read_schema(first, filesystem=files.filesystem)
         super().__init__(self._converted(SourceTable(schema.empty_table(), place))._content, place)
-        sizes = [self._sizes(file, schema) for file in files]
+        sizes = [self._sizes(file, schema) for file in files.paths]
         self._num_rows, self._bytes = (sum(size) for size in zip(*sizes, strict=True))
 
-    def _sizes(self, file: Path, schema: Any) -> tuple[int, int]:
+    def _sizes(self, file: str, schema: Any) -> tuple[int, int]:
         """Rows and bytes, before compression."""
         with _naming(file):
-            part = pa.parquet.read_metadata(file)
+            part = pa.parquet.read_metadata(file, filesystem=self._files.filesystem)
         if not part.schema.to_arrow_schema().equals(schema):
-            raise DataError(f"{file} has other columns than {self._files[0]}.")
+            raise DataError(f"{file} has other columns than {self._files.paths[0]}.")
         groups = map(part.row_group, range(part.num_row_groups))
         return part.num_rows, sum(group.total_byte_size for group in groups)
 
@@ -102,8 +104,12 @@ class StreamedTable(SourceTable):
         for name in columns:
             self.column(name)
         start = 0
-        for file in self._files:
-            with _naming(file), pa.parquet.ParquetFile(file, buffer_size=_BUFFER) as part:
+        filesystem = self._files.filesystem
+        for file in self._files.paths:
+            with (
+                _naming(file),
+                pa.parquet.ParquetFile(file, buffer_size=_BUFFER, filesystem=filesystem) as part,
+            ):
                 for batch in part.iter_batches(self._batch_rows, columns=list(columns) or None):
                     numbers = np.arange(start, start + batch.num_rows)
                     content = pa.Table.from_batches([batch])
@@ -117,7 +123,7 @@ class StreamedTable(SourceTable):
 
 
 @contextmanager
-def _naming(file: Path) -> Iterator[None]:
+def _naming(file: str) -> Iterator[None]:
     """Errors about a file name it."""
     try:
         yield
@@ -125,21 +131,25 @@ def _naming(file: Path) -> Iterator[None]:
         raise DataError(f"{file} cannot be read: {error}") from error
 
 
-def stream_source(source: Source, what: str, memory: int, texts: Sequence[str] = ()) -> SourceTable:
+def stream_source(
+    source: Source,
+    what: str,
+    memory: int,
+    texts: Sequence[str] = (),
+    delimiter: str | None = None,
+) -> SourceTable:
     """A table that is read piece by piece where that is possible: Parquet, a file or a folder.
 
     Args:
-        source: The path of a Parquet file or of a folder of them; what else
+        source: A Parquet file, or a folder or glob of them, by path or URL; what else
             :func:`~nodegraft.tables.columns.read_source` reads is held in memory.
         what: What the table holds, for errors about one in memory.
         memory: So many bytes may be used for a batch and what is made of it.
         texts: Columns that a CSV file must not read as numbers.
+        delimiter: What separates the columns of a CSV file; None to look at its header.
     """
     if isinstance(source, str | Path):
-        path = Path(source)
-        parts = sorted(path.glob("*.parquet")) if path.is_dir() else [path]
-        if not parts:
-            raise DataError(f"There is no .parquet file in the folder {path}.")
-        if parts[0].suffix == ".parquet" and parts[0].is_file():
-            return StreamedTable(parts, str(source), memory)
-    return read_source(source, what, texts)
+        files = TableFiles.of(source)
+        if files.is_parquet:
+            return StreamedTable(files, str(source), memory)
+    return read_source(source, what, texts, delimiter)

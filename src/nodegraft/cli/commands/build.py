@@ -9,7 +9,9 @@ from nodegraft.cli.errors import user_errors
 from nodegraft.cli.store_options import Repair
 from nodegraft.cli.table_options import (
     CategoryColumns,
+    Delimiter,
     Directed,
+    DirectedTypes,
     KeyTypeChoice,
     MinDocuments,
     NoFeatures,
@@ -19,6 +21,7 @@ from nodegraft.cli.table_options import (
     TextColumns,
     TypeColumn,
     WeightColumn,
+    directed_edges,
     key_type_of,
     number_columns,
 )
@@ -29,10 +32,10 @@ MEGABYTE = 1_000_000
 @user_errors
 def build(
     nodes: Annotated[
-        Path, typer.Argument(help="The table of nodes (.parquet), or a folder of parts of it.")
+        str, typer.Argument(help="The table of nodes: a file, URL, or folder or glob of .parquet.")
     ],
     edges: Annotated[
-        Path, typer.Argument(help="The table of edges (.parquet), or a folder of parts of it.")
+        str, typer.Argument(help="The table of edges: a file, URL, or folder or glob of .parquet.")
     ],
     out: Annotated[Path, typer.Option(help="A new folder for the graph.")],
     text: TextColumns = None,
@@ -47,6 +50,8 @@ def build(
     edge_type: TypeColumn = None,
     edge_weight: WeightColumn = None,
     directed: Directed = False,
+    directed_types: DirectedTypes = None,
+    delimiter: Delimiter = None,
     repair: Repair = False,
     memory: Annotated[
         int, typer.Option(min=1, metavar="MEGABYTES", help="Use about so much memory.")
@@ -71,7 +76,8 @@ def build(
             target=target,
             edge_type=edge_type,
             edge_weight=edge_weight,
-            directed=directed,
+            directed=directed_edges(directed, directed_types),
+            delimiter=delimiter,
             text=text or (),
             features=number_columns(features, no_features),
             categories=categories or (),

@@ -1,6 +1,5 @@
 """Commands for tables that change: more rows, or the whole of them as they are today."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -17,8 +16,8 @@ if TYPE_CHECKING:
 @user_errors
 def grow(
     place: StorePlace,
-    nodes: Annotated[Path | None, typer.Option(help="The table of new nodes.")] = None,
-    edges: Annotated[Path | None, typer.Option(help="The table of new edges.")] = None,
+    nodes: Annotated[str | None, typer.Option(help="The table of new nodes.")] = None,
+    edges: Annotated[str | None, typer.Option(help="The table of new edges.")] = None,
     repair: Repair = False,
     dry_run: DryRun = False,
     note: Note = "",
@@ -28,13 +27,19 @@ def grow(
     """Add new nodes and edges, and report how many predictions for old nodes change."""
     from nodegraft.cli.display.table_preview import show_table_preview
     from nodegraft.cli.display.versions import show_version
+    from nodegraft.cli.table_config import columns_beside
 
+    tables = columns_beside(nodes, edges)
     if dry_run:
-        show_table_preview(place, lambda store: store.preview_grow(nodes, edges, repair=repair))
+        show_table_preview(
+            place, lambda store: store.preview_grow(nodes, edges, repair=repair, tables=tables)
+        )
         return
 
     def make(store: "Store") -> "Version":
-        return store.grow(nodes, edges, repair=repair, by=by, note=note, promote=promote)
+        return store.grow(
+            nodes, edges, repair=repair, tables=tables, by=by, note=note, promote=promote
+        )
 
     show_version(place, make)
 
@@ -42,9 +47,9 @@ def grow(
 @user_errors
 def sync(
     place: StorePlace,
-    nodes: Annotated[Path, typer.Option(help="The table of all nodes as they are now.")],
+    nodes: Annotated[str, typer.Option(help="The table of all nodes as they are now.")],
     edges: Annotated[
-        Path | None,
+        str | None,
         typer.Option(
             help="The table of all edges as they are now; without it, edges between nodes that "
             "stay are kept."
@@ -67,17 +72,28 @@ def sync(
     """Replace all nodes and edges by today's tables: new ones are added, missing ones removed."""
     from nodegraft.cli.display.table_preview import show_table_preview
     from nodegraft.cli.display.versions import show_version
+    from nodegraft.cli.table_config import columns_beside
 
     if no_edges and edges is not None:
         raise ParameterError("Give --edges or --no-edges, not both.")
     joined = False if no_edges else edges
+    tables = columns_beside(nodes, edges)
     if dry_run:
-        show_table_preview(place, lambda store: store.preview_sync(nodes, joined, repair=repair))
+        show_table_preview(
+            place, lambda store: store.preview_sync(nodes, joined, repair=repair, tables=tables)
+        )
         return
 
     def make(store: "Store") -> "Version":
         return store.sync(
-            nodes, joined, repair=repair, by=by, note=note, override=override, promote=promote
+            nodes,
+            joined,
+            repair=repair,
+            tables=tables,
+            by=by,
+            note=note,
+            override=override,
+            promote=promote,
         )
 
     show_version(place, make)

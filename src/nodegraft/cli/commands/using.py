@@ -26,7 +26,9 @@ from nodegraft.cli.store_options import (
 )
 from nodegraft.cli.table_options import (
     CategoryColumns,
+    Delimiter,
     Directed,
+    DirectedTypes,
     KeyTypeChoice,
     MinDocuments,
     NoFeatures,
@@ -36,6 +38,7 @@ from nodegraft.cli.table_options import (
     TextColumns,
     TypeColumn,
     WeightColumn,
+    directed_edges,
     key_type_of,
     number_columns,
 )
@@ -67,11 +70,13 @@ class MissingKeys(StrEnum):
 @user_errors
 def init(
     place: StorePlace,
-    labels: Annotated[Path, typer.Option(help="The table of node keys and class names.")],
+    context: typer.Context,
+    labels: Annotated[str, typer.Option(help="The table of node keys and class names.")],
     nodes: Annotated[
-        Path | None, typer.Option(help="The table of nodes (.parquet or .csv).")
+        str | None,
+        typer.Option(help="The table of nodes: a file, URL, or folder or glob of .parquet."),
     ] = None,
-    edges: Annotated[Path | None, typer.Option(help="The table of edges.")] = None,
+    edges: Annotated[str | None, typer.Option(help="The table of edges.")] = None,
     graph: Annotated[
         Path | None,
         typer.Option(metavar="FOLDER", help="Instead of tables: what `nodegraft build` built."),
@@ -93,6 +98,15 @@ def init(
     edge_type: TypeColumn = None,
     edge_weight: WeightColumn = None,
     directed: Directed = False,
+    directed_types: DirectedTypes = None,
+    delimiter: Delimiter = None,
+    write_config: Annotated[
+        bool,
+        typer.Option(
+            "--write-config",
+            help="Write nodegraft.toml beside the table of nodes: init, grow and sync read it.",
+        ),
+    ] = False,
     repair: Repair = False,
     method: Annotated[str, typer.Option(help="See: nodegraft lab methods.")] = "graft",
     settings: Annotated[
@@ -122,39 +136,57 @@ def init(
 
     from nodegraft.base.parameters.build import parse
     from nodegraft.cli.display.store import Steps, report_table, store_summary
+    from nodegraft.cli.table_config import TableConfig
     from nodegraft.model.registry import REGISTRY
+    from nodegraft.store.growth import GROWING
     from nodegraft.store.store import Store
     from nodegraft.tables.read import read_tables
 
     console = Console()
-    columns: dict[str, Any] = {
-        "key": key,
-        "source": source,
-        "target": target,
-        "edge_type": edge_type,
-        "edge_weight": edge_weight,
-        "directed": directed,
-    }
+    new_config = TableConfig.place_beside(nodes) if write_config else None
+    config = TableConfig.beside(nodes)
+    named = config.completed(
+        context,
+        key=key,
+        key_type=key_type_of(key_type),
+        label=label,
+        label_key=label_key,
+        source=source,
+        target=target,
+        edge_type=edge_type,
+        edge_weight=edge_weight,
+        directed=directed,
+        directed_types=directed_types,
+        delimiter=delimiter,
+        text=text,
+        features=features,
+        no_features=no_features,
+        categories=categories,
+        min_documents=min_documents,
+    )
+    columns: dict[str, Any] = {name: named[name] for name in GROWING}
+    columns["directed"] = directed_edges(named["directed"], named["directed_types"])
+    key, label, wanted = named["key"], named["label"], named["key_type"]
+    owner = named["label_key"] or key
     parameters = parse(REGISTRY.get(method), name_value_pairs(settings)).get_params()
     with Steps(console) as steps:
         steps.say("reading tables")
         chosen: dict[str, Any] = {
-            "text": text or (),
-            "features": number_columns(features, no_features),
-            "categories": categories or (),
+            "text": named["text"] or (),
+            "features": number_columns(named["features"], named["no_features"]),
+            "categories": named["categories"] or (),
         }
-        wanted = key_type_of(key_type)
         if graph is not None:
             tables = _built(graph, nodes, edges, wanted, *chosen.values())
-            known = labels_in(labels, tables.graph, label_key or key, label, repair)
+            known = labels_in(labels, tables.graph, owner, label, repair)
         elif nodes is None:
             raise ParameterError(
                 "Give a table of nodes (--nodes nodes.parquet), or a graph that `nodegraft build` "
                 "built (--graph FOLDER)."
             )
         else:
-            chosen |= {"min_documents": min_documents, "repair": repair}
-            chosen |= {"label": label, "label_key": label_key, "key_type": wanted}
+            chosen |= {"min_documents": named["min_documents"], "repair": repair}
+            chosen |= {"label": label, "label_key": owner, "key_type": wanted}
             tables = read_tables(nodes, edges, labels, **columns, **chosen)
             known = listed_labels(cast("KeyedLabels", tables.labels), labels, label)
         columns["key_type"] = tables.graph.node_keys.key_type
@@ -173,8 +205,13 @@ def init(
             note=note,
             listener=steps,
         )
+    if config.found:
+        console.print(config.line, highlight=False, soft_wrap=True, markup=False)
     console.print(report_table(tables.report))
     console.print(store_summary(store))
+    if new_config:
+        TableConfig.write(new_config, named | {"key_type": columns["key_type"]})
+        console.print(f"Wrote {new_config}.", highlight=False, soft_wrap=True, markup=False)
     console.print(
         "Teach it a new class: "
         f"nodegraft add {shlex.quote(str(place))} --class NAME --nodes KEY,KEY,KEY --dry-run",
@@ -206,7 +243,7 @@ def _built(folder: Path, *given: object) -> "Tables":
 def predict(
     place: StorePlace,
     nodes: Annotated[str | None, typer.Option(help="Keys, with commas between.")] = None,
-    table: Annotated[Path | None, typer.Option(help="A table with a column of keys.")] = None,
+    table: Annotated[str | None, typer.Option(help="A table with a column of keys.")] = None,
     everyone: Annotated[bool, typer.Option("--all", help="All nodes.")] = False,
     key: Annotated[str, typer.Option(help="The column of node keys in the table.")] = "key",
     top: Annotated[int, typer.Option(help="How many classes of each node.")] = 1,

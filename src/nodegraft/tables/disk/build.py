@@ -40,6 +40,7 @@ def build_graph(
     stop_words: Literal["english"] | None = None,
     recipe: FeatureRecipe | None = None,
     repair: bool = False,
+    delimiter: str | None = None,
     memory: int = MEMORY,
     listener: Listener = SILENT,
 ) -> Tables:
@@ -68,6 +69,7 @@ def build_graph(
         stop_words: As in :func:`nodegraft.read_tables`.
         recipe: As in :func:`nodegraft.read_tables`.
         repair: As in :func:`nodegraft.read_tables`.
+        delimiter: As in :func:`nodegraft.read_tables`.
         memory: So many bytes are used at once, about; less makes more and smaller pieces.
         listener: Is told how far it is.
     """
@@ -84,7 +86,7 @@ def build_graph(
     )
     columns = EdgeColumns(source, target, edge_type, edge_weight)
     one_way = directed if isinstance(directed, bool) else column_names(directed)
-    request = BuildRequest(nodes, edges, key, key_type, columns, one_way, chosen, memory)
+    request = BuildRequest(nodes, edges, key, key_type, columns, one_way, chosen, memory, delimiter)
     try:
         return BuildSteps(Path(folder), request, listener).run(repair)
     except OSError as error:

@@ -13,7 +13,7 @@ from nodegraft.base.files.bundle import read_bundle, write_bundle
 from nodegraft.graph.keys import KeyType
 from nodegraft.graph.mapped_keys import MappedKeys
 from nodegraft.graph.stores.manifest import Manifest
-from nodegraft.tables.columns import Source, SourceTable, key_column
+from nodegraft.tables.columns import Source, SourceTable, key_column, require_columns
 from nodegraft.tables.data_report import DataReport, Finding
 from nodegraft.tables.disk.edges import EdgeSorter
 from nodegraft.tables.disk.features import write_features
@@ -22,8 +22,10 @@ from nodegraft.tables.disk.keys import KeysWritten, mapped_keys, write_keys
 from nodegraft.tables.edges import EdgeColumns, given_edges
 from nodegraft.tables.features.choice import FeatureChoice
 from nodegraft.tables.features.recipe import FeatureRecipe
+from nodegraft.tables.files import TableFiles
 from nodegraft.tables.key_columns import stored_keys
 from nodegraft.tables.key_types import in_one_key_type
+from nodegraft.tables.labels import LABEL
 from nodegraft.tables.read import Tables, repeated_keys
 from nodegraft.tables.storage import RECIPE, load_graph
 from nodegraft.tables.streamed import stream_source
@@ -57,6 +59,9 @@ class BuildRequest:
     memory: int
     """So many bytes may be used."""
 
+    delimiter: str | None = None
+    """What separates the columns of CSV files; None to look at their headers."""
+
     def to_json(self) -> dict[str, Any]:
         """All that the result depends on; tables in memory are never the same."""
         return {
@@ -67,6 +72,7 @@ class BuildRequest:
             "columns": self.columns,
             "directed": self.directed,
             "chosen": self.chosen.to_json(),
+            "delimiter": self.delimiter,
         }
 
 
@@ -75,10 +81,7 @@ def _identity(source: Source) -> Any:
         return None
     if not isinstance(source, str | Path):
         return uuid4().hex
-    path = Path(source)
-    files = sorted(path.glob("*.parquet")) if path.is_dir() else [path]
-    found = [(file, file.stat()) for file in files if file.exists()]
-    return [[str(file.absolute()), about.st_size, about.st_mtime_ns] for file, about in found]
+    return TableFiles.of(source).identity()
 
 
 class BuildSteps:
@@ -96,22 +99,21 @@ class BuildSteps:
         self._memory = request.memory // 2
         key, columns = request.key, request.columns
         table = self._opened(request.nodes, "nodes", (*request.chosen.text_columns, key))
-        table.column(key)
-        if not len(table):
-            key_column(table, key)
-        # Wrong names are refused here, before the long part.
         edges = None
         if request.edges is not None:
             edges = self._opened(request.edges, "edges", columns.texts)
-            for column in filter(None, columns):
-                edges.column(column)
+        self._chosen = request.chosen.expanded(table, (key, LABEL))
+        # Wrong names are refused here, before the long part.
+        require_columns([(table, (key, *self._chosen.columns)), (edges, columns)])
+        if not len(table):
+            key_column(table, key)
         keyed = [(table, (key,)), (edges, columns.ends)]
         self._table, self._edges = in_one_key_type(keyed, request.key_type)
         self._folder = BuildFolder(folder, request.to_json())
         self._findings = list[Finding]()
 
     def _opened(self, source: Source, what: str, texts: tuple[str, ...]) -> SourceTable:
-        return stream_source(source, what, self._memory, texts)
+        return stream_source(source, what, self._memory, texts, self._request.delimiter)
 
     def run(self, repair: bool) -> Tables:
         """The graph, and the report on its tables.
@@ -146,7 +148,7 @@ class BuildSteps:
         findings = list[Finding]()
         if repeated.size:
             named = mapped_keys(self._folder, arrays).array_at(repeated)
-            findings = repeated_keys(repeated.size, np.unique(named))
+            findings = repeated_keys(self._table, self._request.key, repeated, named)
             DataReport(len(self._table), 0, 0, tuple(findings)).require_usable(repair)
             arrays, _ = self._keys_of(self._table.without(repeated))
         document = {"dropped": repeated.tolist(), "findings": _plain(findings)}
@@ -161,9 +163,7 @@ class BuildSteps:
         place = self._folder.place / RECIPE
         if not self._folder.finished("recipe"):
             shutil.rmtree(place, ignore_errors=True)
-            write_bundle(
-                place, *self._request.chosen.fitted(self._table, self._request.key).state()
-            )
+            write_bundle(place, *self._chosen.fitted(self._table, self._request.key).state())
             self._folder.finish("recipe", {}, {})
         return FeatureRecipe.from_state(*read_bundle(place))
 

@@ -1,12 +1,13 @@
 """Which columns of a table become features, as a user says it."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from nodegraft.base.errors import ParameterError
 from nodegraft.tables.columns import SourceTable, column_names
 from nodegraft.tables.features.recipe import FeatureRecipe
+from nodegraft.tables.files import matching
 
 
 @dataclass(frozen=True)
@@ -71,6 +72,31 @@ class FeatureChoice:
     def text_columns(self) -> tuple[str, ...]:
         """The columns whose values are read as text, whatever they look like in a CSV file."""
         return self.recipe.text_columns if self.recipe else (*self.text, *self.categories)
+
+    def expanded(self, table: SourceTable, excluded: Iterable[str]) -> "FeatureChoice":
+        """Return a choice in which globs such as ``e*`` are replaced by the columns they match.
+
+        Args:
+            table: The table of nodes.
+            excluded: Columns that no glob matches: keys and labels are no features.
+        """
+
+        def found(wanted: tuple[str, ...]) -> tuple[str, ...]:
+            return tuple(matching(wanted, table.column_names, excluded))
+
+        return replace(
+            self,
+            text=found(self.text),
+            features=found(self.features),
+            categories=found(self.categories),
+        )
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that were named."""
+        if self.recipe is not None:
+            return self.recipe.columns
+        return () if self.by_default else (*self.text, *self.features, *self.categories)
 
     def fitted(self, table: SourceTable, key: str) -> FeatureRecipe:
         """The recipe, which learns from a table unless it was given.

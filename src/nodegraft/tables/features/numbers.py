@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from nodegraft.graph.algebra.matrix import FloatArray
 from nodegraft.tables.columns import SourceTable
-from nodegraft.tables.data_report import finding
+from nodegraft.tables.data_report import Finding, finding
 from nodegraft.tables.features.encoder import Arrays, Encoded
 
 
@@ -51,20 +51,19 @@ class NumberColumns:
             keys: The key of each row, for findings.
         """
         values = _stacked(table, self.columns)
-        infinite = np.flatnonzero(np.isinf(values).any(axis=1))
+        infinite = np.isinf(values)
         missing = np.flatnonzero(np.isnan(values).any(axis=1))
         rows = (_finite(values) - self.means) / self.deviations
-        findings = (
-            *finding(
-                "nodes with infinite numbers", infinite.size, keys[infinite[:3]], "taken as missing"
-            ),
-            *finding(
-                "nodes with missing numbers, taken as the column's mean",
-                missing.size,
-                keys[missing[:3]],
-            ),
+        findings = [
+            *_odd_numbers(table, self.columns),
+            *_infinite(table, self.columns, infinite, keys),
+        ]
+        findings += finding(
+            "nodes with missing numbers, taken as the column's mean",
+            missing.size,
+            table.examples(missing, keys[missing[:3]]),
         )
-        return Encoded(np.nan_to_num(rows, nan=0.0).astype(np.float32), findings)
+        return Encoded(np.nan_to_num(rows, nan=0.0).astype(np.float32), tuple(findings))
 
     @property
     def feature_names(self) -> list[str]:
@@ -85,6 +84,27 @@ class NumberColumns:
             document: Its JSON.
         """
         return cls(tuple(document["columns"]), arrays["means"], arrays["deviations"])
+
+
+def _odd_numbers(table: SourceTable, columns: tuple[str, ...]) -> list[Finding]:
+    """What is said of cells of a CSV file that are no numbers."""
+    findings: list[Finding] = []
+    for name in columns:
+        odd, column = table.odd_numbers(name), table.column(name)
+        shown = table.examples(odd, (repr(column[place].as_py()) for place in odd[:3]))
+        what, where = "nodes with something else than a number", table.where(name)
+        findings += finding(what, odd.size, shown, "taken as missing", where=where)
+    return findings
+
+
+def _infinite(
+    table: SourceTable, columns: tuple[str, ...], infinite: NDArray[np.bool_], keys: NDArray[Any]
+) -> list[Finding]:
+    rows = np.flatnonzero(infinite.any(axis=1))
+    named = [name for place, name in enumerate(columns) if infinite[:, place].any()]
+    shown = table.examples(rows, keys[rows[:3]])
+    what, where = "nodes with infinite numbers", table.where(*named)
+    return finding(what, rows.size, shown, "taken as missing", where=where)
 
 
 def _moments(table: SourceTable, column: str) -> tuple[float, float]:

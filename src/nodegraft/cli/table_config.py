@@ -1,0 +1,144 @@
+"""The file nodegraft.toml beside tables, which says how they are read."""
+
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from nodegraft.base.errors import DataError
+from nodegraft.tables.files import as_toml
+
+FILE, SECTION = "nodegraft.toml", "tables"
+
+_HEAD = """\
+# How nodegraft reads the tables in this folder: read by nodegraft init, grow and sync.
+# Options on the command line win.
+"""
+
+_TYPES: dict[str, type | tuple[type, ...]] = {
+    "key": str,
+    "key_type": str,
+    "label": str,
+    "label_key": str,
+    "source": str,
+    "target": str,
+    "edge_type": str,
+    "edge_weight": str,
+    "directed": bool,
+    "directed_types": str,
+    "delimiter": str,
+    "text": (list, str),
+    "features": (list, str),
+    "no_features": bool,
+    "categories": (list, str),
+    "min_documents": int,
+}
+
+
+@dataclass(frozen=True)
+class TableConfig:
+    """What a nodegraft.toml says."""
+
+    place: Path | None = None
+    """The file; None where there is none."""
+
+    values: dict[str, Any] = field(default_factory=dict)
+    """Options of tables, by their Python names."""
+
+    @classmethod
+    def beside(cls, *tables: str | None) -> "TableConfig":
+        """Read the file beside the first local table that has one.
+
+        Args:
+            tables: Tables of a command.
+        """
+        for table in filter(None, tables):
+            place = Path(table).parent / FILE
+            if "://" not in table and place.is_file():
+                return cls(place, _checked(place))
+        return cls()
+
+    @staticmethod
+    def place_beside(table: str | None) -> Path:
+        """Return where a new file can be written, or refuse to write one.
+
+        Args:
+            table: The table of nodes.
+        """
+        if table is None or "://" in table:
+            raise DataError(f"--write-config writes {FILE} beside a local table: give --nodes.")
+        place = Path(table).parent / FILE
+        if place.exists():
+            raise DataError(f"{place} exists already: remove it first, or edit it.")
+        return place
+
+    @staticmethod
+    def write(place: Path, values: dict[str, Any]) -> None:
+        """Write a new file.
+
+        Args:
+            place: Where to.
+            values: Options of tables, by their Python names.
+        """
+        given = {name: value for name, value in values.items() if value not in (None, False, [])}
+        try:
+            with place.open("x") as file:
+                file.write(f"{_HEAD}[{SECTION}]\n{as_toml(given)}")
+        except OSError as error:
+            raise DataError(f"{place} cannot be written: {error}.") from error
+
+    @property
+    def found(self) -> bool:
+        """Whether there is such a file."""
+        return self.place is not None
+
+    @property
+    def line(self) -> str:
+        """What is said of it."""
+        return f"Read {self.place}: {', '.join(self.values) or 'nothing in it'}."
+
+    def completed(self, context: typer.Context, **given: Any) -> dict[str, Any]:
+        """Return options with those of the file where the command line does not give them.
+
+        Args:
+            context: The command.
+            given: Options by their Python names.
+        """
+        typed = {name for name in given if _is_typed(context, name)}
+        return given | {name: self.values[name] for name in self.values if name not in typed}
+
+
+def columns_beside(*tables: str | None) -> dict[str, Any]:
+    """Return how later tables of a store are read, from a nodegraft.toml beside them; say so.
+
+    Args:
+        tables: Tables of a command.
+    """
+    from rich.console import Console
+
+    from nodegraft.store.growth import GROWING
+
+    config = TableConfig.beside(*tables)
+    if config.found:
+        Console().print(config.line, highlight=False, soft_wrap=True, markup=False)
+    return {name: value for name, value in config.values.items() if name in GROWING}
+
+
+def _is_typed(context: typer.Context, name: str) -> bool:
+    source = context.get_parameter_source(name)
+    return source is not None and source.name != "DEFAULT"
+
+
+def _checked(place: Path) -> dict[str, Any]:
+    try:
+        values = tomllib.loads(place.read_text(encoding="utf-8")).get(SECTION, {})
+    except (OSError, ValueError) as error:
+        raise DataError(f"{place} cannot be read: {error}.") from error
+    for name, value in values.items():
+        if name not in _TYPES:
+            raise DataError(f"{place} has an unknown option {name!r}; known: {', '.join(_TYPES)}.")
+        if not isinstance(value, _TYPES[name]):
+            raise DataError(f"{place}: {name} has a value of the wrong type, {value!r}.")
+    return dict(values)

@@ -1,0 +1,190 @@
+"""Table files: Parquet, CSV and JSON Lines, local or wherever fsspec reaches."""
+
+import csv
+import json
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+import fsspec
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv
+import pyarrow.dataset
+import pyarrow.json
+import pyarrow.parquet
+
+from nodegraft.base.errors import DataError, ParameterError
+
+ENDINGS = (".parquet", ".csv", ".csv.gz", ".jsonl", ".jsonl.gz", ".ndjson", ".ndjson.gz")
+DELIMITERS = ",;\t|"
+"""What may separate the columns of a CSV file; where a header leaves it open, the first."""
+
+_GLOB = re.compile(r"[*?\[]")
+
+
+@dataclass(frozen=True)
+class TableFiles:
+    """The files of one table."""
+
+    filesystem: Any
+    """Of fsspec."""
+
+    paths: tuple[str, ...]
+    """The files, in order; several only of Parquet."""
+
+    @classmethod
+    def of(cls, source: str | Path) -> "TableFiles":
+        """Find the files that a path, folder, glob or URL stands for.
+
+        Args:
+            source: A file, a folder or glob of Parquet files, or a URL of fsspec that is one.
+
+        Raises:
+            DataError: Where there is no such file, or it has an ending that is not known.
+        """
+        try:
+            filesystem, path = fsspec.core.url_to_fs(str(source))
+            if filesystem.isdir(path):
+                paths = sorted(filesystem.glob(f"{path.rstrip('/')}/*.parquet"))
+                if not paths:
+                    raise DataError(f"There is no .parquet file in the folder {source}.")
+            elif _GLOB.search(path) and not filesystem.exists(path):
+                paths = sorted(filesystem.glob(path))
+                if not paths:
+                    raise DataError(f"No file matches {source}.")
+            else:
+                paths = [path]
+            found = cls(filesystem, tuple(paths))
+            for name in paths:
+                if not name.endswith(ENDINGS):
+                    raise DataError(f"{name} must end in {' or '.join(ENDINGS)}.")
+            if not filesystem.isfile(paths[0]):
+                raise DataError(f"There is no file {source}.")
+        except (OSError, ValueError, ImportError) as error:
+            raise DataError(f"{source} cannot be read: {error}.") from error
+        if len(paths) > 1 and not found.is_parquet:
+            raise DataError(f"{source} stands for {len(paths)} files: only Parquet comes in parts.")
+        return found
+
+    @property
+    def is_parquet(self) -> bool:
+        """Whether all of them are Parquet."""
+        return all(path.endswith(".parquet") for path in self.paths)
+
+    @property
+    def typed(self) -> bool:
+        """Whether columns have types; those of a CSV file are only guessed."""
+        return not self.paths[0].endswith((".csv", ".csv.gz"))
+
+    def identity(self) -> list[Any]:
+        """Return what changes when a file does, as JSON."""
+        found = [(path, self.filesystem.info(path)) for path in self.paths]
+        return [
+            [path, about.get("size"), str(about.get("mtime") or about.get("ETag"))]
+            for path, about in found
+        ]
+
+    def read(self, texts: Sequence[str], delimiter: str | None) -> Any:
+        """Read all of it as an Arrow table.
+
+        Args:
+            texts: Names or globs of columns that a CSV file must not read as numbers.
+            delimiter: What separates the columns of a CSV file; None to look at its header.
+        """
+        try:
+            if self.is_parquet:
+                files = pa.dataset.dataset(
+                    list(self.paths), format="parquet", filesystem=self.filesystem
+                )
+                return files.to_table().combine_chunks()
+            if not self.typed:
+                return self._csv(texts, delimiter).combine_chunks()
+            with self._opened() as file:
+                return pa.json.read_json(file).combine_chunks()
+        except UnicodeDecodeError:
+            raise DataError(
+                f"{self.paths[0]} cannot be read: the names of its columns are not UTF-8: convert "
+                "the file to UTF-8."
+            ) from None
+        except (pa.ArrowException, OSError, EOFError) as error:
+            reason = self._explained(str(error), delimiter)
+            raise DataError(f"{self.paths[0]} cannot be read: {reason}") from error
+
+    def _opened(self) -> Any:
+        return self.filesystem.open(self.paths[0], "rb", compression="infer")
+
+    def _header(self, delimiter: str | None) -> tuple[str, list[str]]:
+        """Return what separates columns, and their names."""
+        with self._opened() as file:
+            line = file.readline().decode(errors="replace").rstrip("\r\n").removeprefix("\ufeff")
+        if delimiter is not None and len(delimiter) != 1:
+            raise ParameterError(f"A delimiter is one character, not {delimiter!r}.")
+        parts = {mark: next(csv.reader([line], delimiter=mark), []) for mark in DELIMITERS}
+        if delimiter is None:
+            delimiter = max(DELIMITERS, key=lambda mark: len(parts[mark]))
+        return delimiter, next(csv.reader([line], delimiter=delimiter), [])
+
+    def _csv(self, texts: Sequence[str], delimiter: str | None) -> Any:
+        mark, names = self._header(delimiter)
+        # CSV has no types: 007 is a number unless the column is known to be text.
+        types = dict.fromkeys(matching(texts, names), pa.string())
+        with self._opened() as file:
+            table = pa.csv.read_csv(
+                file,
+                parse_options=pa.csv.ParseOptions(delimiter=mark),
+                convert_options=pa.csv.ConvertOptions(column_types=types),
+            )
+        for place, field in enumerate(table.schema):
+            if pa.types.is_string(field.type):
+                # An empty cell is a missing value, whatever the column holds.
+                column = table.column(place)
+                given = pc.if_else(pc.equal(column, ""), pa.scalar(None, pa.string()), column)
+                table = table.set_column(place, field.name, given)
+        return table
+
+    def _explained(self, error: str, delimiter: str | None) -> str:
+        """Return Arrow's error with the name of the column that it numbers, and what to do."""
+        number = re.search(r"column #(\d+)", error)
+        if number:
+            names = self._header(delimiter)[1]
+            if int(number[1]) < len(names):
+                error = error.replace(number[0], f"column {names[int(number[1])]!r}")
+        hint = ": convert the file to UTF-8" if "UTF8" in error else ""
+        return error.rstrip(".") + hint + "."
+
+
+def matching(
+    wanted: Iterable[str], names: Sequence[str], excluded: Iterable[str] = ()
+) -> list[str]:
+    """Return the columns that names and globs stand for, each once.
+
+    >>> matching(["e*", "price"], ["key", "e1", "e2", "price"])
+    ['e1', 'e2', 'price']
+
+    Args:
+        wanted: Names and globs of columns; a name that is no column stays as it is.
+        names: All columns there are.
+        excluded: Columns that no glob stands for.
+    """
+    left = [name for name in names if name not in set(excluded)]
+    found: list[str] = []
+    for pattern in wanted:
+        if pattern in names or not _GLOB.search(pattern):
+            found.append(pattern)
+        else:
+            found += [name for name in left if fnmatchcase(name, pattern)] or [pattern]
+    return list(dict.fromkeys(found))
+
+
+def as_toml(values: dict[str, Any]) -> str:
+    """Return lines of TOML, for values that TOML and JSON write alike.
+
+    Args:
+        values: Texts, integers, true or false, or lists of texts, by name.
+    """
+    lines = (f"{name} = {json.dumps(value)}" for name, value in values.items())
+    return "\n".join([*lines, ""])
