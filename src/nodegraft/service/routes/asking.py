@@ -6,7 +6,7 @@ from fastapi import APIRouter, Query
 from pydantic import Field
 
 from nodegraft.service.inputs import Node, key_in, needs
-from nodegraft.service.routes.found import Viewed
+from nodegraft.service.routes.found import ReadVersion
 from nodegraft.service.schemas import Answer, Form, Keys, NodeKey
 from nodegraft.service.tokens import Scope
 from nodegraft.store.answers import answered
@@ -98,7 +98,7 @@ class Suggestions(Answer):
 
 
 @ROUTER.post("/predict")
-def predict(question: Question, live: Viewed) -> Predictions:
+def predict(question: Question, live: ReadVersion) -> Predictions:
     """The class of each node."""
     rows = live.state.graph.rows_of(question.keys)
     found = answered(live.state, rows, live.version, question.top, question.min_confidence)
@@ -128,7 +128,7 @@ def predict(question: Question, live: Viewed) -> Predictions:
 
 
 @ROUTER.get("/explain")
-def explain(node: Node, live: Viewed) -> Explanation:
+def explain(node: Node, live: ReadVersion) -> Explanation:
     """Why a node is answered as it is."""
     key = key_in(live.state.graph, node)
     return Explanation(
@@ -141,7 +141,7 @@ def explain(node: Node, live: Viewed) -> Explanation:
 
 @ROUTER.get("/suggest")
 def suggest(
-    live: Viewed,
+    live: ReadVersion,
     count: Annotated[int, Query(description="How many.", ge=1, le=100)] = 10,
 ) -> Suggestions:
     """Which nodes to label next."""

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from nodegraft.service.http_error import HttpError
 from nodegraft.service.inputs import Note, Override, Served, needs
-from nodegraft.service.routes.found import Viewed
+from nodegraft.service.routes.found import ReadVersion
 from nodegraft.service.schemas import Answer, Changed, Form, Labels, NodeKey, Text
 from nodegraft.service.tokens import Scope
 from nodegraft.service.writing import Writes
@@ -116,7 +116,7 @@ class Preview(Answer):
 
 
 @READING.get("/classes")
-def classes(live: Viewed) -> KnownClasses:
+def classes(live: ReadVersion) -> KnownClasses:
     """All classes of a version."""
     return KnownClasses(
         model_version=live.version,

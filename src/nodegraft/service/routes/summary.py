@@ -7,7 +7,7 @@ from pydantic import Field
 
 from nodegraft.service.inputs import Served, needs
 from nodegraft.service.live import Live
-from nodegraft.service.routes.found import Viewed
+from nodegraft.service.routes.found import ReadVersion
 from nodegraft.service.schemas import Answer, Form
 from nodegraft.service.service import Service
 from nodegraft.service.tokens import Scope
@@ -64,7 +64,7 @@ class Summary(Answer):
 
 
 @ROUTER.get("/summary")
-async def summary(service: Served, live: Viewed) -> Summary:
+async def summary(service: Served, live: ReadVersion) -> Summary:
     """How well each class does: nodes that check it, and all that are taken for it."""
     return await service.prepared.get("summary", live.version, lambda: _summary(service, live))
 
