@@ -5,6 +5,7 @@ Packages of an archive whose keys have leading zeros; five topics, of which four
 
 import csv
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 
@@ -56,7 +57,7 @@ def refused(*arguments: object) -> str:
     return " ".join(result.output.split())
 
 
-def write(place: Path, head: tuple[str, ...], rows: list[tuple[str, ...]]) -> Path:
+def write(place: Path, head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> Path:
     with place.open("w", newline="") as file:
         csv.writer(file).writerows([head, *rows])
     return place

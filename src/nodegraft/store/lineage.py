@@ -15,15 +15,15 @@ def lineage(versions: Sequence[Version]) -> list[Version]:
         versions: All versions, oldest first.
     """
     by_number = {version.number: version for version in versions}
-    found: list[Version] = []
+    contained: list[Version] = []
     number: int | None = versions[-1].number
     while number is not None:
         version = by_number[number]
         number = _restored(version, by_number)
         if number is None:
-            found.append(version)
+            contained.append(version)
             number = version.parent
-    return found[::-1]
+    return contained[::-1]
 
 
 def unreviewed(versions: Sequence[Version], live: Version) -> list[Version]:
@@ -34,7 +34,7 @@ def unreviewed(versions: Sequence[Version], live: Version) -> list[Version]:
         live: The live version.
     """
     last = max(version.number for version in versions if version.names == live.names)
-    return [one for one in versions if one.number > last and one.action != "prune"]
+    return [version for version in versions if version.number > last and version.action != "prune"]
 
 
 def _restored(version: Version, by_number: dict[int, Version]) -> int | None:

@@ -167,8 +167,8 @@ class StoreWriter(StoreGrower):
         parent, live, waiting = self._journal.version(), self.champion, self.waiting()
         if waiting is None:
             raise StoreError(
-                f"No candidate version waits for review: version {live} is live, and nothing "
-                "was changed since."
+                f"No candidate version waits for review: version {live} is live, and the "
+                "newest version equals it."
             )
         if version not in (None, waiting.number):
             raise StoreError(
@@ -179,7 +179,7 @@ class StoreWriter(StoreGrower):
         discarded = unreviewed(self._journal.versions(), restored)
         done = Done(
             "discard",
-            {"version": live, "versions": [one.number for one in discarded]},
+            {"version": live, "versions": [row.number for row in discarded]},
             {"after": restored.measures.get("after", {})},
             request,
         )

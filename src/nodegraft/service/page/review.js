@@ -16,8 +16,8 @@ export class Review {
 
   // What was said about the last candidate stays to be read when none waits any more.
   showState() {
-    const { champion, waiting } = this.page.versions, told = byId("review-told");
-    byId("review").hidden = waiting == null && !told.textContent;
+    const { champion, waiting } = this.page.versions, status = byId("review-told");
+    byId("review").hidden = waiting == null && !status.textContent;
     byId("review-part").hidden = waiting == null;
     byId("review").classList.toggle("waiting", waiting != null);
     byId("review-title").textContent = waiting == null ? `Version ${champion} is live` : `Version ${waiting} waits for review`;
@@ -56,18 +56,18 @@ export class Review {
   }
 
   promote(pressed) {
-    const { waiting } = this.page.versions, told = byId("review-told");
-    return busy(pressed, told, async () => {
+    const { waiting } = this.page.versions, status = byId("review-told");
+    return busy(pressed, status, async () => {
       await this.sent(`v1/versions/${waiting}:promote`, { method: "POST" });
-      await this.page.changed(told, () => "It was promoted: its predictions are the ones that callers get.");
+      await this.page.changed(status, () => "It was promoted: its predictions are the ones that callers get.");
     });
   }
 
   discard(pressed) {
-    const { waiting } = this.page.versions, told = byId("review-told");
-    return busy(pressed, told, async () => {
+    const { waiting } = this.page.versions, status = byId("review-told");
+    return busy(pressed, status, async () => {
       const { session } = await this.sent(`v1/versions/${waiting}:discard`, { method: "POST", key: this.key.key });
-      await this.page.changed(told, () => `Version ${session.id} was made (${session.what}). To take that back, undo version ${session.id} in the history.`);
+      await this.page.changed(status, () => `Version ${session.id} was made (${session.what}). To take that back, undo version ${session.id} in the history.`);
     });
   }
 }
@@ -79,14 +79,14 @@ function sentences(diff) {
   const classes = [["Classes added", diff.classes_added], ["Classes removed", diff.classes_removed]]
     .filter(([, names]) => names.length)
     .map(([what, names]) => element("p", {}, `${what}: `, element("strong", {}, names.join(", "))));
-  return [element("p", {}, line), ...classes, ...diff.objections.map((one) => element("p", { class: "refused" }, one))];
+  return [element("p", {}, line), ...classes, ...diff.objections.map((objection) => element("p", { class: "refused" }, objection))];
 }
 
 function changes(diff) {
-  const items = diff.sessions.map((one) => {
-    const when = element("time", { datetime: one.at, title: new Date(one.at).toLocaleString() }, `${age(one.at)} ago`);
-    return element("li", {}, element("span", { class: "version" }, `${one.id} `), `${one.what} `,
-      dotted(one.by, when, one.note ? `“${one.note}”` : null));
+  const items = diff.sessions.map((session) => {
+    const when = element("time", { datetime: session.at, title: new Date(session.at).toLocaleString() }, `${age(session.at)} ago`);
+    return element("li", {}, element("span", { class: "version" }, `${session.id} `), `${session.what} `,
+      dotted(session.by, when, session.note ? `“${session.note}”` : null));
   });
   return element("ul", { class: "changes", "aria-label": "Changes since the live version" }, ...items);
 }

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from nodegraft.model.confidence import World
 from nodegraft.service.inputs import Node, key_in, needs
-from nodegraft.service.routes.found import Viewed
+from nodegraft.service.routes.found import ReadVersion
 from nodegraft.service.schemas import Answer, Form, Keys, NodeKey
 from nodegraft.service.tokens import Scope
 from nodegraft.store.answers import Missing, Reason, answered, found_rows
@@ -131,7 +131,7 @@ class Suggestions(Answer):
 
 
 @ROUTER.post("/predict")
-def predict(question: Question, live: Viewed) -> Predictions:
+def predict(question: Question, live: ReadVersion) -> Predictions:
     """The class of each node, and where it comes from."""
     rows, keys = found_rows(live.state.graph, question.keys, question.missing)
     found = answered(
@@ -157,7 +157,7 @@ def _predicted(top: list[dict[str, Any]], **row: Any) -> Predicted:
 
 
 @ROUTER.get("/explain")
-def explain(node: Node, live: Viewed) -> Explanation:
+def explain(node: Node, live: ReadVersion) -> Explanation:
     """Why a node is answered as it is."""
     key = key_in(live.state.graph, node)
     return Explanation(
@@ -171,7 +171,7 @@ def explain(node: Node, live: Viewed) -> Explanation:
 
 @ROUTER.get("/suggest")
 def suggest(
-    live: Viewed,
+    live: ReadVersion,
     count: Annotated[int, Query(description="How many.", ge=1, le=100)] = 10,
 ) -> Suggestions:
     """Which nodes to label next."""

@@ -9,7 +9,7 @@ from pydantic import Field
 from nodegraft.service.http_error import HttpError
 from nodegraft.service.inputs import Note, Override, Served, needs
 from nodegraft.service.previews import Preview
-from nodegraft.service.routes.found import Viewed
+from nodegraft.service.routes.found import ReadVersion
 from nodegraft.service.schemas import Answer, Changed, Form, Labels, Text
 from nodegraft.service.tokens import Scope
 from nodegraft.service.writing import Writes
@@ -69,7 +69,7 @@ class Lesson(Form):
 
 
 @READING.get("/classes")
-def classes(live: Viewed) -> KnownClasses:
+def classes(live: ReadVersion) -> KnownClasses:
     """All classes of a version."""
     return KnownClasses(
         model_version=live.version,

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from nodegraft.service.inputs import Served, needs
 from nodegraft.service.previews import Flipped, FlippedNode
-from nodegraft.service.routes.found import VersionName, named
+from nodegraft.service.routes.found import VersionName, version_named
 from nodegraft.service.schemas import Answer, Session
 from nodegraft.service.service import Service
 from nodegraft.service.tokens import Scope
@@ -69,34 +69,39 @@ async def diff(
     ] = "candidate",
 ) -> Diff:
     """Compare two versions: the live one with the candidate, unless you name others."""
-    old, new = await run_sync(lambda: (named(service, before), named(service, after)))
+    old, new = await run_sync(
+        lambda: (version_named(service, before), version_named(service, after))
+    )
     key = old.number, new.number, service.now.world
     return await service.prepared.get("diff", key, lambda: _diff(service, old, new))
 
 
 def _diff(service: Service, old: Version, new: Version) -> Diff:
     store = service.store
-    seen = store.diff(old.number, new.number)
-    known, known_after = (store.state(one.number).labels for one in (old, new))
-    history = [one for one in store.history() if one.number <= max(old.number, new.number)]
+    preview = store.diff(old.number, new.number)
+    known, known_after = (store.state(version.number).labels for version in (old, new))
+    last = max(old.number, new.number)
+    history = [version for version in store.history() if version.number <= last]
     return Diff(
         model_version=new.number,
         graph_version=new.graph,
         compared_with=old.number,
         sessions=[
-            Session.of(one) for one in unreviewed(history, old)[::-1] if one.number <= new.number
+            Session.of(version)
+            for version in unreviewed(history, old)[::-1]
+            if version.number <= new.number
         ],
-        asked=seen.asked,
-        flipped=seen.flipped,
+        asked=preview.asked,
+        flipped=preview.flipped,
         flips=[
-            Flipped(before=one, after=other, nodes=count)
-            for (one, other), count in seen.flips.items()
+            Flipped(before=name_before, after=name_after, nodes=count)
+            for (name_before, name_after), count in preview.flips.items()
         ],
-        examples=[FlippedNode(**vars(one)) for one in seen.examples],
-        held_out=seen.before.nodes,
-        accuracy_before=seen.before.accuracy,
-        accuracy_after=seen.after.accuracy,
+        examples=[FlippedNode(**vars(flip)) for flip in preview.examples],
+        held_out=preview.before.nodes,
+        accuracy_before=preview.before.accuracy,
+        accuracy_after=preview.after.accuracy,
         classes_added=[name for name in known_after if name not in known],
         classes_removed=[name for name in known if name not in known_after],
-        objections=seen.objections(),
+        objections=preview.objections(),
     )

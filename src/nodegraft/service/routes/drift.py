@@ -7,7 +7,7 @@ from fastapi import APIRouter, Query
 from pydantic import Field
 
 from nodegraft.service.inputs import Served, needs
-from nodegraft.service.routes.found import VersionName, named
+from nodegraft.service.routes.found import VersionName, version_named
 from nodegraft.service.schemas import Answer, Form
 from nodegraft.service.service import Service
 from nodegraft.service.tokens import Scope
@@ -83,9 +83,9 @@ async def drift(service: Served, before: Before = None, after: After = "candidat
 def _both(
     service: Service, before: VersionName | None, after: VersionName
 ) -> tuple[Version, Version]:
-    store, new = service.store, named(service, after)
+    store, new = service.store, version_named(service, after)
     if before is not None:
-        return named(service, before), new
+        return version_named(service, before), new
     if store.champion != new.number:
         return store.version(store.champion), new
     pruned = store.pruned()

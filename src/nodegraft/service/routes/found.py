@@ -31,7 +31,7 @@ def existing(store: Store, number: int) -> Version:
     return store.version(number)
 
 
-def named(service: Service, name: VersionName) -> Version:
+def version_named(service: Service, name: VersionName) -> Version:
     """Return the version that a caller has named.
 
     Args:
@@ -43,7 +43,7 @@ def named(service: Service, name: VersionName) -> Version:
     return existing(service.store, service.store.candidate if name == "candidate" else name)
 
 
-async def _viewed(
+async def _read_version(
     service: Served,
     version: Annotated[
         VersionName,
@@ -54,15 +54,15 @@ async def _viewed(
     ] = "live",
 ) -> Live:
     live = service.now
-    return live if version in ("live", live.version) else await run_sync(_read, service, version)
+    return live if version in ("live", live.version) else await run_sync(_load, service, version)
 
 
-def _read(service: Service, name: VersionName) -> Live:
-    version, live = named(service, name), service.now
+def _load(service: Service, name: VersionName) -> Live:
+    version, live = version_named(service, name), service.now
     if version == live.row:
         return live
     return Live(version, service.store.state(version.number))
 
 
-Viewed = Annotated[Live, Depends(_viewed)]
+ReadVersion = Annotated[Live, Depends(_read_version)]
 """For routes that read one version: the live one unless the caller names another."""

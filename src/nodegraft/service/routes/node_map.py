@@ -5,7 +5,7 @@ from pydantic import Field
 
 from nodegraft.service.inputs import Served, needs
 from nodegraft.service.live import Live
-from nodegraft.service.routes.found import Viewed
+from nodegraft.service.routes.found import ReadVersion
 from nodegraft.service.schemas import Answer, Form, NodeKey
 from nodegraft.service.service import Service
 from nodegraft.service.tokens import Scope
@@ -52,7 +52,7 @@ class Map(Answer):
 
 
 @ROUTER.get("/map")
-async def drawn(service: Served, live: Viewed) -> Map:
+async def drawn(service: Served, live: ReadVersion) -> Map:
     """Where nodes lie, and what they are taken for; the first one of a graph takes a while."""
     return await service.prepared.get("map", live.cache_key, lambda: _map(service, live))
 

@@ -12,7 +12,7 @@ from nodegraft.service.http_error import HttpError
 from nodegraft.service.inputs import Served, key_in, needs
 from nodegraft.service.limits import MOST_KEYS
 from nodegraft.service.previews import GrowthPreview
-from nodegraft.service.routes.found import Viewed
+from nodegraft.service.routes.found import ReadVersion
 from nodegraft.service.schemas import Answer, Changed, Form, NodeKey, Text
 from nodegraft.service.tokens import Scope
 from nodegraft.service.writing import Writes
@@ -70,7 +70,7 @@ class Growth(Form):
 @READING.get("/nodes")
 def nodes(
     service: Served,
-    live: Viewed,
+    live: ReadVersion,
     words: Annotated[
         str, Query(description="Of their keys and texts, also parts of words.", max_length=1_000)
     ] = "",

@@ -8,7 +8,7 @@ from pydantic import Field
 from nodegraft.model.confidence import World
 from nodegraft.service.inputs import Served, needs
 from nodegraft.service.live import Live
-from nodegraft.service.routes.found import Viewed
+from nodegraft.service.routes.found import ReadVersion
 from nodegraft.service.schemas import Answer, Form
 from nodegraft.service.service import Service
 from nodegraft.service.tokens import Scope
@@ -71,7 +71,7 @@ class Summary(Answer):
 
 
 @ROUTER.get("/summary")
-async def summary(service: Served, live: Viewed) -> Summary:
+async def summary(service: Served, live: ReadVersion) -> Summary:
     """How well each class does: nodes that check it, and all that are taken for it."""
     return await service.prepared.get("summary", live.cache_key, lambda: _summary(service, live))
 

@@ -116,11 +116,11 @@ async def promote(number: Number, service: Served, caller: Caller, note: Note = 
 async def discard(number: Number, writing: Writes, note: Note = "") -> Changed:
     """Discard the candidate version: this makes a version equal to the live one."""
     if writing.wanted.promote:
-        told = "The version that a discard makes equals the live one."
-        raise HttpError(422, "invalid_request", told, "Leave out promote=true.")
+        message = "The version that a discard makes equals the live one."
+        raise HttpError(422, "invalid_request", message, "Leave out promote=true.")
     return await writing.made(partial(_discarded, number), note=note)
 
 
-def _discarded(number: int, store: Store, *, promote: bool, **told: Any) -> Version:
+def _discarded(number: int, store: Store, *, promote: bool, **recorded: Any) -> Version:
     existing(store, number)
-    return store.discard(number, **told)
+    return store.discard(number, **recorded)
