@@ -109,7 +109,7 @@ def init(
     from rich.console import Console
 
     from nodegraft.base.parameters.build import parse
-    from nodegraft.cli.display.store import Steps, report_table, store_summary
+    from nodegraft.cli.display.store import Steps, report_table, store_summary, world_line
     from nodegraft.model.registry import REGISTRY
     from nodegraft.store.store import Store
     from nodegraft.tables.read import read_tables
@@ -159,6 +159,7 @@ def init(
         )
     console.print(report_table(tables.report))
     console.print(store_summary(store))
+    console.print(world_line(store), soft_wrap=True)
     console.print(
         "Teach it a new class: "
         f"nodegraft add {shlex.quote(str(place))} --class NAME --nodes KEY,KEY,KEY --dry-run",
