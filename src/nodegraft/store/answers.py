@@ -305,7 +305,7 @@ def _numbers(confidence: float, probability: float, known: float) -> dict[str, f
 
 
 def _key_column(nodes: Sequence[Any]) -> pa.Array:
-    """Return integers where all keys are, and else text: unknown keys may be null or of any type."""
+    """Return integers where all keys are, else text: unknown keys may be null or of any type."""
     try:
         if not any(isinstance(node, str) for node in nodes):
             return pa.array(nodes, pa.int64())
