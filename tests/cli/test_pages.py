@@ -47,7 +47,7 @@ class Start:
 STARTS = {
     "README.md": Start(tables=True, records="results"),
     "docs/index.md": Start(tables=True),
-    "docs/explanation/abstaining.md": Start(tables=True, after="docs/index.md"),
+    "docs/explanation/abstaining.md": Start(FIRST_STORE, tables=True, after="docs/index.md"),
     "docs/how-to/keep.md": Start(SHOP),
     "docs/how-to/larger-than-memory.md": Start(tables=True),
     "docs/how-to/mending.md": Start(FIRST_STORE),

@@ -69,9 +69,8 @@ def share_note(probability: float, known: float, share: float | None, world: Wor
     >>> share_note(0.6, 0.08, 0.25, "closed") is None
     True
     >>> print(share_note(0.6, 0.08, 0.25, "open"))
-    Confidence is 4.8 %; it would be 12.4 % if half of all nodes belonged to known classes. The \
-estimate for this graph is that 25 % of the unlabelled nodes do. If every node belongs to a known \
-class, declare the world closed.
+    Confidence is 4.8 %; it would be 12.4 % if half of the unlabelled nodes belonged to known \
+classes. The estimate for this graph is that 25 % do. If every node does, declare the world closed.
 
     Args:
         probability: P(class | the node belongs to a known class).
@@ -87,11 +86,11 @@ class, declare the world closed.
     even = known_at_even_share(known, share)
     if max(known, even) <= FACTOR * min(known, even):
         return None
+    advice = " If every node does, declare the world closed." if even > known else ""
     return (
         f"Confidence is {100 * probability * known:.1f} %; it would be "
-        f"{100 * probability * even:.1f} % if half of all nodes belonged to known classes. The "
-        f"estimate for this graph is that {100 * share:.0f} % of the unlabelled nodes do. If every "
-        "node belongs to a known class, declare the world closed."
+        f"{100 * probability * even:.1f} % if half of the unlabelled nodes belonged to known "
+        f"classes. The estimate for this graph is that {100 * share:.0f} % do.{advice}"
     )
 
 

@@ -181,7 +181,7 @@ class Answers(Tabular):
 
 def found_rows(
     graph: Graph, keys: Iterable[Key] | KeyArray, missing: Missing
-) -> tuple[IntArray, list[Key] | None]:
+) -> tuple[NDArray[np.int64], list[Key] | None]:
     """Return row numbers of keys, and the keys that are left; None where all are in the graph.
 
     Args:
@@ -304,8 +304,8 @@ def _numbers(confidence: float, probability: float, known: float) -> dict[str, f
     return {name: None if np.isnan(value) else float(value) for name, value in numbers.items()}
 
 
-def _key_column(nodes: list[Key]) -> pa.Array:
-    """Return integers where all keys are, and else text: unknown keys may be of any type."""
+def _key_column(nodes: Sequence[Any]) -> pa.Array:
+    """Return integers where all keys are, else text: unknown keys may be null or of any type."""
     try:
         if not any(isinstance(node, str) for node in nodes):
             return pa.array(nodes, pa.int64())

@@ -105,7 +105,7 @@ def _answers_shift(before: NDArray[Any], after: NDArray[Any]) -> Shift:
 def _abstained_shift(before: Floats, after: Floats) -> Shift:
     old, new = float((before < SURE).mean()), float((after < SURE).mean())
     return Shift(
-        f"answers less than {SURE:g} sure",
+        f"confidence below {SURE:g}",
         f"{100 * old:.1f} %",
         f"{100 * new:.1f} %",
         abs(new - old),

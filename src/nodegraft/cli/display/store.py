@@ -151,15 +151,19 @@ def store_summary(store: Store) -> Text:
             f" Of {asked:,} of them, which were held out, {100 * first['accuracy']:.1f} % are "
             "answered rightly."
         )
-    return Text(f"{told} {_world(store)}")
+    return Text(told)
 
 
-def _world(store: Store) -> str:
-    """Say in which world confidence is meant, and how many nodes seem to be of known classes."""
+def world_line(store: Store) -> Text:
+    """Say in which world confidence is meant, and how many nodes seem to be of known classes.
+
+    Args:
+        store: The store.
+    """
     state = store.state()
     model = state.model
     if "world" not in model.get_params():
-        return f"World: closed, since {model.name} has no open-set score."
+        return Text(f"World: closed, since {model.name} has no open-set score.")
     share = model.share_of_known_classes(state.graph)
     estimate = (
         "There is no estimate of how many unlabelled nodes belong to these classes."
@@ -169,7 +173,7 @@ def _world(store: Store) -> str:
     )
     other = "closed" if model.world == "open" else "open"
     change = f"To change it: nodegraft settings {shlex.quote(str(store.place))} world={other}"
-    return f"World: {model.world}. {estimate} {change}"
+    return Text(f"World: {model.world}. {estimate} {change}")
 
 
 def report_table(report: DataReport) -> Table:

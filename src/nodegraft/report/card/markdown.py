@@ -153,9 +153,13 @@ def _world(card: Card) -> str:
             "probability of the predicted class among the known ones."
         )
     share = card.share_of_known_classes
-    estimate = "" if share is None else f" The estimated share of such nodes is {_percent(share)}."
+    estimate = (
+        ""
+        if share is None
+        else f" An estimated {_percent(share)} of the unlabelled nodes belong to known classes."
+    )
     return (
-        "World: open. Unlabelled nodes may belong to classes that are not known, so confidence is "
+        "World: open. Nodes may belong to classes that are not known, so confidence is "
         "the probability of the predicted class among the known ones, times the probability that "
         f"the node belongs to any known class.{estimate}"
     )
