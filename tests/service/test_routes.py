@@ -67,7 +67,7 @@ def test_a_service_follows_the_world_of_its_store(shop: Path) -> None:
     with asked(shop) as client, Store.open(shop) as store:
         before = client.post("/v1/predict", json={"keys": keys}).json()
         assert before["world"] == client.get("/v1/summary").json()["world"] == "open"
-        store.set_world("closed")
+        store.set_setting("world", "closed")
         client.app.state.service.live.follow()  # type: ignore[attr-defined]
         after = client.post("/v1/predict", json={"keys": keys}).json()
         assert after["world"] == client.get("/v1/summary").json()["world"] == "closed"

@@ -93,7 +93,7 @@ def test_the_world_decides_confidence_and_no_class(tmp_path: Path) -> None:
         before, objects = store.predict(), store.version()
         assert (store.world, before.world) == ("open", "open")
         assert (before.known < 0.99).any()
-        store.set_world("closed", by="ada", note="all are labelled")
+        store.set_setting("world", "closed", by="ada", note="all are labelled")
         after = store.predict()
         assert after.predictions == before.predictions
         np.testing.assert_array_equal(after.confidence, before.probability)
@@ -103,15 +103,15 @@ def test_the_world_decides_confidence_and_no_class(tmp_path: Path) -> None:
             (entry,) = audit_entries(connection)
         assert (entry.by, entry.note) == ("ada", "all are labelled")
         assert entry.detail == {"name": "world", "before": None, "after": "closed"}
-        store.set_world("closed")
+        store.set_setting("world", "closed")
         with store._journal.connection() as connection:
             assert len(audit_entries(connection)) == 1
-        with pytest.raises(ParameterError, match="world must be"):
-            store.set_world("half")  # type: ignore[arg-type]
+        with pytest.raises(ParameterError, match="world must be open or closed"):
+            store.set_setting("world", "half")
         assert store.card().world == "closed"
     with Store.open(tmp_path / "store") as again:
         assert (again.world, again.predict().world) == ("closed", "closed")
-        again.set_world("open")
+        again.set_setting("world", "open")
         np.testing.assert_array_equal(again.predict().confidence, before.confidence)
 
 

@@ -21,6 +21,7 @@ from nodegraft.store.database import DATABASE_FILES, database_url, has_password
 from nodegraft.store.fitting import fit_measures
 from nodegraft.store.graph_objects import require_local
 from nodegraft.store.journal import Journal
+from nodegraft.store.known_settings import WORLD, set_value
 from nodegraft.store.labels import StoreLabels
 from nodegraft.store.links import refuse_links
 from nodegraft.store.measures import right_answers
@@ -32,7 +33,6 @@ from nodegraft.store.rows import Promotion, Version, now
 from nodegraft.store.settings import OBJECTS, SETTINGS, StoreSettings, settings_text
 from nodegraft.store.shelf import DERIVED
 from nodegraft.store.state import States, first_state
-from nodegraft.store.world import write_world
 from nodegraft.tables.node_texts import NodeTexts
 
 
@@ -101,7 +101,7 @@ def made_in(
 
     def write_settings(connection: Connection) -> None:
         write_store_id(connection, store_id)
-        write_world(connection, world, who, note)
+        set_value(connection, WORLD.name, world, who, note)
 
     # Last: a store that has a version is whole.
     try:

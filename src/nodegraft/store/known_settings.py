@@ -2,11 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from sqlalchemy import Connection
 
 from nodegraft.base.errors import ParameterError
+from nodegraft.model.confidence import DEFAULT_WORLD, WORLDS, World
 from nodegraft.store.options import read_setting, write_setting
 
 
@@ -58,6 +59,12 @@ def _share(value: Any) -> float:
     return share
 
 
+def _world(value: Any) -> World:
+    if value not in WORLDS:
+        raise ValueError(" or ".join(WORLDS))
+    return cast("World", value)
+
+
 MAX_REMOVED_SHARE = KnownSetting(
     "max_removed_share",
     0.1,
@@ -65,7 +72,15 @@ MAX_REMOVED_SHARE = KnownSetting(
     _share,
 )
 
-KNOWN_SETTINGS = {one.name: one for one in (MAX_REMOVED_SHARE,)}
+WORLD = KnownSetting(
+    "world",
+    DEFAULT_WORLD,
+    "Whether nodes may belong to classes that are not known yet (open) or not (closed); it decides "
+    "what confidence means, and never a class.",
+    _world,
+)
+
+KNOWN_SETTINGS = {one.name: one for one in (MAX_REMOVED_SHARE, WORLD)}
 """All settings by name. To add a setting, write a :class:`KnownSetting` and list it here."""
 
 
@@ -95,6 +110,8 @@ def setting_value(connection: Connection, name: str) -> Any:
 def set_value(connection: Connection, name: str, value: Any, by: str, note: str) -> Any:
     """Check and write the value of a known setting, with an audit entry; return the value.
 
+    A value that is the same as before leaves no entry.
+
     Args:
         connection: The database, in a transaction.
         name: Name of the setting.
@@ -109,5 +126,6 @@ def set_value(connection: Connection, name: str, value: Any, by: str, note: str)
         raise ParameterError(
             f"Setting {name} must be {error}; {value!r} was given. Nothing was changed."
         ) from None
-    write_setting(connection, name, checked, by, note)
+    if checked != setting_value(connection, name):
+        write_setting(connection, name, checked, by, note)
     return checked

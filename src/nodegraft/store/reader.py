@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from itertools import chain, islice, repeat
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 
 from nodegraft.base.errors import StoreError
 from nodegraft.base.events import SILENT, Listener
@@ -139,14 +139,14 @@ class StoreReader:
 
     @property
     def world(self) -> "World":
-        """Whether nodes may belong to classes that are not known; see :meth:`Store.set_world`.
+        """Whether nodes may belong to classes that are not known; the setting ``world``.
 
         A method without an open-set score is closed, whatever this says.
         """
-        from nodegraft.store.world import read_world
+        from nodegraft.store.known_settings import WORLD, setting_value
 
         with self._journal.connection() as connection:
-            return read_world(connection)
+            return cast("World", setting_value(connection, WORLD.name))
 
     def pruned(self) -> dict[int, Version]:
         """Versions whose graph, labels and model are gone -> the version that pruned each."""

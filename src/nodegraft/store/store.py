@@ -83,7 +83,7 @@ class Store(StoreWriter):
                 (``s3://bucket/shop``): a place of its own. None for the folder.
             world: ``open`` if nodes may belong to classes that are not known yet, ``closed`` if
                 every node belongs to a known class; it decides what confidence means
-                (:mod:`nodegraft.model.confidence`) and can be changed (:meth:`set_world`). None
+                (:mod:`nodegraft.model.confidence`) and can be changed (the setting ``world``). None
                 for the ``world`` of ``parameters``, or else open.
             by: Who does it; None for the user that is logged in.
             note: Why.
@@ -243,23 +243,6 @@ class Store(StoreWriter):
             force_name
         )
         return self.change(change, **told)
-
-    def set_world(self, world: "World", *, by: str | None = None, note: str = "") -> None:
-        """Declare whether nodes may belong to unknown classes; the change is audited.
-
-        It changes the confidence of predictions of all versions, never their classes. A running
-        service follows within about a second.
-
-        Args:
-            world: ``open`` or ``closed``.
-            by: Who does it; None for the user that is logged in.
-            note: Why.
-        """
-        from nodegraft.store.world import write_world
-
-        who, why = author(by), writable(note)
-        with self._journal.transaction() as connection:
-            write_world(connection, world, who, why)
 
     def prune(
         self,

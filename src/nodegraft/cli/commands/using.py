@@ -135,14 +135,8 @@ def init(
     from rich.console import Console
 
     from nodegraft.base.parameters.build import parse
-<<<<<<< HEAD
-    from nodegraft.cli.display.store import Steps, report_table, store_summary
-    from nodegraft.cli.table_config import TableConfig
-||||||| 566fce1
-    from nodegraft.cli.display.store import Steps, report_table, store_summary
-=======
     from nodegraft.cli.display.store import Steps, report_table, store_summary, world_line
->>>>>>> h-confidence
+    from nodegraft.cli.table_config import TableConfig
     from nodegraft.model.registry import REGISTRY
     from nodegraft.store.growth import GROWING
     from nodegraft.store.store import Store
@@ -215,14 +209,10 @@ def init(
         console.print(config.line, highlight=False, soft_wrap=True, markup=False)
     console.print(report_table(tables.report))
     console.print(store_summary(store))
-<<<<<<< HEAD
+    console.print(world_line(store), soft_wrap=True)
     if new_config:
         TableConfig.write(new_config, named | {"key_type": columns["key_type"]})
         console.print(f"Wrote {new_config}.", highlight=False, soft_wrap=True, markup=False)
-||||||| 566fce1
-=======
-    console.print(world_line(store), soft_wrap=True)
->>>>>>> h-confidence
     console.print(
         "Teach it a new class: "
         f"nodegraft add {shlex.quote(str(place))} --class NAME --nodes KEY,KEY,KEY --dry-run",
