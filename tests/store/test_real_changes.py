@@ -59,7 +59,7 @@ def test_merging_counts_real_changes_alone(tmp_path: Path) -> None:
     assert asked == version.measures["before"]["asked"]
     assert (asked["both"], sum(asked.values())) == (8, 16)
     old, new = (store.predict(version=number).answers for number in (1, 2))
-    names = {"class-00": "both", "class-01": "both"}
+    names: dict[str | None, str | None] = {"class-00": "both", "class-01": "both"}
     real = sum(names.get(one, one) != two for one, two in zip(old, new, strict=True))
     assert version.measures["flipped"] == real < 60
     assert store.undo().names == store.history()[0].names

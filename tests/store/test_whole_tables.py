@@ -57,7 +57,7 @@ def described(store: Store, version: int) -> dict[str, set[tuple[Any, ...]]]:
     found = {}
     for kind in graph.relations:
         rows, columns, weights, directions = graph._store.adjacency(kind).entries()
-        parts = [graph.keys_of(rows), graph.keys_of(columns)]
+        parts: list[list[Any]] = [graph.keys_of(rows), graph.keys_of(columns)]
         parts += [
             [None] * rows.size if values is None else values.tolist()
             for values in (weights, directions)
