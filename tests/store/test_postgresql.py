@@ -98,6 +98,31 @@ def test_a_store_lives_its_life(kept: Made) -> None:
     assert back.probabilities.tobytes() == answers.probabilities.tobytes()
 
 
+def set_often(place: Path, by: str) -> None:
+    with Store.open(place) as store:
+        for number in range(10):
+            store.set_setting("max_removed_share", number / 10, by=by)
+
+
+def test_settings_of_two_writers_are_kept_in_one_history(kept: Made) -> None:
+    place, _ = kept
+    writers = [
+        get_context("spawn").Process(target=set_often, args=(place, by)) for by in ("anna", "ben")
+    ]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join(LONGEST)
+    assert [writer.exitcode for writer in writers] == [0, 0]
+    with Store.open(place) as store:
+        history = store.settings_history()
+        assert store.setting("max_removed_share") == history[-1].detail["after"]
+    assert len(history) == 20
+    # Each replaced the value that the one before it set.
+    befores = [entry.detail["before"] for entry in history]
+    assert befores == [None, *(entry.detail["after"] for entry in history[:-1])]
+
+
 def test_a_request_is_found_again_by_its_key(kept: Made) -> None:
     with Store.open(kept[0]) as store:
         check_found_again(store, kept[1])
