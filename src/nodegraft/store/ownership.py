@@ -20,7 +20,7 @@ def claim_place(objects: Objects) -> str:
     Args:
         objects: Their place; a marker that a killed `init` has left there is used.
     """
-    return objects.marker() or objects.put_marker(uuid4().hex)
+    return objects.put_marker(uuid4().hex)
 
 
 def write_store_id(connection: Connection, store_id: str) -> None:
