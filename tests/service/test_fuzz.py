@@ -62,7 +62,13 @@ interfaces = st.just('<Choices name="kind" toName="text"/>') | texts
 events = st.sampled_from(["ANNOTATION_CREATED", "ANNOTATIONS_CREATED", "ANNOTATION_UPDATED"])
 FORMS: dict[str, st.SearchStrategy[Any]] = {
     "/v1/predict": st.fixed_dictionaries(
-        {"keys": keys}, optional={"top": plain, "min_confidence": plain}
+        {"keys": keys},
+        optional={
+            "top": plain,
+            "min_confidence": plain,
+            "missing": st.sampled_from(["error", "skip", "null"]) | plain,
+            "ignore_labels": plain,
+        },
     ),
     "/v1/classes": st.fixed_dictionaries(
         {"classes": st.dictionaries(texts, keys, max_size=2)},
@@ -83,7 +89,9 @@ FORMS: dict[str, st.SearchStrategy[Any]] = {
         }
     ),
     "/label-studio/train": st.fixed_dictionaries({"annotations": st.lists(tasks, max_size=3)}),
-    "/v2/models/shop/infer": st.fixed_dictionaries({"inputs": st.lists(tensors, max_size=2)}),
+    "/v2/models/shop/infer": st.fixed_dictionaries(
+        {"inputs": st.lists(tensors, max_size=2)}, optional={"parameters": anything}
+    ),
 }
 
 
