@@ -70,7 +70,7 @@ class MissingKeys(StrEnum):
 @user_errors
 def init(
     place: StorePlace,
-    context: typer.Context,
+    _context: typer.Context,
     labels: Annotated[str, typer.Option(help="The table of node keys and class names.")],
     nodes: Annotated[
         str | None,
@@ -146,7 +146,7 @@ def init(
     new_config = TableConfig.place_beside(nodes) if write_config else None
     config = TableConfig.beside(nodes)
     named = config.completed(
-        context,
+        _context,
         key=key,
         key_type=key_type_of(key_type),
         label=label,
