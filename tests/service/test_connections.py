@@ -13,7 +13,7 @@ from time import monotonic, sleep
 
 import pytest
 
-from nodegraft.service import body, timeouts
+from nodegraft.service import body, limits, timeouts
 from nodegraft.service.rate import MOST_BUCKETS, Rate
 from nodegraft.store.access import Scope
 from tests.service.running import Running, running
@@ -148,7 +148,7 @@ def test_an_honest_caller_is_served_beside_2000_connections(shop: Path) -> None:
         finally:
             done.set()
             flood.join()
-    assert open_files < 2 * timeouts.MOST_CONNECTIONS + 200
+    assert open_files < 2 * limits.MOST_CONNECTIONS + 200
 
 
 def test_connections_with_requests_are_not_closed_for_new_ones(shop: Path) -> None:

@@ -112,27 +112,27 @@ class Door:
         if path in OPEN or path in FILES:
             return ANONYMOUS
         secret = _secret(headers.get("authorization", ""))
-        found = self._tokens.find(secret)
-        if found is None and secret:
-            found = await self._new_token(secret, address)
-        if found is None and self._private and not self._tokens.current().required:
+        token = self._tokens.find(secret)
+        if token is None and secret:
+            token = await self._new_token(secret, address)
+        if token is None and self._private and not self._tokens.current().required:
             return ANONYMOUS
-        if found is None:
-            told = "A token is needed that this store knows."
+        if token is None:
+            message = "A token is needed that this store knows."
             advice = "Send `Authorization: Bearer TOKEN`; `nodegraft token add` makes one."
-            raise HttpError(401, "no_token", told, advice, {"WWW-Authenticate": "Bearer"})
-        return found
+            raise HttpError(401, "no_token", message, advice, {"WWW-Authenticate": "Bearer"})
+        return token
 
     async def _new_token(self, secret: str, address: str) -> Token | None:
         """Look an unknown token up in the database, unless its sender has guessed too often."""
         if self._tokens.current().required and self._failures.is_empty(address):
-            told = "Too many requests with unknown tokens came from your address."
+            message = "Too many requests with unknown tokens came from your address."
             advice = "Check your token, and wait a minute; known tokens work meanwhile."
-            raise HttpError(429, "too_many_failures", told, advice, {"Retry-After": "60"})
-        found = await self._tokens.find_new(secret)
-        if found is None:
+            raise HttpError(429, "too_many_failures", message, advice, {"Retry-After": "60"})
+        token = await self._tokens.find_new(secret)
+        if token is None:
             self._failures.allows(address)
-        return found
+        return token
 
     def _tell(self, visit: _Visit) -> None:
         seconds = perf_counter() - visit.began

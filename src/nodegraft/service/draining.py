@@ -7,7 +7,7 @@ from types import FrameType
 
 
 class Draining:
-    """Whether a service was told to end and should get no new requests.
+    """Whether a service has got SIGTERM and should get no new requests.
 
     Args:
         seconds: How long it goes on serving after SIGTERM, so that load balancers notice.

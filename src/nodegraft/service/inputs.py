@@ -39,8 +39,8 @@ async def require_ready(request: Request) -> None:
         request: A request of somebody who watches over the service.
     """
     if request.app.state.draining.has_begun:
-        told = "This service was told to stop, and ends what it has begun."
-        raise HttpError(503, "stopping", told, "Ask another host.", {"Retry-After": "5"})
+        message = "This service is stopping; requests in progress are finished."
+        raise HttpError(503, "stopping", message, "Ask another host.", {"Retry-After": "5"})
     request.app.state.tokens.current()
 
 

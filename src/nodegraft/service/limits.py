@@ -31,7 +31,7 @@ DRAIN_SECONDS = 30
 """How long a service that is told to stop waits for requests that it has begun."""
 
 NOTICE_SECONDS = 2.0
-"""How long a service that is told to stop still serves, with /readyz false."""
+"""How long a service still serves after SIGTERM, with /readyz false."""
 
 START_SECONDS = 60
 """How long a worker may say nothing before it is replaced: one that starts imports models."""

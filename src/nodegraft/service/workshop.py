@@ -83,27 +83,22 @@ class Workshop:
             work: The job; it can be pickled.
         """
         ends_at = monotonic() + self._job_seconds
+        has_begun = self._begin(work, ends_at)
         try:
-            self._line.send(work)
-            self._receive(ends_at)
-        except (EOFError, OSError):
-            # The process died before it began, so that another one may do it.
-            LOG.warning("the writer process has died and is replaced")
-            self._replace()
-            self._line.send(work)
-            self._receive(ends_at)
-        try:
-            done, found = self._receive(ends_at)
+            if not has_begun:
+                self._line.send(work)
+                self._receive(ends_at)
+            is_done, outcome = self._receive(ends_at)
         except (EOFError, OSError):
             LOG.exception("the writer process died during a job")
             self._replace()
-            told = (
+            message = (
                 "The writer process died while it made this change; it may have run out of memory."
             )
-            raise HttpError(503, "writer_died", told, _AFTER_A_STOP) from None
-        if not done:
-            raise found
-        value: Value = found
+            raise HttpError(503, "writer_died", message, _AFTER_A_STOP) from None
+        if not is_done:
+            raise outcome
+        value: Value = outcome
         return value
 
     def close(self) -> None:
@@ -111,14 +106,26 @@ class Workshop:
         self._line.close()
         os.waitpid(self._process, 0)
 
+    def _begin(self, work: Callable[[Store], Any], ends_at: float) -> bool:
+        """Send a job, and return whether the process has begun it; replace one that has died."""
+        try:
+            self._line.send(work)
+            self._receive(ends_at)
+        except (EOFError, OSError):
+            # The process died before it began, so that another one may do it.
+            LOG.warning("the writer process has died and is replaced")
+            self._replace()
+            return False
+        return True
+
     def _receive(self, ends_at: float) -> Any:
         """Return the next message of the process, or stop it at the deadline."""
         if self._line.poll(max(0.0, ends_at - monotonic())):
             return self._line.recv()
         LOG.error("a job took longer than %g s: the writer process is stopped", self._job_seconds)
         self._replace()
-        told = f"The change took longer than its deadline of {self._job_seconds:g} s."
-        raise HttpError(503, "job_deadline", told, _AFTER_A_STOP)
+        message = f"The change took longer than its deadline of {self._job_seconds:g} s."
+        raise HttpError(503, "job_deadline", message, _AFTER_A_STOP)
 
     def _replace(self) -> None:
         """Start a new writer process instead of one that is dead or is to die."""
