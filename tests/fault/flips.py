@@ -155,6 +155,6 @@ def changes_no_row(store: Path, flip: Flip, folder: Path) -> bool:
     for copy in (before, after):
         shutil.copy(store / "store.db", copy)
     flip.apply(folder)
-    same = rows_in(before) == rows_in(after)
+    same: bool = rows_in(before) == rows_in(after)
     shutil.rmtree(folder)
     return same
