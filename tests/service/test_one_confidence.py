@@ -19,7 +19,7 @@ CONFIG = '<View><Text name="text" value="$text"/><Choices name="class" toName="t
 def test_every_surface_shows_the_same_numbers(shop: Path, world: Any) -> None:
     node = 77
     with Store.open(shop) as store:
-        store.set_world(world)
+        store.set_setting("world", world)
         state = store.state()
         model = state.model.predict_table(state.graph, [node])
         wanted = {name: float(getattr(model, name)[0]) for name in NAMES}
