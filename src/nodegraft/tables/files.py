@@ -13,9 +13,6 @@ import fsspec
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
-import pyarrow.dataset
-import pyarrow.json
-import pyarrow.parquet
 
 from nodegraft.base.errors import DataError, ParameterError
 
@@ -97,12 +94,16 @@ class TableFiles:
         """
         try:
             if self.is_parquet:
+                import pyarrow.dataset  # slow to import, and needed here only
+
                 files = pa.dataset.dataset(
                     list(self.paths), format="parquet", filesystem=self.filesystem
                 )
                 return files.to_table().combine_chunks()
             if not self.typed:
                 return self._csv(texts, delimiter).combine_chunks()
+            import pyarrow.json
+
             with self._opened() as file:
                 return pa.json.read_json(file).combine_chunks()
         except UnicodeDecodeError:
