@@ -94,18 +94,18 @@ class TableFiles:
         """
         try:
             if self.is_parquet:
-                import pyarrow.dataset  # slow to import, and needed here only
+                from pyarrow import dataset  # slow to import, and needed here only
 
-                files = pa.dataset.dataset(
+                files = dataset.dataset(
                     list(self.paths), format="parquet", filesystem=self.filesystem
                 )
                 return files.to_table().combine_chunks()
             if not self.typed:
                 return self._csv(texts, delimiter).combine_chunks()
-            import pyarrow.json
+            from pyarrow import json as json_lines
 
             with self._opened() as file:
-                return pa.json.read_json(file).combine_chunks()
+                return json_lines.read_json(file).combine_chunks()
         except UnicodeDecodeError:
             raise DataError(
                 f"{self.paths[0]} cannot be read: the names of its columns are not UTF-8: convert "
