@@ -11,6 +11,7 @@ import pytest
 
 from nodegraft.base.errors import DataError, ParameterError
 from nodegraft.tables.disk.build import build_graph
+from nodegraft.tables.features.recipe import FeatureRecipe
 from nodegraft.tables.files import TableFiles, matching
 from nodegraft.tables.read import read_graph, read_tables
 
@@ -61,7 +62,11 @@ def test_a_delimiter_may_be_given(tmp_path: Path) -> None:
 
 def test_parquet_comes_in_parts(tmp_path: Path) -> None:
     (tmp_path / "parts").mkdir()
-    for name, rows in {"1": {"key": ["a"], "price": [1.5]}, "2": {"key": ["b", "c"]}}.items():
+    parts: dict[str, dict[str, Any]] = {
+        "1": {"key": ["a"], "price": [1.5]},
+        "2": {"key": ["b", "c"]},
+    }
+    for name, rows in parts.items():
         table = pa.table({"price": [2.0, 3.0], **rows})
         pa.parquet.write_table(table, tmp_path / "parts" / f"{name}.parquet")
     expect(tmp_path / "parts")
@@ -98,6 +103,7 @@ def test_any_url_is_read(tmp_path: Path) -> None:
 def test_globs_name_columns_but_neither_keys_nor_labels() -> None:
     nodes = pa.table({"e_key": ["a", "b"], "e1": [1, 2], "e2": [3, 5], "ear": ["x", "y"]})
     graph = read_tables(nodes, key="e_key", label="ear", features="e*").graph
+    assert isinstance(graph.recipe, FeatureRecipe)
     assert graph.recipe.feature_names == ["e1", "e2"]
     with pytest.raises(DataError, match=r"has no column 'z\*'"):
         read_tables(nodes, key="e_key", features="z*")
@@ -107,4 +113,5 @@ def test_globs_name_columns_but_neither_keys_nor_labels() -> None:
 def test_globs_of_text_keep_the_letters_of_a_csv_file(tmp_path: Path) -> None:
     place = write(tmp_path, "nodes.csv", "key,code_a,code_b\na,007,1\nb,7,1\n")
     graph = read_graph(place, categories="code_*")
+    assert isinstance(graph.recipe, FeatureRecipe)
     assert graph.recipe.feature_names == ["code_a=007", "code_a=7", "code_b=1"]

@@ -13,9 +13,6 @@ import fsspec
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
-import pyarrow.dataset
-import pyarrow.json
-import pyarrow.parquet
 
 from nodegraft.base.errors import DataError, ParameterError
 
@@ -97,14 +94,18 @@ class TableFiles:
         """
         try:
             if self.is_parquet:
-                files = pa.dataset.dataset(
+                from pyarrow import dataset  # slow to import, and needed here only
+
+                files = dataset.dataset(
                     list(self.paths), format="parquet", filesystem=self.filesystem
                 )
                 return files.to_table().combine_chunks()
             if not self.typed:
                 return self._csv(texts, delimiter).combine_chunks()
+            from pyarrow import json as json_lines
+
             with self._opened() as file:
-                return pa.json.read_json(file).combine_chunks()
+                return json_lines.read_json(file).combine_chunks()
         except UnicodeDecodeError:
             raise DataError(
                 f"{self.paths[0]} cannot be read: the names of its columns are not UTF-8: convert "
