@@ -39,29 +39,34 @@ class FlippedNode(Form):
     """How sure that would be."""
 
 
-class Preview(Answer):
-    """What a lesson would do, and nothing was changed."""
+class ChangedPredictions(Answer):
+    """Predictions that a change would change; nothing was changed."""
 
     asked: int = Field(examples=[20000])
-    """How many nodes were asked about: all, or a fair sample."""
+    """How many nodes were predicted before and after: all, or a fair sample."""
 
     flips: list[Flipped]
-    """How many are answered differently, the most frequent first."""
+    """How many predictions change, the most frequent first."""
 
     examples: list[FlippedNode]
     """Some of them."""
 
     accuracy_before: float | None = Field(examples=[0.912])
-    """The share of held-out nodes that are answered rightly."""
+    """Held-out accuracy before."""
 
     accuracy_after: float | None = Field(examples=[0.911])
-    """The same after it."""
+    """Held-out accuracy after."""
 
     objections: list[str]
-    """What speaks against it: with any, the lesson is refused unless `override` says why."""
+    """What speaks against the change. With any, a change of labels is refused unless `override`
+    says why, and new nodes are not promoted at once."""
 
     warnings: list[str]
     """What to look at first; warnings do not block the change."""
+
+
+class Preview(ChangedPredictions):
+    """What a change of labels would do; nothing was changed."""
 
     @classmethod
     def of(cls, version: Version, seen: Seen) -> "Preview":
@@ -80,7 +85,7 @@ class Preview(Answer):
         )
 
 
-class GrowthPreview(Answer):
+class GrowthPreview(ChangedPredictions):
     """What new nodes and edges would do; nothing was changed."""
 
     nodes_added: int = Field(examples=[12])
@@ -103,27 +108,6 @@ class GrowthPreview(Answer):
 
     labels_lost: dict[str, int] = Field(examples=[{}])
     """Class -> how many of its labels would be removed."""
-
-    asked: int = Field(examples=[20000])
-    """How many old nodes were predicted before and after: all, or a fair sample."""
-
-    flips: list[Flipped]
-    """How many predictions change, the most frequent first."""
-
-    examples: list[FlippedNode]
-    """Some of them."""
-
-    accuracy_before: float | None = Field(examples=[0.912])
-    """Held-out accuracy before."""
-
-    accuracy_after: float | None = Field(examples=[0.911])
-    """Held-out accuracy after."""
-
-    objections: list[str]
-    """What speaks against it: with any, `promote` is refused."""
-
-    warnings: list[str]
-    """What to look at first; warnings do not block the change."""
 
     @classmethod
     def of(cls, version: Version, seen: TablePreview) -> "GrowthPreview":
