@@ -9,7 +9,7 @@ from nodegraft.base import errors
     ("error", "sentence"),
     [
         (errors.UnknownNodeError(["a"], 3), "1 of 3 nodes is not in this graph: 'a'."),
-        (errors.UnknownNodeError([*range(9)], 9), "0, 1, 2, 3, 4 and 4 more."),
+        (errors.UnknownNodeError([*range(24)], 24), "18, 19 and 4 more."),
         (errors.HiddenNodeError(2, 5), "have not arrived yet: 2 of 5 nodes"),
         (errors.NotFittedError("sgc-mean"), "call fit(graph, labels) first"),
         (errors.NotSupportedError("sgc-mean", "embed nodes"), "sgc-mean cannot embed nodes"),

@@ -79,7 +79,7 @@ def test_a_data_frame_comes_where_pandas_is(tmp_path: Path) -> None:
     store, _ = made(tmp_path / "s")
     frame = store.predict().to_pandas()
     assert list(frame.columns[:5]) == ["node", "class", "label", "prediction", "confidence"]
-    assert store.score(frame.set_index("node")["class"]) == 1.0
+    assert store.score(frame.set_index("node")["prediction"]) == 1.0
 
 
 def test_without_pandas_the_way_out_is_told() -> None:
