@@ -66,13 +66,14 @@ def keys_from(text: str, graph: "Graph", must_exist: bool = True) -> "list[Key]"
         graph: The graph that they name nodes of.
         must_exist: Whether keys that the graph does not have are an error, which names them all.
     """
-    from nodegraft.graph.keys import integer_key
+    from nodegraft.graph.keys import integer_key, integer_key_or_text
 
     rows = csv.reader(text.splitlines(), skipinitialspace=True)
     parts = [part.strip() for row in rows for part in row if part.strip()]
     if not parts:
         raise ParameterError("No node was named: give keys with commas between, as p17,p20.")
-    keys: list[Key] = list(parts) if graph.has_text_keys else [integer_key(part) for part in parts]
+    parse = integer_key if must_exist else integer_key_or_text
+    keys: list[Key] = list(parts) if graph.has_text_keys else [parse(part) for part in parts]
     if must_exist:
         missing = [
             key for key, row in zip(keys, graph.node_keys.find(keys), strict=True) if row < 0
