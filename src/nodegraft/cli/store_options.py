@@ -146,7 +146,7 @@ def labels_from(
     if table is not None:
         if name or nodes:
             raise ParameterError("Give a class with --class and --nodes, or a table, not both.")
-        return labels_in(table, graph, key, label, repair)
+        return labels_in(table, graph, key, label, repair, store.table_options.get("delimiter"))
     if not (name and nodes):
         raise ParameterError(
             "Name a class and its nodes (--class e-bikes --nodes p17,p20), or give a table of "
@@ -156,7 +156,7 @@ def labels_from(
 
 
 def labels_in(
-    table: str, graph: "Graph", key: str, label: str, repair: bool
+    table: str, graph: "Graph", key: str, label: str, repair: bool, delimiter: str | None
 ) -> "dict[str, list[Key]]":
     """Class name -> keys, from a table that has one label at least.
 
@@ -166,10 +166,19 @@ def labels_in(
         key: The column of node keys in it.
         label: The column of class names in it.
         repair: Whether to leave out what does not fit.
+        delimiter: What separates the columns of a CSV file; None to look at its header.
     """
     from nodegraft.tables.labels import read_labels
 
-    found = read_labels(table, graph, key=key, label=label, convert_keys=True, repair=repair)
+    found = read_labels(
+        table,
+        graph,
+        key=key,
+        label=label,
+        convert_keys=True,
+        repair=repair,
+        delimiter=delimiter,
+    )
     return listed_labels(found, table, label)
 
 

@@ -15,18 +15,21 @@ if TYPE_CHECKING:
     from nodegraft.graph.keys import Key
 
 
-def column_of_keys(table: str, key: str, graph: "Graph") -> "list[Key]":
+def column_of_keys(
+    table: str, key: str, graph: "Graph", delimiter: str | None = None
+) -> "list[Key]":
     """The node keys in a table, in the type of the graph's keys; text that is no integer stays.
 
     Args:
         table: A file.
         key: Their column.
         graph: The graph that they name nodes of.
+        delimiter: What separates the columns of a CSV file; None to look at its header.
     """
     from nodegraft.graph.keys import integer_key_or_text
     from nodegraft.tables.columns import is_text, keys_like, read_source
 
-    read = read_source(table, "nodes", (key,))
+    read = read_source(table, "nodes", (key,), delimiter)
     if not graph.has_text_keys and is_text(read.column(key)):
         # Such a key names no node of this graph, which must not end the batch.
         texts = read.texts(key)

@@ -49,7 +49,7 @@ class TableFiles:
             filesystem, path = fsspec.core.url_to_fs(str(source))
             if filesystem.isdir(path):
                 paths = sorted(_parts(filesystem, path, source))
-            elif _GLOB.search(path) and not filesystem.exists(path):
+            elif is_glob(path) and not filesystem.exists(path):
                 paths = sorted(filesystem.glob(path))
                 if not paths:
                     raise DataError(f"No file matches {source}.")
@@ -226,6 +226,18 @@ def _parts(filesystem: Any, folder: str, source: str | Path) -> list[str]:
     return paths
 
 
+def is_glob(text: str) -> bool:
+    """Tell whether a text has wildcards.
+
+    >>> is_glob("parts/*.parquet"), is_glob("nodes.csv")
+    (True, False)
+
+    Args:
+        text: A path or the name of a column.
+    """
+    return bool(_GLOB.search(text))
+
+
 def matching(
     wanted: Iterable[str], names: Sequence[str], excluded: Iterable[str] = ()
 ) -> list[str]:
@@ -242,7 +254,7 @@ def matching(
     left = [name for name in names if name not in set(excluded)]
     found: list[str] = []
     for pattern in wanted:
-        if pattern in names or not _GLOB.search(pattern):
+        if pattern in names or not is_glob(pattern):
             found.append(pattern)
         else:
             found += [name for name in left if fnmatchcase(name, pattern)] or [pattern]
@@ -255,5 +267,7 @@ def as_toml(values: dict[str, Any]) -> str:
     Args:
         values: Texts, integers, true or false, or lists of texts, by name.
     """
-    lines = (f"{name} = {json.dumps(value)}" for name, value in values.items())
+    # TOML has no surrogate pairs, as JSON escapes letters beyond 16 bits, and no bare DEL.
+    texts = {name: json.dumps(value, ensure_ascii=False) for name, value in values.items()}
+    lines = (f"{name} = {text}".replace("\x7f", "\\u007f") for name, text in texts.items())
     return "\n".join([*lines, ""])
