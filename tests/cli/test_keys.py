@@ -134,3 +134,27 @@ def test_another_spelling_of_a_class_needs_force_name(tmp_path: Path) -> None:
     assert "--force-name" in call("rename", store, "c", "B", code=2)
     call("rename", store, "c", "B", "--force-name")
     call("undo", store)
+
+
+def test_keys_that_are_no_integers_do_not_end_a_batch(tmp_path: Path) -> None:
+    store, _ = made(tmp_path, int)
+    batch = tmp_path / "batch.csv"
+    batch.write_text("id\n7\n007\nabc\n" + "3\n" * 60)
+    out = tmp_path / "out.parquet"
+    call("predict", store, "--table", batch, "--key", "id", "--out", out)
+    rows = pa.parquet.read_table(out).to_pylist()
+    assert [row["node"] for row in rows[:3]] == ["7", "007", "abc"]
+    assert [row["reason"] for row in rows[1:3]] == ["unknown_key"] * 2
+    assert rows[0]["class"] == "a"
+    assert "unknown key" in call("predict", store, "--table", batch, "--key", "id")
+    named = call("predict", store, "--nodes", "7,abc", "--missing", "null", "--json")
+    assert '"reason": "unknown_key"' in named
+    said = call("predict", store, "--table", batch, "--key", "id", "--missing", "error", code=2)
+    assert "2 of 63 nodes are not in this graph: '007', 'abc'" in said
+    with asked(store) as client:
+        body = {"keys": [7, "007"]}
+        answers = client.post("/v1/predict", json=body).json()["answers"]
+        assert answers[1]["reason"] == "unknown_key"
+        assert client.post("/v1/predict", json={"keys": ["7", "8"]}).status_code == 422
+        answer = client.post("/v1/labels", json={"labels": {"a": ["7"]}}).json()
+        assert "keys of this graph are of type integer" in answer["error"]["message"]

@@ -4,9 +4,14 @@ import tomllib
 from itertools import pairwise
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
 import pytest
 
+from nodegraft.cli.table_config import TableConfig
 from nodegraft.store.store import Store
+from nodegraft.tables.files import as_toml
 from tests.cli.test_keys import call
 
 
@@ -76,6 +81,11 @@ def test_later_tables_may_have_other_columns(folder: Path) -> None:
         ('[tables]\nkeys = "id"\n', "unknown option 'keys'"),
         ("[tables]\nkey = 7\n", "key has a value of the wrong type, 7"),
         ("[tables\n", "cannot be read"),
+        ("tables = 3\n", "has one section, [tables], and 'tables' is not that"),
+        ('[table]\nkey = "id"\n', "has one section, [tables], and 'table' is not that"),
+        ("[tables]\ntext = [1]\n", "text has a value of the wrong type, [1]"),
+        ("[tables]\nkey = ['id']\n", "key has a value of the wrong type, ['id']"),
+        ("[tables]\nmin_documents = true\n", "min_documents has a value of the wrong type, True"),
     ],
 )
 def test_a_file_that_cannot_be_used_is_refused(content: str, message: str, folder: Path) -> None:
@@ -90,3 +100,70 @@ def test_directions_are_given_in_one_way(folder: Path) -> None:
     edges = ("--source", "from", "--target", "to", "--type", "kind", "--directed-types", "cites")
     files = (folder / "nodes.csv", folder / "edges.csv")
     call("build", *files, "--out", graph, "--key", "id", "--features", "e?", *edges)
+
+
+def test_an_option_beats_its_opposite_in_the_file(folder: Path) -> None:
+    call("init", folder / "one", *tables(folder), *OPTIONS, "--write-config")
+    call("init", folder / "two", *tables(folder), "--no-features", "--directed")
+    with Store.open(folder / "two") as store:
+        assert store.graph().num_features == 0
+        assert store.graph().is_directed("like")
+    place = folder / "nodegraft.toml"
+    changed = place.read_text().replace('features = ["e*"]', "no_features = true")
+    place.write_text(changed.replace('directed_types = "cites"', "directed = true"))
+    call("init", folder / "three", *tables(folder), "--features=e1", "--directed-types=like")
+    with Store.open(folder / "three") as store:
+        graph = store.graph()
+        assert graph.num_features == 1
+        assert [graph.is_directed(kind) for kind in ("cites", "like")] == [False, True]
+
+
+def test_names_of_columns_may_be_any_text(folder: Path) -> None:
+    nodes = folder / "nodes.csv"
+    nodes.write_text(nodes.read_text().replace("e1", "e\N{BICYCLE}"), encoding="utf-8")
+    options = [*OPTIONS, "--features", "e\N{BICYCLE}"]
+    call("init", folder / "one", *tables(folder), *options, "--write-config")
+    call("init", folder / "two", *tables(folder))
+    assert tomllib.loads(as_toml({"key": "\x7f\n\N{BICYCLE}"})) == {"key": "\x7f\n\N{BICYCLE}"}
+
+
+def test_sync_and_grow_say_what_they_use(folder: Path) -> None:
+    call("init", folder / "store", *tables(folder), *OPTIONS, "--write-config")
+    place = folder / "nodegraft.toml"
+    said = call("grow", folder / "store", "--nodes", folder / "more.csv", "--dry-run")
+    assert "nodegraft.toml: key, source, target, edge_type." in said
+    place.write_text(place.read_text().replace('key_type = "text"', 'key_type = "integer"'))
+    more = ("grow", folder / "store", "--nodes", folder / "more.csv")
+    assert "the keys of the store are of type 'text'" in call(*more, code=2)
+
+
+def test_the_file_of_parts_is_beside_their_folder(folder: Path) -> None:
+    parts = folder / "parts"
+    (parts / "below").mkdir(parents=True)
+    table = pa.csv.read_csv(folder / "nodes.csv", parse_options=pa.csv.ParseOptions(delimiter=";"))
+    pa.parquet.write_table(table, parts / "1.parquet")
+    for given in (parts, parts / "*.parquet", parts / "**" / "*.parquet", f"{parts}/"):
+        assert TableConfig.place_beside(str(given)) == folder / "nodegraft.toml"
+    labels, edges = (f"--{name}={folder / name}.csv" for name in ("labels", "edges"))
+    options = (labels, edges, *OPTIONS, "--write-config")
+    call("init", folder / "one", "--nodes", f"{parts}/*.parquet", *options)
+    assert "nodegraft.toml: key" in call("init", folder / "two", "--nodes", parts, labels, edges)
+
+
+def test_a_delimiter_holds_for_all_tables_of_a_store(folder: Path) -> None:
+    for place in folder.glob("*.csv"):
+        place.write_text(place.read_text().replace(";", "#"))
+    edges = ("--source", "from", "--target", "to", "--key", "id", "--delimiter", "#")
+    files, built = (folder / "nodes.csv", folder / "edges.csv"), folder / "graph"
+    call("build", *files, "--out", built, "--features", "e?", *edges)
+    labels = ("--labels", folder / "labels.csv", "--label", "class", "--label-key", "node")
+    store = folder / "store"
+    call("init", store, "--graph", built, *labels, *edges)
+    call("grow", store, "--nodes", folder / "more.csv")
+    (folder / "new.csv").write_text("node#class\nq1#c\n")
+    named = ("--labels", folder / "new.csv", "--label-key", "node", "--label", "class")
+    call("add", store, *named, "--override", "test")
+    (folder / "ask.csv").write_text("id#x\nq1#1\n")
+    assert "c (label)" in call(
+        "predict", store, "--table", folder / "ask.csv", "--key=id", "--version=3"
+    )

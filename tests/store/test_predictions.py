@@ -2,12 +2,14 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from nodegraft.base.errors import ParameterError, UnknownNodeError
 from nodegraft.graph.keys import Key
+from nodegraft.store.answers import answered_in_blocks, found_rows
 from nodegraft.store.audit import audit_entries
 from nodegraft.store.store import Store
 from tests.store.small import drawn, made
@@ -134,3 +136,39 @@ def test_a_method_without_an_open_set_score_is_closed_in_any_store(tmp_path: Pat
     store, _ = made(tmp_path / "store")
     with store:
         assert store.card().world == store.predict().world == "closed"
+
+
+def test_all_blocks_of_a_table_have_the_same_key_type(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, _ = made(tmp_path / "store")
+    monkeypatch.setattr("nodegraft.store.answers.rows_in_block", lambda _: 2)
+    with store:
+        state, graph = store.state(), store.graph()
+        own = "string" if graph.has_text_keys else "int64"
+        first = graph.keys_of([0])[0]
+        other: Key = 7 if graph.has_text_keys else "7"
+        batches: list[tuple[list[Any], str]] = [
+            ([], own),
+            ([None, None, first], own),
+            ([first, first, other, 1 << 70], "string"),
+        ]
+        for keys, wanted in batches:
+            rows, listed = found_rows(graph, keys, "null")
+            blocks = list(answered_in_blocks(state, rows, 1, keys=listed))
+            assert {str(block.to_arrow().schema.field("node").type) for block in blocks} == {wanted}
+            table = store.predict(keys, missing="null").to_arrow()
+            assert str(table.schema.field("node").type) == wanted
+
+
+def test_labels_of_the_wrong_key_type_are_refused_as_classes_are(tmp_path: Path) -> None:
+    store, _ = made(tmp_path / "store")
+    with store:
+        name = next(iter(store.state().labels))
+        is_text = store.graph().has_text_keys
+        other: Key = 7 if is_text else "7"
+        wanted = f"keys of this graph are of type {'text' if is_text else 'integer'}"
+        with pytest.raises(UnknownNodeError, match=wanted):
+            store.label({name: [other]})
+        with pytest.raises(UnknownNodeError, match=wanted):
+            store.add({"new": [other]})

@@ -115,3 +115,53 @@ def test_globs_of_text_keep_the_letters_of_a_csv_file(tmp_path: Path) -> None:
     graph = read_graph(place, categories="code_*")
     assert isinstance(graph.recipe, FeatureRecipe)
     assert graph.recipe.feature_names == ["code_a=007", "code_a=7", "code_b=1"]
+
+
+def test_parts_with_other_columns_are_refused(tmp_path: Path) -> None:
+    first, other = tmp_path / "a.parquet", tmp_path / "b.parquet"
+    pa.parquet.write_table(pa.table({"key": [1, 2, 7], "price": [1.0, 2.0, 3.0]}), first)
+    texts: dict[str, Any] = {"key": ["007", "008"], "price": [1.0, 2.0]}
+    for columns, message in (
+        (texts, "'key' is string, not int64"),
+        ({"key": [8, 9]}, "'price' is missing, not double"),
+        ({"price": [1.0], "key": [8]}, "their order differs"),
+    ):
+        pa.parquet.write_table(pa.table(columns), other)
+        for source in (tmp_path, str(tmp_path / "*.parquet")):
+            with pytest.raises(DataError, match=rf"b\.parquet has other .*a\.parquet: {message}"):
+                read_graph(source, features="price")
+    other.write_bytes(b"no parquet")
+    with pytest.raises(DataError, match=r"b\.parquet cannot be read"):
+        read_graph(tmp_path, features="price")
+
+
+def test_parts_in_folders_below_are_not_ignored(tmp_path: Path) -> None:
+    (tmp_path / "below").mkdir()
+    for name, key in (("a.parquet", "a"), ("below/b.parquet", "b"), ("c.parquet", "c")):
+        table = pa.table({"key": [key], "price": [float(ord(key))]})
+        pa.parquet.write_table(table, tmp_path / name)
+    with pytest.raises(DataError, match=r"1 of the 3 \.parquet files .*/\*\*/\*\.parquet"):
+        read_graph(tmp_path, features="price")
+    graph = read_graph(f"{tmp_path}/**/*.parquet", features="price")
+    assert sorted(map(str, graph.keys_of(graph.rows))) == ["a", "b", "c"]
+
+
+def test_text_of_json_lines_that_looks_like_a_date_stays_text(tmp_path: Path) -> None:
+    rows = ['{"key": "2026-01-01", "label": "2026-01-01"}', '{"key": "2026-01-02", "label": "x"}']
+    place = write(tmp_path, "nodes.jsonl", "\n".join([*rows, ""]))
+    labels = write(tmp_path, "labels.jsonl", rows[0] + "\n")
+    tables = read_tables(place, None, labels, categories="label")
+    assert isinstance(tables.graph.recipe, FeatureRecipe)
+    assert tables.graph.recipe.feature_names == ["label=2026-01-01", "label=x"]
+    assert tables.labels is not None
+    assert {name: keys.tolist() for name, keys in tables.labels.items()} == {
+        "2026-01-01": ["2026-01-01"]
+    }
+
+
+def test_lines_of_json_may_be_long(tmp_path: Path) -> None:
+    lines = [f'{{"key": "{key}", "about": "{"word " * 600_000}"}}' for key in "ab"]
+    graph = read_graph(
+        write(tmp_path, "nodes.jsonl", "\n".join(lines)), text="about", min_documents=1
+    )
+    assert graph.num_nodes == 2

@@ -66,13 +66,14 @@ def keys_from(text: str, graph: "Graph", must_exist: bool = True) -> "list[Key]"
         graph: The graph that they name nodes of.
         must_exist: Whether keys that the graph does not have are an error, which names them all.
     """
-    from nodegraft.graph.keys import integer_key
+    from nodegraft.graph.keys import integer_key, integer_key_or_text
 
     rows = csv.reader(text.splitlines(), skipinitialspace=True)
     parts = [part.strip() for row in rows for part in row if part.strip()]
     if not parts:
         raise ParameterError("No node was named: give keys with commas between, as p17,p20.")
-    keys: list[Key] = list(parts) if graph.has_text_keys else [integer_key(part) for part in parts]
+    parse = integer_key if must_exist else integer_key_or_text
+    keys: list[Key] = list(parts) if graph.has_text_keys else [parse(part) for part in parts]
     if must_exist:
         missing = [
             key for key, row in zip(keys, graph.node_keys.find(keys), strict=True) if row < 0
@@ -145,7 +146,7 @@ def labels_from(
     if table is not None:
         if name or nodes:
             raise ParameterError("Give a class with --class and --nodes, or a table, not both.")
-        return labels_in(table, graph, key, label, repair)
+        return labels_in(table, graph, key, label, repair, store.table_options.get("delimiter"))
     if not (name and nodes):
         raise ParameterError(
             "Name a class and its nodes (--class e-bikes --nodes p17,p20), or give a table of "
@@ -155,7 +156,7 @@ def labels_from(
 
 
 def labels_in(
-    table: str, graph: "Graph", key: str, label: str, repair: bool
+    table: str, graph: "Graph", key: str, label: str, repair: bool, delimiter: str | None
 ) -> "dict[str, list[Key]]":
     """Class name -> keys, from a table that has one label at least.
 
@@ -165,10 +166,19 @@ def labels_in(
         key: The column of node keys in it.
         label: The column of class names in it.
         repair: Whether to leave out what does not fit.
+        delimiter: What separates the columns of a CSV file; None to look at its header.
     """
     from nodegraft.tables.labels import read_labels
 
-    found = read_labels(table, graph, key=key, label=label, convert_keys=True, repair=repair)
+    found = read_labels(
+        table,
+        graph,
+        key=key,
+        label=label,
+        convert_keys=True,
+        repair=repair,
+        delimiter=delimiter,
+    )
     return listed_labels(found, table, label)
 
 

@@ -1,6 +1,7 @@
 """The file nodegraft.toml beside tables, which says how they are read."""
 
 import tomllib
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -8,7 +9,7 @@ from typing import Any
 import typer
 
 from nodegraft.base.errors import DataError
-from nodegraft.tables.files import as_toml
+from nodegraft.tables.files import as_toml, is_glob
 
 FILE, SECTION = "nodegraft.toml", "tables"
 
@@ -36,6 +37,16 @@ _TYPES: dict[str, type | tuple[type, ...]] = {
     "min_documents": int,
 }
 
+_PARTNERS = {
+    "features": ("no_features",),
+    "no_features": ("features", "text", "categories"),
+    "text": ("no_features",),
+    "categories": ("no_features",),
+    "directed": ("directed_types",),
+    "directed_types": ("directed",),
+}
+"""Option -> options of the file that it replaces, too: both together would contradict."""
+
 
 @dataclass(frozen=True)
 class TableConfig:
@@ -55,7 +66,7 @@ class TableConfig:
             tables: Tables of a command.
         """
         for table in filter(None, tables):
-            place = Path(table).parent / FILE
+            place = _folder_beside(table) / FILE
             if "://" not in table and place.is_file():
                 return cls(place, _checked(place))
         return cls()
@@ -69,7 +80,7 @@ class TableConfig:
         """
         if table is None or "://" in table:
             raise DataError(f"--write-config writes {FILE} beside a local table: give --nodes.")
-        place = Path(table).parent / FILE
+        place = _folder_beside(table) / FILE
         if place.exists():
             raise DataError(f"{place} exists already: remove it first, or edit it.")
         return place
@@ -84,7 +95,7 @@ class TableConfig:
         """
         given = {name: value for name, value in values.items() if value not in (None, False, [])}
         try:
-            with place.open("x") as file:
+            with place.open("x", encoding="utf-8") as file:
                 file.write(f"{_HEAD}[{SECTION}]\n{as_toml(given)}")
         except OSError as error:
             raise DataError(f"{place} cannot be written: {error}.") from error
@@ -94,10 +105,14 @@ class TableConfig:
         """Whether there is such a file."""
         return self.place is not None
 
-    @property
-    def line(self) -> str:
-        """What is said of it."""
-        return f"Read {self.place}: {', '.join(self.values) or 'nothing in it'}."
+    def line(self, used: Iterable[str] = tuple(_TYPES)) -> str:
+        """Return what is said of it.
+
+        Args:
+            used: Options that the command uses.
+        """
+        names = [name for name in self.values if name in used]
+        return f"Read {self.place}: {', '.join(names) or 'nothing for this command'}."
 
     def completed(self, context: typer.Context, **given: Any) -> dict[str, Any]:
         """Return options with those of the file where the command line does not give them.
@@ -107,22 +122,33 @@ class TableConfig:
             given: Options by their Python names.
         """
         typed = {name for name in given if _is_typed(context, name)}
+        typed |= {partner for name in typed for partner in _PARTNERS.get(name, ())}
         return given | {name: self.values[name] for name in self.values if name not in typed}
 
 
-def columns_beside(*tables: str | None) -> dict[str, Any]:
+def columns_beside(store: Path, *tables: str | None) -> dict[str, Any]:
     """Return how later tables of a store are read, from a nodegraft.toml beside them; say so.
 
     Args:
+        store: The folder of the store.
         tables: Tables of a command.
     """
     from rich.console import Console
 
     from nodegraft.store.growth import GROWING
+    from nodegraft.store.store import Store
 
     config = TableConfig.beside(*tables)
+    if "key_type" in config.values:
+        with Store.open(store) as opened:
+            own = opened.table_options.get("key_type")
+        if own not in (None, config.values["key_type"]):
+            raise DataError(
+                f"{config.place}: key_type is {config.values['key_type']!r}, but the keys of the "
+                f"store are of type {own!r} and stay so: change or remove key_type."
+            )
     if config.found:
-        Console().print(config.line, highlight=False, soft_wrap=True, markup=False)
+        Console().print(config.line(GROWING), highlight=False, soft_wrap=True, markup=False)
     return {name: value for name, value in config.values.items() if name in GROWING}
 
 
@@ -131,14 +157,35 @@ def _is_typed(context: typer.Context, name: str) -> bool:
     return source is not None and source.name != "DEFAULT"
 
 
+def _folder_beside(table: str) -> Path:
+    """Return the folder that holds a table: of parts, the folder that holds theirs."""
+    place = Path(table)
+    if not place.exists():
+        while is_glob(str(place)):
+            place = place.parent
+    return place.parent
+
+
 def _checked(place: Path) -> dict[str, Any]:
     try:
-        values = tomllib.loads(place.read_text(encoding="utf-8")).get(SECTION, {})
+        content = tomllib.loads(place.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise DataError(f"{place} cannot be read: {error}.") from error
+    other = next((name for name in content if name != SECTION), None)
+    values = content.get(SECTION, {})
+    if other is not None or not isinstance(values, dict):
+        shown = repr(SECTION if other is None else other)
+        raise DataError(f"{place} has one section, [{SECTION}], and {shown} is not that.")
     for name, value in values.items():
         if name not in _TYPES:
             raise DataError(f"{place} has an unknown option {name!r}; known: {', '.join(_TYPES)}.")
-        if not isinstance(value, _TYPES[name]):
+        if not _fits(value, _TYPES[name]):
             raise DataError(f"{place}: {name} has a value of the wrong type, {value!r}.")
     return dict(values)
+
+
+def _fits(value: Any, types: type | tuple[type, ...]) -> bool:
+    if isinstance(value, list):
+        return types == (list, str) and all(isinstance(part, str) for part in value)
+    # To Python, true is an integer.
+    return isinstance(value, types) and (types is bool or not isinstance(value, bool))

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 from uuid import uuid4
 
 import pyarrow as pa
@@ -15,17 +15,26 @@ if TYPE_CHECKING:
     from nodegraft.graph.keys import Key
 
 
-def column_of_keys(table: str, key: str, graph: "Graph") -> "list[Key]":
-    """The node keys in a table.
+def column_of_keys(
+    table: str, key: str, graph: "Graph", delimiter: str | None = None
+) -> "list[Key]":
+    """The node keys in a table, in the type of the graph's keys; text that is no integer stays.
 
     Args:
         table: A file.
         key: Their column.
         graph: The graph that they name nodes of.
+        delimiter: What separates the columns of a CSV file; None to look at its header.
     """
-    from nodegraft.tables.columns import keys_like, read_source
+    from nodegraft.graph.keys import integer_key_or_text
+    from nodegraft.tables.columns import is_text, keys_like, read_source
 
-    read = read_source(table, "nodes", (key,)).with_keys([key], graph.node_keys.key_type)
+    read = read_source(table, "nodes", (key,), delimiter)
+    if not graph.has_text_keys and is_text(read.column(key)):
+        # Such a key names no node of this graph, which must not end the batch.
+        texts = read.texts(key)
+        return cast("list[Key]", [text and integer_key_or_text(text) for text in texts])
+    read = read.with_keys([key], graph.node_keys.key_type)
     found: list[Key] = keys_like(graph.node_keys, read, key).tolist()
     return found
 

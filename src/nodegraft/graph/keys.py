@@ -153,6 +153,21 @@ def integer_key(text: str) -> int:
     )
 
 
+def integer_key_or_text(text: str) -> Key:
+    """Parse a key as :func:`integer_key` does; a text that is no integer stays, as an unknown key.
+
+    >>> integer_key_or_text("7"), integer_key_or_text("007")
+    (7, '007')
+
+    Args:
+        text: The key as somebody typed it.
+    """
+    try:
+        return integer_key(text)
+    except DataError:
+        return text
+
+
 def _in_order(keys: Iterable[Key] | KeyArray) -> list[Any] | KeyArray:
     if isinstance(keys, set | frozenset):
         raise ParameterError("A list of node keys is needed; a set has no order: sort it.")

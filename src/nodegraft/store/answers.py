@@ -14,7 +14,7 @@ from nodegraft.base.parameters.validate import validate_value
 from nodegraft.base.tabular import Tabular
 from nodegraft.graph.algebra.matrix import IntArray
 from nodegraft.graph.graph import Graph
-from nodegraft.graph.keys import Key, KeyArray, several
+from nodegraft.graph.keys import Key, KeyArray, KeyType, integer_keys, several
 from nodegraft.model.best_classes import best_classes, rows_in_block
 from nodegraft.model.capability import Capability
 from nodegraft.model.confidence import World, confidence
@@ -63,6 +63,10 @@ class Answers(Tabular):
 
     version: int
     """The version that predicted."""
+
+    key_type: KeyType
+    """The type of the column ``node`` of tables: that of the store's keys, but text where an asked
+    key is no integer below 2**63."""
 
     @property
     def top(self) -> list[list[str]]:
@@ -162,7 +166,7 @@ class Answers(Tabular):
         """
         names, best, unknown = pa.array(self.names, pa.string()), self.columns, ~self.is_found
         columns: dict[str, Any] = {
-            "node": _key_column(self.nodes),
+            "node": _key_column(self.nodes, self.key_type),
             "class": pa.array(self.classes, pa.string()),
             "label": pa.array(self.labels, pa.string()),
             "prediction": names.take(pa.array(best[:, 0], mask=~self.is_given)),
@@ -232,6 +236,7 @@ def answered(
         min_confidence,
         ignore_labels,
         version,
+        blocks[0].key_type,
     )
 
 
@@ -265,11 +270,16 @@ def answered_in_blocks(
                 "min_confidence out, or use graft."
             )
 
+    # All blocks go into one table, so that its type is decided before the first.
+    key_type = _column_type(state.graph, keys)
+
     def block(start: int, stop: int) -> Answers:
         asked = rows[start:stop]
         found = asked >= 0
         best = best_classes(state.model, state.graph, asked[found], top)
-        nodes = state.graph.keys_of(asked) if keys is None else list(keys[start:stop])
+        nodes = (
+            state.graph.keys_of(asked) if keys is None else list(keys[start : start + asked.size])
+        )
         return Answers(
             nodes,
             _expanded(best.columns, found, -1),
@@ -284,6 +294,7 @@ def answered_in_blocks(
             min_confidence,
             ignore_labels,
             version,
+            key_type,
         )
 
     step = rows_in_block(state.model)
@@ -304,12 +315,17 @@ def _numbers(confidence: float, probability: float, known: float) -> dict[str, f
     return {name: None if np.isnan(value) else float(value) for name, value in numbers.items()}
 
 
-def _key_column(nodes: Sequence[Any]) -> pa.Array:
-    """Return integers where all keys are, else text: unknown keys may be null or of any type."""
-    try:
-        if not any(isinstance(node, str) for node in nodes):
-            return pa.array(nodes, pa.int64())
-    except (pa.ArrowException, OverflowError):
-        # An unknown key may be larger than any integer of Arrow.
-        pass
+def _column_type(graph: Graph, keys: Sequence[Key] | None) -> KeyType:
+    """Return the type of a column that holds the asked keys, known to the graph or not."""
+    if graph.has_text_keys or keys is None:
+        return graph.node_keys.key_type
+    fits = integer_keys(keys)[1].tolist()
+    fit = all(is_integer or key is None for key, is_integer in zip(keys, fits, strict=True))
+    return "integer" if fit else "text"
+
+
+def _key_column(nodes: Sequence[Any], key_type: KeyType) -> pa.Array:
+    """Return keys as a column of one type; unknown keys may be null or of another type."""
+    if key_type == "integer":
+        return pa.array(nodes, pa.int64())
     return pa.array([None if node is None else str(node) for node in nodes], pa.string())

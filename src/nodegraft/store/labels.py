@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
-from nodegraft.base.errors import ClassNameError, StoreError
+from nodegraft.base.errors import ClassNameError, StoreError, UnknownNodeError
 from nodegraft.base.files.bundle import prefixed, under
 from nodegraft.graph.class_names import class_name, refuse_likely_duplicates
 from nodegraft.graph.keyed_labels import KeyedLabels
@@ -155,6 +155,7 @@ class StoreLabels(Mapping[str, ClassLabels]):
             more: Known class -> keys of nodes that have no label yet.
         """
         new = {name: _listed(keys, name) for name, keys in more.items()}
+        self._check_key_type(new)
         self._refuse_labelled(new)
         return StoreLabels({**self, **{name: self[name].with_more(new[name]) for name in new}})
 
@@ -293,6 +294,15 @@ class StoreLabels(Mapping[str, ClassLabels]):
         if not force_name:
             left = [name for name in self if name not in gone]
             refuse_likely_duplicates(names, left)
+
+    def _check_key_type(self, new: Mapping[str, Keys]) -> None:
+        """Refuse keys of another type than those of the labels: they can be in no such graph."""
+        own = next((key for one in self.values() for key in one.all), None)
+        keys = [key for keys in new.values() for key in keys]
+        other = [key for key in keys if isinstance(key, str) != isinstance(own, str)]
+        if own is not None and other:
+            key_type = "text" if isinstance(own, str) else "integer"
+            raise UnknownNodeError(other, len(keys), key_type)
 
     def _refuse_labelled(self, new: Mapping[str, Keys]) -> None:
         owners = self.owners()

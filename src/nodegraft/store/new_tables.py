@@ -240,8 +240,7 @@ class StoreGrower(StoreRecorder):
         return TablePreview(sizes, changes, {}, (), limit)
 
     def _tables(self, named: Mapping[str, Any] | None) -> dict[str, Any]:
-        options: dict[str, Any] = self._journal.version(1).detail["tables"]
-        return {**options, **(named or {})}
+        return {**self.table_options, **(named or {})}
 
 
 @dataclass(frozen=True)

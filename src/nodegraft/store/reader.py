@@ -106,6 +106,12 @@ class StoreReader:
         """
         return self._journal.version(number)
 
+    @property
+    def table_options(self) -> dict[str, Any]:
+        """How tables are read (columns, key type, delimiter), as said when the store was made."""
+        options: dict[str, Any] = self._journal.version(1).detail["tables"]
+        return options
+
     def made_for(self, request: Request) -> Version | None:
         """The version that a request made when it came before; None if it did not.
 

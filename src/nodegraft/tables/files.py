@@ -21,6 +21,8 @@ DELIMITERS = ",;\t|"
 """What may separate the columns of a CSV file; where a header leaves it open, the first."""
 
 _GLOB = re.compile(r"[*?\[]")
+_JSON_BLOCK = 1 << 26
+"""Bytes of JSON Lines that are read at once; no line may be longer."""
 
 
 @dataclass(frozen=True)
@@ -46,10 +48,8 @@ class TableFiles:
         try:
             filesystem, path = fsspec.core.url_to_fs(str(source))
             if filesystem.isdir(path):
-                paths = sorted(filesystem.glob(f"{path.rstrip('/')}/*.parquet"))
-                if not paths:
-                    raise DataError(f"There is no .parquet file in the folder {source}.")
-            elif _GLOB.search(path) and not filesystem.exists(path):
+                paths = sorted(_parts(filesystem, path, source))
+            elif is_glob(path) and not filesystem.exists(path):
                 paths = sorted(filesystem.glob(path))
                 if not paths:
                     raise DataError(f"No file matches {source}.")
@@ -96,16 +96,14 @@ class TableFiles:
             if self.is_parquet:
                 from pyarrow import dataset  # slow to import, and needed here only
 
+                self._check_schemas()
                 files = dataset.dataset(
                     list(self.paths), format="parquet", filesystem=self.filesystem
                 )
                 return files.to_table().combine_chunks()
             if not self.typed:
                 return self._csv(texts, delimiter).combine_chunks()
-            from pyarrow import json as json_lines
-
-            with self._opened() as file:
-                return json_lines.read_json(file).combine_chunks()
+            return self._json_lines().combine_chunks()
         except UnicodeDecodeError:
             raise DataError(
                 f"{self.paths[0]} cannot be read: the names of its columns are not UTF-8: convert "
@@ -114,6 +112,34 @@ class TableFiles:
         except (pa.ArrowException, OSError, EOFError) as error:
             reason = self._explained(str(error), delimiter)
             raise DataError(f"{self.paths[0]} cannot be read: {reason}") from error
+
+    def _check_schemas(self) -> None:
+        """Refuse parts with other columns than the first: Arrow would convert or drop theirs."""
+        from pyarrow import parquet
+
+        schemas = []
+        for path in self.paths:
+            try:
+                schemas.append(parquet.read_schema(path, filesystem=self.filesystem))
+            except (pa.ArrowException, OSError) as error:
+                raise DataError(f"{path} cannot be read: {error}") from error
+            require_same_columns(schemas[-1], schemas[0], path, self.paths[0])
+
+    def _json_lines(self) -> Any:
+        from pyarrow import json as json_lines
+
+        def read(types: Any) -> Any:
+            with self._opened() as file:
+                return json_lines.read_json(
+                    file,
+                    read_options=json_lines.ReadOptions(block_size=_JSON_BLOCK),
+                    parse_options=json_lines.ParseOptions(explicit_schema=types),
+                )
+
+        table = read(None)
+        # JSON has no dates: Arrow guesses them from texts, which must stay as they are written.
+        dates = [field.name for field in table.schema if pa.types.is_temporal(field.type)]
+        return read(pa.schema([(name, pa.string()) for name in dates])) if dates else table
 
     def _opened(self) -> Any:
         return self.filesystem.open(self.paths[0], "rb", compression="infer")
@@ -158,6 +184,60 @@ class TableFiles:
         return error.rstrip(".") + hint + "."
 
 
+def require_same_columns(schema: Any, first: Any, path: str, first_path: str) -> None:
+    """Refuse a Parquet file whose columns have other names or types than those of the first part.
+
+    Args:
+        schema: The Arrow schema of the file.
+        first: The Arrow schema of the first part.
+        path: The file.
+        first_path: The first part.
+    """
+    if schema.equals(first):
+        return
+    names = [*first.names, *(name for name in schema.names if name not in first.names)]
+    differing = [name for name in names if _types(schema, name) != _types(first, name)]
+    shown = "; ".join(
+        f"{name!r} is {_types(schema, name)}, not {_types(first, name)}" for name in differing[:3]
+    )
+    what = shown or "their order differs"
+    raise DataError(f"{path} has other columns than {first_path}: {what}.")
+
+
+def _types(schema: Any, name: str) -> str:
+    return " and ".join(str(schema.field(n).type) for n in schema.get_all_field_indices(name)) or (
+        "missing"
+    )
+
+
+def _parts(filesystem: Any, folder: str, source: str | Path) -> list[str]:
+    """Return the Parquet files of a folder; refuse one that has some in folders below it."""
+    top = folder.rstrip("/")
+    paths = [path for path in filesystem.find(top) if path.endswith(".parquet")]
+    if not paths:
+        raise DataError(f"There is no .parquet file in the folder {source}.")
+    below = [path for path in paths if path.rpartition("/")[0] != top]
+    if below:
+        raise DataError(
+            f"{len(below)} of the {len(paths)} .parquet files of {source} are in folders below it "
+            f"(first {below[0]}): to read all of them, give the glob "
+            f"'{str(source).rstrip('/')}/**/*.parquet'."
+        )
+    return paths
+
+
+def is_glob(text: str) -> bool:
+    """Tell whether a text has wildcards.
+
+    >>> is_glob("parts/*.parquet"), is_glob("nodes.csv")
+    (True, False)
+
+    Args:
+        text: A path or the name of a column.
+    """
+    return bool(_GLOB.search(text))
+
+
 def matching(
     wanted: Iterable[str], names: Sequence[str], excluded: Iterable[str] = ()
 ) -> list[str]:
@@ -174,7 +254,7 @@ def matching(
     left = [name for name in names if name not in set(excluded)]
     found: list[str] = []
     for pattern in wanted:
-        if pattern in names or not _GLOB.search(pattern):
+        if pattern in names or not is_glob(pattern):
             found.append(pattern)
         else:
             found += [name for name in left if fnmatchcase(name, pattern)] or [pattern]
@@ -187,5 +267,7 @@ def as_toml(values: dict[str, Any]) -> str:
     Args:
         values: Texts, integers, true or false, or lists of texts, by name.
     """
-    lines = (f"{name} = {json.dumps(value)}" for name, value in values.items())
+    # TOML has no surrogate pairs, as JSON escapes letters beyond 16 bits, and no bare DEL.
+    texts = {name: json.dumps(value, ensure_ascii=False) for name, value in values.items()}
+    lines = (f"{name} = {text}".replace("\x7f", "\\u007f") for name, text in texts.items())
     return "\n".join([*lines, ""])

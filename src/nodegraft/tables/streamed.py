@@ -13,7 +13,7 @@ from nodegraft.base.errors import DataError
 from nodegraft.graph.algebra.matrix import IntArray
 from nodegraft.graph.keys import KeyType
 from nodegraft.tables.columns import Source, SourceTable, read_source
-from nodegraft.tables.files import TableFiles
+from nodegraft.tables.files import TableFiles, require_same_columns
 
 _BUFFER = 1 << 20
 """So many bytes of a column are read at once; otherwise a whole row group is."""
@@ -58,8 +58,7 @@ class StreamedTable(SourceTable):
         """Rows and bytes, before compression."""
         with _naming(file):
             part = pa.parquet.read_metadata(file, filesystem=self._files.filesystem)
-        if not part.schema.to_arrow_schema().equals(schema):
-            raise DataError(f"{file} has other columns than {self._files.paths[0]}.")
+        require_same_columns(part.schema.to_arrow_schema(), schema, file, self._files.paths[0])
         groups = map(part.row_group, range(part.num_row_groups))
         return part.num_rows, sum(group.total_byte_size for group in groups)
 

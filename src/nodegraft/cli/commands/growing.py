@@ -29,7 +29,7 @@ def grow(
     from nodegraft.cli.display.versions import show_version
     from nodegraft.cli.table_config import columns_beside
 
-    tables = columns_beside(nodes, edges)
+    tables = columns_beside(place, nodes, edges)
     if dry_run:
         show_table_preview(
             place, lambda store: store.preview_grow(nodes, edges, repair=repair, tables=tables)
@@ -77,7 +77,7 @@ def sync(
     if no_edges and edges is not None:
         raise ParameterError("Give --edges or --no-edges, not both.")
     joined = False if no_edges else edges
-    tables = columns_beside(nodes, edges)
+    tables = columns_beside(place, nodes, edges)
     if dry_run:
         show_table_preview(
             place, lambda store: store.preview_sync(nodes, joined, repair=repair, tables=tables)

@@ -178,7 +178,7 @@ def init(
         }
         if graph is not None:
             tables = _built(graph, nodes, edges, wanted, *chosen.values())
-            known = labels_in(labels, tables.graph, owner, label, repair)
+            known = labels_in(labels, tables.graph, owner, label, repair, named["delimiter"])
         elif nodes is None:
             raise ParameterError(
                 "Give a table of nodes (--nodes nodes.parquet), or a graph that `nodegraft build` "
@@ -206,7 +206,7 @@ def init(
             listener=steps,
         )
     if config.found:
-        console.print(config.line, highlight=False, soft_wrap=True, markup=False)
+        console.print(config.line(), highlight=False, soft_wrap=True, markup=False)
     console.print(report_table(tables.report))
     console.print(store_summary(store))
     console.print(world_line(store), soft_wrap=True)
@@ -298,7 +298,8 @@ def predict(
             asked = keys_from(nodes, state.graph, missing in (None, MissingKeys.ERROR))
             rows, keys = found_rows(state.graph, asked, missing.value if missing else "error")
         elif table is not None:
-            listed = column_of_keys(table, key, state.graph)
+            delimiter = store.table_options.get("delimiter")
+            listed = column_of_keys(table, key, state.graph, delimiter)
             rows, keys = found_rows(state.graph, listed, missing.value if missing else "null")
         options: dict[str, Any] = {"keys": keys, "ignore_labels": ignore_labels}
         if out is None:

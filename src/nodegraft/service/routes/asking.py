@@ -5,6 +5,9 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 from pydantic import Field
 
+from nodegraft.base.errors import DataError
+from nodegraft.graph.graph import Graph
+from nodegraft.graph.keys import Key
 from nodegraft.model.confidence import World
 from nodegraft.service.inputs import Node, key_in, needs
 from nodegraft.service.routes.found import ReadVersion
@@ -133,6 +136,7 @@ class Suggestions(Answer):
 @ROUTER.post("/predict")
 def predict(question: Question, live: ReadVersion) -> Predictions:
     """The class of each node, and where it comes from."""
+    _require_key_type(live.state.graph, question.keys)
     rows, keys = found_rows(live.state.graph, question.keys, question.missing)
     found = answered(
         live.state,
@@ -149,6 +153,17 @@ def predict(question: Question, live: ReadVersion) -> Predictions:
         world=found.world,
         answers=[_predicted(**row) for row in found.to_rows()],
     )
+
+
+def _require_key_type(graph: Graph, keys: list[Key]) -> None:
+    """Refuse keys that are all of the wrong type: a caller's mistake, and no unknown nodes."""
+    wanted = str if graph.has_text_keys else int
+    if keys and not any(isinstance(key, wanted) for key in keys):
+        own, other = ("text", "integer") if graph.has_text_keys else ("integer", "text")
+        raise DataError(
+            f"The keys of this graph are of type {own}, and {keys[0]!r} is of type {other}: the "
+            f"two never match. Send `keys` of type {own}."
+        )
 
 
 def _predicted(top: list[dict[str, Any]], **row: Any) -> Predicted:
