@@ -9,10 +9,13 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from nodegraft.base.errors import StoreError
+from nodegraft.base.errors import StoreError, UnfinishedStoreError
 from nodegraft.base.events import Listener
+from nodegraft.base.files.folder import StoredFile, WriteOnceFolder
 from nodegraft.cli.app import app
 from nodegraft.store.audit import audit_entries
+from nodegraft.store.database import database_url
+from nodegraft.store.migration import migrated
 from nodegraft.store.store import Store
 from nodegraft.store.verification import Verification
 from tests.store.small import REVISION_1, made
@@ -165,6 +168,97 @@ def test_a_store_of_an_older_nodegraft_is_verified_after_its_migration(shop: Pat
     Store.migrate(shop)
     assert Store.verify(shop).is_clean
     assert (shop / "objects" / "store-id").exists()
+
+
+def refuse_to_verify(shop: Path, reason: str) -> None:
+    """Nothing is recorded where `verify` could not look."""
+    with pytest.raises(StoreError, match=f"could not be verified: .*{reason}.* Nothing was rec"):
+        Store.verify(shop)
+    assert not (shop / "damage.json").exists()
+
+
+def test_a_locked_database_is_no_damage(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nodegraft.store.database.WAIT_SECONDS", 0)
+    with closing(sqlite3.connect(shop / "store.db", isolation_level=None)) as other:
+        other.execute("PRAGMA locking_mode=EXCLUSIVE")
+        other.execute("BEGIN EXCLUSIVE")
+        refuse_to_verify(shop, "Another process has been writing")
+        other.execute("ROLLBACK")
+    Store.open(shop).close()
+
+
+def test_an_object_that_cannot_be_read_is_no_damage(
+    shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model, read = model_of(shop).name, WriteOnceFolder.read
+
+    def denied(folder: WriteOnceFolder, name: str) -> bytes:
+        if name == model:
+            raise PermissionError(13, "Permission denied")
+        return read(folder, name)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(WriteOnceFolder, "read", denied)
+        refuse_to_verify(shop, f"{model} cannot be read: Permission denied")
+    Store.open(shop).close()
+
+
+def test_a_place_that_is_away_is_no_damage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made(tmp_path / "shop", objects=str(tmp_path / "place"))[0].close()
+    (tmp_path / "place").rename(tmp_path / "other")
+    refuse_to_verify(tmp_path / "shop", "is it mounted")
+    (tmp_path / "other").rename(tmp_path / "place")
+
+    def away(_: WriteOnceFolder) -> None:
+        raise OSError("EndpointConnectionError: no answer")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(WriteOnceFolder, "files", away)
+        refuse_to_verify(tmp_path / "shop", "EndpointConnectionError")
+    assert Store.verify(tmp_path / "shop").is_clean
+
+
+def test_a_place_behind_a_link_blocks_nobody(tmp_path: Path) -> None:
+    (tmp_path / "disk").mkdir()
+    (tmp_path / "place").symlink_to(tmp_path / "disk")
+    made(tmp_path / "shop", objects=str(tmp_path / "place"))[0].close()
+    (found,) = Store.verify(tmp_path / "shop").findings
+    assert ("is a symbolic link" in found.problem, found.blocks) == (True, False)
+    Store.open(tmp_path / "shop").close()
+
+
+def test_a_store_of_a_newer_nodegraft_is_no_damage(shop: Path) -> None:
+    in_database("UPDATE alembic_version SET version_num = '9999'")(shop)
+    with pytest.raises(StoreError, match="newer than this nodegraft knows"):
+        Store.verify(shop)
+    in_database("UPDATE alembic_version SET version_num = '0004'")(shop)
+    Store.open(shop).close()
+
+
+@pytest.mark.parametrize("tables", [True, False])
+def test_an_unfinished_store_is_called_so(tables: bool, shop: Path) -> None:
+    (shop / "store.db").unlink()
+    if tables:
+        migrated(database_url(shop, None)).close()
+    else:
+        sqlite3.connect(shop / "store.db").close()
+        (shop / "store.db").touch()
+    with pytest.raises(UnfinishedStoreError):
+        Store.verify(shop)
+
+
+def test_a_file_that_is_deleted_meanwhile_is_skipped(
+    shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listed = WriteOnceFolder.files
+
+    def and_another(folder: WriteOnceFolder) -> dict[str, StoredFile]:
+        files = listed(folder)
+        return {**files, "a" * 64: next(iter(files.values()))}
+
+    monkeypatch.setattr(WriteOnceFolder, "files", and_another)
+    found = Store.verify(shop)
+    assert (found.is_clean, found.unused) == (True, 0)
 
 
 def test_the_command_names_files_and_has_an_exit_code(shop: Path) -> None:

@@ -6,7 +6,12 @@ from pathlib import Path
 from sqlalchemy import URL, inspect, text
 from sqlalchemy.exc import SQLAlchemyError
 
-from nodegraft.base.errors import OutdatedStoreError, StoreError, UnfinishedStoreError
+from nodegraft.base.errors import (
+    NewerStoreError,
+    OutdatedStoreError,
+    StoreError,
+    UnfinishedStoreError,
+)
 from nodegraft.store.journal import Journal
 from nodegraft.store.row_digests import write_digests
 
@@ -119,7 +124,9 @@ def _known_revision(journal: Journal) -> str:
     if current is None:
         raise UnfinishedStoreError
     if current not in _revisions():
-        raise StoreError(
+        # A name that no nodegraft gives its tables is damage.
+        is_newer = current.isdecimal() and current > _newest()
+        raise (NewerStoreError if is_newer else StoreError)(
             f"The store's database has tables of revision {current}, which is newer than this "
             f"nodegraft knows ({_newest()}): use the nodegraft that made it."
         )
