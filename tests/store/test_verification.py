@@ -1,5 +1,6 @@
 """What `verify` finds, what it records, and when a store is opened again."""
 
+import json
 import shutil
 import sqlite3
 from collections.abc import Callable
@@ -219,12 +220,43 @@ def test_a_place_that_is_away_is_no_damage(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_a_place_behind_a_link_blocks_nobody(tmp_path: Path) -> None:
-    (tmp_path / "disk").mkdir()
-    (tmp_path / "place").symlink_to(tmp_path / "disk")
     made(tmp_path / "shop", objects=str(tmp_path / "place"))[0].close()
+    (tmp_path / "place").rename(tmp_path / "disk")
+    (tmp_path / "place").symlink_to(tmp_path / "disk")
     (found,) = Store.verify(tmp_path / "shop").findings
     assert ("is a symbolic link" in found.problem, found.blocks) == (True, False)
     Store.open(tmp_path / "shop").close()
+
+
+@pytest.mark.parametrize("objects", ["rel", "../rel", "{folder}/x/../rel"])
+def test_a_place_is_found_from_every_folder(
+    objects: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "x").mkdir()
+    monkeypatch.chdir(tmp_path / "x")
+    made(tmp_path / "shop", objects=objects.format(folder=tmp_path))[0].close()
+    monkeypatch.chdir(tmp_path)
+    assert Store.verify(tmp_path / "shop").is_clean
+    Store.open(tmp_path / "shop").close()
+
+
+def test_dots_in_a_path_of_objects_are_resolved_where_that_is_certain(tmp_path: Path) -> None:
+    made(tmp_path / "shop", objects=str(tmp_path / "place"))[0].close()
+    settings = tmp_path / "shop" / "store.json"
+    settings.chmod(0o644)
+    for objects, opens in ((f"{tmp_path}/shop/../place", True), ("../place", False)):
+        settings.write_text(json.dumps({"format": 1, "database": None, "objects": objects}))
+        if opens:
+            Store.open(tmp_path / "shop").close()
+        else:
+            with pytest.raises(StoreError, match="must be an absolute path or a URL without"):
+                Store.open(tmp_path / "shop")
+
+
+def test_the_form_of_the_settings_file_is_no_damage(shop: Path) -> None:
+    (shop / "store.json").chmod(0o644)
+    (shop / "store.json").write_text('{"objects": null,"database":null, "format":1}')
+    assert Store.verify(shop).is_clean
 
 
 def test_a_store_of_a_newer_nodegraft_is_no_damage(shop: Path) -> None:
