@@ -31,7 +31,7 @@ from nodegraft.store.migration import require_current
 from nodegraft.store.objects import MARKER, OBJECT_NAME, Objects
 from nodegraft.store.ownership import require_own_place
 from nodegraft.store.rows import Version
-from nodegraft.store.settings import SETTINGS, StoreSettings, journal_in, settings_in, settings_text
+from nodegraft.store.settings import SETTINGS, StoreSettings, journal_in, settings_in
 from nodegraft.store.shelf import CHECKSUM, DERIVED, UNFINISHED
 from nodegraft.store.unverified import is_missing, is_unreadable, unverified
 
@@ -125,16 +125,12 @@ class Verifier:
         place = self._folder / SETTINGS
         self._files += 1
         try:
-            found = settings_in(self._folder)
+            return settings_in(self._folder)
         except StoreError as error:
             if not (self._folder / DATABASE_FILES[0]).is_file():
                 raise
             self._add(place, error, RESTORE)
             return StoreSettings(None)
-        if place.read_bytes() != settings_text(found).encode():
-            advice = f"{RESTORE}; if you edited it, write it exactly so: {settings_text(found)!r}"
-            self._add(place, "it is not written as nodegraft writes it", advice)
-        return found
 
     def _database(self, journal: Journal, settings: StoreSettings) -> DatabaseCheck:
         place = self._folder / DATABASE_FILES[0]
