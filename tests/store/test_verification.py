@@ -138,6 +138,28 @@ def test_a_row_that_was_changed_is_found(statement: str, shop: Path) -> None:
     assert str(place) in [one.file for one in Store.verify(shop).findings]
 
 
+def test_rows_that_an_older_nodegraft_added_are_no_damage(shop: Path) -> None:
+    in_database(
+        'INSERT INTO promotions (number, version, action, "by", note, at) '
+        'SELECT 3, 1, action, "by", note, at FROM promotions WHERE number = 2'
+    )(shop)
+    assert Store.verify(shop).is_clean
+    with Store.open(shop) as store:
+        store.promote(2)
+    assert Store.verify(shop).is_clean
+    # From that write on they are covered, too.
+    in_database("UPDATE promotions SET note = 'other' WHERE number = 3")(shop)
+    assert not Store.verify(shop).is_clean
+
+
+@pytest.mark.parametrize("digest", ["{}", "[]", '{"last": "1", "digest": ""}', "nonsense"])
+def test_a_hash_that_is_none_keeps_nobody_from_writing(digest: str, shop: Path) -> None:
+    in_database(f"UPDATE settings SET value = '{digest}' WHERE name = 'digest:promotions'")(shop)
+    with Store.open(shop) as store:
+        store.promote(1)
+    assert Store.verify(shop).is_clean
+
+
 def test_nothing_is_written_into_a_database_without_its_form(shop: Path) -> None:
     # The first page of a table: the number of its cells.
     flip(shop / "store.db", 4096 + 4)
