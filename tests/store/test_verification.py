@@ -193,6 +193,17 @@ def test_a_store_of_an_older_nodegraft_is_verified_after_its_migration(shop: Pat
     assert (shop / "objects" / "store-id").exists()
 
 
+def test_an_interrupted_migration_is_finished_by_the_next(shop: Path) -> None:
+    # The marker is there, and the database has no id yet.
+    with closing(sqlite3.connect(shop / "store.db")) as database, database:
+        for statement in REVISION_1:
+            database.execute(statement)
+    Store.migrate(shop)
+    assert Store.verify(shop).is_clean
+    with Store.open(shop) as store:
+        store.prune(keep=1)
+
+
 def refuse_to_verify(shop: Path, reason: str) -> None:
     """Nothing is recorded where `verify` could not look."""
     with pytest.raises(StoreError, match=f"could not be verified: .*{reason}.* Nothing was rec"):
