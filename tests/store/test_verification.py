@@ -204,6 +204,30 @@ def test_an_interrupted_migration_is_finished_by_the_next(shop: Path) -> None:
         store.prune(keep=1)
 
 
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [("1e9", "a number from 0 to 1"), ("[]", "a number from 0 to 1"), ("{", "cannot be read")],
+)
+def test_a_setting_that_is_not_allowed_is_named(value: str, said: str, shop: Path) -> None:
+    row = f"INSERT INTO settings (name, value) VALUES ('max_removed_share', '{value}')"
+    in_database(row)(shop)
+    with Store.open(shop) as store:
+        with pytest.raises(StoreError, match=f"Setting max_removed_share .*{said}"):
+            store.setting("max_removed_share")
+        if value != "{":
+            store.set_setting("max_removed_share", 0.1)
+            assert store.setting("max_removed_share") == 0.1
+
+
+@pytest.mark.parametrize(
+    "value", ["{", "{}", "7", '{"at": "", "count": 0, "files": []}', '{"files": "abc"}']
+)
+def test_a_record_of_damage_that_is_none_is_refused(value: str, shop: Path) -> None:
+    in_database(f"INSERT INTO settings (name, value) VALUES ('damage', '{value}')")(shop)
+    with pytest.raises(StoreError, match="This store is damaged|Setting damage in the store"):
+        Store.open(shop)
+
+
 def refuse_to_verify(shop: Path, reason: str) -> None:
     """Nothing is recorded where `verify` could not look."""
     with pytest.raises(StoreError, match=f"could not be verified: .*{reason}.* Nothing was rec"):
