@@ -276,6 +276,31 @@ def test_a_migration_that_is_cut_anywhere_leaves_the_old_tables_or_the_new(
         assert Store.migrate(twin) == Migration("0004", "0004")
 
 
+def test_processes_that_migrate_at_once_take_turns(
+    kept: Made, server: Server, tmp_path: Path
+) -> None:
+    place, _ = kept
+    (place / "objects" / "store-id").unlink()
+    with server.connected(url_of(place)) as connection:
+        for command in REVISION_1:
+            connection.execute(command)
+    names = ["anna", "ben", "carl", "dora"]
+    assert both_at_once(lambda _: Store.migrate(place), names, tmp_path) == []
+    assert Store.verify(place).is_clean
+
+
+def test_processes_that_verify_at_once_take_turns(kept: Made, tmp_path: Path) -> None:
+    place, _ = kept
+    with Store.open(place) as store:
+        model = place / "objects" / store.version().model
+    model.rename(tmp_path / "model")
+    names = ["anna", "ben", "carl", "dora"]
+    assert both_at_once(lambda by: Store.verify(place, by=by), names, tmp_path) == []
+    (tmp_path / "model").rename(model)
+    assert both_at_once(lambda by: Store.verify(place, by=by), names, tmp_path) == []
+    Store.open(place).close()
+
+
 def test_an_init_that_is_cut_leaves_a_store_or_is_done_again(
     server: Server, tmp_path: Path
 ) -> None:

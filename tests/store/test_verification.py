@@ -1,5 +1,6 @@
 """What `verify` finds, what it records, and when a store is opened again."""
 
+import json
 import shutil
 import sqlite3
 from collections.abc import Callable
@@ -9,10 +10,13 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from nodegraft.base.errors import StoreError
+from nodegraft.base.errors import StoreError, UnfinishedStoreError
 from nodegraft.base.events import Listener
+from nodegraft.base.files.folder import StoredFile, WriteOnceFolder
 from nodegraft.cli.app import app
 from nodegraft.store.audit import audit_entries
+from nodegraft.store.database import database_url
+from nodegraft.store.migration import migrated
 from nodegraft.store.store import Store
 from nodegraft.store.verification import Verification
 from tests.store.small import REVISION_1, made
@@ -134,6 +138,28 @@ def test_a_row_that_was_changed_is_found(statement: str, shop: Path) -> None:
     assert str(place) in [one.file for one in Store.verify(shop).findings]
 
 
+def test_rows_that_an_older_nodegraft_added_are_no_damage(shop: Path) -> None:
+    in_database(
+        'INSERT INTO promotions (number, version, action, "by", note, at) '
+        'SELECT 3, 1, action, "by", note, at FROM promotions WHERE number = 2'
+    )(shop)
+    assert Store.verify(shop).is_clean
+    with Store.open(shop) as store:
+        store.promote(2)
+    assert Store.verify(shop).is_clean
+    # From that write on they are covered, too.
+    in_database("UPDATE promotions SET note = 'other' WHERE number = 3")(shop)
+    assert not Store.verify(shop).is_clean
+
+
+@pytest.mark.parametrize("digest", ["{}", "[]", '{"last": "1", "digest": ""}', "nonsense"])
+def test_a_hash_that_is_none_keeps_nobody_from_writing(digest: str, shop: Path) -> None:
+    in_database(f"UPDATE settings SET value = '{digest}' WHERE name = 'digest:promotions'")(shop)
+    with Store.open(shop) as store:
+        store.promote(1)
+    assert Store.verify(shop).is_clean
+
+
 def test_nothing_is_written_into_a_database_without_its_form(shop: Path) -> None:
     # The first page of a table: the number of its cells.
     flip(shop / "store.db", 4096 + 4)
@@ -165,6 +191,163 @@ def test_a_store_of_an_older_nodegraft_is_verified_after_its_migration(shop: Pat
     Store.migrate(shop)
     assert Store.verify(shop).is_clean
     assert (shop / "objects" / "store-id").exists()
+
+
+def test_an_interrupted_migration_is_finished_by_the_next(shop: Path) -> None:
+    # The marker is there, and the database has no id yet.
+    with closing(sqlite3.connect(shop / "store.db")) as database, database:
+        for statement in REVISION_1:
+            database.execute(statement)
+    Store.migrate(shop)
+    assert Store.verify(shop).is_clean
+    with Store.open(shop) as store:
+        store.prune(keep=1)
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [("1e9", "a number from 0 to 1"), ("[]", "a number from 0 to 1"), ("{", "cannot be read")],
+)
+def test_a_setting_that_is_not_allowed_is_named(value: str, said: str, shop: Path) -> None:
+    row = f"INSERT INTO settings (name, value) VALUES ('max_removed_share', '{value}')"
+    in_database(row)(shop)
+    with Store.open(shop) as store:
+        with pytest.raises(StoreError, match=f"Setting max_removed_share .*{said}"):
+            store.setting("max_removed_share")
+        if value != "{":
+            store.set_setting("max_removed_share", 0.1)
+            assert store.setting("max_removed_share") == 0.1
+
+
+@pytest.mark.parametrize(
+    "value", ["{", "{}", "7", '{"at": "", "count": 0, "files": []}', '{"files": "abc"}']
+)
+def test_a_record_of_damage_that_is_none_is_refused(value: str, shop: Path) -> None:
+    in_database(f"INSERT INTO settings (name, value) VALUES ('damage', '{value}')")(shop)
+    with pytest.raises(StoreError, match="This store is damaged|Setting damage in the store"):
+        Store.open(shop)
+
+
+def refuse_to_verify(shop: Path, reason: str) -> None:
+    """Nothing is recorded where `verify` could not look."""
+    with pytest.raises(StoreError, match=f"could not be verified: .*{reason}.* Nothing was rec"):
+        Store.verify(shop)
+    assert not (shop / "damage.json").exists()
+
+
+def test_a_locked_database_is_no_damage(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nodegraft.store.database.WAIT_SECONDS", 0)
+    with closing(sqlite3.connect(shop / "store.db", isolation_level=None)) as other:
+        other.execute("PRAGMA locking_mode=EXCLUSIVE")
+        other.execute("BEGIN EXCLUSIVE")
+        refuse_to_verify(shop, "Another process has been writing")
+        other.execute("ROLLBACK")
+    Store.open(shop).close()
+
+
+def test_an_object_that_cannot_be_read_is_no_damage(
+    shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model, read = model_of(shop).name, WriteOnceFolder.read
+
+    def denied(folder: WriteOnceFolder, name: str) -> bytes:
+        if name == model:
+            raise PermissionError(13, "Permission denied")
+        return read(folder, name)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(WriteOnceFolder, "read", denied)
+        refuse_to_verify(shop, f"{model} cannot be read: Permission denied")
+    Store.open(shop).close()
+
+
+def test_a_place_that_is_away_is_no_damage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made(tmp_path / "shop", objects=str(tmp_path / "place"))[0].close()
+    (tmp_path / "place").rename(tmp_path / "other")
+    refuse_to_verify(tmp_path / "shop", "is it mounted")
+    (tmp_path / "other").rename(tmp_path / "place")
+
+    def away(_: WriteOnceFolder) -> None:
+        raise OSError("EndpointConnectionError: no answer")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(WriteOnceFolder, "files", away)
+        refuse_to_verify(tmp_path / "shop", "EndpointConnectionError")
+    assert Store.verify(tmp_path / "shop").is_clean
+
+
+def test_a_place_behind_a_link_blocks_nobody(tmp_path: Path) -> None:
+    made(tmp_path / "shop", objects=str(tmp_path / "place"))[0].close()
+    (tmp_path / "place").rename(tmp_path / "disk")
+    (tmp_path / "place").symlink_to(tmp_path / "disk")
+    (found,) = Store.verify(tmp_path / "shop").findings
+    assert ("is a symbolic link" in found.problem, found.blocks) == (True, False)
+    Store.open(tmp_path / "shop").close()
+
+
+@pytest.mark.parametrize("objects", ["rel", "../rel", "{folder}/x/../rel"])
+def test_a_place_is_found_from_every_folder(
+    objects: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "x").mkdir()
+    monkeypatch.chdir(tmp_path / "x")
+    made(tmp_path / "shop", objects=objects.format(folder=tmp_path))[0].close()
+    monkeypatch.chdir(tmp_path)
+    assert Store.verify(tmp_path / "shop").is_clean
+    Store.open(tmp_path / "shop").close()
+
+
+def test_dots_in_a_path_of_objects_are_resolved_where_that_is_certain(tmp_path: Path) -> None:
+    made(tmp_path / "shop", objects=str(tmp_path / "place"))[0].close()
+    settings = tmp_path / "shop" / "store.json"
+    settings.chmod(0o644)
+    for objects, opens in ((f"{tmp_path}/shop/../place", True), ("../place", False)):
+        settings.write_text(json.dumps({"format": 1, "database": None, "objects": objects}))
+        if opens:
+            Store.open(tmp_path / "shop").close()
+        else:
+            with pytest.raises(StoreError, match="must be an absolute path or a URL without"):
+                Store.open(tmp_path / "shop")
+
+
+def test_the_form_of_the_settings_file_is_no_damage(shop: Path) -> None:
+    (shop / "store.json").chmod(0o644)
+    (shop / "store.json").write_text('{"objects": null,"database":null, "format":1}')
+    assert Store.verify(shop).is_clean
+
+
+def test_a_store_of_a_newer_nodegraft_is_no_damage(shop: Path) -> None:
+    in_database("UPDATE alembic_version SET version_num = '9999'")(shop)
+    with pytest.raises(StoreError, match="newer than this nodegraft knows"):
+        Store.verify(shop)
+    in_database("UPDATE alembic_version SET version_num = '0004'")(shop)
+    Store.open(shop).close()
+
+
+@pytest.mark.parametrize("tables", [True, False])
+def test_an_unfinished_store_is_called_so(tables: bool, shop: Path) -> None:
+    (shop / "store.db").unlink()
+    if tables:
+        migrated(database_url(shop, None)).close()
+    else:
+        sqlite3.connect(shop / "store.db").close()
+        (shop / "store.db").touch()
+    with pytest.raises(UnfinishedStoreError):
+        Store.verify(shop)
+
+
+def test_a_file_that_is_deleted_meanwhile_is_skipped(
+    shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listed = WriteOnceFolder.files
+
+    def and_another(folder: WriteOnceFolder) -> dict[str, StoredFile]:
+        files = listed(folder)
+        return {**files, "a" * 64: next(iter(files.values()))}
+
+    monkeypatch.setattr(WriteOnceFolder, "files", and_another)
+    found = Store.verify(shop)
+    assert (found.is_clean, found.unused) == (True, 0)
 
 
 def test_the_command_names_files_and_has_an_exit_code(shop: Path) -> None:

@@ -107,6 +107,10 @@ class OutdatedStoreError(StoreError):
     """The tables of a store's database are those of an older nodegraft."""
 
 
+class NewerStoreError(StoreError):
+    """The tables of a store's database are those of a newer nodegraft."""
+
+
 class StoreChangedError(StoreError):
     """Somebody else has changed the store meanwhile: doing it again may succeed."""
 

@@ -1,6 +1,7 @@
 """How a store is made: whole, or to be made again."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +70,7 @@ def made_in(
     """
     refuse_links(folder)
     _refuse_taken(folder)
+    settings = replace(settings, objects=settings.objects and _resolved(settings.objects))
     validate_value("world", world, World)
     who, note = author(by), writable(note)
     NodeLabels.by_key(graph, labels)
@@ -113,6 +115,12 @@ def made_in(
             (folder / SETTINGS).unlink()
         raise
     return journal
+
+
+def _resolved(objects: str) -> str:
+    """Return an absolute path, so that a store works from every folder; a URL as it is."""
+    local = WriteOnceFolder(objects).local_path("")
+    return objects if local is None else str(local.expanduser().resolve())
 
 
 def _require_unused(objects: str) -> None:

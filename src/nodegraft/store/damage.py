@@ -46,7 +46,10 @@ class DamageRecord:
         Args:
             document: Plain JSON.
         """
-        return cls(str(document["at"]), int(document["count"]), tuple(map(str, document["files"])))
+        files = document["files"]
+        if not isinstance(files, list) or not files:
+            raise ValueError("a record of damage names the damaged files")
+        return cls(str(document["at"]), int(document["count"]), tuple(map(str, files)))
 
 
 def refuse_damaged(folder: Path, journal: Journal) -> None:
@@ -88,7 +91,8 @@ def record_damage(
         before = read_setting(connection, DAMAGE, None)
     if found or before is not None:
         value = found.to_json() if found else None
-        with journal.transaction() as connection:
+        # Alone, as another process may verify at the same time.
+        with journal.transaction(alone=True) as connection:
             write_setting(connection, DAMAGE, value, by, "nodegraft verify")
     if not found:
         (folder / DAMAGE_FILE).unlink(missing_ok=True)

@@ -8,9 +8,11 @@ from sqlalchemy import Connection, inspect, select, text
 from sqlalchemy.exc import SQLAlchemyError
 
 from nodegraft.base.errors import StoreError
+from nodegraft.store.database import unreachable
 from nodegraft.store.journal import Journal, metadata, promotions_in, pruned_in, versions_in
 from nodegraft.store.row_digests import wrong_tables
 from nodegraft.store.rows import Promotion, Version
+from nodegraft.store.unverified import is_out_of_reach, unverified
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,9 @@ class DatabaseCheck:
 def check_database(journal: Journal) -> DatabaseCheck:
     """Read all rows and compare them with their checksums.
 
+    A database that cannot be reached, or that another process has locked, is an error: nothing is
+    known of it. One without tables is that of an `init` that was interrupted, and has no versions.
+
     Args:
         journal: The database.
     """
@@ -41,15 +46,17 @@ def check_database(journal: Journal) -> DatabaseCheck:
             broken = _form(connection)
             if broken:
                 return DatabaseCheck(broken, is_sound=False)
+            if not inspect(connection).get_table_names():
+                return DatabaseCheck()
             problem = _rows_problem(connection)
             versions, pruned = versions_in(connection), frozenset(pruned_in(connection))
             problem = problem or _journal_problem(versions, promotions_in(connection))
             return DatabaseCheck(problem, versions=versions, pruned=pruned)
-    except SQLAlchemyError as error:
-        if journal.engine.dialect.name != "sqlite":
-            raise
+    except (SQLAlchemyError, sqlite3.Error) as error:
+        if journal.engine.dialect.name != "sqlite" or is_out_of_reach(error):
+            raise unverified(unreachable(error, journal.engine.url)) from error
         return DatabaseCheck(f"it cannot be read ({_reason(error)})", is_sound=False)
-    except (sqlite3.Error, StoreError, ValueError, TypeError, KeyError, AttributeError) as error:
+    except (StoreError, ValueError, TypeError, KeyError, AttributeError) as error:
         return DatabaseCheck(f"rows cannot be read ({error})", is_sound=False)
 
 
@@ -81,5 +88,5 @@ def _journal_problem(versions: Sequence[Version], promotions: Sequence[Promotion
     return ""
 
 
-def _reason(error: SQLAlchemyError) -> str:
+def _reason(error: Exception) -> str:
     return str(getattr(error, "orig", None) or error).splitlines()[0]

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from sqlalchemy import Connection
 
-from nodegraft.base.errors import ParameterError
+from nodegraft.base.errors import ParameterError, StoreError
 from nodegraft.model.confidence import DEFAULT_WORLD, WORLDS, World
 from nodegraft.store.options import read_setting, write_setting
 
@@ -98,13 +98,21 @@ def known_setting(name: str) -> KnownSetting:
 
 
 def setting_value(connection: Connection, name: str) -> Any:
-    """Return the value of a known setting, or its default.
+    """Return the value of a known setting, or its default; refuse a value that is not allowed.
 
     Args:
         connection: The database.
         name: Name of the setting.
     """
-    return read_setting(connection, name, known_setting(name).default)
+    setting = known_setting(name)
+    value = read_setting(connection, name, setting.default)
+    try:
+        return setting.parse(value)
+    except (ValueError, TypeError) as error:
+        raise StoreError(
+            f"Setting {name} in the store's database must be {error}; it is {value!r}. Set it with "
+            f"`nodegraft settings STORE {name}=VALUE`."
+        ) from None
 
 
 def set_value(connection: Connection, name: str, value: Any, by: str, note: str) -> Any:
@@ -126,6 +134,7 @@ def set_value(connection: Connection, name: str, value: Any, by: str, note: str)
         raise ParameterError(
             f"Setting {name} must be {error}; {value!r} was given. Nothing was changed."
         ) from None
-    if checked != setting_value(connection, name):
+    # Not `setting_value`: a value that is not allowed can be replaced.
+    if checked != read_setting(connection, name, setting.default):
         write_setting(connection, name, checked, by, note)
     return checked

@@ -3,14 +3,26 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from sqlalchemy import URL, inspect, text
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy import URL, Connection, inspect, text
+from sqlalchemy.exc import OperationalError, SQLAlchemyError
 
-from nodegraft.base.errors import OutdatedStoreError, StoreError, UnfinishedStoreError
+from nodegraft.base.errors import (
+    NewerStoreError,
+    OutdatedStoreError,
+    StoreError,
+    UnfinishedStoreError,
+)
 from nodegraft.store.journal import Journal
 from nodegraft.store.row_digests import write_digests
 
 _SCRIPTS = Path(__file__).parent / "migrations"
+
+_LOCK = {
+    # Not every database has a table yet that could be locked.
+    "sqlite": ("ROLLBACK", "BEGIN IMMEDIATE"),
+    "postgresql": ("SELECT pg_advisory_xact_lock(1852793957)",),
+}
+"""What lets processes that migrate one database take turns, in an open transaction."""
 
 
 @dataclass(frozen=True)
@@ -93,6 +105,7 @@ def _upgrade(journal: Journal) -> None:
     config.set_main_option("script_location", str(_SCRIPTS))
     try:
         with journal.engine.begin() as connection:
+            _lock(connection)
             config.attributes["connection"] = connection
             command.upgrade(config, "head")
             if connection.dialect.name == "sqlite":
@@ -100,6 +113,20 @@ def _upgrade(journal: Journal) -> None:
     except SQLAlchemyError as error:
         raise StoreError(
             f"The store's database could not be brought up to date: {error}"
+        ) from error
+
+
+def _lock(connection: Connection) -> None:
+    try:
+        for statement in _LOCK[connection.dialect.name]:
+            connection.exec_driver_sql(statement)
+    except OperationalError as error:
+        said = str(error.orig)
+        if "locked" not in said and "lock timeout" not in said:
+            raise
+        raise StoreError(
+            "Another process migrates this store: run `nodegraft migrate STORE` again when that "
+            "one has ended. Nothing was changed."
         ) from error
 
 
@@ -119,7 +146,9 @@ def _known_revision(journal: Journal) -> str:
     if current is None:
         raise UnfinishedStoreError
     if current not in _revisions():
-        raise StoreError(
+        # A name that no nodegraft gives its tables is damage.
+        is_newer = current.isdecimal() and current > _newest()
+        raise (NewerStoreError if is_newer else StoreError)(
             f"The store's database has tables of revision {current}, which is newer than this "
             f"nodegraft knows ({_newest()}): use the nodegraft that made it."
         )

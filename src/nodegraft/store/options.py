@@ -4,6 +4,7 @@ from typing import Any
 
 from sqlalchemy import JSON, Column, Connection, String, Table, delete, insert, select
 
+from nodegraft.base.errors import StoreError
 from nodegraft.store.audit import add_audit_entry
 from nodegraft.store.journal import metadata
 
@@ -23,8 +24,15 @@ def read_setting(connection: Connection, name: str, default: Any) -> Any:
         name: Name of the setting.
         default: Value of a setting that was never set.
     """
-    row = connection.execute(select(SETTINGS.c.value).where(SETTINGS.c.name == name)).first()
-    return default if row is None else row.value
+    wanted = select(SETTINGS.c.value).where(SETTINGS.c.name == name)
+    try:
+        row = connection.execute(wanted).first()
+        return default if row is None else row.value
+    except (ValueError, TypeError) as error:
+        raise StoreError(
+            f"Setting {name} in the store's database cannot be read ({error}): restore the "
+            "database from a backup, then run `nodegraft verify STORE`."
+        ) from error
 
 
 def write_setting(connection: Connection, name: str, value: Any, by: str, note: str = "") -> None:

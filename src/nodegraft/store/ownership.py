@@ -18,7 +18,7 @@ def claim_place(objects: Objects) -> str:
     """Put a marker among the objects of a store that is being made; return the store's id.
 
     Args:
-        objects: Their place; a marker that a killed `init` has left there is used.
+        objects: Their place; a marker that an interrupted `init` or `migrate` has left is used.
     """
     return objects.put_marker(uuid4().hex)
 
@@ -36,6 +36,9 @@ def write_store_id(connection: Connection, store_id: str) -> None:
 def adopt_place(journal: Journal, objects: Objects) -> None:
     """Give a store of an older nodegraft an id and a marker, if its place is certainly its own.
 
+    A marker without an id in the database was left by a migration that was interrupted: the store
+    gets the marker's id.
+
     Args:
         journal: The store's database.
         objects: The place that its settings name.
@@ -43,14 +46,15 @@ def adopt_place(journal: Journal, objects: Objects) -> None:
     with journal.connection() as connection:
         if read_setting(connection, STORE_ID, None) is not None:
             return
+    with journal.transaction(alone=True) as connection:
+        # Read again: another process may have migrated the store meanwhile.
+        if read_setting(connection, STORE_ID, None) is not None:
+            return
         pruned = pruned_in(connection)
         whole = [one for one in versions_in(connection) if one.number not in pruned]
-    names: Sequence[str] = [name for version in whole for name in version.names.all]
-    if objects.marker() is not None or not names or objects.lacks(names):
-        return
-    store_id = claim_place(objects)
-    with journal.transaction() as connection:
-        write_store_id(connection, store_id)
+        names: Sequence[str] = [name for version in whole for name in version.names.all]
+        if names and not objects.lacks(names):
+            write_store_id(connection, claim_place(objects))
 
 
 def require_own_place(connection: Connection, objects: Objects) -> None:

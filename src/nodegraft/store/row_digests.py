@@ -29,6 +29,8 @@ LOCK_ONLY = "DELETE FROM versions WHERE number < 0"
 """Deletes nothing: it makes a transaction the one writer."""
 
 _WRITE = re.compile(r'\s*(INSERT(?: OR \w+)? INTO|UPDATE|DELETE FROM)\s+"?(\w+)', re.IGNORECASE)
+_NEWEST = 2**63 - 1
+"""No row has a higher number: SQLite has no larger one."""
 _CHANGES, _BROKEN = "nodegraft changes", "nodegraft broken"
 
 
@@ -97,17 +99,29 @@ def _write_changed(connection: Connection) -> None:
 
 
 def _is_whole(database: sqlite3.Connection, table: str) -> bool:
+    """Whether the rows that a hash covers are as they were written.
+
+    A process of an older nodegraft adds rows without their hash. They are covered from the next
+    write on; until then nothing is known against them.
+    """
     written = _read(database, table)
-    return written is not None and written == _digest(database, table)
+    return written is not None and written == _digest(database, table, until=written["last"])
 
 
 def _digest(
-    database: sqlite3.Connection, table: str, before: dict[str, Any] | None = None
+    database: sqlite3.Connection,
+    table: str,
+    before: dict[str, Any] | None = None,
+    until: int = _NEWEST,
 ) -> dict[str, Any]:
     """The hash of each row with that of the rows before it, from some row on."""
     last, digest = (0, "") if before is None else (before["last"], before["digest"])
-    given: tuple[Any, ...] = (last,) if table in APPENDED else (f"{PREFIX}%",)
-    chosen = "number > ? ORDER BY number" if table in APPENDED else "name NOT LIKE ? ORDER BY name"
+    given: tuple[Any, ...] = (last, until) if table in APPENDED else (f"{PREFIX}%",)
+    chosen = (
+        "number > ? AND number <= ? ORDER BY number"
+        if table in APPENDED
+        else "name NOT LIKE ? ORDER BY name"
+    )
     # Both parts are constants of this file.
     for row in database.execute(f"SELECT * FROM {table} WHERE {chosen}", given):  # noqa: S608
         content = json.dumps([digest, *row], default=repr).encode()
@@ -120,9 +134,14 @@ def _read(database: sqlite3.Connection, table: str) -> dict[str, Any] | None:
     query = "SELECT value FROM settings WHERE name = ?"
     found = database.execute(query, (PREFIX + table,)).fetchone()
     try:
-        return None if found is None else {**json.loads(found[0])}
+        written = None if found is None else json.loads(found[0])
     except (ValueError, TypeError):
         return None
+    whole = isinstance(written, dict) and written.keys() == {"last", "digest"}
+    # A hash that was damaged itself counts as missing.
+    if not whole or type(written["last"]) is not int or not 0 <= written["last"] <= _NEWEST:
+        return None
+    return cast("dict[str, Any]", written)
 
 
 def _write(database: sqlite3.Connection, table: str, digest: dict[str, Any]) -> None:

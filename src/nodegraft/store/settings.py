@@ -44,8 +44,8 @@ def settings_in(folder: Path) -> StoreSettings:
     try:
         settings = json.loads((folder / SETTINGS).read_text(encoding="utf-8"))
         number = settings["format"]
-        found = StoreSettings(settings["database"], settings.get("objects"))
-        _check(settings, found)
+        _check(settings)
+        found = StoreSettings(settings["database"], _without_dots(settings.get("objects")))
     except FileNotFoundError as error:
         raise StoreError(
             f"{folder} is no store: {SETTINGS} is missing. Make one with `nodegraft init`."
@@ -69,15 +69,23 @@ def settings_text(settings: StoreSettings) -> str:
     return json.dumps({"format": FORMAT, **asdict(settings)}, indent=2) + "\n"
 
 
-def _check(document: dict[str, object], found: StoreSettings) -> None:
+def _check(document: dict[str, object]) -> None:
     unknown = document.keys() - {"format", "database", "objects"}
     if unknown:
         raise ValueError(f"it has an unknown field {min(unknown)!r}")
-    for name, value in asdict(found).items():
+    for name in ("database", "objects"):
+        value = document.get(name)
         if not (value is None or isinstance(value, str)):
             raise ValueError(f"{name} must be text or null")
-    if found.objects and ".." in re.split(r"[/\\\\]", found.objects):
-        raise ValueError("objects must be named without `..`")
+
+
+def _without_dots(objects: str | None) -> str | None:
+    """Resolve ``..`` in an absolute path; elsewhere it could lead to any place."""
+    if not objects or ".." not in re.split(r"[/\\\\]", objects):
+        return objects
+    if not Path(objects).is_absolute():
+        raise ValueError("objects must be an absolute path or a URL without `..`")
+    return str(Path(objects).resolve())
 
 
 def journal_in(folder: Path, settings: StoreSettings | None = None) -> Journal:

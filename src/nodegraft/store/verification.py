@@ -9,7 +9,14 @@ from pathlib import Path
 from typing import Any
 from zlib import crc32
 
-from nodegraft.base.errors import NodegraftError, OutdatedStoreError, StoreError
+from nodegraft.base.errors import (
+    NewerStoreError,
+    NodegraftError,
+    OutdatedStoreError,
+    StoreError,
+    StoreUnreachableError,
+    UnfinishedStoreError,
+)
 from nodegraft.base.events import SILENT, Listener
 from nodegraft.base.files.array_file import StoredArray, map_array, require_unchanged
 from nodegraft.base.files.sidecar import SIDECAR, matches_sidecar
@@ -24,8 +31,9 @@ from nodegraft.store.migration import require_current
 from nodegraft.store.objects import MARKER, OBJECT_NAME, Objects
 from nodegraft.store.ownership import require_own_place
 from nodegraft.store.rows import Version
-from nodegraft.store.settings import SETTINGS, StoreSettings, journal_in, settings_in, settings_text
+from nodegraft.store.settings import SETTINGS, StoreSettings, journal_in, settings_in
 from nodegraft.store.shelf import CHECKSUM, DERIVED, UNFINISHED
+from nodegraft.store.unverified import is_missing, is_unreadable, unverified
 
 RESTORE = "restore it from a backup, under the same name"
 
@@ -106,6 +114,9 @@ class Verifier:
         return Verification(self._files, self._unused, found, recorded)
 
     def _add(self, file: object, problem: object, advice: str, blocks: bool = True) -> None:
+        if isinstance(problem, Exception) and is_unreadable(problem):
+            # A file that could not be read may be whole.
+            raise unverified(problem) from problem
         said = str(problem).removeprefix(str(file)).strip(" :.")
         finding = Finding(str(file), said, advice, blocks)
         self._findings.setdefault(finding.file, finding)
@@ -114,16 +125,12 @@ class Verifier:
         place = self._folder / SETTINGS
         self._files += 1
         try:
-            found = settings_in(self._folder)
+            return settings_in(self._folder)
         except StoreError as error:
             if not (self._folder / DATABASE_FILES[0]).is_file():
                 raise
             self._add(place, error, RESTORE)
             return StoreSettings(None)
-        if place.read_bytes() != settings_text(found).encode():
-            advice = f"{RESTORE}; if you edited it, write it exactly so: {settings_text(found)!r}"
-            self._add(place, "it is not written as nodegraft writes it", advice)
-        return found
 
     def _database(self, journal: Journal, settings: StoreSettings) -> DatabaseCheck:
         place = self._folder / DATABASE_FILES[0]
@@ -133,8 +140,17 @@ class Verifier:
         advice = "restore it from a backup (and delete store.db-wal and store.db-shm)"
         try:
             require_current(journal)
-        except OutdatedStoreError:
+            if not checked.problem and not checked.versions:
+                raise UnfinishedStoreError
+        except (OutdatedStoreError, NewerStoreError):
             raise
+        except UnfinishedStoreError as error:
+            if not checked.problem and not checked.versions:
+                raise
+            self._add(file, error, advice)
+        except StoreUnreachableError as error:
+            if not checked.problem:
+                raise unverified(error) from error
         except StoreError as error:
             self._add(file, error, advice)
         if checked.problem:
@@ -142,11 +158,14 @@ class Verifier:
         return checked
 
     def _objects(self, objects: Objects, journal: Journal, checked: DatabaseCheck) -> None:
+        names = _listed(objects)
         try:
             with journal.connection() as connection:
                 require_own_place(connection, objects)
         except StoreError as error:
-            self._add(objects.path_text(MARKER), error, RESTORE)
+            # Nothing is deleted there, but all that versions need may be whole.
+            advice = "see that `objects` in store.json names the right place"
+            self._add(objects.path_text(MARKER), error, advice, blocks=False)
         whole = [one for one in checked.versions if one.number not in checked.pruned]
         needed = _needed(whole)
         known: set[str] = set()
@@ -154,7 +173,7 @@ class Verifier:
             self._listener.step("verify objects", done, len(needed))
             self._object(objects, name, _numbers(versions), known)
         self._listener.step("verify objects", len(needed), len(needed))
-        self._unnamed(objects, known)
+        self._unnamed(objects, names, known)
 
     def _object(self, objects: Objects, name: str, versions: str, known: set[str]) -> None:
         """Check a list and all files that it names."""
@@ -181,17 +200,20 @@ class Verifier:
             except (NodegraftError, KeyError, OSError) as error:
                 self._add(objects.path_text(file), error, advice)
 
-    def _unnamed(self, objects: Objects, known: set[str]) -> None:
+    def _unnamed(self, objects: Objects, names: Iterable[str], known: set[str]) -> None:
         """Count files that no version names; mapped arrays among them have no hash any more."""
-        for name in objects.files():
+        for name in names:
             if name in known or not OBJECT_NAME.fullmatch(name):
                 continue
-            self._unused += 1
             try:
                 objects.check(name, array_files=True)
             except NodegraftError as error:
+                if is_missing(error):
+                    # Another process has deleted it since files were listed.
+                    continue
                 advice = "delete it, or let `nodegraft prune` do so: no version needs it"
                 self._add(objects.path_text(name), error, advice, blocks=False)
+            self._unused += 1
 
     def _derived(self) -> None:
         """Check cached data; what is damaged is removed, as it is computed again when needed."""
@@ -209,7 +231,12 @@ class Verifier:
 
     def _cards(self) -> None:
         for path in _files_in(self._folder / CARDS):
-            whole = matches_sidecar(path)
+            try:
+                whole = matches_sidecar(path)
+            except OSError as error:
+                if is_missing(error):
+                    continue
+                raise unverified(error) from error
             self._files += whole is not None
             if whole is False:
                 number = path.stem.rpartition("-")[2]
@@ -237,6 +264,20 @@ def _record(folder: Path, journal: Journal | None, files: list[str], by: str | N
     except (StoreError, OSError) as error:
         return str(error)
     return ""
+
+
+def _listed(objects: Objects) -> list[str]:
+    """Return the names of all objects; a place elsewhere that has none is not there at all."""
+    try:
+        names = list(objects.files())
+    except OSError as error:
+        raise unverified(f"{objects.place} cannot be read: {error}") from error
+    if not names and not objects.in_store:
+        raise unverified(
+            f"there are no objects in {objects.place}: is it mounted, and does `objects` in "
+            "store.json name the right place? A relative path is read from the working folder"
+        )
+    return names
 
 
 def _needed(versions: Iterable[Version]) -> dict[str, list[int]]:
