@@ -64,6 +64,18 @@ class ClassLabels:
         held_out = tuple(key for key in self.held_out if key not in keys)
         return replace(self, taught=taught, held_out=held_out)
 
+    def part(self, keys: Iterable[Key]) -> "ClassLabels":
+        """Return a part of a class that is split: its labels teach or check as before.
+
+        Args:
+            keys: Nodes of the part; those without a label yet are drawn as in :meth:`with_more`.
+        """
+        some = frozenset(keys)
+        old = self.without(frozenset(self.all) - some)
+        part = old.with_more(some.difference(old.all))
+        # All of them are held out: one that teaches must be among them.
+        return part if part.taught else ClassLabels(self.session, ()).with_more(some)
+
 
 class StoreLabels(Mapping[str, ClassLabels]):
     """Class name -> its labels. Immutable: every change gives another one, or an error.
@@ -268,6 +280,10 @@ class StoreLabels(Mapping[str, ClassLabels]):
     ) -> "StoreLabels":
         """With a class made several, which are as old as it was.
 
+        Labels of the old class that are held out stay held out, and those that teach go on
+        teaching. Only a part all of whose labels are held out is drawn like a new class, as
+        something must teach it; what teaches then is not compared any more.
+
         Args:
             name: The class that goes.
             parts: New class -> keys of nodes, which may be labels of the old one. Its other labels
@@ -284,8 +300,7 @@ class StoreLabels(Mapping[str, ClassLabels]):
             gone = [] if name in parts else [name]
             self._check_names([part for part in parts if part != name], force_name, gone)
         new = rest.added(parts, check_names=False)
-        aged = {part: replace(new[part], session=old.session) for part in parts}
-        return StoreLabels({**left, **aged})
+        return StoreLabels({**left, **{part: old.part(new[part].all) for part in parts}})
 
     def state(self) -> tuple[Arrays, Document]:
         """As arrays and JSON."""
