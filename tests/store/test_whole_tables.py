@@ -91,6 +91,28 @@ def test_a_truncated_export_does_not_go_live(tmp_path: Path) -> None:
     assert store.undo().names == store.history()[0].names
 
 
+def test_a_version_that_no_held_out_node_can_check_does_not_go_live(store: Store) -> None:
+    held_out = {key for keys in store.state().labels.held_out.values() for key in keys}
+    rows = [row for row in NODES.to_pylist() if row["id"] not in held_out]
+    left = pa.Table.from_pylist(rows)
+    store.set_setting("max_removed_share", 0.5)
+    with pytest.raises(
+        GateError, match=r"No held-out node is left to check it; before .* 30\. .*without promote"
+    ):
+        store.sync(left, promote=True)
+    assert (store.candidate, store.champion) == (1, 1)
+    assert (store.sync(left).number, store.champion) == (2, 1)
+    store.undo()
+    # Held-out nodes go with their classes, too.
+    store.unlabel([key for key in held_out if not key.startswith("hats")], promote=True)
+    with pytest.raises(GateError, match=r"before there were 10"):
+        store.remove(["hats"], promote=True)
+    store.remove(["hats"])
+    # Where nothing was held out before, nothing is missed.
+    store.promote()
+    assert store.label({"shoes": ["shoes60"]}, promote=True).number == store.champion
+
+
 def test_each_of_nodes_edges_and_labels_is_counted(store: Store) -> None:
     few_edges = EDGES.slice(127)
     with pytest.raises(GateError, match=r"^127 of 327 edges \(38\.8 %\) would be removed"):

@@ -10,6 +10,7 @@ from nodegraft.store.request import Request
 from nodegraft.store.rows import Promotion, StateNames, Version, now
 
 if TYPE_CHECKING:
+    from nodegraft.store.labels import StoreLabels
     from nodegraft.store.preview import Preview
     from nodegraft.store.state import State
     from nodegraft.store.succession import ClassSuccession
@@ -53,6 +54,8 @@ class StoreRecorder(StorePromoter):
         seen = compare(before, after, succession) if before else recalled(parent.measures, after)
         if not override:
             refuse_objections(seen, WITH_OVERRIDE)
+        if answering:
+            refuse_unchecked((before or after).labels, seen)
         measures = done.measures | measured(seen)
         if override:
             measures["override"] = writable(override)
@@ -122,6 +125,21 @@ def refuse_objections(seen: "Preview", advice: str) -> None:
     objections = seen.objections()
     if objections:
         raise GateError(objections, advice)
+
+
+def refuse_unchecked(labels: "StoreLabels", seen: "Preview") -> None:
+    """Stop a promotion that held-out nodes of the version before could check, and none is left.
+
+    Args:
+        labels: Labels of the version before.
+        seen: The version and the one before it, compared.
+    """
+    num_held_out = sum(map(len, labels.held_out.values()))
+    if num_held_out and not seen.before.nodes:
+        raise GateError(
+            [f"No held-out node is left to check it; before there were {num_held_out:,}."],
+            "Make it without promote (on the command line without --promote), and review it.",
+        )
 
 
 def measured(seen: "Preview") -> dict[str, Any]:
