@@ -4,7 +4,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from nodegraft.base.errors import GateError, StoreChangedError, StoreError
-from nodegraft.store.authorship import author, writable
+from nodegraft.store.authorship import author, override_reason, writable
 from nodegraft.store.promoting import StorePromoter
 from nodegraft.store.request import Request
 from nodegraft.store.rows import Promotion, StateNames, Version, now
@@ -25,7 +25,7 @@ class StoreRecorder(StorePromoter):
 
     def _begun(self, override: str, promote: bool) -> tuple[Version, Promotion | None]:
         """The version that is changed; and the last promotion, if the next one answers at once."""
-        if promote and override:
+        if override_reason(override) and promote:
             raise StoreError(
                 "A version that was made with override is not promoted unseen: make it with "
                 "override, look at it, and then promote it. Or leave override out."
@@ -58,7 +58,7 @@ class StoreRecorder(StorePromoter):
             refuse_unchecked((before or after).labels, seen)
         measures = done.measures | measured(seen)
         if override:
-            measures["override"] = writable(override)
+            measures["override"] = override
         names = self._states.put_learned(after, parent.names)
         return self._added(parent, replace(done, measures=measures), names, by, note, answering)
 
