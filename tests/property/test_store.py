@@ -153,15 +153,24 @@ def check_roles(before: StoreLabels, after: StoreLabels, change: Change) -> None
     """Old labels go on teaching or checking; of new ones as many check as there ought to be."""
     detail = change.detail
     origins: dict[str, list[str]] = {}
+    labelled: set[Key] = set()
     if change.action == "rename":
         origins = {detail["new"]: [detail["old"]]}
     elif change.action == "merge":
         origins = {detail["into"]: detail["names"]}
     elif change.action == "split":
-        origins = {part: [] for part in detail["parts"]}
+        whole = before[detail["name"]]
+        labelled = set(whole.all)
+        # A part must be taught: where all of its nodes are held out, it is drawn like a new class.
+        origins = {
+            part: [] if whole.held_out and set(keys) <= set(whole.held_out) else [detail["name"]]
+            for part, keys in detail["parts"].items()
+        }
     given = next((some for some in detail.values() if isinstance(some, dict)), {})
     for name, one in after.items():
         fresh = set(given.get(name, ()))
+        if origins.get(name):
+            fresh -= labelled
         old = [before[part] for part in origins.get(name, [name]) if part in before]
         checking = {key for part in old for key in part.held_out if key in one.all} - fresh
         total = len(one.all)

@@ -54,6 +54,27 @@ def test_splitting_lets_the_other_labels_go() -> None:
     assert 4 not in parts.owners()
 
 
+def test_parts_keep_who_teaches_and_who_checks() -> None:
+    hats = START["hats"]
+    one, other = hats.held_out[:2], hats.held_out[2:]
+    parts = START.split(
+        "hats", {"caps": [*hats.taught[:3], *one], "beanies": [*hats.taught[3:], *other]}
+    )
+    assert (parts["caps"].taught, parts["caps"].held_out) == (hats.taught[:3], one)
+    assert (parts["beanies"].taught, parts["beanies"].held_out) == (hats.taught[3:], other)
+    # Nodes without a label are drawn, as where a class gets more labels.
+    more = START.split("hats", {"caps": [*one, *range(50, 68)], "beanies": [*hats.taught, *other]})
+    assert len(more["caps"].held_out) == 4
+    assert set(one) < set(more["caps"].held_out)
+
+
+def test_a_part_whose_labels_are_all_held_out_is_taught_by_them() -> None:
+    hats = START["hats"]
+    parts = START.split("hats", {"caps": hats.held_out, "beanies": hats.taught})
+    assert (parts["caps"].taught, parts["caps"].held_out) == (hats.held_out, ())
+    assert (parts["beanies"].taught, parts["beanies"].held_out) == (hats.taught, ())
+
+
 def test_renaming_keeps_the_place() -> None:
     assert list(START.renamed("hats", "headwear")) == ["headwear", "shoes"]
 

@@ -1,5 +1,6 @@
 """Tables that replace those of a store: what disappears is counted, shown and refused."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -7,9 +8,11 @@ import pyarrow as pa
 import pytest
 
 import nodegraft as ng
-from nodegraft.base.errors import GateError, NodegraftError, StoreError
+from nodegraft.base.errors import GateError, NodegraftError, ParameterError, StoreError
 from nodegraft.graph.stores.mapped import MappedStore
+from nodegraft.store.growth import TableChanges
 from nodegraft.store.store import Store
+from nodegraft.store.table_preview import TablePreview, TableSizes
 from nodegraft.tables.disk.build import build_graph
 
 WORDS = {"hats": "felt brim wool", "shoes": "sole lace heel", "lamps": "bulb shade glow"}
@@ -91,6 +94,28 @@ def test_a_truncated_export_does_not_go_live(tmp_path: Path) -> None:
     assert store.undo().names == store.history()[0].names
 
 
+def test_a_version_that_no_held_out_node_can_check_does_not_go_live(store: Store) -> None:
+    held_out = {key for keys in store.state().labels.held_out.values() for key in keys}
+    rows = [row for row in NODES.to_pylist() if row["id"] not in held_out]
+    left = pa.Table.from_pylist(rows)
+    store.set_setting("max_removed_share", 0.5)
+    with pytest.raises(
+        GateError, match=r"No held-out node is left to check it; before .* 30\. .*without promote"
+    ):
+        store.sync(left, promote=True)
+    assert (store.candidate, store.champion) == (1, 1)
+    assert (store.sync(left).number, store.champion) == (2, 1)
+    store.undo()
+    # Held-out nodes go with their classes, too.
+    store.unlabel([key for key in held_out if not key.startswith("hats")], promote=True)
+    with pytest.raises(GateError, match=r"before there were 10"):
+        store.remove(["hats"], promote=True)
+    store.remove(["hats"])
+    # Where nothing was held out before, nothing is missed.
+    store.promote()
+    assert store.label({"shoes": ["shoes60"]}, promote=True).number == store.champion
+
+
 def test_each_of_nodes_edges_and_labels_is_counted(store: Store) -> None:
     few_edges = EDGES.slice(127)
     with pytest.raises(GateError, match=r"^127 of 327 edges \(38\.8 %\) would be removed"):
@@ -112,6 +137,29 @@ def test_the_limit_is_a_setting(store: Store) -> None:
         store.sync(tenth)
     store.set_setting("max_removed_share", "0.5")
     assert store.sync(tenth).detail["removed"] == 30
+
+
+def test_exactly_the_limit_passes() -> None:
+    for percent in range(101):
+        for gone, refused in ((percent, 0), (percent + 1, 3)):
+            changes = TableChanges(0, gone, 0, 0, gone, gone)
+            sizes = TableSizes(100, 100, 100)
+            seen = TablePreview(sizes, changes, {}, (), percent / 100)
+            assert len(seen.removals()) == refused, percent
+
+
+def test_a_reason_is_text_that_says_something(store: Store) -> None:
+    few = NODES.slice(0, 200)
+    attempts: list[Callable[[str], Any]] = [
+        lambda reason: store.sync(few, override=reason),
+        lambda reason: store.label({"hats": ["hats60"]}, override=reason),
+        lambda reason: store.refit(override=reason),
+    ]
+    for attempt in attempts:
+        for reason, message in ((" \t", "only blanks"), ("a\0b", "NUL"), ("\ud800", "written")):
+            with pytest.raises(ParameterError, match=message):
+                attempt(reason)
+    assert store.candidate == 1
 
 
 def test_settings_are_listed_checked_and_audited(store: Store) -> None:

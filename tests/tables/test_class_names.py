@@ -10,11 +10,19 @@ from nodegraft.base.errors import ClassNameError, DataError, ParameterError
 from nodegraft.graph.class_names import class_name, likely_duplicates
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.labels import NodeLabels
+from nodegraft.model.method import Method
+from nodegraft.model.registry import make_method
 from nodegraft.store.authorship import author, writable
 from nodegraft.store.changes import Change, replayed
 from nodegraft.store.labels import StoreLabels
 from nodegraft.tables.labels import ALIKE, read_labels
 from nodegraft.tables.read import read_tables
+
+GRAPH = Graph(range(4), np.eye(4), edges=[(0, 1), (2, 3)])
+
+
+def fitted() -> Method:
+    return make_method("graft").fit(GRAPH, {"a": [0], "b": [1, 2]})
 
 
 @pytest.mark.parametrize(
@@ -32,7 +40,10 @@ def test_names_that_no_class_may_have(name: str, message: str) -> None:
     known = StoreLabels().added({"a": [1, 2], "b": [3]})
     attempts: list[Any] = [
         lambda: class_name(name),
-        lambda: NodeLabels({name: [0]}),
+        lambda: NodeLabels.from_names([name]),
+        lambda: make_method("sgc-mean").fit(GRAPH, {name: [0], "b": [1]}),
+        lambda: fitted().add_classes(GRAPH, {name: [3]}),
+        lambda: fitted().set_labels(GRAPH, {name: [0], "b": [1]}, {name: 0, "b": 0}),
         lambda: known.added({name: [4]}),
         lambda: known.renamed("a", name),
         lambda: known.merged(["a", "b"], name),

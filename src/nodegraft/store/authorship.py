@@ -20,6 +20,20 @@ def writable(text: str) -> str:
     return text
 
 
+def override_reason(text: str) -> str:
+    """Return the reason for an override as it is, or refuse one that says nothing.
+
+    Args:
+        text: The reason; empty where nothing is overridden.
+    """
+    if text and not text.strip():
+        raise ParameterError(
+            "The reason in override (on the command line --override) has only blanks: write why, "
+            "or leave override out."
+        )
+    return writable(text)
+
+
 def author(by: str | None) -> str:
     """Who does it.
 

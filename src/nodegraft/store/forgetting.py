@@ -77,13 +77,14 @@ def _unused(graph: Graph, rows: IntArray) -> NDArray[np.bool_]:
 
 def _learned_anew(model: Method, graph: Graph, labels: StoreLabels, listener: Listener) -> Method:
     fresh = make_method(model.name, **model.get_params())
+    taught = labels.taught_rows(graph)
     if Capability.SET_LABELS not in model.capabilities():
-        return fresh.fit(graph, labels.taught, listener=listener)
+        return fresh.fit(graph, taught, listener=listener)
     # As it came to be: the first classes make the model, the others join it.
     first = min(labels.sessions.values())
-    base = {name: one.taught for name, one in labels.items() if one.session == first}
-    fresh.fit(graph, base, listener=listener)
-    fresh.set_labels(graph, labels.taught, labels.sessions, listener=listener)
+    base = [name for name, session in labels.sessions.items() if session == first]
+    fresh.fit(graph, taught.select(base), listener=listener)
+    fresh.set_labels(graph, taught, labels.sessions, listener=listener)
     return fresh
 
 

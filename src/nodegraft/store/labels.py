@@ -7,9 +7,10 @@ from typing import Any
 
 from nodegraft.base.errors import ClassNameError, StoreError, UnknownNodeError
 from nodegraft.base.files.bundle import prefixed, under
-from nodegraft.graph.class_names import class_name, refuse_likely_duplicates
+from nodegraft.graph.class_names import class_name, refuse_likely_duplicates, stored_class_name
 from nodegraft.graph.keyed_labels import KeyedLabels
 from nodegraft.graph.keys import Key, hash_order, key_array, several
+from nodegraft.graph.labels import FindsRows, NodeLabels
 from nodegraft.store.objects import Arrays, Document
 
 HELD_OUT, FEWEST = 0.2, 10
@@ -63,6 +64,18 @@ class ClassLabels:
         held_out = tuple(key for key in self.held_out if key not in keys)
         return replace(self, taught=taught, held_out=held_out)
 
+    def part(self, keys: Iterable[Key]) -> "ClassLabels":
+        """Return a part of a class that is split: its labels teach or check as before.
+
+        Args:
+            keys: Nodes of the part; those without a label yet are drawn as in :meth:`with_more`.
+        """
+        some = frozenset(keys)
+        old = self.without(frozenset(self.all) - some)
+        part = old.with_more(some.difference(old.all))
+        # All of them are held out: one that teaches must be among them.
+        return part if part.taught else ClassLabels(self.session, ()).with_more(some)
+
 
 class StoreLabels(Mapping[str, ClassLabels]):
     """Class name -> its labels. Immutable: every change gives another one, or an error.
@@ -105,6 +118,14 @@ class StoreLabels(Mapping[str, ClassLabels]):
         """Class name -> nodes that teach it."""
         return {name: one.taught for name, one in self.items()}
 
+    def taught_rows(self, graph: FindsRows) -> NodeLabels:
+        """Return the nodes that teach, by row: class names are not checked again.
+
+        Args:
+            graph: Has all these nodes.
+        """
+        return NodeLabels.by_key(graph, self.taught)
+
     @property
     def num_teaching(self) -> int:
         """How many nodes teach."""
@@ -125,13 +146,18 @@ class StoreLabels(Mapping[str, ClassLabels]):
         return {key: name for name, one in self.items() for key in one.all}
 
     def added(
-        self, classes: Mapping[str, Iterable[Key]], force_name: bool = False
+        self,
+        classes: Mapping[str, Iterable[Key]],
+        force_name: bool = False,
+        check_names: bool = True,
     ) -> "StoreLabels":
         """With new classes.
 
         Args:
             classes: New class -> keys of its nodes.
             force_name: Whether names may be such that differ only by case or blanks from others.
+            check_names: False for a change that was accepted once and is replayed: an older
+                nodegraft may have accepted names that are refused today.
         """
         known = [name for name in classes if name in self]
         if known:
@@ -140,10 +166,11 @@ class StoreLabels(Mapping[str, ClassLabels]):
                 "choose another name."
             )
         session = max(self.sessions.values(), default=-1) + 1
-        new = {class_name(name): _listed(keys, name) for name, keys in classes.items()}
+        new = {stored_class_name(name): _listed(keys, name) for name, keys in classes.items()}
         if not new:
             raise ClassNameError("No class was given.")
-        self._check_names(new, force_name)
+        if check_names:
+            self._check_names(new, force_name)
         self._refuse_labelled(new)
         fresh = {name: ClassLabels(session, ()).with_more(keys) for name, keys in new.items()}
         return StoreLabels({**self, **fresh})
@@ -200,34 +227,41 @@ class StoreLabels(Mapping[str, ClassLabels]):
             raise StoreError("A store needs one class at least: this would remove the last one.")
         return StoreLabels(left)
 
-    def renamed(self, old: str, new: str, force_name: bool = False) -> "StoreLabels":
+    def renamed(
+        self, old: str, new: str, force_name: bool = False, check_names: bool = True
+    ) -> "StoreLabels":
         """With another name for a class.
 
         Args:
             old: The name it has.
             new: The name it gets.
             force_name: As in :meth:`added`.
+            check_names: As in :meth:`added`.
         """
         self[old]
         if new in self:
             raise ClassNameError(f"The store knows {new!r} already: to join both use `merge`.")
-        self._check_names([new], force_name, gone=[old])
+        if check_names:
+            self._check_names([new], force_name, gone=[old])
         return StoreLabels({new if name == old else name: one for name, one in self.items()})
 
-    def merged(self, names: Iterable[str], into: str, force_name: bool = False) -> "StoreLabels":
+    def merged(
+        self, names: Iterable[str], into: str, force_name: bool = False, check_names: bool = True
+    ) -> "StoreLabels":
         """With several classes made one, which is as old as the oldest of them.
 
         Args:
             names: The classes that go.
             into: What they are from then on: one of them, or a new name.
             force_name: As in :meth:`added`.
+            check_names: As in :meth:`added`.
         """
         parts = list(dict.fromkeys(several(names, "class names")))
         if len(parts) < 2:
             raise StoreError("Merging takes two classes at least.")
         if into in self and into not in parts:
             raise ClassNameError(f"The store knows {into!r} already: name it among the merged.")
-        if into not in self:
+        if check_names and into not in self:
             self._check_names([into], force_name, gone=parts)
         both = [self[name] for name in parts]
         one = ClassLabels(
@@ -239,23 +273,35 @@ class StoreLabels(Mapping[str, ClassLabels]):
         return StoreLabels({**left, into: one})
 
     def split(
-        self, name: str, parts: Mapping[str, Iterable[Key]], force_name: bool = False
+        self,
+        name: str,
+        parts: Mapping[str, Iterable[Key]],
+        force_name: bool = False,
+        check_names: bool = True,
     ) -> "StoreLabels":
         """With a class made several, which are as old as it was.
+
+        Labels of the old class that are held out stay held out, and those that teach go on
+        teaching. Only a part all of whose labels are held out is drawn like a new class, as
+        something must teach it; what teaches then is not compared any more.
 
         Args:
             name: The class that goes.
             parts: New class -> keys of nodes, which may be labels of the old one. Its other labels
                 go: nobody has said which part they are of.
             force_name: As in :meth:`added`.
+            check_names: As in :meth:`added`.
         """
         old, left = self[name], {other: one for other, one in self.items() if other != name}
         if len(parts) < 2:
             raise StoreError("Splitting takes two new classes at least.")
         rest = StoreLabels(left)
-        new = rest.added(parts, force_name)
-        aged = {part: replace(new[part], session=old.session) for part in parts}
-        return StoreLabels({**left, **aged})
+        if check_names:
+            # A part may have the name of the whole, which is checked no more than it was.
+            gone = [] if name in parts else [name]
+            self._check_names([part for part in parts if part != name], force_name, gone)
+        new = rest.added(parts, check_names=False)
+        return StoreLabels({**left, **{part: old.part(new[part].all) for part in parts}})
 
     def state(self) -> tuple[Arrays, Document]:
         """As arrays and JSON."""

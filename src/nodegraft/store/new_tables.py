@@ -13,6 +13,7 @@ from nodegraft.store.recording import (
     StoreRecorder,
     measured,
     refuse_objections,
+    refuse_unchecked,
 )
 from nodegraft.store.request import Request
 from nodegraft.store.rows import Version
@@ -96,6 +97,7 @@ class StoreGrower(StoreRecorder):
         seen = compare(before, after)
         if promote:
             refuse_objections(seen, _WITHOUT_PROMOTING)
+            refuse_unchecked(before.labels, seen)
         names = replace(parent.names, graph=name)
         if parent.texts is not None and larger.texts is not None:
             together = self._states.texts(parent.texts).followed_by(larger.texts)
@@ -174,6 +176,7 @@ class StoreGrower(StoreRecorder):
         seen = compare(before, after)
         if promote:
             refuse_objections(seen, _WITHOUT_PROMOTING)
+            refuse_unchecked(before.labels, seen)
         measures = measured(seen) | ({"override": override} if override else {})
         names = self._states.put(after, name, read.texts)
         done = Done("sync", read.preview.changes.to_json(), measures)

@@ -4,12 +4,13 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from nodegraft.base.errors import GateError, StoreChangedError, StoreError
-from nodegraft.store.authorship import author, writable
+from nodegraft.store.authorship import author, override_reason, writable
 from nodegraft.store.promoting import StorePromoter
 from nodegraft.store.request import Request
 from nodegraft.store.rows import Promotion, StateNames, Version, now
 
 if TYPE_CHECKING:
+    from nodegraft.store.labels import StoreLabels
     from nodegraft.store.preview import Preview
     from nodegraft.store.state import State
     from nodegraft.store.succession import ClassSuccession
@@ -24,7 +25,7 @@ class StoreRecorder(StorePromoter):
 
     def _begun(self, override: str, promote: bool) -> tuple[Version, Promotion | None]:
         """The version that is changed; and the last promotion, if the next one answers at once."""
-        if promote and override:
+        if override_reason(override) and promote:
             raise StoreError(
                 "A version that was made with override is not promoted unseen: make it with "
                 "override, look at it, and then promote it. Or leave override out."
@@ -53,9 +54,11 @@ class StoreRecorder(StorePromoter):
         seen = compare(before, after, succession) if before else recalled(parent.measures, after)
         if not override:
             refuse_objections(seen, WITH_OVERRIDE)
+        if answering:
+            refuse_unchecked((before or after).labels, seen)
         measures = done.measures | measured(seen)
         if override:
-            measures["override"] = writable(override)
+            measures["override"] = override
         names = self._states.put_learned(after, parent.names)
         return self._added(parent, replace(done, measures=measures), names, by, note, answering)
 
@@ -122,6 +125,21 @@ def refuse_objections(seen: "Preview", advice: str) -> None:
     objections = seen.objections()
     if objections:
         raise GateError(objections, advice)
+
+
+def refuse_unchecked(labels: "StoreLabels", seen: "Preview") -> None:
+    """Stop a promotion that held-out nodes of the version before could check, and none is left.
+
+    Args:
+        labels: Labels of the version before.
+        seen: The version and the one before it, compared.
+    """
+    num_held_out = sum(map(len, labels.held_out.values()))
+    if num_held_out and not seen.before.nodes:
+        raise GateError(
+            [f"No held-out node is left to check it; before there were {num_held_out:,}."],
+            "Make it without promote (on the command line without --promote), and review it.",
+        )
 
 
 def measured(seen: "Preview") -> dict[str, Any]:

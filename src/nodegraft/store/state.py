@@ -102,14 +102,16 @@ class State:
         """
         model = self.model._now()
         if Capability.SET_LABELS in model.capabilities():
-            model.set_labels(self.graph, labels.taught, labels.sessions, listener=listener)
+            taught = labels.taught_rows(self.graph)
+            model.set_labels(self.graph, taught, labels.sessions, listener=listener)
         elif renaming := self._renaming(labels):
             model.rename_classes(renaming)
         elif self.needs_fit(labels):
-            model.fit(self.graph, labels.taught, listener=listener)
+            model.fit(self.graph, labels.taught_rows(self.graph), listener=listener)
         else:
-            new = {name: keys for name, keys in labels.taught.items() if name not in self.labels}
-            model.add_classes(self.graph, new, listener=listener)
+            new = [name for name in labels if name not in self.labels]
+            rows = labels.taught_rows(self.graph).select(new)
+            model.add_classes(self.graph, rows, listener=listener)
         return State(self.graph, labels, model)
 
     def on(self, graph: Graph) -> "State":
@@ -122,7 +124,7 @@ class State:
         if Capability.SET_LABELS in model.capabilities():
             # A model of its own: who asks both in turn finds what each has worked out.
             model = model._now()
-            model.set_labels(graph, self.labels.taught, self.labels.sessions)
+            model.set_labels(graph, self.labels.taught_rows(graph), self.labels.sessions)
         return State(graph, self.labels, model)
 
     def fitted_anew(self, listener: Listener = SILENT) -> "State":
@@ -131,10 +133,11 @@ class State:
         Args:
             listener: Is told how far it is.
         """
-        model = self.model._now().fit(self.graph, self.labels.taught, listener=listener)
+        taught = self.labels.taught_rows(self.graph)
+        model = self.model._now().fit(self.graph, taught, listener=listener)
         if Capability.SET_LABELS in model.capabilities():
             # Which classes came first stays known.
-            model.set_labels(self.graph, self.labels.taught, self.labels.sessions)
+            model.set_labels(self.graph, taught, self.labels.sessions)
         return State(self.graph, self.labels, model)
 
     def needs_fit(self, labels: StoreLabels) -> bool:
@@ -339,4 +342,4 @@ def first_state(
         listener: Is told how far it is.
     """
     model = make_method(method, **parameters)
-    return State(graph, labels, model.fit(graph, labels.taught, listener=listener))
+    return State(graph, labels, model.fit(graph, labels.taught_rows(graph), listener=listener))

@@ -10,6 +10,10 @@ if TYPE_CHECKING:
     from nodegraft.store.preview import Preview
 
 
+ROUNDING = 1e-9
+"""0.29 * 100 is a little less than 29: what is exactly at the limit passes all the same."""
+
+
 @dataclass(frozen=True)
 class TableSizes:
     """How much a version has of what tables can remove."""
@@ -60,7 +64,7 @@ class TablePreview:
             f"{gone:,} of {counted(total, noun)} ({100 * gone / total:.1f} %) would be removed; "
             f"the limit is {100 * self.max_removed_share:g} %."
             for noun, (gone, total) in removed.items()
-            if gone > self.max_removed_share * total
+            if gone > self.max_removed_share * total + ROUNDING
         ]
 
     def untaught_sentences(self) -> list[str]:
