@@ -2,18 +2,21 @@
 
 import shutil
 import sqlite3
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from time import monotonic, sleep
 from typing import Any
 
 import pytest
 
 from nodegraft.base.errors import StoreError
+from nodegraft.service import tokens as token_cache
 from nodegraft.store.access import Scope
 from nodegraft.store.store import Store
 from tests.service.running import running
 from tests.service.served import asked, lesson
-from tests.service.token_help import added
+from tests.service.token_help import added, revoke
 
 pytestmark = pytest.mark.xdist_group("server")
 
@@ -82,3 +85,40 @@ def test_a_damaged_store_is_restored_from_its_copy(
             assert client.post("/v1/predict", json=QUESTION).status_code == 401
             found = client.post("/v1/predict", json=QUESTION, headers=bearer)
             assert found.json() == wanted
+
+
+def test_a_database_that_is_moved_or_restored_is_noticed_by_a_running_service(
+    shop: Path, new: dict[str, list[Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secret = {"Authorization": f"Bearer {added(shop, 'ci', Scope.ADMIN)}"}
+    shutil.copytree(shop, tmp_path / "copy")
+    monkeypatch.setattr(token_cache, "TOKEN_SECONDS", 0.05)
+    monkeypatch.setattr(token_cache, "TOKEN_STALE_SECONDS", 0.5)
+    with asked(shop) as client:
+
+        def has_status(status: int) -> bool:
+            return client.get("/v1/classes", headers=secret).status_code == status
+
+        assert has_status(200)
+        shop.rename(tmp_path / "damaged")
+        wait_until(lambda: has_status(503))
+        assert not shop.exists()
+        shutil.copytree(tmp_path / "copy", shop)
+        wait_until(lambda: has_status(200))
+        # What is done to the store that was put in its place counts, and changes go there.
+        revoke(shop, "ci")
+        wait_until(lambda: has_status(401))
+        secret["Authorization"] = f"Bearer {added(shop, 'new', Scope.ADMIN)}"
+        made = client.post("/v1/classes", json=lesson(new), headers=secret)
+        assert made.status_code == 201
+    with Store.open(shop) as store:
+        assert store.version().number == 2
+    with Store.open(tmp_path / "damaged") as store:
+        assert store.version().number == 1
+
+
+def wait_until(reached: Callable[[], bool]) -> None:
+    began = monotonic()
+    while not reached():
+        assert monotonic() - began < 10
+        sleep(0.05)

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 import pytest
 
-from nodegraft.base.errors import NodegraftError, StoreError
+from nodegraft.base.errors import NodegraftError, StoreError, StoreUnreachableError
 from nodegraft.store import database
 from nodegraft.store.store import Store
 from tests.fault.test_store_kills import forked, seen, was_killed
@@ -276,3 +276,14 @@ def test_a_copy_of_a_store_is_a_store(kept: Made, tmp_path: Path) -> None:
         assert store.candidate == 2
         for version in store.history():
             store.state(version.number)
+
+
+def test_a_database_that_is_moved_is_noticed_and_never_created_empty(tmp_path: Path) -> None:
+    place, away = tmp_path / "shop", tmp_path / "away.db"
+    with made(place)[0] as store:
+        (place / "store.db").rename(away)
+        with pytest.raises(StoreUnreachableError, match=r"store\.db was moved or deleted"):
+            store.version()
+        assert not (place / "store.db").exists()
+        away.rename(place / "store.db")
+        assert store.version().number == 1

@@ -1,6 +1,7 @@
 """Tokens in a store's database: transactions with their audit entries, and the import of a file."""
 
 import json
+import shutil
 import sqlite3
 from collections import Counter
 from collections.abc import Iterator
@@ -186,6 +187,23 @@ def test_an_older_file_is_imported_once(place: Path) -> None:
     assert Store.migrate(place).tokens == 0
     assert not (place / FILE).exists()
     assert audited(place) == [(IMPORT, ""), (REVOKE, "b")]
+
+
+def test_the_file_is_imported_again_into_a_database_from_before_the_import(place: Path) -> None:
+    shutil.copy(place / "store.db", place.parent / "before.db")
+    write_file(place, "a", "b")
+    assert Store.migrate(place).tokens == 2
+    shutil.copy(place.parent / "before.db", place / "store.db")
+    with StoreTokens.open(place) as tokens:
+        assert [token.name for token in tokens.read().tokens] == ["a", "b"]
+        tokens.revoke("b")
+    assert names(place) == ["a"]
+    assert audited(place) == [(IMPORT, ""), (REVOKE, "b")]
+    # Not even then is the store served without tokens.
+    shutil.copy(place.parent / "before.db", place / "store.db")
+    (place / IMPORTED).write_text("{")
+    with pytest.raises(StoreError, match=r"tokens\.json\.imported holds the tokens"):
+        names(place)
 
 
 def test_a_file_that_lists_no_token_still_closes_the_store(place: Path) -> None:

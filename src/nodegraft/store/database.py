@@ -17,6 +17,7 @@ with extra("store", package="sqlalchemy", purpose="A store"):
     from sqlalchemy import URL, Connection, Engine, NullPool, create_engine, event, make_url
     from sqlalchemy.exc import (
         ArgumentError,
+        DisconnectionError,
         NoSuchModuleError,
         OperationalError,
         SQLAlchemyError,
@@ -55,17 +56,26 @@ def database_url(folder: Path, database: str | None) -> str | URL:
     return database or URL.create("sqlite", database=str((folder / DATABASE_FILES[0]).absolute()))
 
 
-def connected(url: str | URL) -> Engine:
+def connected(url: str | URL, create: bool = False) -> Engine:
     """A database, made so that what is committed survives a power cut.
 
     Args:
         url: As SQLAlchemy writes it.
+        create: Whether a missing SQLite file is created now. Later connections never create one.
     """
+    options: dict[str, Any] = {}
     try:
         parsed = make_url(url)
-        if parsed.get_backend_name() == "sqlite" and _only_readable(parsed.database or ""):
-            return _reading(parsed.database or "")
-        engine = create_engine(url, pool_pre_ping=True, connect_args=_patience(parsed))
+        file = _sqlite_file(parsed)
+        if file and _only_readable(file):
+            return _reading(file)
+        if file:
+            if create:
+                # SQLite takes an empty file for a new database; without a file it says why.
+                with suppress(OSError):
+                    Path(file).touch(mode=0o644)
+            options["creator"] = lambda: _open_existing(file)
+        engine = create_engine(url, pool_pre_ping=True, connect_args=_patience(parsed), **options)
     except (NoSuchModuleError, ImportError) as error:
         raise StoreError(f"The database cannot be reached: {error}") from error
     except (ArgumentError, ValueError) as error:
@@ -79,6 +89,8 @@ def connected(url: str | URL) -> Engine:
         event.listen(engine, "connect", _prepare_sqlite)
         event.listen(engine, "begin", _begin_sqlite)
         keep_digests(engine)
+        if file:
+            event.listen(engine, "checkout", _require_same_file)
     return engine
 
 
@@ -188,6 +200,53 @@ def _patience(url: URL) -> dict[str, Any]:
     asked = url.query.get("options", "")
     waiting = f"-c lock_timeout={1000 * WAIT_SECONDS}"
     return {"connect_timeout": WAIT_SECONDS, "options": f"{asked} {waiting}".strip()}
+
+
+class _FileConnection(sqlite3.Connection):
+    """Connection to an SQLite file that knows which file it has opened."""
+
+    file: str
+    identity: tuple[int, int]
+
+
+def _sqlite_file(url: URL) -> str:
+    """Return the path of an SQLite database; empty for databases that are no plain file."""
+    file = url.database or ""
+    is_file = url.get_backend_name() == "sqlite" and file != ":memory:"
+    return file if is_file and not file.startswith("file:") else ""
+
+
+def _file_identity(file: str) -> tuple[int, int] | None:
+    """Return device and inode number of a file; None if it cannot be reached."""
+    try:
+        found = Path(file).stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _open_existing(file: str) -> sqlite3.Connection:
+    # Before opening: if the file is replaced between the two, the next checkout finds out.
+    identity = _file_identity(file)
+    if identity is None:
+        raise StoreUnreachableError(
+            f"{file} was moved or deleted, or cannot be reached: bring it back from a copy."
+        )
+    connection = sqlite3.connect(
+        f"file:{quote(file)}?mode=rw", uri=True, check_same_thread=False, factory=_FileConnection
+    )
+    connection.file, connection.identity = file, identity
+    return connection
+
+
+def _require_same_file(connection: _FileConnection, *_: object) -> None:
+    """Let the pool connect again if the file was moved, deleted or replaced since.
+
+    An open connection would go on with the file that it has opened, wherever that is now: tokens
+    that are revoked in the new file would stay valid, and changes would be lost.
+    """
+    if _file_identity(connection.file) != connection.identity:
+        raise DisconnectionError(f"{connection.file} was moved or replaced.")
 
 
 def _only_readable(file: str) -> bool:

@@ -78,10 +78,11 @@ class Journal:
 
     Args:
         url: Of the database, as SQLAlchemy writes it.
+        create: Whether a missing SQLite file is created.
     """
 
-    def __init__(self, url: str | URL) -> None:
-        self.engine = connected(url)
+    def __init__(self, url: str | URL, create: bool = False) -> None:
+        self.engine = connected(url, create)
 
     def close(self) -> None:
         """Let go of the database."""

@@ -45,7 +45,7 @@ def migrated(url: str | URL) -> Journal:
     Args:
         url: Of the database, as SQLAlchemy writes it.
     """
-    journal = Journal(url)
+    journal = Journal(url, create=True)
     try:
         _upgrade(journal)
     except StoreError:
@@ -72,7 +72,7 @@ def require_free(url: str) -> None:
     Args:
         url: Of the database, as SQLAlchemy writes it.
     """
-    journal = Journal(url)
+    journal = Journal(url, create=True)
     try:
         if _revision(journal) is not None and journal.versions():
             raise StoreError(

@@ -14,36 +14,38 @@ FILE, IMPORTED = "tokens.json", "tokens.json.imported"
 LOG = logging.getLogger("nodegraft.service")
 
 
-def has_token_file(folder: Path) -> bool:
-    """Return whether a store's folder has a token file, readable or not.
+def find_token_file(folder: Path) -> Path | None:
+    """Return the token file in a store's folder, readable or not, under either of its names.
 
     Args:
         folder: The folder of the store.
     """
-    try:
-        # A symbolic link that leads nowhere counts, too: its tokens are away, not revoked.
-        (folder / FILE).lstat()
-    except FileNotFoundError:
-        return False
-    except OSError as error:
-        raise _unreadable(folder, error) from error
-    return True
+    for file in (folder / FILE, folder / IMPORTED):
+        try:
+            # A symbolic link that leads nowhere counts, too: its tokens are away, not revoked.
+            file.lstat()
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            raise _unreadable(file, error) from error
+        return file
+    return None
 
 
-def read_token_file(folder: Path) -> list[Token]:
-    """Return the tokens of the file.
+def read_token_file(file: Path) -> list[Token]:
+    """Return the tokens of a token file.
 
     Args:
-        folder: The folder of the store.
+        file: The file.
     """
     try:
-        listed = json.loads((folder / FILE).read_text(encoding="utf-8"))["tokens"]
+        listed = json.loads(file.read_text(encoding="utf-8"))["tokens"]
         return [
             Token(str(row["name"]), Scope(row["scope"]), str(row["digest"]), "tokens.json", now())
             for row in listed
         ]
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise _unreadable(folder, error) from error
+        raise _unreadable(file, error) from error
 
 
 def set_aside_token_file(folder: Path) -> None:
@@ -61,8 +63,8 @@ def set_aside_token_file(folder: Path) -> None:
         LOG.debug("%s cannot be renamed", folder / FILE, exc_info=True)
 
 
-def _unreadable(folder: Path, error: Exception) -> StoreError:
+def _unreadable(file: Path, error: Exception) -> StoreError:
     return StoreError(
-        f"{folder / FILE} holds the tokens of this store and cannot be read: {error}. Restore it "
+        f"{file} holds the tokens of this store and cannot be read: {error}. Restore it "
         "from a copy, then run `nodegraft migrate`; the store is not served until then."
     )

@@ -30,7 +30,7 @@ from nodegraft.store.journal import Journal, metadata
 from nodegraft.store.migration import require_current
 from nodegraft.store.rows import now
 from nodegraft.store.settings import journal_in
-from nodegraft.store.token_file import has_token_file, read_token_file, set_aside_token_file
+from nodegraft.store.token_file import find_token_file, read_token_file, set_aside_token_file
 
 ADD, REVOKE, IMPORT = "token add", "token revoke", "token import"
 """Actions in the audit log; one of them there says that the store ever had tokens."""
@@ -103,8 +103,8 @@ class StoreTokens:
                 return TokenList(tokens, bool(tokens) or _ever_had_tokens(connection))
         except (StoreError, ValueError) as error:
             raise StoreError(
-                f"The tokens of this store cannot be read: {error} The store is not served until "
-                "they can be; restore its database from a copy if it is damaged."
+                f"The tokens of this store cannot be read: {_sentence(error)} The store is not "
+                "served until they can be; restore its database from a copy if it is damaged."
             ) from error
 
     def add(
@@ -189,21 +189,26 @@ class StoreTokens:
         the audit entry of the import keeps the file from being imported a second time, which
         would bring back tokens that were revoked since; it is then only renamed.
 
+        A database that never had tokens, beside a file that was imported, is a copy from before
+        the import: somebody has restored it. The file is then imported again, since these were
+        the tokens at that time, and without them everybody would have access.
+
         Returns:
             The number of imported tokens.
         """
-        if not has_token_file(self._folder):
+        file = find_token_file(self._folder)
+        if file is None:
             return 0
-        imported = self._imported() if self._never_had_tokens() else 0
+        imported = self._import(file) if self._never_had_tokens() else 0
         set_aside_token_file(self._folder)
         return imported
 
-    def _imported(self) -> int:
+    def _import(self, file: Path) -> int:
         try:
-            tokens = read_token_file(self._folder)
+            tokens = read_token_file(file)
         except StoreError:
             # Another process may have imported and renamed the file just now.
-            if has_token_file(self._folder):
+            if find_token_file(self._folder) == file:
                 raise
             return 0
         try:
@@ -217,9 +222,9 @@ class StoreTokens:
                 add_audit_entry(connection, IMPORT, detail, author(None))
         except (StoreError, IntegrityError) as error:
             raise StoreError(
-                f"tokens.json in {self._folder} could not be imported into the store's database: "
-                f"{error} Run `nodegraft migrate` as a user who may write to the store; it is not "
-                "served until then."
+                f"{file} could not be imported into the store's database: {_sentence(error)} "
+                "Run `nodegraft migrate` as a user who may write to the store; it is not served "
+                "until then."
             ) from error
         return len(tokens)
 
@@ -231,6 +236,11 @@ class StoreTokens:
 def _ever_had_tokens(connection: Connection) -> bool:
     found = select(AUDIT.c.number).where(AUDIT.c.action.in_((ADD, REVOKE, IMPORT))).limit(1)
     return connection.execute(found).first() is not None
+
+
+def _sentence(error: Exception) -> str:
+    """Return the text of an error, with one full stop at its end."""
+    return f"{str(error).rstrip('.')}."
 
 
 def _token(row: Mapping[Any, Any]) -> Token:
