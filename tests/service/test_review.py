@@ -8,6 +8,8 @@ import pytest
 from starlette.testclient import TestClient
 
 from nodegraft.store.access import Scope
+from nodegraft.store.rows import Version
+from nodegraft.store.store import Store
 from tests.service.served import asked, lesson, make_of_tables
 from tests.service.test_label_studio import event
 from tests.service.token_help import added, bearer
@@ -150,6 +152,37 @@ def test_a_refusal_to_promote_says_what_to_do_and_that_works(shop: Path, new: Ne
         assert client.post("/v1/versions/3:discard?promote=1").status_code == 422
         assert client.post("/v1/versions/3:promote").status_code == 200
         assert versions(client) == (3, 3, None)
+
+
+def test_only_a_version_that_waits_is_promoted_where_that_is_asked_for(
+    shop: Path, new: New, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with asked(shop) as client, Store.open(shop) as other:
+        client.post("/v1/classes", json=lesson(new))
+        other.discard(2, by="anna")
+        for number in (2, 3):
+            refused = client.post(f"/v1/versions/{number}:promote?only_waiting=true")
+            assert refused.status_code == 409
+            assert "discard by anna" in refused.json()["error"]["message"]
+        assert versions(client) == (1, 3, None)
+        client.post("/v1/classes", json=lesson(new))
+        # Another process makes a version between the check and the write.
+        waiting, discards = Store.waiting, iter([True])
+
+        def discarded_after(store: Store) -> Version | None:
+            found = waiting(store)
+            if next(discards, False):
+                other.discard(4)
+            return found
+
+        monkeypatch.setattr(Store, "waiting", discarded_after)
+        refused = client.post("/v1/versions/4:promote?only_waiting=true")
+        assert refused.json()["error"]["code"] == "store_changed"
+        assert versions(client) == (1, 5, None)
+        client.post("/v1/classes", json=lesson(new))
+        for _ in range(2):
+            assert client.post("/v1/versions/6:promote?only_waiting=true").status_code == 200
+        assert versions(client) == (6, 6, None)
 
 
 def test_discarding_takes_the_scope_teach_and_is_done_once(shop: Path, new: New) -> None:

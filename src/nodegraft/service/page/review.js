@@ -58,7 +58,7 @@ export class Review {
   promote(pressed) {
     const { waiting } = this.page.versions, status = byId("review-told");
     return busy(pressed, status, async () => {
-      await this.sent(`v1/versions/${waiting}:promote`, { method: "POST" });
+      await this.sent(`v1/versions/${waiting}:promote?only_waiting=true`, { method: "POST" });
       await this.page.changed(status, () => "It was promoted: its predictions are the ones that callers get.");
     });
   }
