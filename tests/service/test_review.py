@@ -212,3 +212,27 @@ def test_label_studio_promotes_only_if_asked_and_never_loses_a_label(tmp_path: P
         # A refusal would lose the label: it is added to the candidate version instead.
         annotate("hats7", promote=True)
         assert versions(client) == (2, 4, 4)
+
+
+@pytest.mark.parametrize("path", ["/v1/diff", "/v1/drift", "/v1/map"])
+def test_what_was_cached_of_a_version_is_forgotten_when_it_is_pruned(
+    path: str, tmp_path: Path
+) -> None:
+    make_of_tables(tmp_path / "shop")
+    query = {"version": 1} if path == "/v1/map" else {"before": 1, "after": 2}
+    with asked(tmp_path / "shop") as client, Store.open(tmp_path / "shop") as other:
+        client.post("/v1/classes", json={"classes": {"bags": ["hats9", "hats8"]}})
+        assert client.get(path, params=query).status_code == 200
+        service = client.app.state.service  # type: ignore[attr-defined]
+        service.live.follow()
+        assert service.prepared._last
+        other.purge(["hats11"], by="anna")
+        refused = client.get(path, params=query)
+        # The map is that of the live version until that is followed.
+        if path != "/v1/map":
+            assert refused.status_code == 409
+            assert "was pruned" in refused.json()["error"]["message"]
+        service.live.follow()
+        assert not service.prepared._last
+        assert not service.maps.values()
+        assert client.get(path, params=query).status_code == 409

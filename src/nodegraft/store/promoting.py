@@ -48,7 +48,8 @@ class StorePromoter(StoreWithSettings):
             newest = candidate_in(connection)
             if newest != chosen.number:
                 raise StoreChangedError(
-                    f"Version {chosen.number} was not promoted: version {newest} was made meanwhile."
+                    f"Version {chosen.number} was not promoted: version {newest} was made "
+                    "meanwhile."
                 )
 
         return self._promoted(chosen.number, "promote", by, note, confirm)
