@@ -14,6 +14,7 @@ from time import monotonic, sleep
 
 import pytest
 from starlette.datastructures import Headers
+from starlette.testclient import TestClient
 from starlette.types import Receive
 
 from nodegraft.service import body, door, limits, timeouts
@@ -225,6 +226,17 @@ def test_probes_have_a_bucket_of_their_own(shop: Path) -> None:
             client.get("/livez")
         assert client.get("/livez").status_code == 429
         assert client.get("/v1/classes").status_code == 200
+
+
+def test_visitors_of_the_page_are_limited_by_address(shop: Path) -> None:
+    secret = added(shop, "local", Scope.READ)
+    with asked(shop, rate=1.0) as client:
+        for _ in range(8):
+            client.get("/")
+        assert client.get("/page/page.css").status_code == 429
+        assert client.get("/v1/classes", headers=bearer(secret)).status_code == 200
+        other = TestClient(client.app, base_url="http://localhost", client=("127.0.0.2", 1))
+        assert other.get("/").status_code == 200
 
 
 def test_buckets_of_many_addresses_are_dropped_when_they_are_full_again() -> None:

@@ -91,8 +91,10 @@ class Door:
         caller = await self._caller(path, headers, address)
         visit.caller = caller.name
         visit.connection.setdefault("state", {})["caller"] = caller
-        # No token has such a name: probes of one address take nothing from callers.
-        bucket = f"\0probes {address}" if path in OPEN else caller.name
+        bucket = caller.name
+        if caller is ANONYMOUS:
+            # No token has such a name: one address takes nothing from others, nor from tokens.
+            bucket = f"\0{'probes' if path in OPEN else 'anonymous'} {address}"
         if not self._rate.allows(bucket):
             told = "You ask more often than you may."
             raise HttpError(429, "too_often", told, "Wait a second.", {"Retry-After": "1"})
