@@ -118,6 +118,17 @@ def test_a_candidate_is_compared_with_the_live_version(shop: Path, new: New) -> 
         assert back["classes_removed"] == found["classes_added"]
 
 
+def test_a_diff_has_the_warnings_of_its_changes(shop: Path, new: New) -> None:
+    (name, nodes), *_ = lesson(new)["classes"].items()
+    with asked(shop) as client:
+        client.post("/v1/classes", json={"classes": {name: nodes[:1]}, "override": "try"})
+        client.post("/v1/classes", json=lesson(new, 1))
+        warning = f"Class {name!r} is taught from 1 example"
+        assert any(warning in one for one in client.get("/v1/diff").json()["warnings"])
+        back = client.get("/v1/diff", params={"before": 3, "after": 1}).json()
+        assert not any(warning in one for one in back["warnings"])
+
+
 def test_teaching_continues_undo_and_discard_work_while_a_candidate_waits(
     shop: Path, new: New
 ) -> None:

@@ -79,7 +79,9 @@ function sentences(diff) {
   const classes = [["Classes added", diff.classes_added], ["Classes removed", diff.classes_removed]]
     .filter(([, names]) => names.length)
     .map(([what, names]) => element("p", {}, `${what}: `, element("strong", {}, names.join(", "))));
-  return [element("p", {}, line), ...classes, ...diff.objections.map((objection) => element("p", { class: "refused" }, objection))];
+  return [element("p", {}, line), ...classes,
+    ...diff.objections.map((objection) => element("p", { class: "refused" }, objection)),
+    ...diff.warnings.map((warning) => element("p", { class: "warning" }, `Warning: ${warning}`))];
 }
 
 function changes(diff) {
