@@ -1,5 +1,6 @@
 """Slow, idle and too many connections, refused tokens, and a stop that is announced."""
 
+import asyncio
 import json
 import os
 import resource
@@ -12,8 +13,11 @@ from threading import Event, Thread
 from time import monotonic, sleep
 
 import pytest
+from starlette.datastructures import Headers
+from starlette.testclient import TestClient
+from starlette.types import Receive
 
-from nodegraft.service import body, limits, timeouts
+from nodegraft.service import body, door, limits, timeouts
 from nodegraft.service.rate import MOST_BUCKETS, Rate
 from nodegraft.store.access import Scope
 from tests.service.running import Running, running
@@ -27,6 +31,7 @@ CONNECTIONS = 2_000
 QUESTION = {"keys": [1]}
 HEAD = b"GET /v1/classes HTTP/1.1\r\nHost: localhost\r\n"
 WHOLE = HEAD + b"\r\n"
+PREDICT = b"POST /v1/predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
 REFUSED = HEAD.replace(b"GET", b"POST") + b"Content-Length: 99\r\n\r\n{"
 
 
@@ -78,8 +83,7 @@ def test_a_caller_who_does_not_read_is_cut_off(shop: Path) -> None:
         vars(timeouts)["SEND_SECONDS"] = 1.0
 
     content = json.dumps({"keys": [1] * 10_000, "top": 4}).encode()
-    head = b"POST /v1/predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
-    sent = head + f"Content-Length: {len(content)}\r\n\r\n".encode() + content
+    sent = PREDICT + f"Content-Length: {len(content)}\r\n\r\n".encode() + content
     with running(shop, prepare) as life, socket.socket() as caller:
         caller.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         caller.connect(("127.0.0.1", life.port))
@@ -152,27 +156,55 @@ def test_an_honest_caller_is_served_beside_2000_connections(shop: Path) -> None:
 
 
 def test_connections_with_requests_are_not_closed_for_new_ones(shop: Path) -> None:
+    async def read_and_wait(headers: Headers, receive: Receive) -> Receive:
+        whole = await body.whole_body(headers, receive)
+        await asyncio.sleep(2.0 if "content-length" in headers else 0.0)
+        return whole
+
     def prepare() -> None:
         timeouts.TimeoutProtocol.most = 3
+        vars(door)["whole_body"] = read_and_wait
 
-    head = b"POST /v1/predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
     with running(shop, prepare) as life, ExitStack() as opened:
         callers = [
             opened.enter_context(socket.create_connection(("127.0.0.1", life.port), 20))
             for _ in range(3)
         ]
         for caller in callers:
-            caller.sendall(head + b"Content-Length: 13\r\n\r\n")
-        sleep(0.5)
+            caller.sendall(PREDICT + b'Content-Length: 13\r\n\r\n{"keys":')
+        sleep(0.2)
+        for caller in callers:
+            caller.sendall(b" [1]}")
+        sleep(2 * timeouts.GRACE_SECONDS)
         with socket.create_connection(("127.0.0.1", life.port), 20) as refused:
             refused.sendall(WHOLE)
             assert refused.recv(100).startswith(b"HTTP/1.1 503 ")
         for caller in callers:
-            caller.sendall(b'{"keys": [1]}')
             assert caller.recv(100).startswith(b"HTTP/1.1 200 ")
         sleep(timeouts.GRACE_SECONDS)
         # They wait for another request now, and the longest waiting one makes room.
         assert life.ask("GET", "/readyz")[0] == 200
+
+
+@pytest.mark.parametrize(
+    "begun",
+    [
+        pytest.param(REFUSED.replace(b"/v1/classes", b"/livez"), id="probe"),
+        pytest.param(PREDICT + b"Content-Length: 13\r\n\r\n{", id="anonymous caller"),
+    ],
+)
+def test_connections_without_a_body_lock_nobody_out(begun: bytes, shop: Path) -> None:
+    def prepare() -> None:
+        timeouts.TimeoutProtocol.most = 3
+
+    with running(shop, prepare) as life, ExitStack() as opened:
+        for _ in range(5):
+            caller = socket.create_connection(("127.0.0.1", life.port), 20)
+            opened.enter_context(caller).sendall(begun)
+        sleep(2 * timeouts.GRACE_SECONDS)
+        began = monotonic()
+        assert life.ask("POST", "/v1/predict", QUESTION)[0] == 200
+        assert monotonic() - began < 2.0
 
 
 def test_unknown_tokens_are_limited_by_address_and_known_ones_work(shop: Path) -> None:
@@ -194,6 +226,17 @@ def test_probes_have_a_bucket_of_their_own(shop: Path) -> None:
             client.get("/livez")
         assert client.get("/livez").status_code == 429
         assert client.get("/v1/classes").status_code == 200
+
+
+def test_visitors_of_the_page_are_limited_by_address(shop: Path) -> None:
+    secret = added(shop, "local", Scope.READ)
+    with asked(shop, rate=1.0) as client:
+        for _ in range(8):
+            client.get("/")
+        assert client.get("/page/page.css").status_code == 429
+        assert client.get("/v1/classes", headers=bearer(secret)).status_code == 200
+        other = TestClient(client.app, base_url="http://localhost", client=("127.0.0.2", 1))
+        assert other.get("/").status_code == 200
 
 
 def test_buckets_of_many_addresses_are_dropped_when_they_are_full_again() -> None:

@@ -57,6 +57,14 @@ def test_a_body_that_is_too_large_is_refused(client: TestClient) -> None:
     assert (in_parts.status_code, in_parts.json()["error"]["code"]) == (413, "too_large")
 
 
+def test_paths_without_tokens_take_no_body(client: TestClient) -> None:
+    for method, path in (("POST", "/livez"), ("GET", "/readyz"), ("GET", "/"), ("PUT", "/")):
+        for content in (b"{}", (b"{" for _ in range(2))):
+            answer = client.request(method, path, content=content)
+            assert (answer.status_code, answer.headers["connection"]) == (413, "close")
+    assert client.get("/livez", headers={"Content-Length": "0"}).status_code == 200
+
+
 @pytest.mark.parametrize(
     "path",
     [

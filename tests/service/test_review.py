@@ -8,6 +8,8 @@ import pytest
 from starlette.testclient import TestClient
 
 from nodegraft.store.access import Scope
+from nodegraft.store.rows import Version
+from nodegraft.store.store import Store
 from tests.service.served import asked, lesson, make_of_tables
 from tests.service.test_label_studio import event
 from tests.service.token_help import added, bearer
@@ -116,6 +118,17 @@ def test_a_candidate_is_compared_with_the_live_version(shop: Path, new: New) -> 
         assert back["classes_removed"] == found["classes_added"]
 
 
+def test_a_diff_has_the_warnings_of_its_changes(shop: Path, new: New) -> None:
+    (name, nodes), *_ = lesson(new)["classes"].items()
+    with asked(shop) as client:
+        client.post("/v1/classes", json={"classes": {name: nodes[:1]}, "override": "try"})
+        client.post("/v1/classes", json=lesson(new, 1))
+        warning = f"Class {name!r} is taught from 1 example"
+        assert any(warning in one for one in client.get("/v1/diff").json()["warnings"])
+        back = client.get("/v1/diff", params={"before": 3, "after": 1}).json()
+        assert not any(warning in one for one in back["warnings"])
+
+
 def test_teaching_continues_undo_and_discard_work_while_a_candidate_waits(
     shop: Path, new: New
 ) -> None:
@@ -152,6 +165,37 @@ def test_a_refusal_to_promote_says_what_to_do_and_that_works(shop: Path, new: Ne
         assert versions(client) == (3, 3, None)
 
 
+def test_only_a_version_that_waits_is_promoted_where_that_is_asked_for(
+    shop: Path, new: New, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with asked(shop) as client, Store.open(shop) as other:
+        client.post("/v1/classes", json=lesson(new))
+        other.discard(2, by="anna")
+        for number in (2, 3):
+            refused = client.post(f"/v1/versions/{number}:promote?only_waiting=true")
+            assert refused.status_code == 409
+            assert "discard by anna" in refused.json()["error"]["message"]
+        assert versions(client) == (1, 3, None)
+        client.post("/v1/classes", json=lesson(new))
+        # Another process makes a version between the check and the write.
+        waiting, discards = Store.waiting, iter([True])
+
+        def discarded_after(store: Store) -> Version | None:
+            found = waiting(store)
+            if next(discards, False):
+                other.discard(4)
+            return found
+
+        monkeypatch.setattr(Store, "waiting", discarded_after)
+        refused = client.post("/v1/versions/4:promote?only_waiting=true")
+        assert refused.json()["error"]["code"] == "store_changed"
+        assert versions(client) == (1, 5, None)
+        client.post("/v1/classes", json=lesson(new))
+        for _ in range(2):
+            assert client.post("/v1/versions/6:promote?only_waiting=true").status_code == 200
+        assert versions(client) == (6, 6, None)
+
+
 def test_discarding_takes_the_scope_teach_and_is_done_once(shop: Path, new: New) -> None:
     read, teach = (bearer(added(shop, scope.value, scope)) for scope in (Scope.READ, Scope.TEACH))
     with asked(shop) as client:
@@ -179,3 +223,27 @@ def test_label_studio_promotes_only_if_asked_and_never_loses_a_label(tmp_path: P
         # A refusal would lose the label: it is added to the candidate version instead.
         annotate("hats7", promote=True)
         assert versions(client) == (2, 4, 4)
+
+
+@pytest.mark.parametrize("path", ["/v1/diff", "/v1/drift", "/v1/map"])
+def test_what_was_cached_of_a_version_is_forgotten_when_it_is_pruned(
+    path: str, tmp_path: Path
+) -> None:
+    make_of_tables(tmp_path / "shop")
+    query = {"version": 1} if path == "/v1/map" else {"before": 1, "after": 2}
+    with asked(tmp_path / "shop") as client, Store.open(tmp_path / "shop") as other:
+        client.post("/v1/classes", json={"classes": {"bags": ["hats9", "hats8"]}})
+        assert client.get(path, params=query).status_code == 200
+        service = client.app.state.service  # type: ignore[attr-defined]
+        service.live.follow()
+        assert service.prepared._last
+        other.purge(["hats11"], by="anna")
+        refused = client.get(path, params=query)
+        # The map is that of the live version until that is followed.
+        if path != "/v1/map":
+            assert refused.status_code == 409
+            assert "was pruned" in refused.json()["error"]["message"]
+        service.live.follow()
+        assert not service.prepared._last
+        assert not service.maps.values()
+        assert client.get(path, params=query).status_code == 409

@@ -44,6 +44,11 @@ class Memo(Generic[Value]):
                     self._values[key] = value
                 return self._values[key]
 
+    def clear(self) -> None:
+        """Forget all values."""
+        with self._lock:
+            self._values.clear()
+
     def peek(self, key: Hashable) -> Value | None:
         """The value of a key, if it was made.
 

@@ -31,6 +31,18 @@ async def whole_body(headers: Headers, receive: Receive) -> Receive:
     return _again(body, receive)
 
 
+def refuse_body(headers: Headers) -> None:
+    """Refuse a request that has a body, without reading it.
+
+    Args:
+        headers: Of the request.
+    """
+    if "transfer-encoding" in headers or int(headers.get("content-length", 0)):
+        message = "This path takes no request body."
+        advice = "Send the request without a body."
+        raise HttpError(413, "too_large", message, advice, {"Connection": "close"})
+
+
 def _too_large() -> HttpError:
     told = f"The body of a request may have {MOST_BYTES:,} bytes."
     return HttpError(413, "too_large", told, "Send it in parts.", {"Connection": "close"})

@@ -13,7 +13,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Send
 from starlette.types import Scope as Connection
 
-from nodegraft.service.body import whole_body
+from nodegraft.service.body import refuse_body, whole_body
 from nodegraft.service.bundle import FILES
 from nodegraft.service.http_error import HttpError, unexpected
 from nodegraft.service.metrics import Metrics
@@ -91,11 +91,16 @@ class Door:
         caller = await self._caller(path, headers, address)
         visit.caller = caller.name
         visit.connection.setdefault("state", {})["caller"] = caller
-        # No token has such a name: probes of one address take nothing from callers.
-        bucket = f"\0probes {address}" if path in OPEN else caller.name
+        bucket = caller.name
+        if caller is ANONYMOUS:
+            # No token has such a name: one address takes nothing from others, nor from tokens.
+            bucket = f"\0{'probes' if path in OPEN else 'anonymous'} {address}"
         if not self._rate.allows(bucket):
             told = "You ask more often than you may."
             raise HttpError(429, "too_often", told, "Wait a second.", {"Retry-After": "1"})
+        if path in OPEN or path in FILES:
+            # Anybody may request these: waiting for a body would let anybody hold connections.
+            refuse_body(headers)
         await self._app(visit.connection, await whole_body(headers, receive), send)
 
     def _check_host(self, headers: Headers) -> None:

@@ -55,11 +55,18 @@ class LiveVersion:
     Args:
         store: The store.
         swapped: Is told of every version that begins to answer.
+        pruned: Is called when versions were pruned or nodes purged, to drop what is cached of them.
     """
 
-    def __init__(self, store: Store, swapped: Callable[[Live], object] = lambda live: None) -> None:
+    def __init__(
+        self,
+        store: Store,
+        swapped: Callable[[Live], object] = lambda live: None,
+        pruned: Callable[[], object] = lambda: None,
+    ) -> None:
         self._store = store
-        self._swapped = swapped
+        self._swapped, self._pruned = swapped, pruned
+        self._known_pruned = store.pruned().keys()
         self._one_at_a_time = Lock()
         self._ending = Event()
         self._trouble = ""  # told once, not every second
@@ -71,6 +78,7 @@ class LiveVersion:
         """Be on the store's champion when this ends, if the store can be read."""
         with self._one_at_a_time:
             try:
+                self._follow_pruning()
                 champion = self._champion()
                 if champion != self.now.row:
                     self.now = self._made(champion)
@@ -99,6 +107,12 @@ class LiveVersion:
     def _watch(self) -> None:
         while not self._ending.wait(FOLLOW_SECONDS):
             self.follow()
+
+    def _follow_pruning(self) -> None:
+        pruned = self._store.pruned().keys()
+        if pruned != self._known_pruned:
+            self._known_pruned = pruned
+            self._pruned()
 
     def _champion(self) -> Version:
         return self._store.version(self._store.champion)

@@ -20,6 +20,10 @@ class Prepared:
         self._turns = defaultdict[str, anyio.Lock](anyio.Lock)
         self._last = defaultdict[str, dict[Hashable, Any]](dict)
 
+    def clear(self) -> None:
+        """Forget all answers; those that are being made are not kept either."""
+        self._last.clear()
+
     async def get(self, kind: str, about: Hashable, make: Callable[[], Value]) -> Value:
         """An answer, made if none of the last ones of its kind was about the same.
 

@@ -1,6 +1,6 @@
 """What a running service holds: the store, the version that answers, and who may change it."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from nodegraft.base.memo import Memo
 from nodegraft.service.live import Live, LiveVersion
@@ -29,10 +29,10 @@ class Service:
     metrics: Metrics
     """What is counted."""
 
-    prepared: Prepared = field(default_factory=Prepared)
+    prepared: Prepared
     """What takes long to work out about a version."""
 
-    maps: Memo[NodeMap] = field(default_factory=lambda: Memo(most=2))
+    maps: Memo[NodeMap]
     """Graph -> where its nodes lie: they stay there while classes come and go."""
 
     @classmethod
@@ -47,9 +47,15 @@ class Service:
             workshop: Where versions are made; None for a thread of this process.
         """
         store = Store.open(settings.store)
-        live = LiveVersion(store, metrics.swapped)
+        prepared, maps = Prepared(), Memo[NodeMap](most=2)
+
+        def forget() -> None:
+            prepared.clear()
+            maps.clear()
+
+        live = LiveVersion(store, metrics.swapped, forget)
         live.start()
-        return cls(store, live, Teaching(store, live, workshop), metrics)
+        return cls(store, live, Teaching(store, live, workshop), metrics, prepared, maps)
 
     @property
     def now(self) -> Live:

@@ -17,8 +17,9 @@ class TimeoutProtocol(H11Protocol):
 
     The head of each request must be complete a fixed time after the connection was opened or the
     response before it was sent; so must be what is left of a body after an early response, such as
-    a refusal. At the cap, the connection that has waited longest without a request is closed for a
-    new one, so that callers who do send requests are served beside any number that do not.
+    a refusal. At the cap, the connection that has waited longest without a whole request, head and
+    body, is closed for a new one, so that callers who do send requests are served beside any number
+    that do not.
 
     Args:
         given: Positional arguments of uvicorn's protocol.
@@ -29,7 +30,7 @@ class TimeoutProtocol(H11Protocol):
     """Open connections of this process."""
 
     waiting: ClassVar[dict["TimeoutProtocol", float]] = {}
-    """Connections without a complete head -> since when, the one that has waited longest first."""
+    """Connections without a whole request -> since when, the one that has waited longest first."""
 
     def __init__(self, *given: Any, **options: Any) -> None:
         super().__init__(*given, **options)
@@ -55,7 +56,14 @@ class TimeoutProtocol(H11Protocol):
         """Stop the timer when a head is complete: a cycle is a request with its response."""
         before = self.cycle
         super().handle_events()
-        if self.cycle is not before and not self.cycle.response_complete:
+        if self.cycle is None or self.cycle.response_complete:
+            return
+        if self.cycle is not before:
+            self._stop_waiting()
+            if self.cycle.more_body:
+                # The middleware has the timer of the body; until then a new caller may come first.
+                self.waiting[self] = self.loop.time()
+        elif not self.cycle.more_body:
             self._stop_waiting()
 
     def on_response_complete(self) -> None:
@@ -77,7 +85,7 @@ class TimeoutProtocol(H11Protocol):
         super().resume_writing()
 
     def give_up(self) -> None:
-        """Close a connection that has sent no complete head."""
+        """Close a connection that has sent no whole request."""
         self._stop_waiting()
         # It stops to count at once, not when its last bytes are sent.
         self.connections.discard(self)

@@ -114,9 +114,8 @@ class Journal:
 
     def candidate(self) -> Version:
         """The newest that changed something: not one that only pruned others."""
-        newest = select(func.max(VERSIONS.c.number)).where(VERSIONS.c.action != "prune")
         with self.connection() as connection:
-            number = connection.execute(newest).scalar()
+            number = candidate_in(connection)
         return self.version(number)
 
     def version_for(self, key: str) -> Version | None:
@@ -216,6 +215,17 @@ def versions_in(connection: Connection) -> list[Version]:
     """
     rows = connection.execute(select(VERSIONS).order_by(VERSIONS.c.number)).mappings()
     return [Version(**in_utc(row)) for row in rows]
+
+
+def candidate_in(connection: Connection) -> int | None:
+    """Return the number of the newest version that changed something; None if there is none.
+
+    Args:
+        connection: The database.
+    """
+    newest = select(func.max(VERSIONS.c.number)).where(VERSIONS.c.action != "prune")
+    number: int | None = connection.execute(newest).scalar()
+    return number
 
 
 @readable_rows()

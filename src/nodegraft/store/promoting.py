@@ -1,28 +1,58 @@
 """Which version of a store answers: the newest is a candidate until somebody promotes it."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
-from nodegraft.base.errors import CandidateWaitsError, StoreError
+from nodegraft.base.errors import CandidateWaitsError, StoreChangedError, StoreError
 from nodegraft.store.authorship import author, writable
+from nodegraft.store.journal import candidate_in
 from nodegraft.store.rows import Promotion, StateNames, Version, now
 from nodegraft.store.store_settings import StoreWithSettings
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
 
 
 class StorePromoter(StoreWithSettings):
     """What chooses the version that answers."""
 
     def promote(
-        self, version: int | None = None, *, by: str | None = None, note: str = ""
+        self,
+        version: int | None = None,
+        *,
+        only_waiting: bool = False,
+        by: str | None = None,
+        note: str = "",
     ) -> Promotion:
         """Let a version answer.
 
         Args:
             version: Which one; None for the candidate.
+            only_waiting: Whether to refuse a version that does not wait for review, such as one
+                that somebody discarded or changed since it was reviewed.
             by: Who does it; None for the user that is logged in.
             note: Why.
         """
         chosen = self._journal.candidate() if version is None else self._journal.version(version)
-        return self._promoted(chosen.number, "promote", by, note)
+        if not only_waiting:
+            return self._promoted(chosen.number, "promote", by, note)
+        if chosen != self.waiting():
+            newest = self._journal.candidate()
+            raise StoreError(
+                f"Version {chosen.number} was not promoted: it does not wait for review. The "
+                f"newest version is {newest.number} ({newest.action} by {newest.by}, "
+                f"{newest.at:%Y-%m-%d %H:%M} UTC)."
+            )
+
+        def confirm(connection: "Connection") -> None:
+            newest = candidate_in(connection)
+            if newest != chosen.number:
+                raise StoreChangedError(
+                    f"Version {chosen.number} was not promoted: version {newest} was made "
+                    "meanwhile."
+                )
+
+        return self._promoted(chosen.number, "promote", by, note, confirm)
 
     def rollback(self, *, by: str | None = None, note: str = "") -> Promotion:
         """Let the version answer that answered before the champion.
@@ -38,12 +68,19 @@ class StorePromoter(StoreWithSettings):
             )
         return self._promoted(stack[-2], "rollback", by, note)
 
-    def _promoted(self, version: int, action: str, by: str | None, note: str) -> Promotion:
+    def _promoted(
+        self,
+        version: int,
+        action: str,
+        by: str | None,
+        note: str,
+        confirm: Callable[["Connection"], None] | None = None,
+    ) -> Promotion:
         if version == self.champion:
             raise StoreError(f"Version {version} is the one that answers already.")
         number = self._journal.promotions()[-1].number + 1
         move = Promotion(number, version, action, author(by), writable(note), now())
-        self._journal.add(move)
+        self._journal.add(move, confirm=confirm)
         return move
 
     def _answering(self, parent: Version, after: StateNames | None = None) -> Promotion:

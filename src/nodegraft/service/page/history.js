@@ -1,7 +1,7 @@
 // What was done, and taking it back.
 
 import { busy, button, byId, dotted, element } from "./elements.js";
-import { ask, newKey, query } from "./service.js";
+import { newKey, query } from "./service.js";
 import { age, number, percent } from "./words.js";
 
 const GONE = ["prune", "purge"];
@@ -30,7 +30,7 @@ function actions(page, one) {
   const pressed = (work) => (event) => busy(event.currentTarget, told, work);
   if (page.may("admin") && one.id === page.versions.waiting)
     found.push(button("Promote", pressed(async () => {
-      await ask(`v1/versions/${one.id}:promote`, { method: "POST" });
+      await page.review.sent(`v1/versions/${one.id}:promote?only_waiting=true`, { method: "POST" });
       await page.changed(told, () => `Version ${one.id} is live.`);
     }), { class: "strong", "aria-label": `Promote version ${one.id}` }));
   if (page.may("teach") && one.id > 1 && !GONE.includes(one.action))

@@ -58,7 +58,7 @@ export class Review {
   promote(pressed) {
     const { waiting } = this.page.versions, status = byId("review-told");
     return busy(pressed, status, async () => {
-      await this.sent(`v1/versions/${waiting}:promote`, { method: "POST" });
+      await this.sent(`v1/versions/${waiting}:promote?only_waiting=true`, { method: "POST" });
       await this.page.changed(status, () => "It was promoted: its predictions are the ones that callers get.");
     });
   }
@@ -79,7 +79,9 @@ function sentences(diff) {
   const classes = [["Classes added", diff.classes_added], ["Classes removed", diff.classes_removed]]
     .filter(([, names]) => names.length)
     .map(([what, names]) => element("p", {}, `${what}: `, element("strong", {}, names.join(", "))));
-  return [element("p", {}, line), ...classes, ...diff.objections.map((objection) => element("p", { class: "refused" }, objection))];
+  return [element("p", {}, line), ...classes,
+    ...diff.objections.map((objection) => element("p", { class: "refused" }, objection)),
+    ...diff.warnings.map((warning) => element("p", { class: "warning" }, `Warning: ${warning}`))];
 }
 
 function changes(diff) {

@@ -57,6 +57,9 @@ class Diff(Answer):
     objections: list[str]
     """What the quality gate would hold against the change."""
 
+    warnings: list[str] = Field(examples=[["Class 'e-bikes' is taught from 1 example: …"]])
+    """What to look at before the version is promoted; warnings block nothing."""
+
 
 @ROUTER.get("/diff")
 async def diff(
@@ -104,4 +107,5 @@ def _diff(service: Service, old: Version, new: Version) -> Diff:
         classes_added=[name for name in known_after if name not in known],
         classes_removed=[name for name in known if name not in known_after],
         objections=preview.objections(),
+        warnings=preview.warnings(),
     )

@@ -10,6 +10,7 @@ from nodegraft.service.http_error import HttpError
 from nodegraft.service.inputs import Served
 from nodegraft.service.live import Live
 from nodegraft.service.service import Service
+from nodegraft.store.journal import refuse_pruned
 from nodegraft.store.rows import Version
 from nodegraft.store.store import Store
 
@@ -32,15 +33,20 @@ def existing(store: Store, number: int) -> Version:
 
 
 def version_named(service: Service, name: VersionName) -> Version:
-    """Return the version that a caller has named.
+    """Return the version that a caller has named; one that was pruned is refused.
 
     Args:
         service: The service.
         name: Its number, ``live`` or ``candidate``.
     """
+    store = service.store
     if name == "live":
-        return service.now.row
-    return existing(service.store, service.store.candidate if name == "candidate" else name)
+        version = service.now.row
+    else:
+        version = existing(store, store.candidate if name == "candidate" else name)
+    # Here, as a response about it may still be cached.
+    refuse_pruned(version.number, store.pruned())
+    return version
 
 
 async def _read_version(

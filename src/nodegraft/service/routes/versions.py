@@ -2,9 +2,9 @@
 
 from datetime import datetime
 from functools import partial
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Query
 from pydantic import Field
 
 from nodegraft.service.http_error import HttpError
@@ -99,13 +99,27 @@ def versions(service: Served, limit: Limit = 100) -> Versions:
 
 
 @CHOOSING.post("/versions/{number}:promote")
-async def promote(number: Number, service: Served, caller: Caller, note: Note = "") -> Promoted:
+async def promote(
+    number: Number,
+    service: Served,
+    caller: Caller,
+    only_waiting: Annotated[
+        bool,
+        Query(
+            description="Refuse a version that does not wait for review: somebody may have "
+            "discarded or changed it."
+        ),
+    ] = False,
+    note: Note = "",
+) -> Promoted:
     """Let a version answer from now on; where it does already, nothing is done."""
 
     def chosen() -> Promoted:
         version, last = existing(service.store, number), service.store.promotions()[-1]
         if last.version != number:
-            last = service.store.promote(number, by=caller.name, note=note)
+            last = service.store.promote(
+                number, only_waiting=only_waiting, by=caller.name, note=note
+            )
             service.live.follow()
         return Promoted(model_version=number, graph_version=version.graph, by=last.by, at=last.at)
 
