@@ -172,7 +172,8 @@ def test_json_is_that_of_the_service(shop: dict[str, str]) -> None:
     assert (found["model_version"], found["world"]) == (1, "open")
     first, second = found["answers"]
     assert (first["class"], first["label"], first["reason"]) == ("cap", "cap", "own_label")
-    assert second["confidence"] == pytest.approx(second["probability"] * second["known"])
+    # Of so few classes there is no estimate of how many nodes belong to them.
+    assert (second["confidence"], second["known"]) == (second["probability"], None)
     assert second["top"][0] == {"class": second["class"], "probability": second["probability"]}
     ignoring = ("predict", shop["store"], "--nodes", "cap1", "--ignore-labels", "--json")
     assert json.loads(call(*ignoring).output)["answers"][0]["reason"] == "prediction"

@@ -166,7 +166,8 @@ def world_line(store: Store) -> Text:
         return Text(f"World: closed, since {model.name} has no open-set score.")
     share = model.share_of_known_classes(state.graph)
     estimate = (
-        "There is no estimate of how many unlabelled nodes belong to these classes."
+        "There is no estimate of how many unlabelled nodes belong to these classes, so confidence "
+        "is the probability alone."
         if share is None
         else f"About {100 * share:.0f} % of the unlabelled nodes belong to these classes, by "
         "estimate."

@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 
+from nodegraft.model.confidence import NO_ESTIMATE
 from nodegraft.report.card.limits import limits
 from nodegraft.report.tables.table import Table
 from nodegraft.store.card import Card, Counted, Step
@@ -153,15 +154,13 @@ def _world(card: Card) -> str:
             "probability of the predicted class among the known ones."
         )
     share = card.share_of_known_classes
-    estimate = (
-        ""
-        if share is None
-        else f" An estimated {_percent(share)} of the unlabelled nodes belong to known classes."
-    )
+    if share is None:
+        return f"World: open. Nodes may belong to classes that are not known. {NO_ESTIMATE}"
     return (
         "World: open. Nodes may belong to classes that are not known, so confidence is "
         "the probability of the predicted class among the known ones, times the probability that "
-        f"the node belongs to any known class.{estimate}"
+        f"the node belongs to any known class. An estimated {_percent(share)} of the unlabelled "
+        "nodes belong to known classes."
     )
 
 
