@@ -150,14 +150,17 @@ def _abstaining(card: Card) -> Iterator[str]:
 def _world(card: Card) -> str:
     if card.world == "closed":
         return (
-            "World: closed. Every node is taken to belong to a known class, so confidence is the "
-            "probability of the predicted class among the known ones."
+            "World when this card was written: closed. Every node is taken to belong to a known "
+            "class, so confidence is the probability of the predicted class among the known ones."
         )
+    opening = (
+        "World when this card was written: open. Nodes may belong to classes that are not known"
+    )
     share = card.share_of_known_classes
     if share is None:
-        return f"World: open. Nodes may belong to classes that are not known. {NO_ESTIMATE}"
+        return f"{opening}. {NO_ESTIMATE}"
     return (
-        "World: open. Nodes may belong to classes that are not known, so confidence is "
+        f"{opening}, so confidence is "
         "the probability of the predicted class among the known ones, times the probability that "
         f"the node belongs to any known class. An estimated {_percent(share)} of the unlabelled "
         "nodes belong to known classes."
