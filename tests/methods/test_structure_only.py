@@ -14,10 +14,14 @@ from nodegraft.cli.app import app
 from nodegraft.graph.graph import Graph
 from nodegraft.methods.graft import Graft
 from nodegraft.model.registry import load_model
+from nodegraft.store import new_classes
+from nodegraft.store import node_map as maps
+from nodegraft.store.node_map import node_map, with_labelled
 from nodegraft.store.store import Store
 from nodegraft.tables.disk.build import build_graph
 from nodegraft.tables.read import grow_graph, read_graph, read_tables
 from nodegraft.tables.storage import load_graph, save_graph
+from tests.service.served import asked
 
 SIZE, BLOCKS = 300, 5
 BLOCK = np.arange(SIZE) % BLOCKS
@@ -106,6 +110,50 @@ def test_a_store_may_have_no_features(files: dict[str, Path], tmp_path: Path) ->
     with Store.open(place) as store:
         state = store.state()
         assert accuracy(state.model.predict(state.graph, KEYS)) > 0.8
+
+
+@pytest.fixture(scope="module")
+def store_of_edges(files: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("edges") / "store"
+    options = [f"--{name}={file}" for name, file in files.items()]
+    done = CliRunner().invoke(app, ["init", str(place), *options, "--no-features"])
+    assert done.exit_code == 0, done.output
+    return place
+
+
+def test_suggestions_need_no_features(
+    store_of_edges: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done = CliRunner().invoke(app, ["suggest", str(store_of_edges), "--count", "5"])
+    assert done.exit_code == 0, done.output
+    # All nodes pass for nodes of unknown classes, so that groups of them are looked for.
+    monkeypatch.setattr(new_classes, "STRANGER", 2.0)
+    with Store.open(store_of_edges) as store:
+        nodes = [one.node for one in store.suggest(5)]
+        groups = store.suggest_classes(9)
+    assert len(set(nodes)) == 5
+    for group in groups:
+        assert len({BLOCK[KEYS.index(str(key))] for key in group.examples}) == 1
+
+
+def test_a_map_needs_no_features(store_of_edges: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(maps, "NODES", 200)
+    with Store.open(store_of_edges) as store:
+        state = store.state()
+        found = node_map(state)
+        assert with_labelled(state, found).rows.size > found.rows.size
+    gaps = np.linalg.norm(found.places[:, None] - found.places[None], axis=2)
+    np.fill_diagonal(gaps, np.inf)
+    blocks = BLOCK[found.rows]
+    # Chance is 0.2.
+    assert (blocks[gaps.argmin(axis=1)] == blocks).mean() > 0.6
+
+
+def test_routes_of_suggestions_and_map_need_no_features(store_of_edges: Path) -> None:
+    with asked(store_of_edges) as client:
+        for route in ("/v1/suggest?count=3", "/v1/map"):
+            answer = client.get(route)
+            assert answer.status_code == 200, answer.text
 
 
 def test_other_columns_are_left_out_only_on_request() -> None:

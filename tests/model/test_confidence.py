@@ -55,7 +55,7 @@ def test_the_world_is_saved_with_the_model(tmp_path: Path) -> None:
 def test_a_method_without_an_open_set_score_is_closed() -> None:
     model = SGCMean().fit(GRAPH, KNOWN)
     assert model.world == "closed"
-    assert (model.predict_table(GRAPH, NODES).known == 1.0).all()
+    assert np.isnan(model.predict_table(GRAPH, NODES).known).all()
 
 
 def test_an_explanation_has_the_numbers_of_the_table() -> None:

@@ -136,6 +136,14 @@ def test_a_method_without_an_open_set_score_is_closed_in_any_store(tmp_path: Pat
     store, _ = made(tmp_path / "store")
     with store:
         assert store.card().world == store.predict().world == "closed"
+        assert store.world == store.setting("world") == "closed"
+        assert {one.name: one.value for one in store.settings()}["world"] == "closed"
+        with pytest.raises(ParameterError, match="sgc-mean has no open-set score"):
+            store.set_setting("world", "open")
+        assert store.settings_history() == []
+    with pytest.raises(ParameterError, match="sgc-mean has no open-set score"):
+        made(tmp_path / "other", world="open")
+    assert not (tmp_path / "other").exists()
 
 
 def test_all_blocks_of_a_table_have_the_same_key_type(

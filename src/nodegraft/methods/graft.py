@@ -254,14 +254,22 @@ class Graft(Derived[_Scorer]):
         self, view: GraphView, scores: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         """By the best score, against nodes of classes left out of practice, and by how many of the
-        unlabelled nodes look like those."""
+        unlabelled nodes look like those. NaN where practice found no open-set score."""
+        if not self._has_open_set_score:
+            return np.full(len(scores), np.nan)
         return known_class_probability(
             scores, self.open_set_[-1], self.derived(view).share_of_known
         )
 
     def share_of_known_classes(self, view: GraphView) -> float | None:
         """Return the estimate from a fair sample; None where practice found no open-set score."""
-        return self.derived(view).share_of_known if self.open_set_[0, 0] > 0 else None
+        return self.derived(view).share_of_known if self._has_open_set_score else None
+
+    @property
+    def _has_open_set_score(self) -> bool:
+        """Whether practice found out how nodes of unknown classes score: their share comes from the
+        first stage, the score of each node from the last."""
+        return bool((self.open_set_[[0, -1], 0] > 0).all())
 
     def check_learned(self) -> None:
         """A weight for each signal, and a background for each hop."""

@@ -5,6 +5,11 @@
 - ``confidence``: in an open world the product of both, in a closed world the probability. It is
   what ``min_confidence`` is compared with.
 
+Some models have no open-set score: methods other than graft, and a graft that was fitted on too few
+classes to practise with some of them left out. Then ``known`` is NaN (null in JSON and tables),
+never 1, confidence is the probability in either world, and :data:`NO_ESTIMATE` says so in an open
+one.
+
 A world is *open* if nodes may belong to classes that nobody has taught yet, and *closed* if every
 node belongs to a known class. Everything that shows or compares a confidence takes it from here.
 """
@@ -33,6 +38,13 @@ FACTOR = 2.0
 more than this factor."""
 
 
+NO_ESTIMATE = (
+    "There is no estimate of how many nodes belong to known classes, so confidence is the "
+    "probability alone: nodes of unknown classes are not recognised."
+)
+"""Says what a confidence leaves out in an open world without an open-set score."""
+
+
 def confidence(probability: Floats, known: Floats, world: World) -> Floats:
     """Return the confidence of predictions.
 
@@ -40,13 +52,17 @@ def confidence(probability: Floats, known: Floats, world: World) -> Floats:
     [0.3]
     >>> confidence(np.array([0.6]), np.array([0.5]), "closed").tolist()
     [0.6]
+    >>> confidence(np.array([0.6]), np.array([np.nan]), "open").tolist()
+    [0.6]
 
     Args:
         probability: P(class | the node belongs to a known class).
-        known: P(the node belongs to any known class).
+        known: P(the node belongs to any known class); NaN without an estimate.
         world: Whether nodes may belong to classes that are not known.
     """
-    return probability if world == "closed" else probability * known
+    if world == "closed":
+        return probability
+    return probability * np.where(np.isnan(known), 1.0, known)
 
 
 def known_at_even_share(known: float, share: float) -> float:
@@ -64,7 +80,7 @@ def known_at_even_share(known: float, share: float) -> float:
 
 
 def share_note(probability: float, known: float, share: float | None, world: World) -> str | None:
-    """Say that the estimated share of nodes of known classes moves a confidence much.
+    """Say that the estimated share of nodes of known classes is missing or moves confidence much.
 
     >>> share_note(0.6, 0.08, 0.25, "closed") is None
     True
@@ -74,14 +90,18 @@ classes. The estimate for this graph is that 25 % do. If every node does, declar
 
     Args:
         probability: P(class | the node belongs to a known class).
-        known: P(the node belongs to any known class).
+        known: P(the node belongs to any known class); NaN without an estimate.
         share: Estimated share of unlabelled nodes that belong to known classes; None without one.
         world: In a closed world the estimate is not used.
 
     Returns:
         A sentence or two, or None where the estimate moves confidence by at most :data:`FACTOR`.
     """
-    if share is None or world == "closed":
+    if world == "closed":
+        return None
+    if np.isnan(known):
+        return NO_ESTIMATE
+    if share is None:
         return None
     even = known_at_even_share(known, share)
     if max(known, even) <= FACTOR * min(known, even):
@@ -108,7 +128,7 @@ class PredictionTable(Tabular):
     """P(class | the node belongs to a known class)."""
 
     known: Floats
-    """P(the node belongs to any known class)."""
+    """P(the node belongs to any known class); NaN without an estimate."""
 
     world: World
     """Whether nodes may belong to classes that are not known."""
@@ -132,6 +152,6 @@ class PredictionTable(Tabular):
                 "prediction": pa.array(self.predictions, pa.string()),
                 "confidence": self.confidence,
                 "probability": self.probability,
-                "known": self.known,
+                "known": pa.array(self.known, mask=np.isnan(self.known)),
             }
         )

@@ -196,9 +196,12 @@ class Hooks(ABC):
 
         Args:
             view: What may be seen of the graph.
-            scores: What :meth:`score` gave for it. A method that cannot tell says 1.
+            scores: What :meth:`score` gave for it.
+
+        Returns:
+            NaN for every node where there is no such score.
         """
-        return np.ones(len(scores))
+        return np.full(len(scores), np.nan)
 
     def share_of_known_classes(self, view: GraphView) -> float | None:
         """Return the estimated share of unlabelled nodes that belong to known classes.

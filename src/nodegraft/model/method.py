@@ -222,8 +222,9 @@ class Method(Saveable):
         """Return the class of each node, or None where its confidence is too low.
 
         Confidence is that of :meth:`predict_table`: in an open world it takes into account that a
-        node may belong to no known class. Only methods with calibrated probabilities can abstain:
-        an uncalibrated 0.9 is no promise.
+        node may belong to no known class, unless the model has no estimate of that (``known`` is
+        NaN). Only methods with calibrated probabilities can abstain: an uncalibrated 0.9 is no
+        promise.
 
         Args:
             graph: The graph, or what may be seen of it.
@@ -298,7 +299,8 @@ class Method(Saveable):
             ``probability``, ``known`` and ``world``. ``share_of_known_classes`` is the estimated
             share of unlabelled nodes that belong to known classes (None without an estimate);
             ``note`` is a sentence where that estimate moves confidence by more than a factor of
-            two, and None elsewhere.
+            two, or is missing in an open world, and None elsewhere. Without an estimate ``known``
+            is None.
         """
         model = self._now()
         model._check(graph)
@@ -312,7 +314,7 @@ class Method(Saveable):
             **explanation,
             "confidence": float(confidence(probability, known, model.world)[0]),
             "probability": float(probability[0]),
-            "known": float(known[0]),
+            "known": None if np.isnan(known[0]) else float(known[0]),
             "world": model.world,
             "share_of_known_classes": share,
             "note": share_note(float(probability[0]), float(known[0]), share, model.world),

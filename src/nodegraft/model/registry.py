@@ -1,5 +1,6 @@
 """Methods by name: those of this package and of plug-ins."""
 
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,15 @@ def make_method(name: str, **parameters: Any) -> Method:
         parameters: Hyper-parameters by name.
     """
     return build(REGISTRY.get(name), parameters)
+
+
+def has_open_set_score(name: str) -> bool:
+    """Return whether a method may be in an open world: it then has a parameter ``world``.
+
+    Args:
+        name: Name of the method.
+    """
+    return any(field.name == "world" for field in fields(REGISTRY.get(name)))
 
 
 def load_model(directory: str | Path) -> Method:

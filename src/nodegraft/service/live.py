@@ -85,7 +85,7 @@ class LiveVersion:
                     self._swapped(self.now)
                 else:
                     # Somebody may have declared another world: confidence follows it.
-                    state = self.now.state.in_world(self._store.world)
+                    state = self.now.state.in_world(self._store.declared_world)
                     if state is not self.now.state:
                         self.now = Live(champion, state)
                 self._trouble = ""

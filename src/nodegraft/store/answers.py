@@ -17,7 +17,7 @@ from nodegraft.graph.graph import Graph
 from nodegraft.graph.keys import Key, KeyArray, KeyType, integer_keys, several
 from nodegraft.model.best_classes import best_classes, rows_in_block
 from nodegraft.model.capability import Capability
-from nodegraft.model.confidence import World, confidence
+from nodegraft.model.confidence import NO_ESTIMATE, World, confidence
 from nodegraft.store.state import State
 
 Missing = Literal["error", "skip", "null"]
@@ -47,7 +47,7 @@ class Answers(Tabular):
     key."""
 
     known: NDArray[np.float64]
-    """P(the node belongs to any known class); NaN for an unknown key."""
+    """P(the node belongs to any known class); NaN for an unknown key, and without an estimate."""
 
     labels: list[str | None]
     """The label that users gave each node; None where there is none."""
@@ -84,6 +84,12 @@ class Answers(Tabular):
     def confidence(self) -> NDArray[np.float64]:
         """Confidence of each prediction, as :func:`nodegraft.model.confidence.confidence` says."""
         return confidence(self.probability, self.known, self.world)
+
+    @property
+    def note(self) -> str | None:
+        """Say that confidence leaves out unknown classes; None where it does not."""
+        missing = self.is_found & np.isnan(self.known)
+        return NO_ESTIMATE if self.world == "open" and missing.any() else None
 
     @property
     def is_found(self) -> NDArray[np.bool_]:
@@ -172,7 +178,7 @@ class Answers(Tabular):
             "prediction": names.take(pa.array(best[:, 0], mask=~self.is_given)),
             "confidence": pa.array(self.confidence, mask=unknown),
             "probability": pa.array(self.probability, mask=unknown),
-            "known": pa.array(self.known, mask=unknown),
+            "known": pa.array(self.known, mask=np.isnan(self.known)),
             "reason": pa.array(self.reasons, pa.string()),
         }
         for place in range(best.shape[1]):

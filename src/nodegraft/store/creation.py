@@ -16,13 +16,14 @@ from nodegraft.graph.graph import Graph
 from nodegraft.graph.keys import Key
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.stores.mapped import MappedStore
-from nodegraft.model.confidence import World
+from nodegraft.model.confidence import DEFAULT_WORLD, World
+from nodegraft.model.registry import has_open_set_score
 from nodegraft.store.authorship import author, writable
 from nodegraft.store.database import DATABASE_FILES, database_url, has_password
 from nodegraft.store.fitting import fit_measures
 from nodegraft.store.graph_objects import require_local
 from nodegraft.store.journal import Journal
-from nodegraft.store.known_settings import WORLD, set_value
+from nodegraft.store.known_settings import WORLD, refuse_open_world, set_value
 from nodegraft.store.labels import StoreLabels
 from nodegraft.store.links import refuse_links
 from nodegraft.store.measures import right_answers
@@ -47,7 +48,7 @@ def made_in(
     tables: Mapping[str, Any],
     texts: NodeTexts | None,
     settings: StoreSettings,
-    world: World,
+    world: World | None,
     by: str | None,
     note: str,
     listener: Listener,
@@ -63,7 +64,8 @@ def made_in(
         tables: How tables are read.
         texts: One for each node, for people to read; None for none.
         settings: Where versions and objects are.
-        world: Whether nodes may belong to classes that are not known.
+        world: Whether nodes may belong to classes that are not known; None for open where the
+            method has an open-set score, else closed.
         by: Who does it; None for the user that is logged in.
         note: Why.
         listener: Is told how far it is.
@@ -71,7 +73,7 @@ def made_in(
     refuse_links(folder)
     _refuse_taken(folder)
     settings = replace(settings, objects=settings.objects and _resolved(settings.objects))
-    validate_value("world", world, World)
+    world = _world_of(method, world)
     who, note = author(by), writable(note)
     NodeLabels.by_key(graph, labels)
     if texts is not None and len(texts) != graph.num_nodes:
@@ -103,7 +105,9 @@ def made_in(
 
     def write_settings(connection: Connection) -> None:
         write_store_id(connection, store_id)
-        set_value(connection, WORLD.name, world, who, note)
+        # A method without an open-set score is closed, whatever is written down.
+        if has_open_set_score(method):
+            set_value(connection, WORLD.name, world, who, note)
 
     # Last: a store that has a version is whole.
     try:
@@ -121,6 +125,16 @@ def _resolved(objects: str) -> str:
     """Return an absolute path, so that a store works from every folder; a URL as it is."""
     local = WriteOnceFolder(objects).local_path("")
     return objects if local is None else str(local.expanduser().resolve())
+
+
+def _world_of(method: str, world: World | None) -> World:
+    if world is not None:
+        validate_value("world", world, World)
+    if has_open_set_score(method):
+        return world or DEFAULT_WORLD
+    if world == "open":
+        refuse_open_world(method)
+    return "closed"
 
 
 def _require_unused(objects: str) -> None:

@@ -84,6 +84,19 @@ KNOWN_SETTINGS = {one.name: one for one in (MAX_REMOVED_SHARE, WORLD)}
 """All settings by name. To add a setting, write a :class:`KnownSetting` and list it here."""
 
 
+def refuse_open_world(method: str) -> None:
+    """Refuse an open world for a method that cannot tell nodes of unknown classes.
+
+    Args:
+        method: Name of the method.
+    """
+    raise ParameterError(
+        f"The world cannot be open: {method} has no open-set score, so it takes every node to "
+        "belong to a known class. Use the method graft, or leave the world closed. Nothing was "
+        "changed."
+    )
+
+
 def known_setting(name: str) -> KnownSetting:
     """Return the definition of a setting; refuse an unknown name.
 

@@ -9,7 +9,7 @@ from nodegraft.base.errors import NotSupportedError
 from nodegraft.graph.algebra.matrix import IntArray, is_sparse, normalise_rows
 from nodegraft.model.capability import Capability
 from nodegraft.store.state import State
-from nodegraft.store.vectors import vectors_of
+from nodegraft.store.vectors import vectors_of, wide_vectors_of
 
 NODES = 1_500
 """So many are shown at most: more would take longer, and lie on each other."""
@@ -74,10 +74,7 @@ def with_labelled(state: State, drawn: NodeMap) -> NodeMap:
     rows = np.setdiff1d(state.graph.rows_of(keys), drawn.rows)
     if not rows.size:
         return drawn
-    own, others = (
-        normalise_rows(state.model.embed(state.graph, state.graph.keys_of(some)))
-        for some in (rows, drawn.rows)
-    )
+    own, others = (normalise_rows(wide_vectors_of(state, some)) for some in (rows, drawn.rows))
     likeness = own @ others.T
     dense = np.asarray(likeness.toarray() if is_sparse(likeness) else likeness)
     beside = np.argsort(-dense, axis=1, kind="stable")[:, :ALIKE]

@@ -147,8 +147,22 @@ class StoreReader:
     def world(self) -> "World":
         """Whether nodes may belong to classes that are not known; the setting ``world``.
 
-        A method without an open-set score is closed, whatever this says.
+        Closed, if the method has no open-set score.
         """
+        return "closed" if self.closed_method else self.declared_world
+
+    @property
+    def closed_method(self) -> str | None:
+        """The method of the live version, if it has no open-set score; None if it has one."""
+        from nodegraft.model.registry import has_open_set_score
+
+        model = self._journal.version(self.champion).model
+        method: str = self._objects.document(model)["method"]
+        return None if has_open_set_score(method) else method
+
+    @property
+    def declared_world(self) -> "World":
+        """The value of the setting ``world``, which a method without an open-set score ignores."""
         from nodegraft.store.known_settings import WORLD, setting_value
 
         with self._journal.connection() as connection:
@@ -411,7 +425,7 @@ class StoreReader:
 
     def _state(self, version: Version) -> "State":
         self._refuse_pruned(version)
-        return self._states.get(version.names).in_world(self.world)
+        return self._states.get(version.names).in_world(self.declared_world)
 
     def _refuse_pruned(self, version: Version) -> None:
         refuse_pruned(version.number, self._journal.pruned())

@@ -84,12 +84,12 @@ class Store(StoreWriter):
             world: ``open`` if nodes may belong to classes that are not known yet, ``closed`` if
                 every node belongs to a known class; it decides what confidence means
                 (:mod:`nodegraft.model.confidence`) and can be changed (the setting ``world``). None
-                for the ``world`` of ``parameters``, or else open.
+                for the ``world`` of ``parameters``, or else open if the method has an open-set
+                score. Without one it is closed.
             by: Who does it; None for the user that is logged in.
             note: Why.
             listener: Is told how far it is.
         """
-        from nodegraft.model.confidence import DEFAULT_WORLD
         from nodegraft.store.creation import made_in
         from nodegraft.store.settings import StoreSettings
         from nodegraft.tables.labels import keys_by_class
@@ -104,7 +104,7 @@ class Store(StoreWriter):
             tables=tables or {},
             texts=texts,
             settings=StoreSettings(database, objects),
-            world=world or (parameters or {}).get("world", DEFAULT_WORLD),
+            world=world or (parameters or {}).get("world"),
             by=by,
             note=note,
             listener=listener,

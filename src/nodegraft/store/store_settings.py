@@ -7,7 +7,9 @@ from nodegraft.store.audit import AuditEntry, audit_entries
 from nodegraft.store.authorship import author, writable
 from nodegraft.store.known_settings import (
     KNOWN_SETTINGS,
+    WORLD,
     SettingValue,
+    refuse_open_world,
     set_value,
     setting_value,
 )
@@ -19,15 +21,12 @@ class StoreWithSettings(StoreReader):
 
     def settings(self) -> Records[SettingValue]:
         """Return all settings with value, default and meaning."""
-        with self._journal.connection() as connection:
-            return Records(
-                [
-                    SettingValue(
-                        name, setting_value(connection, name), one.default, one.description
-                    )
-                    for name, one in KNOWN_SETTINGS.items()
-                ]
-            )
+        return Records(
+            [
+                SettingValue(name, self.setting(name), one.default, one.description)
+                for name, one in KNOWN_SETTINGS.items()
+            ]
+        )
 
     def setting(self, name: str) -> Any:
         """Return the value of one setting.
@@ -35,6 +34,8 @@ class StoreWithSettings(StoreReader):
         Args:
             name: Name of the setting, for example ``max_removed_share``.
         """
+        if name == WORLD.name:
+            return self.world
         with self._journal.connection() as connection:
             return setting_value(connection, name)
 
@@ -49,6 +50,8 @@ class StoreWithSettings(StoreReader):
             by: Who changes it; None for the user that is logged in.
             note: Why.
         """
+        if (name, value) == (WORLD.name, "open") and (method := self.closed_method):
+            refuse_open_world(method)
         # Alone, so that of two writers each sees the value that it replaces.
         with self._journal.transaction(alone=True) as connection:
             return set_value(connection, name, value, author(by), writable(note))

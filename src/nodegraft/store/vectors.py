@@ -2,8 +2,10 @@
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
-from nodegraft.graph.algebra.matrix import IntArray
+from nodegraft.graph.algebra.matrix import IntArray, Matrix, normalise_rows
+from nodegraft.graph.graph import Graph
 from nodegraft.store.state import State
 
 DIMENSIONS = 64
@@ -20,7 +22,33 @@ def vectors_of(state: State, rows: IntArray) -> NDArray[np.float64]:
     # Slow to import, and only this needs it.
     from sklearn.decomposition import TruncatedSVD
 
-    vectors = state.model.embed(state.graph, state.graph.keys_of(rows))
+    vectors = wide_vectors_of(state, rows)
     reduction = TruncatedSVD(min(DIMENSIONS, *vectors.shape), random_state=0)
     reduced: NDArray[np.float64] = reduction.fit_transform(vectors)
     return reduced
+
+
+def wide_vectors_of(state: State, rows: IntArray) -> Matrix:
+    """Return the model's own vectors; in a graph without features, the neighbours of each node.
+
+    Args:
+        state: A version whose model can embed.
+        rows: The nodes, by row.
+    """
+    vectors = state.model.embed(state.graph, state.graph.keys_of(rows))
+    return vectors if vectors.shape[1] else _neighbour_vectors(state.graph, rows)
+
+
+def _neighbour_vectors(graph: Graph, rows: IntArray) -> Matrix:
+    """Return a row of length 1 for each node, with an entry for each neighbour and for itself.
+
+    Not the scores of classes: a map must stay the same while classes come and go.
+    """
+    counts, found = graph.neighbours(rows)
+    own = np.arange(rows.size)
+    places = np.concatenate((np.repeat(own, counts), own))
+    columns = np.concatenate((found, rows))
+    ones = np.ones(columns.size, dtype=np.float32)
+    # The constructor adds up entries at the same place.
+    shape = (rows.size, graph.num_nodes)
+    return normalise_rows(csr_array((ones, (places, columns)), shape=shape))

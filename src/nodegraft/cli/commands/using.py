@@ -314,11 +314,12 @@ def predict(
         console.print(answers_table(shown, texts, rows.size - len(shown)))
         console.print(answering_version(number, champion, newest))
         return
-    reasons = Counter[str]()
+    reasons, notes = Counter[str](), set[str | None]()
 
     def tables() -> Iterator["pa.Table"]:
         for block in answered_in_blocks(state, rows, number, top, min_confidence, **options):
             reasons.update(block.reasons)
+            notes.add(block.note)
             yield block.to_arrow()
 
     write_tables(tables(), out)
@@ -328,6 +329,8 @@ def predict(
         markup=False,
         soft_wrap=True,
     )
+    for note in filter(None, notes):
+        console.print(note, highlight=False)
     console.print(answering_version(number, champion, newest))
 
 

@@ -1,5 +1,6 @@
 """Predictions of a store, in a terminal and as JSON."""
 
+from math import isnan
 from typing import Any
 
 from rich.box import SIMPLE
@@ -50,14 +51,12 @@ def answers_table(answers: Answers, texts: Texts, left: int = 0) -> RenderableTy
         table.add_row(
             escape(str(node)),
             _class_cell(answers, row, predictions[row]),
-            *(likely(column[row]) if answers.is_found[row] else "" for column in numbers),
+            *(_number(column[row]) if answers.is_found[row] else "" for column in numbers),
             *([escape(others[row])] if any(others) else []),
             *told[row],
         )
-    if not left:
-        return table
-    more = f"And {left:,} more: --out answers.parquet writes all to a file."
-    return Group(table, Text(more))
+    more = f"And {left:,} more: --out answers.parquet writes all to a file." if left else None
+    return Group(table, *(Text(line) for line in (more, answers.note) if line))
 
 
 def answers_json(answers: Answers) -> dict[str, Any]:
@@ -105,6 +104,11 @@ def _class_cell(answers: Answers, row: int, predicted: str | None) -> str:
     if answers.ignore_labels:
         return f"{escape(predicted or 'abstains')} (label {escape(label)})"
     return escape(f"{label} (label){other}")
+
+
+def _number(share: float) -> str:
+    """Write a share; a dash where there is no estimate."""
+    return "–" if isnan(share) else likely(share)
 
 
 def _others(answers: Answers, row: int, predicted: str | None) -> str:

@@ -82,12 +82,17 @@ def _head(asked: Asked, told: dict[str, Any]) -> Text:
             f"{asked.node} is predicted to be {answer} (probability {probability}) rather than "
             f"{other} ({second})."
         )
-    factors = f"probability {probability} × known {likely(told['known'])}"
-    if told["world"] == "closed":
+    known, is_open = told["known"], told["world"] == "open"
+    if not is_open:
         factors = "the probability, as the world is declared closed"
+    elif known is None:
+        factors = "the probability"
+    else:
+        factors = f"probability {probability} × known {likely(known)}"
     head += f" Confidence {likely(told['confidence'])}: {factors}."
-    if told["known"] < 1 / 2:
-        head += f" It probably belongs to no known class: {likely(1 - told['known'])}."
+    # A closed world says that every node belongs to a known class.
+    if is_open and known is not None and known < 1 / 2:
+        head += f" It probably belongs to no known class: {likely(1 - known)}."
     if asked.label is not None:
         differs = "" if asked.label == answer else ", which the prediction contradicts"
         head += f" Its label is {asked.label}{differs}."

@@ -163,10 +163,11 @@ def world_line(store: Store) -> Text:
     state = store.state()
     model = state.model
     if "world" not in model.get_params():
-        return Text(f"World: closed, since {model.name} has no open-set score.")
+        return Text(f"World: closed ({model.name} has no open-set score).")
     share = model.share_of_known_classes(state.graph)
     estimate = (
-        "There is no estimate of how many unlabelled nodes belong to these classes."
+        "There is no estimate of how many unlabelled nodes belong to these classes, so confidence "
+        "is the probability alone."
         if share is None
         else f"About {100 * share:.0f} % of the unlabelled nodes belong to these classes, by "
         "estimate."

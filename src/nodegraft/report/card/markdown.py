@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 
+from nodegraft.model.confidence import NO_ESTIMATE
 from nodegraft.report.card.limits import limits
 from nodegraft.report.tables.table import Table
 from nodegraft.store.card import Card, Counted, Step
@@ -149,19 +150,20 @@ def _abstaining(card: Card) -> Iterator[str]:
 def _world(card: Card) -> str:
     if card.world == "closed":
         return (
-            "World: closed. Every node is taken to belong to a known class, so confidence is the "
-            "probability of the predicted class among the known ones."
+            "World when this card was written: closed. Every node is taken to belong to a known "
+            "class, so confidence is the probability of the predicted class among the known ones."
         )
-    share = card.share_of_known_classes
-    estimate = (
-        ""
-        if share is None
-        else f" An estimated {_percent(share)} of the unlabelled nodes belong to known classes."
+    opening = (
+        "World when this card was written: open. Nodes may belong to classes that are not known"
     )
+    share = card.share_of_known_classes
+    if share is None:
+        return f"{opening}. {NO_ESTIMATE}"
     return (
-        "World: open. Nodes may belong to classes that are not known, so confidence is "
+        f"{opening}, so confidence is "
         "the probability of the predicted class among the known ones, times the probability that "
-        f"the node belongs to any known class.{estimate}"
+        f"the node belongs to any known class. An estimated {_percent(share)} of the unlabelled "
+        "nodes belong to known classes."
     )
 
 

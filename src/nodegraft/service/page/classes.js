@@ -12,10 +12,10 @@ export function showClasses(summary, light) {
   const colours = coloured(summary.classes);
   const sampled = summary.asked < summary.nodes ? `, of which ${number(summary.asked)} were asked about` : "";
   const right = summary.accuracy == null ? "" : ` ${percent(summary.accuracy)} of ${number(summary.held_out)} nodes that were held out are answered rightly.`;
-  const share = summary.share_of_known_classes == null ? ""
-    : ` About ${percent(summary.share_of_known_classes)} of the unlabelled nodes belong to these classes, by estimate.`;
-  const world = summary.world === "open"
-    ? ` World: open, so confidence is probability × known.${share}` : " World: closed, so confidence is the probability.";
+  const share = summary.share_of_known_classes == null
+    ? ". There is no estimate of how many nodes belong to known classes, so confidence is the probability alone."
+    : `, so confidence is probability × known. About ${percent(summary.share_of_known_classes)} of the unlabelled nodes belong to these classes, by estimate.`;
+  const world = summary.world === "open" ? ` World: open${share}` : " World: closed, so confidence is the probability.";
   tell(byId("classes-told"), `${counted(summary.nodes, "node")}${sampled}.${right}${world}`);
   const heads = ["class", "nodes", "right", "unsure"].map((name) => element("th", { scope: "col" }, name));
   const rows = summary.classes.map((one) => row(one, colours.get(one.name), light));

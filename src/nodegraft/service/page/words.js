@@ -16,7 +16,7 @@ export function likely(share) {
 
 // The three numbers of a prediction, by the names that they have everywhere.
 export const numbers = ({ confidence, probability, known }) =>
-  `confidence ${likely(confidence)} (probability ${likely(probability)}, known ${likely(known)})`;
+  `confidence ${likely(confidence)} (probability ${likely(probability)}, known ${known == null ? "–" : likely(known)})`;
 
 export function age(time) {
   const seconds = (Date.now() - new Date(time)) / 1000;

@@ -72,7 +72,8 @@ class Predicted(Form):
     """P(class | the node belongs to a known class), of the likeliest class."""
 
     known: float | None = Field(examples=[0.98])
-    """P(the node belongs to any known class)."""
+    """P(the node belongs to any known class); null without an estimate, where confidence is the
+    probability alone."""
 
     reason: Reason = Field(examples=["prediction"])
     """Where `class` comes from (`own_label`, `prediction`), or why it is null
@@ -101,7 +102,7 @@ class Explanation(Answer):
     explanation: dict[str, Any]
     """As the method says it (for graft the signals, labels and relations that spoke for it), with
     `confidence`, `probability`, `known` and `world`; `note` says where the estimated share of nodes
-    of known classes moves confidence by more than a factor of two."""
+    of known classes moves confidence by more than a factor of two or is missing."""
 
     label: str | None = Field(examples=["hats"])
     """The class that users gave the node; null where it has no label."""

@@ -107,7 +107,8 @@ class InferenceResponse(BaseModel):
 
     outputs: list[Tensor]
     """``class``, ``label``, ``prediction`` and ``reason`` (BYTES), ``confidence``, ``probability``
-    and ``known`` (FP64). Tensors hold no null: it is an empty text, or 0."""
+    and ``known`` (FP64). Tensors hold no null: it is an empty text, or 0, also of ``known`` without
+    an estimate."""
 
 
 @READING.get("")

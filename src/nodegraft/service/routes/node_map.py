@@ -39,8 +39,8 @@ class Placed(Form):
     probability: float = Field(examples=[0.97])
     """P(class | the node belongs to a known class)."""
 
-    known: float = Field(examples=[0.98])
-    """P(the node belongs to any known class)."""
+    known: float | None = Field(examples=[0.98])
+    """P(the node belongs to any known class); null without an estimate."""
 
 
 class Map(Answer):

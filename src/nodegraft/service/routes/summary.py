@@ -64,7 +64,8 @@ class Summary(Answer):
     """Whether nodes may belong to classes that are not known: it decides what confidence means."""
 
     share_of_known_classes: float | None = Field(examples=[0.81])
-    """Estimated share of unlabelled nodes that belong to known classes; null without one."""
+    """Estimated share of unlabelled nodes that belong to known classes; null without one.
+    In an open world confidence is then the probability alone."""
 
     classes: list[SummarisedClass]
     """In the order in which they came."""
