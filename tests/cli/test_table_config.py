@@ -13,6 +13,7 @@ from nodegraft.cli.table_config import TableConfig
 from nodegraft.store.store import Store
 from nodegraft.tables.files import as_toml
 from tests.cli.test_keys import call
+from tests.service.served import asked
 
 
 @pytest.fixture
@@ -167,3 +168,28 @@ def test_a_delimiter_holds_for_all_tables_of_a_store(folder: Path) -> None:
     assert "c (label)" in call(
         "predict", store, "--table", folder / "ask.csv", "--key=id", "--version=3"
     )
+
+
+def test_numbers_stay_numbers_in_later_tables(folder: Path) -> None:
+    store = folder / "store"
+    call("init", store, *tables(folder), *OPTIONS)
+    more = folder / "more.csv"
+    more.write_text("id;e1;e2\nq1;1;abc\nq2;2;def\n")
+    said = call("grow", store, "--nodes", more, code=2)
+    assert "2 nodes with something else than a number" in said
+    assert "column 'e2' of more.csv" in said
+    assert "row 1: 'abc'" in said
+    call("grow", store, "--nodes", more, "--repair")
+    more.write_text("sku;e1;e2\nq3;1;1\n")
+    for command in ("grow", "sync"):
+        said = call(command, store, "--nodes", more, code=2)
+        assert "has no column 'id'; its columns are sku, e1, e2. The store was made" in said
+        assert "key='id'" not in said
+        assert "--no-features" not in said
+    with asked(store) as client:
+        rows = [{"id": "q1", "e1": 1, "e2": 1}]
+        error = client.post("/v1/nodes", json={"nodes": rows}).json()["error"]
+        assert "1 node that the graph has already" in " ".join(error["message"].split())
+        assert "repair" not in str(error)
+        error = client.post("/v1/nodes", json={"nodes": [{"e1": 1}]}).json()["error"]
+        assert error["message"].endswith("has no column 'id'; its columns are e1.")

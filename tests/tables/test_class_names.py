@@ -30,8 +30,10 @@ def fitted() -> Method:
     [
         (" hats", "' hats' begins or ends with a blank: write 'hats'"),
         ("hats\u00a0", "begins or ends with a blank"),
-        ("ha\0ts", "has a control character"),
-        ("ha\nts", "has a control character"),
+        ("ha\0ts", "has a control or invisible character"),
+        ("ha\nts", "has a control or invisible character"),
+        ("ha\u200bts", r"'ha\\u200bts' has a control or invisible character"),
+        ("ha\u202ets", "has a control or invisible character"),
         ("x" * 201, "at most 200 characters; .* has 201"),
         ("x" * 1_000_000, "has 1,000,000"),
     ],

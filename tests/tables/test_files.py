@@ -13,6 +13,7 @@ from nodegraft.base.errors import DataError, ParameterError
 from nodegraft.tables.disk.build import build_graph
 from nodegraft.tables.features.recipe import FeatureRecipe
 from nodegraft.tables.files import TableFiles, matching
+from nodegraft.tables.labels import read_labels
 from nodegraft.tables.read import read_graph, read_tables
 
 COMMAS = "key,price\na,1.5\nb,2\nc,3\n"
@@ -108,6 +109,16 @@ def test_globs_name_columns_but_neither_keys_nor_labels() -> None:
     with pytest.raises(DataError, match=r"has no column 'z\*'"):
         read_tables(nodes, key="e_key", features="z*")
     assert matching(["e?", "e1"], nodes.column_names) == ["e1", "e2"]
+
+
+def test_labels_from_a_column_that_is_a_feature_are_refused(tmp_path: Path) -> None:
+    nodes = pa.table({"key": ["a", "b"], "e1": [1, 2], "ear": [3, 5]})
+    pa.parquet.write_table(nodes, tmp_path / "nodes.parquet")
+    built = build_graph(tmp_path / "nodes.parquet", None, tmp_path / "g", features="e*")
+    with pytest.raises(DataError, match=r"'ear' of .* is among the features of the graph"):
+        read_labels(nodes, built.graph, label="ear")
+    renamed = nodes.rename_columns(["key", "e1", "class"])
+    assert len(read_labels(renamed, built.graph, label="class")) == 2
 
 
 def test_globs_of_text_keep_the_letters_of_a_csv_file(tmp_path: Path) -> None:

@@ -695,7 +695,8 @@ def test_nan_is_missing_wherever_text_is_read() -> None:
     graph = read_graph(values, categories="kind")
     assert graph.recipe is not None
     assert graph.num_features == 1
-    assert list(read_labels(values, graph, label="kind")) == ["1"]
+    renamed = values.rename_columns(["key", "class"])
+    assert list(read_labels(renamed, graph, label="class")) == ["1"]
 
 
 def test_a_column_name_twice_is_told() -> None:

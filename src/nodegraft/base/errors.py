@@ -14,6 +14,23 @@ class DataError(NodegraftError):
     """The tables, features or labels given cannot be used as they are."""
 
 
+class TablesError(DataError):
+    """Tables that cannot be used, with advice that not every caller can follow.
+
+    Args:
+        message: What happened and the advice, in the words of Python and of the command line.
+        what_happened: The same without the advice.
+    """
+
+    def __init__(self, message: str, what_happened: str = "") -> None:
+        super().__init__(message)
+        self.what_happened = what_happened
+
+
+class MissingColumnError(TablesError):
+    """A table lacks columns that it is asked for."""
+
+
 class ParameterError(NodegraftError):
     """A hyper-parameter or option has a value that makes no sense."""
 

@@ -27,9 +27,10 @@ def column_of_keys(
         delimiter: What separates the columns of a CSV file; None to look at its header.
     """
     from nodegraft.graph.keys import integer_key_or_text
-    from nodegraft.tables.columns import is_text, keys_like, read_source
+    from nodegraft.tables.columns import is_text, keys_like, read_source, require_columns
 
     read = read_source(table, "nodes", (key,), delimiter)
+    require_columns([(read, (key,))], "Name the column of node keys with --key.")
     if not graph.has_text_keys and is_text(read.column(key)):
         # Such a key names no node of this graph, which must not end the batch.
         texts = read.texts(key)

@@ -41,7 +41,7 @@ def class_name(name: Any) -> str:
 
     Raises:
         ClassNameError: Where it is empty, begins or ends with a blank, is too long or has control
-            characters.
+            or invisible characters.
     """
     text = stored_class_name(name)
     if len(text) > MOST_CHARACTERS:
@@ -50,7 +50,9 @@ def class_name(name: Any) -> str:
             f"{len(text):,}."
         )
     if has_control_characters(text):
-        raise ClassNameError(f"The class name {text!r} has a control character: leave it out.")
+        raise ClassNameError(
+            f"The class name {text!r} has a control or invisible character: leave it out."
+        )
     if text != text.strip():
         raise ClassNameError(
             f"The class name {text!r} begins or ends with a blank: write {text.strip()!r}. For a "
@@ -60,15 +62,17 @@ def class_name(name: Any) -> str:
 
 
 def has_control_characters(text: str) -> bool:
-    r"""Tell whether a text has characters such as NUL, tabs and line breaks.
+    r"""Tell whether a text has characters such as NUL and line breaks, or invisible ones.
 
-    >>> has_control_characters("e-bikes"), has_control_characters("e\x00bikes")
+    Names that differ by an invisible character (zero-width, direction of writing) look the same.
+
+    >>> has_control_characters("e-bikes"), has_control_characters("e\u200bbikes")
     (False, True)
 
     Args:
         text: Any text.
     """
-    return any(unicodedata.category(letter) == "Cc" for letter in text)
+    return any(unicodedata.category(letter) in ("Cc", "Cf") for letter in text)
 
 
 def compared_name(name: str) -> str:

@@ -21,6 +21,7 @@ from nodegraft.base.errors import (
     StoreChangedError,
     StoreError,
     StoreUnreachableError,
+    TablesError,
     UnknownNodeError,
 )
 from nodegraft.service.http_error import HttpError
@@ -70,6 +71,9 @@ def told(error: NodegraftError) -> HttpError:
             f"{number}:discard), or leave out promote=true to add the change to it."
         )
         return HttpError(409, "candidate_waits", error.what_happened, advice)
+    if isinstance(error, TablesError):
+        # Its advice names arguments and options that no request has.
+        return HttpError(status, code, error.what_happened, advice)
     if isinstance(error, GateError):
         more["objections"] = list(error.objections)
     headers = {"Retry-After": "5"} if status == HTTPStatus.SERVICE_UNAVAILABLE else None

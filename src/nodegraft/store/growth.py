@@ -1,13 +1,14 @@
 """What becomes of a version when its tables have changed."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from nodegraft.base.errors import StoreError
+from nodegraft.base.errors import MissingColumnError, StoreError, TablesError
 from nodegraft.graph.algebra.matrix import IntArray
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.keys import Key
@@ -68,8 +69,23 @@ def grown(
     if nodes is None and edges is None:
         raise StoreError("Nothing to grow by: give a table of new nodes, of new edges, or both.")
     named = {name: value for name, value in options.items() if name in GROWING}
-    tables = grow_tables(graph, nodes, edges, repair=repair, **named)
+    with _advice_for_stores():
+        tables = grow_tables(graph, nodes, edges, repair=repair, **named)
     return tables.graph, tables.texts
+
+
+@contextmanager
+def _advice_for_stores() -> Iterator[None]:
+    """Give advice that can be followed where a store knows the columns of its tables."""
+    try:
+        yield
+    except MissingColumnError as error:
+        raise TablesError(
+            f"{error.what_happened} The store was made from such a column: rename it in the table, "
+            "or say what it is called in a nodegraft.toml beside the table (in Python: "
+            "tables={'key': 'id'}).",
+            error.what_happened,
+        ) from error
 
 
 def growth_changes(before: Graph, after: Graph) -> TableChanges:
@@ -110,12 +126,14 @@ def read_whole_tables(
         # Names of edge types that no table has would be refused.
         del given["directed"]
     if isinstance(graph._store, MappedStore):
-        tables = build_graph(nodes, table, folder / "built", **given)
+        with _advice_for_stores():
+            tables = build_graph(nodes, table, folder / "built", **given)
         if edges is None:
             kept = save_mapped(tables.graph, folder / "joined", edges_of=graph)
             tables = replace(tables, graph=kept)
         return tables
-    tables = read_tables(nodes, table, **given)
+    with _advice_for_stores():
+        tables = read_tables(nodes, table, **given)
     if edges is None:
         tables = replace(tables, graph=tables.graph.with_edges_of(graph))
     return tables

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from nodegraft.base.errors import DataError
+from nodegraft.base.errors import DataError, MissingColumnError, TablesError
 from nodegraft.graph.algebra.matrix import FloatArray, IntArray
 from nodegraft.graph.keys import CANONICAL, KeyArray, KeyType, NodeKeys, several
 from nodegraft.tables.files import ENDINGS, TableFiles
@@ -20,6 +20,10 @@ pandas, Polars, DuckDB."""
 
 
 _NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$|^[+-]?(inf|nan)$"
+_NAME_COLUMNS = (
+    "Name the columns to use, for example key='id', features=['price', 'weight'] or "
+    "text='description'; features=None (--no-features) for a graph known by its edges alone."
+)
 _ALWAYS_FIT = 19
 """Shorter integers are below 2**63."""
 
@@ -160,12 +164,8 @@ class SourceTable:
         """
         names = self.column_names
         if name not in names:
-            raise DataError(
-                f"{self.place} has no column {name!r}; its columns are {', '.join(names)}. "
-                "Name the columns to use, for example key='id', features=['price', 'weight'] or "
-                "text='description'; features=None (--no-features) for a graph known by its edges "
-                "alone."
-            )
+            what = f"{self.place} has no column {name!r}; its columns are {', '.join(names)}."
+            raise MissingColumnError(f"{what} {_NAME_COLUMNS}", what)
         if names.count(name) > 1:
             raise DataError(f"{self.place} has {names.count(name)} columns called {name!r}.")
         column = self._content.column(name)
@@ -209,48 +209,49 @@ class SourceTable:
             f"{self.row_number(first)}: convert the file to UTF-8."
         )
 
-    def floats(self, name: str) -> FloatArray:
+    def floats(self, name: str, is_numbers: bool = False) -> FloatArray:
         """The values of a column in float64, NaN where one is missing.
 
         Args:
             name: The name of a column of numbers, or of true and false.
+            is_numbers: Whether the column is known to be numbers, whatever a CSV file has in it.
         """
         column = self.column(name)
         try:
             # Unsafe, or whole numbers above 2**53 would be refused for losing their last digit.
-            numbers = self._numbers(column).cast(pa.float64(), safe=False)
+            numbers = self._numbers(column, is_numbers).cast(pa.float64(), safe=False)
         except pa.ArrowException:
-            raise DataError(
-                f"Column {name!r} of {self.place} must hold numbers and is of type {column.type}; "
-                f"if it is text, give text={name!r} or categories=[{name!r}]."
-            ) from None
+            what = f"Column {name!r} of {self.place} must hold numbers and is of type {column.type}"
+            hint = f"if it is text, give text={name!r} or categories=[{name!r}]"
+            advice = "" if is_numbers else f"; {hint}"
+            raise TablesError(f"{what}{advice}.", f"{what}.") from None
         return np.array(numbers.to_numpy(zero_copy_only=False), dtype=np.float64)
 
-    def _numbers(self, column: Any) -> Any:
+    def _numbers(self, column: Any, is_numbers: bool) -> Any:
         """Return a column of a CSV file without what is no number, if most of it is numbers."""
-        odd = self._odd_numbers(column)
+        odd = self._odd_numbers(column, is_numbers)
         if not odd.size:
             return column
         kept = np.ones(len(column), dtype=bool)
         kept[odd] = False
         return pc.if_else(pa.array(kept), column, pa.scalar(None, column.type))
 
-    def _odd_numbers(self, column: Any) -> IntArray:
+    def _odd_numbers(self, column: Any, is_numbers: bool) -> IntArray:
         nothing = np.zeros(0, dtype=np.int64)
         if self.typed or not pa.types.is_string(column.type):
             return nothing
         fits = pc.match_substring_regex(column, _NUMBER).fill_null(True)
         odd = np.flatnonzero(~fits.to_numpy(zero_copy_only=False).astype(bool))
-        # A column of which less than half is numbers is a column of text.
-        return odd if 2 * odd.size < len(column) - column.null_count else nothing
+        # A column of which less than half is numbers is a column of text, unless it is known.
+        return odd if is_numbers or 2 * odd.size < len(column) - column.null_count else nothing
 
     def odd_numbers(self, name: str) -> IntArray:
         """Return the places of what is no number in a column of numbers of a CSV file.
 
         Args:
-            name: The name of the column.
+            name: The name of the column, which is known to be numbers.
         """
-        return self._odd_numbers(self.column(name))
+        return self._odd_numbers(self.column(name), True)
 
 
 def are_integers(texts: Any) -> NDArray[np.bool_]:
@@ -301,22 +302,26 @@ def read_source(
         ) from error
 
 
-def require_columns(tables: Iterable[tuple[SourceTable | None, Iterable[str | None]]]) -> None:
+def require_columns(
+    tables: Iterable[tuple[SourceTable | None, Iterable[str | None]]], advice: str = _NAME_COLUMNS
+) -> None:
     """Refuse tables that lack columns, with all that are missing.
 
     Args:
         tables: Each table, or None, with the columns it must have.
+        advice: What to do if one is missing.
     """
-    errors = []
+    errors: list[DataError] = []
     for table, names in tables:
         for name in dict.fromkeys(filter(None, names)):
             try:
                 if table is not None:
                     table.column(name)
             except DataError as error:
-                errors.append(str(error))
+                errors.append(error)
     if errors:
-        raise DataError("\n".join(errors))
+        what = "\n".join(getattr(error, "what_happened", str(error)) for error in errors)
+        raise MissingColumnError(f"{what} {advice}", what)
 
 
 def node_keys(table: SourceTable, name: str) -> KeyArray:

@@ -18,6 +18,7 @@ from nodegraft.graph.keys import Key, KeyArray, NodeKeys, key_array
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.tables.columns import Source, SourceTable, node_keys, read_source, require_columns
 from nodegraft.tables.data_report import Finding, finding, require_usable
+from nodegraft.tables.features.recipe import FeatureRecipe
 from nodegraft.tables.key_columns import rows_named
 
 KEY, LABEL = "key", "label"
@@ -77,7 +78,17 @@ def read_labels(
         delimiter: What separates the columns of a CSV file; None to look at its header.
     """
     table = read_source(labels, "labels", (label, key), delimiter)
-    require_columns([(table, (key, label))])
+    require_columns(
+        [(table, (key, label))],
+        "Name its columns: key='id' (--label-key id), label='class' (--label class).",
+    )
+    recipe = getattr(graph, "recipe", None)
+    if isinstance(recipe, FeatureRecipe) and label in recipe.columns:
+        raise DataError(
+            f"The column {label!r} of {table.place} holds class names, and a column of that name "
+            "is among the features of the graph, which would give the classes away. Make the "
+            "graph without it; if it is another column, rename the one with class names."
+        )
     if convert_keys or not table.typed:
         table = table.with_keys([key], graph.node_keys.key_type)
     found = labels_in(table, graph.node_keys, key, label)
@@ -144,7 +155,7 @@ def _label_findings(
         examples, where = table.examples(some, values), table.where(key if of_nodes else label)
         return finding(what, some.size, examples, blocking, where=where, fatal=fatal)
 
-    allowed = f"more than {MOST_CHARACTERS} characters or control characters"
+    allowed = f"more than {MOST_CHARACTERS} characters, or control or invisible ones"
     return [
         *told("blank", "labels whose class name is only blanks", "dropped"),
         *told("padded", "labels whose class name begins or ends with a blank", "stripped"),

@@ -137,7 +137,8 @@ class Suggestions(Answer):
 @ROUTER.post("/predict")
 def predict(question: Question, live: ReadVersion) -> Predictions:
     """The class of each node, and where it comes from."""
-    _require_key_type(live.state.graph, question.keys)
+    if question.missing != "error":
+        _require_key_type(live.state.graph, question.keys)
     rows, keys = found_rows(live.state.graph, question.keys, question.missing)
     found = answered(
         live.state,

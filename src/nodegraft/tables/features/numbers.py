@@ -121,7 +121,7 @@ def _moments(table: SourceTable, column: str) -> tuple[float, float]:
 
 
 def _stacked(table: SourceTable, columns: tuple[str, ...]) -> FloatArray:
-    return np.stack([table.floats(name) for name in columns], axis=1)
+    return np.stack([table.floats(name, is_numbers=True) for name in columns], axis=1)
 
 
 def _finite(values: FloatArray) -> FloatArray:
