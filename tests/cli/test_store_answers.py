@@ -288,3 +288,11 @@ def test_a_store_needs_labels(shop: dict[str, str], tmp_path: Path) -> None:
     done = call("init", str(tmp_path / "s"), *tables(shop, labels="empty"), "--text", "text")
     assert done.exit_code == 2
     assert "empty.csv has no label" in done.stderr
+
+
+@pytest.mark.parametrize("command", ["label", "relabel"])
+def test_known_classes_have_no_name_to_force(shop: dict[str, str], command: str) -> None:
+    line = (command, shop["store"], "--class", "cap", "--nodes", "lamp1", "--dry-run")
+    done = call(*line, "--force-name")
+    assert done.exit_code == 2
+    assert "No such option" in done.output
