@@ -288,3 +288,20 @@ def test_a_store_needs_labels(shop: dict[str, str], tmp_path: Path) -> None:
     done = call("init", str(tmp_path / "s"), *tables(shop, labels="empty"), "--text", "text")
     assert done.exit_code == 2
     assert "empty.csv has no label" in done.stderr
+
+
+@pytest.mark.parametrize("command", ["label", "relabel"])
+def test_known_classes_have_no_name_to_force(shop: dict[str, str], command: str) -> None:
+    line = (command, shop["store"], "--class", "cap", "--nodes", "lamp1", "--dry-run")
+    done = call(*line, "--force-name")
+    assert done.exit_code == 2
+    assert "No such option" in done.output
+
+
+@pytest.mark.parametrize("columns", [60, 80, 100])
+def test_no_word_is_cut_in_a_narrow_terminal(shop: dict[str, str], columns: int) -> None:
+    line = ("predict", shop["store"], "--nodes", "cap1,lamp3", "--top", "2")
+    head, *rows = call(*line, columns=columns).output.strip().splitlines()
+    assert head.split()[:5] == ["node", "class", "confidence", "probability", "known"]
+    assert {row.split()[0] for row in rows if row.strip()} >= {"cap1", "lamp3"}
+    assert ("text" in head.split()) <= (columns > 60)

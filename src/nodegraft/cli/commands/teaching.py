@@ -25,8 +25,36 @@ from nodegraft.cli.store_options import (
 )
 
 
-def _taking_labels(action: str, argument: str, summary: str) -> Callable[..., None]:
-    """A command that is given classes and their nodes."""
+@user_errors
+def add(
+    place: StorePlace,
+    name: Class = None,
+    nodes: Nodes = None,
+    labels: LabelTable = None,
+    key: KeyColumn = "key",
+    label: LabelColumn = "label",
+    dry_run: DryRun = False,
+    note: Note = "",
+    by: By = None,
+    override: Override = "",
+    promote: Promote = False,
+    force_name: ForceName = False,
+    repair: Repair = False,
+) -> None:
+    """Teach new classes from a few nodes each; --dry-run shows what it changes."""
+    from nodegraft.cli.display.store import carry_out
+    from nodegraft.store.changes import Change
+    from nodegraft.store.store import Store
+
+    def change(store: Store) -> Change:
+        found = labels_from(store, name, nodes, labels, key, label, repair)
+        return Change("add", {"classes": found}).with_forced_name(force_name)
+
+    carry_out(place, change, dry_run=dry_run, by=by, note=note, override=override, promote=promote)
+
+
+def _for_known_classes(action: str, argument: str, summary: str) -> Callable[..., None]:
+    """Return a command that takes known classes and their nodes."""
 
     @user_errors
     def command(
@@ -41,7 +69,6 @@ def _taking_labels(action: str, argument: str, summary: str) -> Callable[..., No
         by: By = None,
         override: Override = "",
         promote: Promote = False,
-        force_name: ForceName = False,
         repair: Repair = False,
     ) -> None:
         from nodegraft.cli.display.store import carry_out
@@ -50,7 +77,7 @@ def _taking_labels(action: str, argument: str, summary: str) -> Callable[..., No
 
         def change(store: Store) -> Change:
             found = labels_from(store, name, nodes, labels, key, label, repair)
-            return Change(action, {argument: found}).with_forced_name(force_name)
+            return Change(action, {argument: found})
 
         carry_out(
             place,
@@ -66,11 +93,10 @@ def _taking_labels(action: str, argument: str, summary: str) -> Callable[..., No
     return command
 
 
-add = _taking_labels(
-    "add", "classes", "Teach new classes from a few nodes each; --dry-run shows what it changes."
+label = _for_known_classes("label", "more", "Teach more labels of classes that are known.")
+relabel = _for_known_classes(
+    "relabel", "classes", "Give labelled nodes another class that is known."
 )
-label = _taking_labels("label", "more", "Teach more labels of classes that are known.")
-relabel = _taking_labels("relabel", "classes", "Give labelled nodes another class that is known.")
 
 
 @user_errors

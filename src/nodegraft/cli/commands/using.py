@@ -311,7 +311,7 @@ def predict(
         console.out(json.dumps(answers_json(shown), indent=2, ensure_ascii=False), highlight=False)
         return
     if out is None:
-        console.print(answers_table(shown, texts, rows.size - len(shown)))
+        console.print(answers_table(shown, texts, rows.size - len(shown), console.width))
         console.print(answering_version(number, champion, newest))
         return
     reasons, notes = Counter[str](), set[str | None]()

@@ -24,33 +24,49 @@ TEXT_WIDTH = 9
 """Least width of the column of texts, which three columns of numbers leave little room."""
 
 
-def answers_table(answers: Answers, texts: Texts, left: int = 0) -> RenderableType:
+GAP = 2
+"""Characters between two columns."""
+
+NUMBERS = ("confidence", "probability", "known")
+
+
+def answers_table(answers: Answers, texts: Texts, left: int = 0, width: int = 80) -> RenderableType:
     """Draw one row for each node, with confidence, probability and known.
 
     A node with a label shows it, and the prediction where that differs; one without a class shows
-    why. With more than one alternative class there is no room for texts.
+    why. With more than one alternative class there is no room for texts. Where a line is too short
+    for all columns, texts are left out first, then alternative classes.
 
     Args:
         answers: What the store predicted.
         texts: Of the nodes that are shown.
         left: How many more nodes were asked about.
+        width: Characters of a line.
     """
     table = Table(box=SIMPLE, pad_edge=False, padding=(0, 1, 0, 0))
-    table.add_column("node", overflow="fold")
-    table.add_column("class", overflow="fold")
-    for name in ("confidence", "probability", "known"):
-        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("node", overflow="fold", min_width=len("node"))
+    table.add_column("class", overflow="fold", min_width=len("class"))
+    for name in NUMBERS:
+        table.add_column(name, justify="right", no_wrap=True, min_width=len(name))
     predictions = answers.predictions
+    classes = [_class_cell(answers, row, predictions[row]) for row in range(len(answers))]
     others = [_others(answers, row, predictions[row]) for row in range(len(answers))]
+    room = width - _needed_width(answers, classes)
+    widest = max(map(len, others), default=0)
+    if any(others) and room < (needed := min(OTHERS, max(widest, len("or perhaps"))) + GAP):
+        others = [""] * len(others)
+    elif any(others):
+        room -= needed
     if any(others):
-        table.add_column("or perhaps", min_width=min(OTHERS, max(map(len, others))))
-    shown = texts if answers.columns.shape[1] <= 2 else [None] * len(answers)
+        table.add_column("or perhaps", min_width=min(OTHERS, max(widest, len("or perhaps"))))
+    has_room = answers.columns.shape[1] <= 2 and room >= TEXT_WIDTH + GAP
+    shown = texts if has_room else [None] * len(answers)
     told = add_text_column(table, shown, TEXT_WIDTH)
     numbers = (answers.confidence, answers.probability, answers.known)
     for row, node in enumerate(answers.nodes):
         table.add_row(
             escape(str(node)),
-            _class_cell(answers, row, predictions[row]),
+            classes[row],
             *(_number(column[row]) if answers.is_found[row] else "" for column in numbers),
             *([escape(others[row])] if any(others) else []),
             *told[row],
@@ -104,6 +120,15 @@ def _class_cell(answers: Answers, row: int, predicted: str | None) -> str:
     if answers.ignore_labels:
         return f"{escape(predicted or 'abstains')} (label {escape(label)})"
     return escape(f"{label} (label){other}")
+
+
+def _needed_width(answers: Answers, classes: list[str]) -> int:
+    """Return how wide the columns are that are never left out; classes may break between words."""
+    words = [word for cell in classes for word in Text.from_markup(cell).plain.split()]
+    cells = [Text(word).cell_len for word in words]
+    keys = [Text(str(node)).cell_len for node in answers.nodes]
+    widths = (max([4, *keys]), max([5, *cells]), *map(len, NUMBERS))
+    return sum(widths) + GAP * len(widths)
 
 
 def _number(share: float) -> str:

@@ -106,7 +106,7 @@ def _signals(signals: list[dict[str, Any]], answer: str, other: str) -> Table:
     table.add_column("what speaks for it", no_wrap=True)
     alone = answer == other
     for heading in (answer,) if alone else (answer, other, "lead"):
-        table.add_column(escape(heading), justify="right", overflow="fold")
+        table.add_column(escape(heading), justify="right", overflow="fold", min_width=6)
     if not alone:
         table.add_column("", no_wrap=True)
     rows = [(one["signal"], one["for"], 0.0 if alone else one["for_runner_up"]) for one in signals]
@@ -145,8 +145,8 @@ def _number(value: float, sign: str = "-") -> str:
 def _labels(node: object, answer: str, labels: list[dict[str, Any]]) -> Table:
     table = Table(box=SIMPLE, pad_edge=False)
     table.add_column(f"labels of {escape(answer)} that count most", overflow="fold")
-    table.add_column("by features", justify="right")
-    table.add_column("by edges", justify="right")
+    table.add_column("by features", justify="right", no_wrap=True)
+    table.add_column("by edges", justify="right", no_wrap=True)
     for one in labels:
         itself = " (this node)" if one["node"] == node else ""
         cells = _number(one["similarity"]), _number(one["walks"])
