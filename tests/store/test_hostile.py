@@ -183,6 +183,18 @@ def test_nothing_outside_is_touched(what: str, hostile: Path, outside: Path) -> 
     assert any(codes) or what == "a leftover is a link"
 
 
+def test_settings_may_be_a_link(hostile: Path, outside: Path) -> None:
+    # A configuration that is mounted, as Kubernetes does it.
+    shutil.move(hostile / "store.json", outside / "store.json")
+    (hostile / "store.json").symlink_to(outside / "store.json")
+    before = seen(outside)
+    with Store.open(hostile) as store:
+        store.prune(keep=1)
+    assert Store.verify(hostile).is_clean
+    assert seen(outside) == before
+    assert (hostile / "store.json").is_symlink()
+
+
 def test_a_prune_of_its_own_place_elsewhere_works(tmp_path: Path) -> None:
     store, new = made(tmp_path / "s", objects=str(tmp_path / "elsewhere"))
     with store:

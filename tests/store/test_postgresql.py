@@ -148,7 +148,7 @@ def test_a_store_is_the_same_in_both_databases(kept: Made, tmp_path: Path) -> No
     assert written[0] == written[1]
 
 
-def both_at_once(work: Callable[[str], None], names: list[str], told: Path) -> list[str]:
+def both_at_once(work: Callable[[str], object], names: list[str], told: Path) -> list[str]:
     """Do some work with each name, in a process each; the names of those that were refused."""
 
     def one(name: str) -> None:

@@ -1,13 +1,17 @@
 """A node that must be forgotten: a search through every byte of the store finds nothing of it."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
 from nodegraft.base.errors import NodegraftError, ParameterError, StoreError
+from nodegraft.store import pruning
+from nodegraft.store.journal import Journal
 from nodegraft.store.state import first_state
 from nodegraft.store.store import Store
 from nodegraft.tables.features.recipe import FeatureRecipe
@@ -166,3 +170,30 @@ def test_what_is_known_of_classes_is_learned_anew(tmp_path: Path) -> None:
         found.model.score_rows(found.graph, found.graph.rows),
         wanted.model.score_rows(graph, graph.rows),
     )
+
+
+@pytest.mark.parametrize("added", [3, 1000], ids=["some", "always"])
+def test_no_file_is_left_where_others_add_versions(
+    added: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    remove, times = pruning._removed_in_batches, iter(range(added))
+
+    def after_a_version(journal: Journal, *given: Any) -> Any:
+        if next(times, None) is not None:
+            newest = journal.version()
+            journal.add(replace(newest, number=newest.number + 1, parent=newest.number))
+        return remove(journal, *given)
+
+    monkeypatch.setattr(pruning, "_removed_in_batches", after_a_version)
+    store, _ = made(tmp_path / "s", objects=f"memory://purged-{added}/objects")
+    with store:
+        keys = store.graph().keys_of([200])
+        if added == 1000:
+            with pytest.raises(StoreError, match=r"Not all files are deleted: \d+ are left"):
+                store.purge(keys)
+            monkeypatch.setattr(pruning, "_removed_in_batches", remove)
+            with pytest.raises(StoreError, match="it is finished now"):
+                store.purge(keys)
+        else:
+            store.purge(keys)
+        assert store._objects.files().keys() == store._objects.names_in(store.version().names.all)

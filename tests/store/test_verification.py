@@ -51,10 +51,10 @@ def model_of(shop: Path) -> Path:
         return shop / "objects" / store.version().model
 
 
-def in_database(statement: str) -> Callable[[Path], Path]:
+def in_database(statement: str, *values: str) -> Callable[[Path], Path]:
     def change(shop: Path) -> Path:
         with closing(sqlite3.connect(shop / "store.db")) as database, database:
-            assert database.execute(statement).rowcount == 1
+            assert database.execute(statement, values).rowcount == 1
         return shop / "store.db"
 
     return change
@@ -154,7 +154,7 @@ def test_rows_that_an_older_nodegraft_added_are_no_damage(shop: Path) -> None:
 
 @pytest.mark.parametrize("digest", ["{}", "[]", '{"last": "1", "digest": ""}', "nonsense"])
 def test_a_hash_that_is_none_keeps_nobody_from_writing(digest: str, shop: Path) -> None:
-    in_database(f"UPDATE settings SET value = '{digest}' WHERE name = 'digest:promotions'")(shop)
+    in_database("UPDATE settings SET value = ? WHERE name = 'digest:promotions'", digest)(shop)
     with Store.open(shop) as store:
         store.promote(1)
     assert Store.verify(shop).is_clean
@@ -209,8 +209,7 @@ def test_an_interrupted_migration_is_finished_by_the_next(shop: Path) -> None:
     [("1e9", "a number from 0 to 1"), ("[]", "a number from 0 to 1"), ("{", "cannot be read")],
 )
 def test_a_setting_that_is_not_allowed_is_named(value: str, said: str, shop: Path) -> None:
-    row = f"INSERT INTO settings (name, value) VALUES ('max_removed_share', '{value}')"
-    in_database(row)(shop)
+    in_database("INSERT INTO settings VALUES ('max_removed_share', ?)", value)(shop)
     with Store.open(shop) as store:
         with pytest.raises(StoreError, match=f"Setting max_removed_share .*{said}"):
             store.setting("max_removed_share")
@@ -223,8 +222,8 @@ def test_a_setting_that_is_not_allowed_is_named(value: str, said: str, shop: Pat
     "value", ["{", "{}", "7", '{"at": "", "count": 0, "files": []}', '{"files": "abc"}']
 )
 def test_a_record_of_damage_that_is_none_is_refused(value: str, shop: Path) -> None:
-    in_database(f"INSERT INTO settings (name, value) VALUES ('damage', '{value}')")(shop)
-    with pytest.raises(StoreError, match="This store is damaged|Setting damage in the store"):
+    in_database("INSERT INTO settings VALUES ('damage', ?)", value)(shop)
+    with pytest.raises(StoreError, match=r"This store is damaged|Setting damage in the store"):
         Store.open(shop)
 
 

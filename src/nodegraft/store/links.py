@@ -16,12 +16,13 @@ def refuse_links(folder: Path) -> None:
     """Refuse a store that has symbolic links where it writes.
 
     Somebody who hands over such a store could have files outside of it overwritten or deleted.
+    ``store.json`` may be a link, as a mounted configuration is: nothing is written through it.
 
     Args:
         folder: The store, which may be reached through a link itself.
     """
     derived = folder / DERIVED
-    places = [folder / name for name in (OBJECTS, DERIVED, CARDS, SETTINGS, *DATABASE_FILES)]
+    places = [folder / name for name in (OBJECTS, DERIVED, CARDS, *DATABASE_FILES)]
     if derived.is_dir() and not derived.is_symlink():
         graphs = list(derived.iterdir())
         places += graphs + [graph / LAYERS for graph in graphs if not graph.is_symlink()]

@@ -25,6 +25,9 @@ name it."""
 BATCH = 50
 """So many files of an object store are deleted in one transaction."""
 
+SWEEPS = 20
+"""So often a purge starts again to delete files while others add versions."""
+
 
 @dataclass(frozen=True)
 class Pruned:
@@ -125,6 +128,29 @@ def sweep(journal: Journal, objects: Objects, abandoned: datetime) -> dict[str, 
     for name in aside:
         objects.remove(name)
     return free
+
+
+def sweep_all(journal: Journal, objects: Objects) -> dict[str, StoredFile]:
+    """Delete all files that no whole version names, of all ages; raise if some are left.
+
+    A writer that is about to name one of them is refused, and starts again.
+
+    Args:
+        journal: The store's versions.
+        objects: Their files.
+    """
+    abandoned, removed = now(), dict[str, StoredFile]()
+    for _ in range(SWEEPS):
+        removed |= sweep(journal, objects, abandoned)
+        with journal.connection() as connection:
+            versions, pruned = versions_in(connection), pruned_in(connection)
+        left = _free(objects, versions, pruned, abandoned)
+        if not left:
+            return removed
+    raise StoreError(
+        f"Not all files are deleted: {len(left)} are left in {objects.place}, as others added "
+        "versions meanwhile. Run the purge again."
+    )
 
 
 def _removed_in_batches(

@@ -16,7 +16,7 @@ from nodegraft.store.journal import Journal, promotions_in, rewrite_rows, versio
 from nodegraft.store.objects import Objects
 from nodegraft.store.ownership import require_own_place
 from nodegraft.store.preview import compare
-from nodegraft.store.pruning import sweep
+from nodegraft.store.pruning import sweep_all
 from nodegraft.store.recording import measured
 from nodegraft.store.rows import Promotion, Version, now
 from nodegraft.store.state import States
@@ -83,8 +83,7 @@ class Purge:
         struck = self._write(
             rows, Promotion(after, first.number, "promote", by, first.note, first.at)
         )
-        # Of all ages: whoever is about to name one of them is refused, and does it again.
-        removed = sweep(self._journal, self._objects, now())
+        removed = sweep_all(self._journal, self._objects)
         erase_free_space(self._journal.engine)
         return Purged(
             len(self._keys),
@@ -161,7 +160,7 @@ class Purge:
             return
         if left == self._keys:
             # Perhaps somebody was cut who purged them: what is left to do is done.
-            sweep(self._journal, self._objects, now())
+            sweep_all(self._journal, self._objects)
             erase_free_space(self._journal.engine)
         shown = ", ".join(map(repr, sorted(left, key=str)[:5]))
         raise StoreError(

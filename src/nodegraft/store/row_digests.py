@@ -137,11 +137,12 @@ def _read(database: sqlite3.Connection, table: str) -> dict[str, Any] | None:
         written = None if found is None else json.loads(found[0])
     except (ValueError, TypeError):
         return None
-    whole = isinstance(written, dict) and written.keys() == {"last", "digest"}
     # A hash that was damaged itself counts as missing.
-    if not whole or type(written["last"]) is not int or not 0 <= written["last"] <= _NEWEST:
+    if not isinstance(written, dict) or written.keys() != {"last", "digest"}:
         return None
-    return cast("dict[str, Any]", written)
+    if type(written["last"]) is not int or not 0 <= written["last"] <= _NEWEST:
+        return None
+    return written
 
 
 def _write(database: sqlite3.Connection, table: str, digest: dict[str, Any]) -> None:
