@@ -105,6 +105,10 @@ def test_a_bucket_fills_again_and_is_ones_own() -> None:
     assert [rate.allows("ci") for _ in range(11)] == [True] * 10 + [False]
     assert rate.allows("ci")
     assert rate.allows("anna")
+    # However slowly it fills, a full bucket holds one request.
+    seconds = iter([0.0, 5.0, 10.0])
+    slow = Rate(0.1, lambda: next(seconds))
+    assert [slow.allows("ci") for _ in range(3)] == [True, False, True]
 
 
 def test_a_failure_of_ours_is_told_without_its_secrets(

@@ -3,7 +3,9 @@
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
@@ -15,6 +17,7 @@ import pytest
 from nodegraft.base.errors import StoreError
 from nodegraft.graph.clearing import Cleared
 from nodegraft.graph.graph import Graph
+from nodegraft.service import workshop as writer_process
 from nodegraft.service.http_error import HttpError
 from nodegraft.service.teaching import fulfilled
 from nodegraft.service.workshop import Workshop
@@ -108,6 +111,80 @@ def test_a_job_that_ends_its_process_is_told_and_not_repeated(
     # The next job has a process of its own, and this one does none.
     assert workshop.do(process_number) not in (first, os.getpid())
     workshop.close()
+
+
+@pytest.fixture
+def workshop(shop: Path) -> Iterator[Workshop]:
+    """A writer process that has started, whose jobs may take two seconds."""
+    workshop = Workshop.beside(shop, 2.0)
+    assert workshop is not None
+    workshop.do(process_number)
+    yield workshop
+    workshop.close()
+
+
+def stop_process(workshop: Workshop) -> int:
+    """Let the writer process hang; return its number."""
+    process = workshop._process
+    assert process is not None
+    os.kill(process, signal.SIGSTOP)
+    return process
+
+
+def length(text: str, _: Store) -> int:
+    return len(text)
+
+
+def test_the_deadline_covers_a_job_that_does_not_fit_into_the_pipe(workshop: Workshop) -> None:
+    stop_process(workshop)
+    began = monotonic()
+    with pytest.raises(HttpError, match="deadline of 2 s") as refused:
+        workshop.do(partial(length, "x" * 10**7))
+    assert refused.value.code == "job_deadline"
+    assert monotonic() - began < 10
+    # The new process takes longer to start than a job may take.
+    assert workshop.do(partial(length, "x" * 10**7)) == 10**7
+
+
+def test_the_start_of_a_process_is_no_part_of_a_job(
+    workshop: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workshop._job_seconds = 0.2
+    os.kill(stop_process(workshop), signal.SIGKILL)
+    assert workshop.do(process_number) > 0
+    monkeypatch.setattr(writer_process, "START_SECONDS", 0.01)
+    os.kill(stop_process(workshop), signal.SIGKILL)
+    with pytest.raises(HttpError, match=r"did not start within 0\.01 s"):
+        workshop.do(process_number)
+
+
+def test_closing_kills_a_job_that_hangs_and_starts_no_process(
+    workshop: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writer_process, "CLOSE_SECONDS", 0.2)
+    workshop._job_seconds = 60.0
+    process, began = stop_process(workshop), monotonic()
+    with ThreadPoolExecutor() as threads:
+        job = threads.submit(workshop.do, process_number)
+        sleep(0.2)
+        workshop.close()
+        refused = job.exception()
+    assert isinstance(refused, HttpError)
+    assert refused.code == "stopping"
+    assert monotonic() - began < 10
+    assert not Path(f"/proc/{process}").exists()
+    assert workshop._process is None
+    with pytest.raises(HttpError, match="is being stopped"):
+        workshop.do(process_number)
+
+
+def test_closing_kills_an_idle_process_that_hangs(
+    workshop: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writer_process, "CLOSE_SECONDS", 0.2)
+    process = stop_process(workshop)
+    workshop.close()
+    assert not Path(f"/proc/{process}").exists()
 
 
 def test_a_workshop_ends_with_its_service(shop: Path) -> None:

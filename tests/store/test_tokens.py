@@ -95,6 +95,8 @@ def test_names_are_unique_and_wrong_ones_are_told(place: Path) -> None:
         for wrong in ("a\nb", "", "x" * 101):
             with pytest.raises(ParameterError, match="1 to 100 printable characters"):
                 tokens.add(wrong, Scope.READ)
+        with pytest.raises(ParameterError, match="'local' is the name of callers without a token"):
+            tokens.add("local", Scope.READ)
         tokens.revoke("ci")
         assert tokens.read().tokens == ()
         assert tokens.read().required

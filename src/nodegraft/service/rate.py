@@ -21,7 +21,7 @@ class Rate:
     Args:
         per_second: How fast it fills; 0 for no limit.
         clock: Seconds that go by.
-        burst_seconds: A full bucket holds what fills it in this time.
+        burst_seconds: A full bucket holds what fills it in this time, but at least one request.
     """
 
     def __init__(
@@ -31,8 +31,8 @@ class Rate:
         burst_seconds: float = BURST_SECONDS,
     ) -> None:
         self._per_second, self._clock = per_second, clock
-        self._burst_seconds = burst_seconds
-        self._most = per_second * burst_seconds
+        self._most = max(1.0, per_second * burst_seconds)
+        self._fill_seconds = self._most / per_second if per_second else 0.0
         self._left: dict[str, tuple[float, float]] = {}
 
     def allows(self, caller: str) -> bool:
@@ -67,5 +67,5 @@ class Rate:
         self._left = {
             caller: (left, before)
             for caller, (left, before) in self._left.items()
-            if at - before < self._burst_seconds
+            if at - before < self._fill_seconds
         }

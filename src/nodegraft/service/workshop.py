@@ -8,21 +8,26 @@ import os
 import signal
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from pathlib import Path
-from time import monotonic
+from threading import Lock, Timer
+from time import monotonic, sleep
 from typing import Any, NoReturn, TypeVar
 
 from nodegraft.base.errors import NodegraftError
 from nodegraft.service.errors import told
 from nodegraft.service.http_error import HttpError, unexpected
-from nodegraft.service.limits import JOB_SECONDS
+from nodegraft.service.limits import JOB_SECONDS, START_SECONDS
 from nodegraft.store.store import Store
 
 STALE_ROWS = 250_000
 """So many rows that growth made stale are made at most, when nobody wants anything."""
+
+CLOSE_SECONDS = 3.0
+"""How long a service that ends waits for a job, and then for the writer process, before SIGKILL."""
 
 BEGUN = "begun"
 """What the writer process says before it starts a job."""
@@ -54,7 +59,11 @@ class Workshop:
         self, place: Path, process: int, line: "Connection[Any, Any]", job_seconds: float
     ) -> None:
         self._place, self._job_seconds = place, job_seconds
-        self._process, self._line = process, line
+        self._process: int | None = process
+        self._line = line
+        self._is_started = self._is_closing = False
+        self._job_lock = Lock()  # Held during a job: the pipe is closed by nobody else meanwhile.
+        self._process_lock = Lock()  # Held while the process is killed, reaped or replaced.
 
     @classmethod
     def beside(cls, place: Path, job_seconds: float = JOB_SECONDS) -> "Workshop | None":
@@ -82,62 +91,108 @@ class Workshop:
         Args:
             work: The job; it can be pickled.
         """
-        ends_at = monotonic() + self._job_seconds
-        has_begun = self._begin(work, ends_at)
-        try:
-            if not has_begun:
-                self._line.send(work)
-                self._receive(ends_at)
-            is_done, outcome = self._receive(ends_at)
-        except (EOFError, OSError):
-            LOG.exception("the writer process died during a job")
-            self._replace()
-            message = (
-                "The writer process died while it made this change; it may have run out of memory."
-            )
-            raise HttpError(503, "writer_died", message, _AFTER_A_STOP) from None
+        with self._job_lock:
+            is_done, outcome = self._done(work)
         if not is_done:
             raise outcome
         value: Value = outcome
         return value
 
     def close(self) -> None:
-        """Let the process end, and wait for it."""
-        self._line.close()
-        os.waitpid(self._process, 0)
-
-    def _begin(self, work: Callable[[Store], Any], ends_at: float) -> bool:
-        """Send a job, and return whether the process has begun it; replace one that has died."""
+        """End the process, after its job if that ends within some seconds, and wait for it."""
+        self._is_closing = True
+        if not self._job_lock.acquire(timeout=CLOSE_SECONDS):
+            LOG.warning("a job has not ended while the service stops: its process is killed")
+            # Whoever waits for the job gets an error as soon as the process is dead.
+            with self._process_lock:
+                self._kill()
+            self._job_lock.acquire()
         try:
-            self._line.send(work)
-            self._receive(ends_at)
-        except (EOFError, OSError):
-            # The process died before it began, so that another one may do it.
-            LOG.warning("the writer process has died and is replaced")
-            self._replace()
-            return False
-        return True
+            self._line.close()
+            self._reap(CLOSE_SECONDS)
+        finally:
+            self._job_lock.release()
 
-    def _receive(self, ends_at: float) -> Any:
-        """Return the next message of the process, or stop it at the deadline."""
-        if self._line.poll(max(0.0, ends_at - monotonic())):
-            return self._line.recv()
-        LOG.error("a job took longer than %g s: the writer process is stopped", self._job_seconds)
-        self._replace()
-        message = f"The change took longer than its deadline of {self._job_seconds:g} s."
-        raise HttpError(503, "job_deadline", message, _AFTER_A_STOP)
+    def _done(self, work: Callable[[Store], Any], may_repeat: bool = True) -> tuple[bool, Any]:
+        """Run a job; return whether it was done, and its value or error."""
+        # A new process imports models before it begins its first job: that is no part of the job.
+        seconds = self._job_seconds if self._is_started else START_SECONDS
+        ends_at, has_begun = monotonic() + seconds, False
+        try:
+            # Sending and receiving block for ever where the process hangs; they fail when it dies.
+            with self._killed_after(seconds):
+                self._line.send(work)
+                has_begun = self._is_started = self._line.recv() == BEGUN
+            ends_at = monotonic() + self._job_seconds
+            with self._killed_after(self._job_seconds):
+                outcome: tuple[bool, Any] = self._line.recv()
+            return outcome
+        except (EOFError, OSError):
+            is_late, was_started = monotonic() >= ends_at, self._is_started
+            self._replace()
+        if is_late and not was_started:
+            LOG.error("the writer process did not start within %g s", seconds)
+            message = f"The writer process did not start within {seconds:g} s."
+            raise HttpError(503, "writer_died", message, "Send it again, with the same key.")
+        if is_late:
+            LOG.error("a job took longer than %g s: its process was killed", self._job_seconds)
+            message = f"The change took longer than its deadline of {self._job_seconds:g} s."
+            raise HttpError(503, "job_deadline", message, _AFTER_A_STOP)
+        if not has_begun and may_repeat:
+            LOG.warning("the writer process died before it began a job, and was replaced")
+            return self._done(work, may_repeat=False)
+        LOG.error("the writer process died during a job")
+        message = (
+            "The writer process died while it made this change; it may have run out of memory."
+        )
+        raise HttpError(503, "writer_died", message, _AFTER_A_STOP)
 
     def _replace(self) -> None:
         """Start a new writer process instead of one that is dead or is to die."""
-        os.kill(self._process, signal.SIGKILL)
-        self.close()
-        self._line, theirs = Pipe()
-        # A new interpreter, not a copy: this process has threads by now.
-        code = f"from {__name__} import main; main()"
-        os.set_inheritable(theirs.fileno(), True)
-        command = [sys.executable, "-c", code, str(self._place), str(theirs.fileno())]
-        self._process = os.posix_spawn(sys.executable, command, os.environ)
-        theirs.close()
+        with self._process_lock:
+            self._kill()
+            self._line.close()
+            self._reap(0.0)
+            if self._is_closing:
+                message = "The service is being stopped, and the change did not end in time."
+                raise HttpError(503, "stopping", message, _AFTER_A_STOP)
+            self._line, theirs = Pipe()
+            # A new interpreter, not a copy: this process has threads by now.
+            code = f"from {__name__} import main; main()"
+            os.set_inheritable(theirs.fileno(), True)
+            command = [sys.executable, "-c", code, str(self._place), str(theirs.fileno())]
+            self._process = os.posix_spawn(sys.executable, command, os.environ)
+            self._is_started = False
+            theirs.close()
+
+    @contextmanager
+    def _killed_after(self, seconds: float) -> Iterator[None]:
+        timer = Timer(seconds, self._kill)
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
+            # The number of the process may be another one's after it was reaped.
+            timer.join()
+
+    def _kill(self) -> None:
+        if self._process is not None:
+            os.kill(self._process, signal.SIGKILL)
+
+    def _reap(self, seconds: float) -> None:
+        """Wait for the end of the process, and kill it after some seconds."""
+        if self._process is None:
+            return
+        ends_at = monotonic() + seconds
+        while os.waitpid(self._process, os.WNOHANG)[0] == 0:
+            if monotonic() >= ends_at:
+                self._kill()
+                os.waitpid(self._process, 0)
+                break
+            sleep(0.01)
+        self._process = None
 
 
 def main() -> None:

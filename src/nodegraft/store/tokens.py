@@ -41,6 +41,10 @@ USE_INTERVAL = timedelta(minutes=1)
 LONGEST_NAME = 100
 """Characters in the name of a token."""
 
+RESERVED_NAME = "local"
+"""Name of the anonymous caller on loopback. A token of this name would share its rate limit, and
+the history could not tell the two apart."""
+
 TOKENS = Table(
     "tokens",
     metadata,
@@ -118,7 +122,7 @@ class StoreTokens:
         """Add a token and return its secret, which is kept nowhere.
 
         Args:
-            name: Unique name, up to 100 printable characters.
+            name: Unique name, up to 100 printable characters, not ``local``.
             scope: What the token permits.
             expires_at: Time from which it is refused, in UTC; None for never.
             by: Who adds it; None for the user that is logged in.
@@ -126,6 +130,10 @@ class StoreTokens:
         if not name.isprintable() or not 0 < len(name) <= LONGEST_NAME:
             raise ParameterError(
                 f"The name of a token is 1 to {LONGEST_NAME} printable characters, not {name!r}."
+            )
+        if name == RESERVED_NAME:
+            raise ParameterError(
+                f"{RESERVED_NAME!r} is the name of callers without a token: choose another name."
             )
         self.import_file()
         secret, who = PREFIX + token_urlsafe(32), author(by)
