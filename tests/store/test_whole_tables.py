@@ -107,7 +107,7 @@ def test_a_version_that_no_held_out_node_can_check_does_not_go_live(store: Store
     assert (store.sync(left).number, store.champion) == (2, 1)
     store.undo()
     # Held-out nodes go with their classes, too.
-    store.unlabel([key for key in held_out if not key.startswith("hats")], promote=True)
+    store.unlabel([key for key in held_out if not str(key).startswith("hats")], promote=True)
     with pytest.raises(GateError, match=r"before there were 10"):
         store.remove(["hats"], promote=True)
     store.remove(["hats"])

@@ -11,7 +11,14 @@ from numpy.typing import NDArray
 
 from nodegraft.base.errors import DataError, MissingColumnError, TablesError
 from nodegraft.graph.algebra.matrix import FloatArray, IntArray
-from nodegraft.graph.keys import CANONICAL, KeyArray, KeyType, NodeKeys, several
+from nodegraft.graph.keys import (
+    CANONICAL,
+    KeyArray,
+    KeyType,
+    NodeKeys,
+    leading_zeros_hint,
+    several,
+)
 from nodegraft.tables.files import ENDINGS, TableFiles
 
 Source = Any
@@ -134,11 +141,13 @@ class SourceTable:
         column = self.text_column(name)
         odd = np.flatnonzero(~are_integers(column))
         if odd.size:
+            text = column[odd[0]].as_py()
             raise DataError(
-                f"Row {self.row_number(odd[0])} of {self.place} has {column[odd[0]].as_py()!r} in "
+                f"Row {self.row_number(odd[0])} of {self.place} has {text!r} in "
                 f"column {name!r}, and the keys of the nodes are integers. An integer key has "
                 "digits only, no leading zeros, and is below 2**63; to read all keys as text, "
                 "create the graph with key_type='text' (--key-type text)."
+                f"{leading_zeros_hint(text)}"
             )
         return column.cast(pa.int64())
 
