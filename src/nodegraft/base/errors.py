@@ -14,6 +14,25 @@ class DataError(NodegraftError):
     """The tables, features or labels given cannot be used as they are."""
 
 
+class RepairableDataError(DataError):
+    """The tables given can be used after a repair that the user has to ask for.
+
+    Args:
+        report: The text that lists all findings.
+    """
+
+    def __init__(self, report: str) -> None:
+        self.report = report
+        super().__init__(
+            f"The tables need mending first (repair=True or --repair does what the arrows say):\n"
+            f"{report}"
+        )
+
+    def __reduce__(self) -> tuple[type["RepairableDataError"], tuple[str]]:
+        # The argument differs from the sentence, which is what would be pickled.
+        return type(self), (self.report,)
+
+
 class ParameterError(NodegraftError):
     """A hyper-parameter or option has a value that makes no sense."""
 
@@ -49,6 +68,30 @@ class NotSupportedError(NodegraftError):
 
 class ClassNameError(NodegraftError):
     """A class name is taken, unknown, or has no usable nodes."""
+
+
+class SimilarNameError(ClassNameError):
+    """The name of a new class is probably another spelling of a name.
+
+    Args:
+        name: The name of the new class.
+        other: The name that it resembles.
+    """
+
+    def __init__(self, name: str, other: str) -> None:
+        self.name, self.other = name, other
+        self.what_happened = (
+            f"The class name {name!r} differs from {other!r} only by case, blanks or spelling of "
+            "the same letters."
+        )
+        super().__init__(
+            f"{self.what_happened} Use {other!r}; or, if they are two classes, give "
+            "force_name=True (--force-name)."
+        )
+
+    def __reduce__(self) -> tuple[type["SimilarNameError"], tuple[str, str]]:
+        # The arguments differ from the sentence, which is what would be pickled.
+        return type(self), (self.name, self.other)
 
 
 class CheckpointError(NodegraftError):

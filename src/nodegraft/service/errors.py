@@ -17,7 +17,9 @@ from nodegraft.base.errors import (
     NodegraftError,
     NotSupportedError,
     ParameterError,
+    RepairableDataError,
     RequestConflictError,
+    SimilarNameError,
     StoreChangedError,
     StoreError,
     StoreUnreachableError,
@@ -70,6 +72,13 @@ def told(error: NodegraftError) -> HttpError:
             f"{number}:discard), or leave out promote=true to add the change to it."
         )
         return HttpError(409, "candidate_waits", error.what_happened, advice)
+    if isinstance(error, SimilarNameError):
+        advice = f'Use {error.other!r}; or, if they are two classes, send "force_name": true.'
+        return HttpError(409, "similar_name", error.what_happened, advice)
+    if isinstance(error, RepairableDataError):
+        message = f"The rows of `nodes` or `edges` cannot be used as they are:\n{error.report}"
+        advice = "Correct these rows in `nodes` and `edges`, or leave them out, and send it again."
+        return HttpError(422, "data", message, advice)
     if isinstance(error, GateError):
         more["objections"] = list(error.objections)
     headers = {"Retry-After": "5"} if status == HTTPStatus.SERVICE_UNAVAILABLE else None

@@ -6,7 +6,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from nodegraft.base.errors import DataError
+from nodegraft.base.errors import DataError, RepairableDataError
 
 
 @dataclass(frozen=True)
@@ -152,7 +152,4 @@ def require_usable(findings: Iterable[Finding], repair: bool, report: str) -> No
     if any(one.fatal for one in found):
         raise DataError(f"The tables must be corrected first, as the arrows say:\n{report}")
     if any(one.blocking for one in found) and not repair:
-        raise DataError(
-            "The tables need mending first (repair=True or --repair does what the arrows "
-            f"say):\n{report}"
-        )
+        raise RepairableDataError(report)
