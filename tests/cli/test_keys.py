@@ -120,7 +120,9 @@ def test_another_spelling_of_a_class_needs_force_name(tmp_path: Path) -> None:
     body: dict[str, Any] = {"classes": {"A": [25]}, "override": "test"}
     with asked(store) as client:
         refused = client.post("/v1/classes:preview", json=body)
-        assert (refused.status_code, refused.json()["error"]["code"]) == (409, "class_name")
+        assert (refused.status_code, refused.json()["error"]["code"]) == (409, "similar_name")
+        assert '"force_name": true' in refused.json()["error"]["what_to_do"]
+        assert "--" not in refused.text
         body["force_name"] = True
         assert client.post("/v1/classes:preview", json=body).status_code == 200
         for name in ("x" * 201, "a\0b", " x"):

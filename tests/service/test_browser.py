@@ -57,6 +57,9 @@ def unworn(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
+WIDER_THAN_THE_WINDOW = "document.documentElement.scrollWidth > innerWidth"
+
+
 @pytest.fixture
 def wardrobe(unworn: Path, tmp_path: Path) -> Path:
     """The same, of one's own."""
@@ -134,6 +137,42 @@ def test_a_preview_warns_of_a_class_of_one_example(wardrobe: Path) -> None:
         page.get_by_role("button", name="Yes, teach it").click()
         expect(page.locator("#teaching-told")).to_contain_text("taught from 1 example")
         assert told.complaints == []
+
+
+def test_long_and_similar_names_can_be_taught_and_reviewed(wardrobe: Path) -> None:
+    with running(wardrobe) as life, opened(life.port) as (page, told):
+        page.set_viewport_size({"width": 400, "height": 900})
+        anyway = page.get_by_label("Use this name anyway")
+        expect(anyway).to_be_hidden()
+        for version, name in ((2, "x" * 200), (3, "Hats")):
+            page.get_by_label("Its name").fill(name)
+            page.get_by_label("Find examples by words").fill("mitten")
+            button = page.get_by_role("button", name=f"Example gloves-{version}", exact=True)
+            button.click()
+            page.get_by_role("button", name="See what would change").click()
+            if name == "Hats":
+                expect(page.locator("#teaching-told")).to_contain_text("differs from 'hats'")
+                expect(page.locator("#preview")).to_be_hidden()
+                anyway.check()
+                page.get_by_role("button", name="See what would change").click()
+            expect(page.locator("#preview-seen")).to_contain_text(name)
+            assert not page.evaluate(WIDER_THAN_THE_WINDOW)
+            if not page.locator("#override-part").is_hidden():
+                page.get_by_label("A reason for doing it").fill("a test")
+            page.get_by_role("button", name="Yes, teach it").click()
+            expect(page.locator("#review-title")).to_have_text(
+                f"Version {version} waits for review"
+            )
+        expect(anyway).to_be_hidden()
+        expect(page.locator("#review-seen .warning").first).to_contain_text("from 1 example")
+        page.get_by_text("Which predictions change").click()
+        expect(page.locator("#suggestion")).to_contain_text("confidence")
+        assert not page.evaluate(WIDER_THAN_THE_WINDOW)
+        # Somebody else discards the version that this page shows.
+        assert life.ask("POST", "/v1/versions/3:discard")[0] == 201
+        page.get_by_role("button", name="Promote version 3").first.click()
+        expect(page.locator("#review-told")).to_contain_text("was not promoted")
+        assert life.ask("GET", "/v1/versions")[1]["champion"] == 1
 
 
 def test_labels_by_one_key_each(wardrobe: Path) -> None:

@@ -74,6 +74,17 @@ def test_rows_that_fit_nowhere_are_told(rows: dict[str, Any], client: TestClient
     assert client.get("/v1/versions").json()["candidate"] == 1
 
 
+def test_a_key_that_is_there_already_is_refused_in_terms_of_the_request(
+    client: TestClient,
+) -> None:
+    row = {"key": "hats1", "text": "felt cap", "price": 3.0}
+    refused = client.post("/v1/nodes", json={"nodes": [row]})
+    assert refused.status_code == 422
+    assert "hats1" in refused.json()["error"]["message"]
+    assert "`nodes`" in refused.json()["error"]["what_to_do"]
+    assert "repair" not in refused.text
+
+
 def test_a_dry_run_says_what_would_come_and_makes_nothing(client: TestClient) -> None:
     rows = {
         "nodes": [{"key": "x1", "text": "felt cap wool", "price": 3}],

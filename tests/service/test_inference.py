@@ -58,6 +58,9 @@ def test_an_unknown_key_is_answered_without_a_class(first: tuple[Path, Any]) -> 
         )
         assert refused.status_code == 404
         assert "99999" in refused.json()["error"]
+        assert '"parameters": {"missing": "null"}' in refused.json()["error"]
+        null = client.post("/v2/models/shop/infer", json={**body, "parameters": None})
+        assert null.json() == answer
 
 
 @pytest.mark.parametrize(

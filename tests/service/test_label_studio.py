@@ -197,6 +197,26 @@ def test_an_event_that_is_delivered_late_a_second_time_changes_nothing(
     assert labelled(place)["hats9"] == "hats"
 
 
+def test_an_event_that_changed_nothing_undoes_no_newer_label_when_it_comes_again(
+    place: Path,
+) -> None:
+    first, second, third = (
+        event("ANNOTATION_UPDATED", "hats9", name, updated_at=f"2030-01-01T00:00:0{at}Z")
+        for name, at in (("hats", "0"), ("shoes", "0.5"), ("hats", "1"))
+    )
+    with asked(place) as client:
+        client.post("/label-studio/webhook", json=event("ANNOTATION_CREATED", "hats9", "hats"))
+        for sent in (first, second):
+            assert client.post("/label-studio/webhook", json=sent).status_code == 201
+    # The times are in the store: a service that was started again knows them.
+    with asked(place) as client:
+        again = client.post("/label-studio/webhook", json=first)
+        assert (again.status_code, again.json()) == (201, {"model_version": "3"})
+        assert labelled(place)["hats9"] == "shoes"
+        client.post("/label-studio/webhook", json=third)
+        assert labelled(place)["hats9"] == "hats"
+
+
 @pytest.mark.parametrize(
     "sent",
     [

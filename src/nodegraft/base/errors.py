@@ -68,6 +68,30 @@ class ClassNameError(NodegraftError):
     """A class name is taken, unknown, or has no usable nodes."""
 
 
+class SimilarNameError(ClassNameError):
+    """The name of a new class is probably another spelling of a name.
+
+    Args:
+        name: The name of the new class.
+        other: The name that it resembles.
+    """
+
+    def __init__(self, name: str, other: str) -> None:
+        self.name, self.other = name, other
+        self.what_happened = (
+            f"The class name {name!r} differs from {other!r} only by case, blanks or spelling of "
+            "the same letters."
+        )
+        super().__init__(
+            f"{self.what_happened} Use {other!r}; or, if they are two classes, give "
+            "force_name=True (--force-name)."
+        )
+
+    def __reduce__(self) -> tuple[type["SimilarNameError"], tuple[str, str]]:
+        # The arguments differ from the sentence, which is what would be pickled.
+        return type(self), (self.name, self.other)
+
+
 class CheckpointError(NodegraftError):
     """A saved directory cannot be written or read."""
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from nodegraft.base.errors import ClassNameError
+from nodegraft.base.errors import ClassNameError, SimilarNameError
 
 MOST_CHARACTERS = 200
 """A class name is at most so long."""
@@ -114,8 +114,4 @@ def refuse_likely_duplicates(new: Iterable[str], known: Iterable[str]) -> None:
     for group in likely_duplicates([*known, *added]):
         if not set(added).isdisjoint(group):
             *others, name = group
-            raise ClassNameError(
-                f"The class name {name!r} differs from {others[0]!r} only by case, blanks or "
-                f"spelling of the same letters. Use {others[0]!r}; or, if they are two classes, "
-                'give force_name=True (--force-name; in a request, "force_name": true).'
-            )
+            raise SimilarNameError(name, others[0])

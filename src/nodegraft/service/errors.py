@@ -18,6 +18,7 @@ from nodegraft.base.errors import (
     NotSupportedError,
     ParameterError,
     RequestConflictError,
+    SimilarNameError,
     StoreChangedError,
     StoreError,
     StoreUnreachableError,
@@ -74,6 +75,9 @@ def told(error: NodegraftError) -> HttpError:
     if isinstance(error, TablesError):
         # Its advice names arguments and options that no request has.
         return HttpError(status, code, error.what_happened, advice)
+    if isinstance(error, SimilarNameError):
+        advice = f'Use {error.other!r}; or, if they are two classes, send "force_name": true.'
+        return HttpError(409, "similar_name", error.what_happened, advice)
     if isinstance(error, GateError):
         more["objections"] = list(error.objections)
     headers = {"Retry-After": "5"} if status == HTTPStatus.SERVICE_UNAVAILABLE else None

@@ -16,7 +16,7 @@ export class Teaching {
       event.preventDefault();
       this.search();
     });
-    byId("class-name").addEventListener("input", () => this.unlook());
+    byId("class-name").addEventListener("input", () => this.rename());
     byId("teaching-form").addEventListener("submit", (event) => this.look(event));
     byId("yes-form").addEventListener("submit", (event) => this.teach(event));
   }
@@ -87,8 +87,30 @@ export class Teaching {
     tell(byId("teaching-told"), "");
   }
 
+  rename() {
+    byId("force-name-part").hidden = true;
+    byId("force-name").checked = false;
+    this.unlook();
+  }
+
   lesson() {
-    return { classes: { [byId("class-name").value.trim()]: [...this.examples.values()].map((one) => one.node) } };
+    return {
+      classes: { [byId("class-name").value.trim()]: [...this.examples.values()].map((one) => one.node) },
+      force_name: byId("force-name").checked,
+    };
+  }
+
+  // A name that resembles another one can be used, but not by accident.
+  async sent(work) {
+    try {
+      return await work();
+    } catch (error) {
+      if (error.code === "similar_name") {
+        byId("force-name-part").hidden = false;
+        error.message += " Change the name, or tick “Use this name anyway” below it and press the button again.";
+      }
+      throw error;
+    }
   }
 
   look(event) {
@@ -96,7 +118,7 @@ export class Teaching {
     const told = byId("teaching-told");
     if (!this.examples.size) return tell(told, "Choose some examples first: search for words of their text.", true);
     return busy(byId("look"), told, async () => {
-      const seen = await ask("v1/classes:preview", { method: "POST", body: this.lesson() });
+      const seen = await this.sent(() => ask("v1/classes:preview", { method: "POST", body: this.lesson() }));
       const about = await this.texts(seen.examples.map((one) => one.node), seen.model_version);
       this.key = newKey();
       byId("override-part").hidden = !seen.objections.length;
@@ -121,7 +143,7 @@ export class Teaching {
     // A version that something speaks against is looked at before it answers.
     const promote = this.page.atOnce() && !override;
     return busy(event.submitter, told, async () => {
-      const made = await this.page.change(`v1/classes?${query({ promote })}`, { method: "POST", body, key: this.key });
+      const made = await this.sent(() => this.page.change(`v1/classes?${query({ promote })}`, { method: "POST", body, key: this.key }));
       this.forget();
       await this.page.changed(told, this.page.made(made), name);
     });
@@ -130,6 +152,7 @@ export class Teaching {
   forget() {
     this.examples.clear();
     this.showExamples();
+    this.rename();
     for (const id of ["class-name", "words", "note", "override"]) byId(id).value = "";
     byId("found").replaceChildren();
     tell(byId("found-told"), "");

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Path
 from pydantic import BaseModel, ConfigDict, Field
 
+from nodegraft.base.errors import UnknownNodeError
 from nodegraft.graph.keys import Key
 from nodegraft.service.http_error import HttpError
 from nodegraft.service.inputs import READY, Served, needs
@@ -78,8 +79,8 @@ class InferenceRequest(BaseModel):
 
     model_config = ConfigDict(use_attribute_docstrings=True)
 
-    parameters: InferenceParameters = InferenceParameters()
-    """How they are answered."""
+    parameters: InferenceParameters | None = None
+    """How they are answered; null for the defaults."""
 
     id: str | None = Field(default=None, max_length=1_000, examples=["42"])
     """Comes back with the answer."""
@@ -162,8 +163,13 @@ def infer(name: ModelName, request: InferenceRequest, service: Served) -> Infere
     """The class of each node."""
     _require_named(service, name)
     live = service.now
-    wanted, parameters = _keys(request.inputs[0], _datatype(live)), request.parameters
-    rows, keys = found_rows(live.state.graph, wanted, parameters.missing)
+    wanted = _keys(request.inputs[0], _datatype(live))
+    parameters = request.parameters or InferenceParameters()
+    try:
+        rows, keys = found_rows(live.state.graph, wanted, parameters.missing)
+    except UnknownNodeError as error:
+        advice = 'Leave these keys out, or send "parameters": {"missing": "null"}.'
+        raise HttpError(404, "unknown_node", str(error), advice) from error
     found = answered(
         live.state, rows, live.version, keys=keys, ignore_labels=parameters.ignore_labels
     ).to_rows()

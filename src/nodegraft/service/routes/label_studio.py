@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from nodegraft.base.errors import DataError
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.keys import Key
+from nodegraft.service.annotation_times import delivered_late, event_key
 from nodegraft.service.http_error import HttpError
 from nodegraft.service.inputs import Served, key_in, needs
 from nodegraft.service.limits import MOST_KEYS
@@ -130,8 +131,8 @@ class Event(Loose):
     """What was said; as many as tasks."""
 
     @property
-    def said(self) -> list[tuple[NodeKey | None, str | None]]:
-        """The key of each node, and the class that it was given."""
+    def said(self) -> list[tuple[NodeKey | None, str | None, str | None]]:
+        """The key of each node, the class that it was given, and when."""
         if self.action not in TEACHES:
             return []
         tasks = self.task if isinstance(self.task, list) else [self.task]
@@ -139,7 +140,10 @@ class Event(Loose):
         if len(tasks) != len(said):
             told = f"There are {len(said)} annotations, and {len(tasks)} tasks."
             raise HttpError(422, "unpaired", told, "Send the task of each annotation.")
-        return [(one.data.key, other.name) for one, other in zip(tasks, said, strict=True)]
+        return [
+            (task.data.key, annotation.name, annotation.updated_at)
+            for task, annotation in zip(tasks, said, strict=True)
+        ]
 
 
 class AnnotatedTasks(Loose):
@@ -205,15 +209,14 @@ class TaskAnswers(Ready):
 async def _once(event: Event, writing: Writes, request: Request) -> Writing:
     """Recognise an event that is delivered a second time, although Label Studio sends no key.
 
-    An event that says when it happened is the same one if all of it is the same. One that does not
-    may also be a return to an earlier class: it is applied, which changes nothing if the node has
-    the class already.
+    An event that says when it happened is the same one if all of it is the same; an older one than
+    that which gave the node its label moves no label. One that does not may also be a return to an
+    earlier class: it is applied, which changes nothing if the node has the class already.
     """
     said = event.annotation if isinstance(event.annotation, list) else [event.annotation]
-    has_times = bool(said) and all(annotation.updated_at for annotation in said)
-    if "idempotency-key" in request.headers or not has_times:
+    key = event_key((annotation.updated_at for annotation in said), writing.wanted.content)
+    if "idempotency-key" in request.headers or key is None:
         return writing
-    key = f"label-studio {writing.wanted.content}"
     return replace(writing, wanted=replace(writing.wanted, key=key))
 
 
@@ -266,30 +269,38 @@ async def happened(event: Event, writing: EventWriting) -> Ready:
 async def train(told: AnnotatedTasks, writing: Writes) -> Ready:
     """All annotations of nodes that have no label yet become labels: one version."""
     said = [
-        (task.data.key, annotation.name)
+        (task.data.key, annotation.name, annotation.updated_at)
         for task in told.annotations
         for annotation in task.annotations
     ]
     return await _taught(writing, said, moves=False)
 
 
-async def _taught(writing: Writing, said: list[tuple[Any, str | None]], moves: bool) -> Ready:
-    labels = {key: name for key, name in said if key is not None and name is not None}
+async def _taught(
+    writing: Writing, said: list[tuple[Any, str | None, str | None]], moves: bool
+) -> Ready:
+    labels = {key: (name, time) for key, name, time in said if key is not None and name is not None}
     version = await writing.done(partial(_labelled, labels, moves), note="Label Studio")
     return Ready(model_version=str(version.number))
 
 
-def _labelled(labels: dict[Any, str], moves: bool, store: Store, **told: Any) -> Version:
+def _labelled(
+    labels: dict[Any, tuple[str, str | None]], moves: bool, store: Store, **told: Any
+) -> Version:
     """A version with these labels; the newest one where that has them already."""
     # Nobody reads a refusal of a webhook: while a candidate waits, the label is added to it.
     told["promote"] = told["promote"] and store.waiting() is None
     state = store.state(store.candidate)
-    wanted = {key_in(state.graph, str(key)): name for key, name in labels.items()}
+    said = {key_in(state.graph, str(key)): value for key, value in labels.items()}
+    wanted = {key: name for key, (name, _) in said.items()}
     owners = state.labels.owners()
     new = {key: name for key, name in wanted.items() if key not in owners}
     moved = {key: name for key, name in wanted.items() if owners.get(key, name) != name}
     if new:
         return store.change(Change("label", {"more": _by_class(new)}), **told)
+    if moved and moves:
+        late = delivered_late(store.history(), {key: said[key][1] for key in moved})
+        moved = {key: name for key, name in moved.items() if key not in late}
     if moved and moves:
         return store.change(Change("relabel", {"classes": _by_class(moved)}), **told)
     return store.version()
