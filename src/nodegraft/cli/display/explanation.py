@@ -106,7 +106,7 @@ def _signals(signals: list[dict[str, Any]], answer: str, other: str) -> Table:
     table.add_column("what speaks for it", no_wrap=True)
     alone = answer == other
     for heading in (answer,) if alone else (answer, other, "lead"):
-        table.add_column(escape(heading), justify="right", overflow="fold", min_width=6)
+        table.add_column(escape(heading), justify="right", overflow="fold", min_width=5)
     if not alone:
         table.add_column("", no_wrap=True)
     rows = [(one["signal"], one["for"], 0.0 if alone else one["for_runner_up"]) for one in signals]
