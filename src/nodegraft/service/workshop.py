@@ -203,10 +203,12 @@ def main() -> None:
 
     dictConfig(LOGGING)
     place, descriptor = sys.argv[-2:]
-    _work_until_the_end(Path(place), Connection(int(descriptor)))
+    _work_until_the_end(Path(place), Connection(int(descriptor)), is_replacement=True)
 
 
-def _work_until_the_end(place: Path, line: "Connection[Any, Any]") -> NoReturn:
+def _work_until_the_end(
+    place: Path, line: "Connection[Any, Any]", is_replacement: bool = False
+) -> NoReturn:
     try:
         # The serving process decides when to stop, and ends what has begun first.
         for kind in (signal.SIGINT, signal.SIGTERM):
@@ -215,6 +217,8 @@ def _work_until_the_end(place: Path, line: "Connection[Any, Any]") -> NoReturn:
         os.closerange(3, line.fileno())
         os.closerange(line.fileno() + 1, os.sysconf("SC_OPEN_MAX"))
         with Store.open(place) as store:
+            if is_replacement:
+                _load_model(store)
             while True:
                 work = line.recv()
                 line.send(BEGUN)
@@ -226,6 +230,16 @@ def _work_until_the_end(place: Path, line: "Connection[Any, Any]") -> NoReturn:
                 _clear(store, line)
     finally:
         os._exit(0)
+
+
+def _load_model(store: Store) -> None:
+    """Import and read what jobs need, so that it does not count for the deadline of the first."""
+    try:
+        state = store.state()
+        state.answers(state.graph.rows[:1])
+    except Exception:
+        # The job finds the same problem, and its caller gets the error.
+        LOG.exception("the model of the newest version cannot be loaded")
 
 
 def _clear(store: Store, line: "Connection[Any, Any]") -> None:
