@@ -140,7 +140,7 @@ def test_a_preview_warns_of_a_class_of_one_example(wardrobe: Path) -> None:
 
 
 def test_long_and_similar_names_can_be_taught_and_reviewed(wardrobe: Path) -> None:
-    with running(wardrobe) as life, opened(life.port) as (page, told):
+    with running(wardrobe) as life, opened(life.port) as (page, _):
         page.set_viewport_size({"width": 400, "height": 900})
         anyway = page.get_by_label("Use this name anyway")
         expect(anyway).to_be_hidden()

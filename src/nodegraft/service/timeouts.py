@@ -56,7 +56,8 @@ class TimeoutProtocol(H11Protocol):
         """Stop the timer when a head is complete: a cycle is a request with its response."""
         before = self.cycle
         super().handle_events()
-        if self.cycle is None or self.cycle.response_complete:
+        # There is no cycle before the first head.
+        if getattr(self.cycle, "response_complete", True):
             return
         if self.cycle is not before:
             self._stop_waiting()
