@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nodegraft.base.errors import DataError
+from nodegraft.graph.algebra.bounds import check_numbers
 from nodegraft.graph.algebra.matrix import IntArray
 from nodegraft.graph.keys import Key, KeyArray, NodeKeys, key_array, key_hashes
 
@@ -70,6 +71,8 @@ class GrownKeys(NodeKeys):
     def by_hash(self) -> IntArray:
         """All rows in the order of the hashes of their keys; of the old ones few are looked at."""
         order, own = self.base.by_hash(), self.added.by_hash()
+        if self.base.origin:
+            check_numbers(order, len(self.base), self.base.origin, "the order of keys")
         hashes = key_hashes(self.added.array_at(own))
         first, last = np.zeros(own.size, dtype=np.int64), np.full(own.size, order.size)
         while (searched := np.flatnonzero(first < last)).size:
