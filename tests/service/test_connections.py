@@ -229,7 +229,7 @@ def test_probes_have_a_bucket_of_their_own(shop: Path) -> None:
 
 
 def test_visitors_of_the_page_are_limited_by_address(shop: Path) -> None:
-    secret = added(shop, "local", Scope.READ)
+    secret = added(shop, "reader", Scope.READ)
     with asked(shop, rate=1.0) as client:
         for _ in range(8):
             client.get("/")

@@ -74,6 +74,7 @@ def told(error: NodegraftError) -> HttpError:
         return HttpError(409, "candidate_waits", error.what_happened, advice)
     if isinstance(error, TablesError):
         # Its advice names arguments and options that no request has.
+        advice = "Correct these rows in `nodes` and `edges`, or leave them out, and send it again."
         return HttpError(status, code, error.what_happened, advice)
     if isinstance(error, SimilarNameError):
         advice = f'Use {error.other!r}; or, if they are two classes, send "force_name": true.'
