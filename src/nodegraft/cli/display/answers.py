@@ -30,6 +30,9 @@ GAP = 2
 NUMBERS = ("confidence", "probability", "known")
 
 
+NO_ROOM = "There is no room for the other classes of --top: widen the terminal, or use --json."
+
+
 def answers_table(answers: Answers, texts: Texts, left: int = 0, width: int = 80) -> RenderableType:
     """Draw one row for each node, with confidence, probability and known.
 
@@ -52,9 +55,9 @@ def answers_table(answers: Answers, texts: Texts, left: int = 0, width: int = 80
     classes = [_class_cell(answers, row, predictions[row]) for row in range(len(answers))]
     others = [_others(answers, row, predictions[row]) for row in range(len(answers))]
     room = width - _needed_width(answers, classes)
-    widest = max(map(len, others), default=0)
+    widest, dropped = max(map(len, others), default=0), ""
     if any(others) and room < (needed := min(OTHERS, max(widest, len("or perhaps"))) + GAP):
-        others = [""] * len(others)
+        others, dropped = [""] * len(others), NO_ROOM
     elif any(others):
         room -= needed
     if any(others):
@@ -72,7 +75,7 @@ def answers_table(answers: Answers, texts: Texts, left: int = 0, width: int = 80
             *told[row],
         )
     more = f"And {left:,} more: --out answers.parquet writes all to a file." if left else None
-    return Group(table, *(Text(line) for line in (more, answers.note) if line))
+    return Group(table, *(Text(line) for line in (more, dropped, answers.note) if line))
 
 
 def answers_json(answers: Answers) -> dict[str, Any]:
