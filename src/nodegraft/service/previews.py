@@ -79,7 +79,7 @@ class Preview(ChangedPredictions):
         return cls(
             model_version=version.number,
             graph_version=version.graph,
-            **_predictions(seen),
+            **changed_predictions(seen),
             objections=seen.objections(),
             warnings=seen.warnings(),
         )
@@ -130,13 +130,18 @@ class GrowthPreview(ChangedPredictions):
             labels_added=0,
             labels_removed=changes.labels_lost,
             labels_lost=seen.lost,
-            **_predictions(predictions),
+            **changed_predictions(predictions),
             objections=seen.objections(),
             warnings=seen.warnings(),
         )
 
 
-def _predictions(seen: Seen) -> dict[str, Any]:
+def changed_predictions(seen: Seen) -> dict[str, Any]:
+    """Return the fields of :class:`ChangedPredictions` that say which predictions change.
+
+    Args:
+        seen: What would change.
+    """
     return {
         "asked": seen.asked,
         "flips": [

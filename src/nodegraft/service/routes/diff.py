@@ -7,9 +7,9 @@ from fastapi import APIRouter, Query
 from pydantic import Field
 
 from nodegraft.service.inputs import Served, needs
-from nodegraft.service.previews import Flipped, FlippedNode
+from nodegraft.service.previews import ChangedPredictions, changed_predictions
 from nodegraft.service.routes.found import VersionName, version_named
-from nodegraft.service.schemas import Answer, Session
+from nodegraft.service.schemas import Session
 from nodegraft.service.service import Service
 from nodegraft.service.tokens import Scope
 from nodegraft.store.lineage import unreviewed
@@ -18,7 +18,7 @@ from nodegraft.store.rows import Version
 ROUTER = APIRouter(prefix="/v1", tags=["versions"], dependencies=[needs(Scope.READ)])
 
 
-class Diff(Answer):
+class Diff(ChangedPredictions):
     """What changes from one version to another one, `model_version`."""
 
     compared_with: int = Field(examples=[1])
@@ -27,38 +27,17 @@ class Diff(Answer):
     sessions: list[Session]
     """The changes that were made in between, newest first."""
 
-    asked: int = Field(examples=[20000])
-    """How many nodes were compared: all, or a fair sample."""
-
     flipped: int = Field(examples=[112])
     """How many of their predictions change."""
 
-    flips: list[Flipped]
-    """How many predictions change from which class to which, the most frequent first."""
-
-    examples: list[FlippedNode]
-    """Some nodes whose prediction changes."""
-
     held_out: int = Field(examples=[587])
     """How many held-out nodes of classes that both versions know were predicted."""
-
-    accuracy_before: float | None = Field(examples=[0.912])
-    """The held-out accuracy of the version before; null where there is no held-out node."""
-
-    accuracy_after: float | None = Field(examples=[0.911])
-    """The held-out accuracy of the version after."""
 
     classes_added: list[str] = Field(examples=[["e-bikes"]])
     """Classes that only the version after knows."""
 
     classes_removed: list[str] = Field(examples=[[]])
     """Classes that only the version before knows."""
-
-    objections: list[str]
-    """What the quality gate would hold against the change."""
-
-    warnings: list[str] = Field(examples=[["Class 'e-bikes' is taught from 1 example: …"]])
-    """What to look at before the version is promoted; warnings block nothing."""
 
 
 @ROUTER.get("/diff")
@@ -94,16 +73,9 @@ def _diff(service: Service, old: Version, new: Version) -> Diff:
             for version in unreviewed(history, old)[::-1]
             if version.number <= new.number
         ],
-        asked=preview.asked,
+        **changed_predictions(preview),
         flipped=preview.flipped,
-        flips=[
-            Flipped(before=name_before, after=name_after, nodes=count)
-            for (name_before, name_after), count in preview.flips.items()
-        ],
-        examples=[FlippedNode(**vars(flip)) for flip in preview.examples],
         held_out=preview.before.nodes,
-        accuracy_before=preview.before.accuracy,
-        accuracy_after=preview.after.accuracy,
         classes_added=[name for name in known_after if name not in known],
         classes_removed=[name for name in known if name not in known_after],
         objections=preview.objections(),
