@@ -147,12 +147,14 @@ def test_an_honest_caller_is_served_beside_2000_connections(shop: Path) -> None:
             # While all of them are opened at once, every caller waits for the others in turn.
             while not ready.is_set():
                 assert seconds(life) < 10.0
-            assert max(seconds(life) for _ in range(50)) < 2.0
+            beside = sorted(seconds(life) for _ in range(50))
+            assert beside[len(beside) // 2] < 1.0
+            assert beside[-1] < 10.0
             open_files = len(list(Path(f"/proc/{life.process}/fd").iterdir()))
         finally:
             done.set()
             flood.join()
-    assert open_files < 2 * limits.MOST_CONNECTIONS + 200
+    assert open_files < timeouts.FLOOD * limits.MOST_CONNECTIONS + 200
 
 
 def test_connections_with_requests_are_not_closed_for_new_ones(shop: Path) -> None:

@@ -14,6 +14,7 @@ from random import Random
 import pytest
 
 from nodegraft.base.errors import ParameterError, StoreError, StoreUnreachableError
+from nodegraft.store import row_digests
 from nodegraft.store import tokens as token_table
 from nodegraft.store.access import Scope, secret_digest
 from nodegraft.store.audit import audit_entries
@@ -57,6 +58,30 @@ def audited(place: Path) -> list[tuple[str, str]]:
     with closing(journal_in(place)) as journal, journal.connection() as connection:
         entries = audit_entries(connection)
     return [(entry.action, entry.detail.get("name", "")) for entry in entries]
+
+
+def test_a_change_is_the_one_writer_before_it_reads(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else SQLite refuses at once whoever has read what another one changed since."""
+    refused = list[str]()
+
+    def interrupted(database: sqlite3.Connection, table: str) -> bool:
+        with closing(sqlite3.connect(place / "store.db", timeout=0)) as other:
+            try:
+                other.execute("UPDATE tokens SET scope = 'admin'")
+                other.commit()
+            except sqlite3.OperationalError as error:
+                refused.append(str(error))
+        return is_whole(database, table)
+
+    with StoreTokens.open(place) as tokens:
+        tokens.add("ci", Scope.READ)
+        is_whole = row_digests._is_whole
+        monkeypatch.setattr(row_digests, "_is_whole", interrupted)
+        tokens.revoke("ci")
+        assert not tokens.read().tokens
+    assert refused == ["database is locked"]
 
 
 def names(place: Path) -> list[str]:

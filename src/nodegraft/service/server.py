@@ -22,7 +22,7 @@ with extra("serve", package="uvicorn", purpose="A service"):
 
     from nodegraft.service.logs import LOGGING
     from nodegraft.service.metrics import SEVERAL_WORKERS
-    from nodegraft.service.timeouts import TimeoutProtocol
+    from nodegraft.service.timeouts import FLOOD, TimeoutProtocol
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -86,14 +86,14 @@ def _make_room() -> int:
         return BACKLOG
     import resource  # not on Windows
 
-    wanted = 2 * (MOST_CONNECTIONS + BACKLOG)
+    wanted = FLOOD * MOST_CONNECTIONS + 2 * BACKLOG
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft != resource.RLIM_INFINITY and soft < wanted:
         soft = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     if soft == resource.RLIM_INFINITY or soft >= wanted:
         return BACKLOG
-    TimeoutProtocol.most = min(MOST_CONNECTIONS, soft // 2)
+    TimeoutProtocol.most = min(MOST_CONNECTIONS, soft // (2 * FLOOD))
     return min(BACKLOG, soft // 4)
 
 

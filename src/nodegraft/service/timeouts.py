@@ -11,6 +11,10 @@ GRACE_SECONDS = 0.5
 """How long a connection waits at least before it is closed for a new one: its request may be on
 the way, as the service accepts many connections before it reads from any of them."""
 
+FLOOD = 4
+"""At this many times the cap no connection is waited for any longer. One process does not accept
+so many in the time above, so that only the limit of open files makes it necessary."""
+
 
 class TimeoutProtocol(H11Protocol):
     """HTTP/1.1 of uvicorn, which itself would wait for ever for a head that has begun.
@@ -95,7 +99,7 @@ class TimeoutProtocol(H11Protocol):
     def _make_room(self) -> None:
         while self.waiting and len(self.connections) > self.most:
             oldest, since = next(iter(self.waiting.items()))
-            is_flood = len(self.connections) > 2 * self.most
+            is_flood = len(self.connections) > FLOOD * self.most
             if self.loop.time() - since < GRACE_SECONDS and not is_flood:
                 return
             oldest.give_up()

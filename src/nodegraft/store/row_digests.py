@@ -15,6 +15,7 @@ from nodegraft.base.extras import extra
 
 with extra("store", package="sqlalchemy", purpose="A store"):
     from sqlalchemy import Connection, Engine, event
+    from sqlalchemy.exc import OperationalError
 
 APPENDED = ("versions", "promotions", "audit")
 """Tables to which rows are added: their hash is extended by what came."""
@@ -78,11 +79,27 @@ def _note_write(connection: Connection, _: Any, statement: str, *__: Any) -> Non
     changes: dict[str, bool] = connection.info.setdefault(_CHANGES, {})
     extends = is_added and table in APPENDED
     if changes.get(table, True) and not extends:
+        if table not in changes:
+            _lock(connection)
         # A new hash of all rows must not cover up a row that was damaged before.
         database = _driver(connection)
         if table not in changes and _has_settings(database) and not _is_whole(database, table):
             connection.info.setdefault(_BROKEN, set()).add(table)
     changes[table] = changes.get(table, True) and extends
+
+
+def _lock(connection: Connection) -> None:
+    """Make a transaction the one writer before it reads.
+
+    SQLite refuses at once, without waiting, to let a transaction write that has read what another
+    one has changed since.
+    """
+    try:
+        connection.exec_driver_sql(LOCK_ONLY)
+    except OperationalError as error:
+        # A database whose tables are being made has no other writer.
+        if "no such table" not in str(error):
+            raise
 
 
 def _write_changed(connection: Connection) -> None:
