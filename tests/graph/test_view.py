@@ -12,6 +12,7 @@ from nodegraft.base.errors import (
     UnknownNodeError,
 )
 from nodegraft.graph import view as view_module
+from nodegraft.graph.algebra.entries import IN, OUT
 from nodegraft.graph.algebra.matrix import IntArray
 from nodegraft.graph.algebra.operator import Operator
 from nodegraft.graph.graph import Graph
@@ -58,6 +59,8 @@ def numbers(operator: Operator) -> Dense:
         lambda view, rows: view.features(rows),
         lambda view, rows: view.neighbourhood(rows, 2),
         lambda view, rows: view.propagated(rows, 2),
+        lambda view, rows: view.weighted_neighbours(rows),
+        lambda view, rows: view.linked(rows, "edges"),
     ],
 )
 @pytest.mark.parametrize("hidden", [[0], [1, 2], [1, 38]])
@@ -221,6 +224,51 @@ def test_edges_of_a_kind_are_those_that_are_visible(name: str, rows: IntArray) -
     else:
         assert weights is not None
         assert weights.tolist() == kind[source, target].tolist()
+
+
+@pytest.mark.parametrize("name", ["plain", "heavy", "told"])
+@pytest.mark.parametrize("direction", [None, OUT, IN])
+@pytest.mark.parametrize("rows", [np.arange(40), VISIBLE], ids=["graph", "view"])
+@both
+def test_linked_nodes_are_the_visible_ones_of_one_type_in_true_directions(
+    name: str, direction: np.uint8 | None, rows: IntArray, sparse: bool
+) -> None:
+    kind = random_kinds()[name]
+    expected = weights_in(kind)
+    if direction is not None:
+        expected = expected * dense(kind.along(direction)) if name == "told" else 0 * expected
+    graph = typed_graph(sparse)
+    near = graph.view(rows).linked(ASKED, name, direction)
+    columns = rows[near.rings[0]]
+    assert rows[near.rings[1]].tolist() == ASKED.tolist()
+    hidden = np.setdiff1d(np.arange(40), rows)
+    expected[:, hidden] = 0
+    assert columns.tolist() == np.flatnonzero(expected[ASKED].any(axis=0)).tolist()
+    np.testing.assert_array_equal(numbers(near.hops[0]), expected[np.ix_(ASKED, columns)])
+    np.testing.assert_array_equal(dense(near.features.matrix), dense(graph.features(columns)))
+
+
+def test_an_edge_leads_out_of_its_source_whichever_row_is_lower() -> None:
+    graph = Graph(
+        list("abc"), np.eye(3), {"head": Relation([("c", "a"), ("a", "b")], directed=True)}
+    )
+    sums = [
+        dense(near.hops[0].matrix @ near.features.matrix).tolist()
+        for direction in (OUT, IN)
+        for near in [graph.linked(graph.rows, "head", direction)]
+    ]
+    assert sums[0] == [[0, 1, 0], [0, 0, 0], [1, 0, 0]]
+    assert sums[1] == [[0, 0, 1], [1, 0, 0], [0, 0, 0]]
+
+
+def test_weighted_neighbours_are_those_of_a_weighed_view() -> None:
+    view = typed_graph().view(VISIBLE).weighing(WORTH)
+    counts, found, weights = view.weighted_neighbours(ASKED)
+    assert [counts.tolist(), found.tolist()] == [one.tolist() for one in view.neighbours(ASKED)]
+    total = np.sum([worth * weights_in(random_kinds()[name]) for name, worth in WORTH.items()], 0)
+    assert weights is not None
+    np.testing.assert_allclose(weights, total[np.repeat(ASKED, counts), found], rtol=1e-6)
+    assert GRAPH.view(VISIBLE).weighted_neighbours(ASKED)[2] is None
 
 
 def test_kinds_are_known_by_name() -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -138,7 +139,37 @@ class GraphView:
         """
         nodes = self.positions(rows)
         edges = self._edges.get("directed", self._directed_edges)
-        matrix = edges.along(direction, nodes)
+        return self._one_hop(edges.along(direction, nodes), nodes)
+
+    def linked(
+        self, rows: IntArray, relation: str, direction: np.uint8 | None = None
+    ) -> Neighbourhood:
+        """Return the neighbours by edges of one type, one hop away.
+
+        Every neighbour counts as much as its edge weighs, 1 without weights; a node itself does
+        not count.
+
+        Args:
+            rows: Row numbers, each once and ascending.
+            relation: One of :attr:`relations`.
+            direction: ``OUT`` for nodes that edges lead to from the rows, ``IN`` for nodes that
+                they come from (``graph.algebra.entries``): none where the type has no directions.
+                None for both.
+        """
+        nodes = self.positions(rows)
+        owner, found, weights, directions = self._store.adjacency(relation).entries_of(rows)
+        chosen = np.full(owner.size, direction is None)
+        if direction is not None and directions is not None:
+            chosen = (directions & direction) > 0
+        if self._rows is not None:
+            chosen &= np.isin(found, self._rows)
+        ends = np.concatenate(([0], np.cumsum(np.bincount(owner[chosen], minlength=nodes.size))))
+        values = np.ones(owner.size, dtype=np.float32) if weights is None else weights
+        entries = values[chosen], self.positions(found[chosen]), ends
+        return self._one_hop(csr_array(entries, shape=(nodes.size, self.num_nodes)), nodes)
+
+    def _one_hop(self, matrix: "csr_array[Any]", nodes: IntArray) -> Neighbourhood:
+        """Return what rows of an adjacency need; rows and columns are :meth:`positions`."""
         met, columns = np.unique(matrix.indices, return_inverse=True)
         step = csr_array((matrix.data, columns, matrix.indptr), shape=(nodes.size, met.size))
         return Neighbourhood(
@@ -154,6 +185,8 @@ class GraphView:
 
     def edges_of(self, relation: str) -> tuple[IntArray, IntArray, NDArray[np.float32] | None]:
         """The visible edges of one kind, each once: two arrays of rows, and their weights if any.
+
+        The lower row comes first, whichever way an edge leads: :meth:`linked` knows directions.
 
         Args:
             relation: One of :attr:`relations`.
@@ -299,6 +332,20 @@ class GraphView:
             owner = np.repeat(np.arange(asked.size), counts)[visible]
             counts, found = np.bincount(owner, minlength=asked.size), found[visible]
         return counts, found
+
+    def weighted_neighbours(
+        self, rows: Rows
+    ) -> tuple[IntArray, IntArray, NDArray[np.float32] | None]:
+        """Return counts and neighbours as :meth:`neighbours` does, and the weights of the edges.
+
+        Args:
+            rows: Row numbers.
+
+        Returns:
+            Weights are None where all edges count 1.
+        """
+        counts, positions, weights = self._adjacency.weighted_neighbours(self.positions(rows))
+        return counts, self._at(positions), weights
 
     def features(self, rows: Rows) -> Matrix:
         """Feature rows in float32, sparse if the graph stores them so.

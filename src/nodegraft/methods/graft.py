@@ -20,6 +20,7 @@ from nodegraft.graph.algebra.matrix import (
 from nodegraft.graph.homophily import homophily_of_kinds, relation_weights
 from nodegraft.graph.keyed_labels import KeyedLabels
 from nodegraft.graph.labels import NodeLabels
+from nodegraft.graph.rarity import column_rarity
 from nodegraft.graph.spread import SpreadFeatures
 from nodegraft.graph.view import GraphView
 from nodegraft.methods.templates.derived import Derived
@@ -174,8 +175,8 @@ class Graft(Derived[_Scorer]):
         """Look at the graph, then practise how much each part of the score is worth."""
         counts = csr_array(view.features(view.rows)) if view.has_sparse_features else None
         self.rarity_ = np.ones(view.num_features, dtype=np.float32)
-        if counts is not None and self.rare_words:
-            self.rarity_ = _rarity(counts)
+        if self.rare_words:
+            self.rarity_ = column_rarity(view)
         self.kinds_, self.unseen_kind_ = dict.fromkeys(view.relations, 1.0), 1.0
         if self.edge_kinds:
             found = homophily_of_kinds(view, curriculum.train)
@@ -411,11 +412,3 @@ class Graft(Derived[_Scorer]):
             told = [one.told() for one in rounds]
             stages.append(fit_mixture(told, stages[-1].weights, self.listener))
         return stages + stages[-1:] * (STAGES - len(stages)), told
-
-
-def _rarity(counts: "csr_array[Any]") -> NDArray[np.float32]:
-    """The inverse document frequency of each column."""
-    nodes, columns = counts.shape
-    found = np.bincount(counts.indices[counts.data != 0], minlength=columns)
-    rarity: NDArray[np.float64] = np.log((1 + nodes) / (1 + found)) + 1
-    return rarity.astype(np.float32)

@@ -7,8 +7,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nodegraft.base.parameters.constraints import PositiveFloat
+from nodegraft.graph.algebra.entries import IN, OUT
+from nodegraft.graph.algebra.matrix import Matrix, normalise_rows, weigh_columns
+from nodegraft.graph.rarity import column_rarity
+from nodegraft.graph.view import GraphView
 from nodegraft.methods.templates.kernel_head import KernelHead
+from nodegraft.methods.templates.propagated import side_by_side
+from nodegraft.model.learned import learned
 from nodegraft.nn.linear.dual import Dual, dual_ridge
+from nodegraft.streams.curriculum import Curriculum
 
 
 @dataclass(kw_only=True)
@@ -20,16 +27,71 @@ class SGCRidge(KernelHead):
     with :math:`Z` the rows of the labels, :math:`Y` their classes and :math:`D` the number of
     labels of each one's class (:func:`nodegraft.nn.linear.dual.dual_ridge`). The analytic head on
     a frozen backbone without parameters is the recipe of newer work (Zhuang et al. 2022, ACIL).
+
+    Two options give it the inputs of ``graft``. With ``typed_blocks`` a row is :math:`z = [X,
+    A_r^\mathrm{out} X, A_r^\mathrm{in} X, …] / \sqrt{b}` over all edge types :math:`r`, each of
+    the :math:`b` blocks of length 1.
     """
 
     penalty: PositiveFloat = 0.1
     r"""How strongly weights are drawn to zero (:math:`\lambda`); rows have length 1."""
+
+    idf: bool = False
+    """Whether columns of sparse features are weighted by inverse document frequency, counted over
+    the nodes visible at ``fit``."""
+
+    typed_blocks: bool = False
+    """Whether rows consist of a node's own features and the summed features of its neighbours,
+    apart by edge type and direction (one block for an edge type without directions). ``hops`` has
+    no effect then. Edge types that appear after ``fit`` are ignored."""
+
+    rarity_: NDArray[np.float32] = learned()
+    """Inverse document frequency of each column; empty without ``idf``."""
+
+    edge_types_: dict[str, bool] = learned()
+    """Edge types that have blocks, and whether each has directions; none without
+    ``typed_blocks``."""
 
     name: ClassVar[str] = "sgc-ridge"
     summary: ClassVar[str] = "propagated features, class-balanced ridge regression in closed form"
     citation: ClassVar[str] = "Wu et al. 2019 (SGC); Zhuang et al. 2022 (ACIL)"
     reversible: ClassVar[bool] = True
 
+    def learn_base(self, view: GraphView, curriculum: Curriculum) -> None:
+        """Learn column weights and the list of blocks, then solve for the known classes."""
+        self.rarity_ = column_rarity(view) if self.idf else np.zeros(0, dtype=np.float32)
+        self.edge_types_ = {}
+        if self.typed_blocks:
+            self.edge_types_ = {name: view.is_directed(name) for name in view.relations}
+        super().learn_base(view, curriculum)
+
+    def embedding(self, view: GraphView, rows: NDArray[np.int64]) -> Matrix:
+        """Return the hop blocks, or the typed ones, side by side; sparse ones stay sparse."""
+        typed = self.typed_blocks
+        blocks = self._blocks_by_type(view, rows) if typed else view.propagated(rows, self.hops)
+        if self.idf:
+            blocks = [weigh_columns(block, self.rarity_) for block in blocks]
+        joined = side_by_side(blocks)
+        return joined / np.float32(np.sqrt(len(blocks))) if typed else normalise_rows(joined)
+
     def solve(self, gram: NDArray[np.float64], counts: NDArray[np.int64], width: int) -> Dual:
         """Ridge regression on one-hot targets."""
         return dual_ridge(gram, counts, self.penalty)
+
+    def check_learned(self) -> None:
+        """Require a weight for each column if there are weights."""
+        columns = self._inputs.num_features if self.idf else 0
+        if self.rarity_.shape != (columns,):
+            raise ValueError(f"there must be {columns} weights of columns")
+
+    def _blocks_by_type(self, view: GraphView, rows: NDArray[np.int64]) -> list[Matrix]:
+        own = view.features(rows)
+        blocks = [own]
+        for name, is_directed in self.edge_types_.items():
+            for direction in (OUT, IN) if is_directed else (None,):
+                if name not in view.relations:
+                    blocks.append(own * np.float32(0))
+                    continue
+                near = view.linked(rows, name, direction)
+                blocks.append(near.hops[0].matrix @ near.features.matrix)
+        return blocks

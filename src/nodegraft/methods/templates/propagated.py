@@ -1,5 +1,6 @@
 """What methods without an encoder share: features spread along the edges, as they are."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -24,6 +25,14 @@ class Propagated(Method):
 
     def embedding(self, view: GraphView, rows: NDArray[np.int64]) -> Matrix:
         """The propagated rows side by side, of length 1 together; sparse ones stay sparse."""
-        layers = [normalise_rows(layer) for layer in view.propagated(rows, self.hops)]
-        joined = csr_array(hstack(layers)) if is_sparse(layers[0]) else np.hstack(layers)
-        return normalise_rows(joined)
+        return normalise_rows(side_by_side(view.propagated(rows, self.hops)))
+
+
+def side_by_side(blocks: Sequence[Matrix]) -> Matrix:
+    """Return the blocks of columns as one matrix, every row of each block of length 1.
+
+    Args:
+        blocks: Matrices with the same rows, all dense or all sparse; at least one.
+    """
+    parts = [normalise_rows(block) for block in blocks]
+    return csr_array(hstack(parts)) if is_sparse(parts[0]) else np.hstack(parts)

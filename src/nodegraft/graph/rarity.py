@@ -1,0 +1,28 @@
+"""Rarity of feature columns: inverse document frequency over visible nodes."""
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from nodegraft.graph.view import GraphView
+
+BLOCK_ROWS = 65_536
+
+
+def column_rarity(view: GraphView) -> NDArray[np.float32]:
+    r"""Return the inverse document frequency :math:`\ln \frac{1 + n}{1 + n_j} + 1` of each column.
+
+    :math:`n_j` of the :math:`n` visible nodes have a non-zero entry in column :math:`j`. Columns of
+    dense features all get 1. Rows are read in blocks.
+
+    Args:
+        view: What may be seen of the graph.
+    """
+    if not view.has_sparse_features:
+        return np.ones(view.num_features, dtype=np.float32)
+    found = np.zeros(view.num_features, dtype=np.int64)
+    for start in range(0, view.num_nodes, BLOCK_ROWS):
+        counts = csr_array(view.features(view.rows[start : start + BLOCK_ROWS]))
+        found += np.bincount(counts.indices[counts.data != 0], minlength=found.size)
+    rarity: NDArray[np.float64] = np.log((1 + view.num_nodes) / (1 + found)) + 1
+    return rarity.astype(np.float32)
