@@ -7,9 +7,16 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from nodegraft.base.parameters.constraints import FractionBelowOne, PositiveInt
+from nodegraft.base.parameters.constraints import (
+    FractionBelowOne,
+    NonNegativeFloat,
+    PositiveInt,
+)
+from nodegraft.graph.homophily import homophily_of_kinds, relation_weights
 from nodegraft.graph.view import GraphView
 from nodegraft.methods.templates.derived import Derived
+from nodegraft.model.learned import learned
+from nodegraft.streams.curriculum import Curriculum
 
 
 @dataclass(kw_only=True)
@@ -27,10 +34,34 @@ class LabelPropagation(Derived[NDArray[np.float64]]):
     layers: PositiveInt = 50
     """How many steps labels are spread."""
 
+    balanced: bool = False
+    r"""Whether classes count alike, however many labels they have: each of the :math:`n_c` labels
+    of a class starts with :math:`1 / n_c` instead of 1, and scores are divided by the mean of the
+    class over all visible nodes."""
+
+    edge_types: bool = False
+    """Whether edges are weighted by their type, and by their own weights: by the homophily of the
+    type among the classes known at ``fit``
+    (:func:`~nodegraft.graph.homophily.relation_weights`). Otherwise every edge counts 1."""
+
+    edge_type_weights_: dict[str, NonNegativeFloat] = learned()
+    """Weight of each edge type; none without ``edge_types``."""
+
+    new_edge_type_weight_: NonNegativeFloat = learned()
+    """Weight of an edge type that appears after ``fit``."""
+
     name: ClassVar[str] = "label-propagation"
     summary: ClassVar[str] = "labels spread along edges by PyG; features do not count"
     citation: ClassVar[str] = "Zhou et al. 2003"
     reversible: ClassVar[bool] = True
+
+    def learn_base(self, view: GraphView, curriculum: Curriculum) -> None:
+        """Learn weights of edge types, then spread the known classes."""
+        self.edge_type_weights_, self.new_edge_type_weight_ = {}, 1.0
+        if self.edge_types:
+            found = homophily_of_kinds(view, curriculum.train)
+            self.edge_type_weights_, self.new_edge_type_weight_ = relation_weights(found)
+        super().learn_base(view, curriculum)
 
     def score(self, view: GraphView, rows: NDArray[np.int64]) -> NDArray[np.float64]:
         """What has arrived of each class."""
@@ -45,9 +76,36 @@ class LabelPropagation(Derived[NDArray[np.float64]]):
         start = torch.zeros(view.num_nodes, len(labels))
         places = torch.from_numpy(view.positions(labels.rows()))
         start[places, torch.from_numpy(labels.targets(labels.classes))] = 1.0
-        counts, neighbours = view.neighbours(view.rows)
-        ends = np.stack((np.repeat(np.arange(view.num_nodes), counts), view.positions(neighbours)))
+        if self.balanced:
+            start /= start.sum(dim=0)
         engine = Engine(num_layers=self.layers, alpha=self.alpha)
-        spread: Any = engine(start, torch.from_numpy(ends))
+        ends, weights = self._edges(view)
+        spread: Any = engine(start, ends, edge_weight=weights)
         shares: NDArray[np.float64] = spread.double().numpy()
-        return shares
+        return shares / shares.mean(axis=0) if self.balanced else shares
+
+    def _edges(self, view: GraphView) -> tuple[torch.Tensor, torch.Tensor | None]:
+        """Return the two ends of every edge, both ways, and its normalised weight.
+
+        None instead of weights makes the engine count every edge as 1 and normalise.
+        """
+        weights = None
+        if self.edge_types:
+            new = self.new_edge_type_weight_
+            worth = {name: self.edge_type_weights_.get(name, new) for name in view.relations}
+            view = view.weighing(worth)
+            counts, neighbours, weights = view.weighted_neighbours(view.rows)
+        else:
+            counts, neighbours = view.neighbours(view.rows)
+        ends = np.stack((np.repeat(np.arange(view.num_nodes), counts), view.positions(neighbours)))
+        if weights is None:
+            return torch.from_numpy(ends), None
+        from torch_geometric.nn.conv.gcn_conv import gcn_norm
+
+        edges: tuple[torch.Tensor, torch.Tensor] = gcn_norm(
+            torch.from_numpy(ends),
+            torch.from_numpy(weights),
+            num_nodes=view.num_nodes,
+            add_self_loops=False,
+        )
+        return edges
