@@ -10,6 +10,7 @@ from nodegraft.graph.relation import Relation
 from nodegraft.methods.sgc_ridge import SGCRidge
 from nodegraft.model.checks import check_method
 from nodegraft.model.registry import load_model
+from nodegraft.tables.disk.save import save_mapped
 from tests.graph.reference import Dense, dense
 
 KEYS = ["a", "b", "c", "d"]
@@ -133,6 +134,17 @@ def test_a_saved_model_keeps_its_blocks_and_column_weights(tmp_path: Path) -> No
     np.testing.assert_array_equal(
         loaded.score_rows(graph(), np.arange(4)), model.score_rows(graph(), np.arange(4))
     )
+
+
+@both
+def test_typed_blocks_of_a_graph_on_disk(sparse: bool, tmp_path: Path) -> None:
+    model = SGCRidge(typed_blocks=True, idf=True).fit(graph(sparse), LABELS)
+    mapped = save_mapped(graph(sparse), tmp_path / "graph")
+    for rows in (np.arange(4), np.arange(3)):
+        np.testing.assert_array_equal(
+            model.score_rows(mapped.view(rows), rows),
+            model.score_rows(graph(sparse).view(rows), rows),
+        )
 
 
 @pytest.mark.parametrize("typed", [False, True])
