@@ -78,12 +78,11 @@ def _note_write(connection: Connection, _: Any, statement: str, *__: Any) -> Non
     table, is_added = found[2], found[1].upper().startswith("INSERT")
     changes: dict[str, bool] = connection.info.setdefault(_CHANGES, {})
     extends = is_added and table in APPENDED
-    if changes.get(table, True) and not extends:
-        if table not in changes:
-            _lock(connection)
+    if table not in changes and not extends:
+        _lock(connection)
         # A new hash of all rows must not cover up a row that was damaged before.
         database = _driver(connection)
-        if table not in changes and _has_settings(database) and not _is_whole(database, table):
+        if _has_settings(database) and not _is_whole(database, table):
             connection.info.setdefault(_BROKEN, set()).add(table)
     changes[table] = changes.get(table, True) and extends
 
