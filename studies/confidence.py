@@ -33,7 +33,8 @@ from nodegraft.evaluation.protocol import in_sight_but_not_taught, teach
 from nodegraft.graph.algebra.matrix import IntArray
 from nodegraft.graph.view import GraphView
 from nodegraft.methods.graft import Graft
-from nodegraft.nn.confidence import (
+from nodegraft.methods.graft.classes import Floats, label_scarcity
+from nodegraft.methods.graft.confidence import (
     BELIEVED,
     CROWDING,
     calibrated_probabilities,
@@ -43,7 +44,6 @@ from nodegraft.report.tables.table import Table
 from nodegraft.streams.arrival import Arrival
 from nodegraft.streams.session import Session
 from nodegraft.streams.split import ClassSplit
-from nodegraft.training.taught import Floats, label_scarcity
 
 RECORDS = record_file.FOLDER / "confidence.json"
 ASKED = 0.90
@@ -190,7 +190,7 @@ def before_refinement(model: Graft, view: GraphView, rows: IntArray) -> Floats:
     evidence, means = scorer.evidence, scorer.taught.means
     signals = scorer.signals(rows)[:, :, np.argsort(scorer.columns)]
     near, plain = evidence.features.rows(rows), replace(scorer.taught, refined=means)
-    signals = evidence.refreshed(signals, near, plain, scorer.centre)
+    evidence.refresh(signals, near, plain, scorer.centre)
     scores: Floats = np.tensordot(model.weights_[0], signals, 1)
     return scores
 

@@ -20,6 +20,7 @@ from studies.record_file import GRAPHS, PAGES
 from nodegraft.base.events import SILENT
 from nodegraft.evaluation.protocol import teach
 from nodegraft.methods.graft import Graft
+from nodegraft.methods.graft.practice import Mixture, PracticeRound
 from nodegraft.nn.linear.loglinear import Signals, mixture_weights
 from nodegraft.nn.recalls import recalls
 from nodegraft.report.figures.canvas.drawing import save_svg
@@ -31,7 +32,6 @@ from nodegraft.report.figures.signals import (
 )
 from nodegraft.report.tables.table import Table
 from nodegraft.streams.session import Session
-from nodegraft.training.practice import Mixture, PracticeRound
 
 RECORDS = record_file.FOLDER / "graft-signals.json"
 # What a group is called -> how the names of its signals begin.
@@ -39,7 +39,8 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "own features": ("own features", "own words"),
     "neighbours, 1 hop": ("features 1 away", "features that edges"),
     "neighbours, 2 hops": ("features 2 away", "words 2 away"),
-    "walks from labels": ("walks",),
+    # The records are of the random walks that diffusion has replaced: rename it with new records.
+    "walks from labels": ("diffusion",),
     "regression": ("regression",),
 }
 

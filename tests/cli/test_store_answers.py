@@ -123,7 +123,7 @@ def test_an_explanation_fits_its_place(shop: dict[str, str], columns: int) -> No
 
 
 def test_a_node_is_explained_where_there_is_one_class_only() -> None:
-    said = {"signal": "walks", "for": 1.0, "for_runner_up": 1.0}
+    said = {"signal": "diffusion, time 2", "for": 1.0, "for_runner_up": 1.0}
     told = {
         **{"answer": "cap", "probability": 1.0, "runner_up": "cap", "runner_up_probability": 1.0},
         **{"signals": [said], "labels": [], "unlabelled_nodes": 0.0, "relations": []},

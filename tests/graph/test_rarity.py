@@ -4,7 +4,7 @@ from scipy.sparse import csr_array
 
 from nodegraft.graph import rarity
 from nodegraft.graph.graph import Graph
-from nodegraft.graph.rarity import column_rarity
+from nodegraft.graph.rarity import column_rarity, summarise_columns
 
 COUNTS = np.array([[1, 0, 2], [5, 0, 0], [0, 0, 1], [9, 9, 9]])
 
@@ -28,3 +28,10 @@ def test_entries_that_are_stored_as_zero_are_absent() -> None:
 
 def test_dense_columns_are_all_alike() -> None:
     assert column_rarity(Graph(range(4), COUNTS)).tolist() == [1, 1, 1]
+
+
+def test_counts_are_sparse_and_never_negative() -> None:
+    stored = csr_array(np.array([[1.0, 0.0], [0.0, 2.0]]))
+    assert summarise_columns(Graph(["a", "b"], stored)).are_counts
+    assert not summarise_columns(Graph(["a", "b"], -stored)).are_counts
+    assert not summarise_columns(Graph(["a", "b"], stored.toarray())).are_counts

@@ -12,6 +12,7 @@ from nodegraft.base.errors import (
     UnknownNodeError,
 )
 from nodegraft.graph import view as view_module
+from nodegraft.graph.algebra.diffusion import TOLERANCE
 from nodegraft.graph.algebra.entries import IN, OUT
 from nodegraft.graph.algebra.matrix import IntArray
 from nodegraft.graph.algebra.operator import Operator
@@ -177,9 +178,22 @@ def test_weighing_is_a_graph_with_these_weights(rows: IntArray, worth: dict[str,
     )
     for one, truth in zip(view.propagated(ASKED, 2), alone.propagated(at, 2), strict=True):
         np.testing.assert_allclose(dense(one), dense(truth), atol=1e-5)
-    walks = view.diffused([ASKED[:2]], ASKED, [0.3, 0.1])
-    truth = alone.diffused([at[:2]], at, [0.3, 0.1])
-    np.testing.assert_allclose(walks, truth, rtol=1e-4)
+    heat = view.diffused([ASKED[:2]], ASKED, [2.0, 8.0])
+    truth = alone.diffused([at[:2]], at, [2.0, 8.0])
+    np.testing.assert_allclose(heat, truth, atol=1e-5)
+
+
+def test_degree_roots_are_those_of_normalisation() -> None:
+    for view in (GRAPH.view(VISIBLE), GRAPH.view(VISIBLE).with_full_degrees()):
+        expected = 1.0 / view._adjacency.normalised.diagonal()
+        np.testing.assert_allclose(view.degree_roots(VISIBLE) ** 2, expected, rtol=1e-6)
+        with pytest.raises(HiddenNodeError):
+            view.degree_roots([0])
+    weighted = typed_graph().view(VISIBLE).weighing(WORTH)
+    kinds = random_kinds().items()
+    sums = np.sum([WORTH[name] * weights_in(edges) for name, edges in kinds], axis=0)
+    expected = np.sqrt(sums[np.ix_(VISIBLE, VISIBLE)].sum(axis=1) + 1.0)
+    np.testing.assert_allclose(weighted.degree_roots(VISIBLE), expected, rtol=1e-6)
 
 
 def test_weights_of_kinds_change_what_is_seen() -> None:
@@ -312,9 +326,9 @@ def test_only_visible_nodes_are_sampled() -> None:
 def test_nearest_rows_have_the_largest_shares(count: int) -> None:
     view = GRAPH.view(VISIBLE)
     for start in (ASKED[:1], ASKED[1:3], ASKED[3:]):
-        [found] = view.nearest([start], count, [0.3])
-        share = view.diffused([start], view.rows, [0.3])[0, :, 0]
-        others = [row for row in view.rows[share > 0].tolist() if row not in start]
+        [found] = view.nearest([start], count, [2.0])
+        share = view.diffused([start], view.rows, [2.0])[0, :, 0]
+        others = [row for row in view.rows[share > TOLERANCE].tolist() if row not in start]
         logs = dict(zip(view.rows.tolist(), np.log(np.maximum(share, 1e-30)).round(3), strict=True))
         assert found.size == min(count, len(others))
         assert (np.diff(found) > 0).all()
@@ -327,7 +341,7 @@ def test_of_rows_as_near_keys_decide() -> None:
     spokes, order = [(0, leaf) for leaf in range(1, 20)], np.random.default_rng(1).permutation(20)
     one, other = Graph(range(20), np.eye(20), spokes), Graph(order, np.eye(20), spokes)
     kept = [
-        sorted(graph.keys_of(graph.nearest([graph.rows_of([0])], 4, [0.3])[0]))
+        sorted(graph.keys_of(graph.nearest([graph.rows_of([0])], 4, [2.0])[0]))
         for graph in (one, other)
     ]
     assert kept[0] == kept[1] != [1, 2, 3, 4]

@@ -17,6 +17,7 @@ from studies import (
     scale,
     searches,
     seeds,
+    sizes,
     suggesting,
 )
 from studies.record_file import PAGES, measure_missing, read
@@ -37,6 +38,7 @@ PAGES_OF_STUDIES: list[tuple[str, Callable[[], str]]] = [
     ("../how-to/new-classes-measured.md", lambda: new_classes.told(read(new_classes.RECORDS))),
     ("../how-to/suggest-measured.md", lambda: suggesting.told(read(suggesting.RECORDS))),
     ("scale-measured.md", lambda: scale.told(read(scale.RECORDS))),
+    ("sizes-measured.md", lambda: sizes.table_page(read(sizes.RECORDS))),
 ]
 
 

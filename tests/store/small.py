@@ -8,6 +8,7 @@ from typing import Any
 from nodegraft.graph.block_model import BlockModel
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.keys import Key
+from nodegraft.store.objects import Arrays, Document
 from nodegraft.store.store import Store
 
 LATER = 2
@@ -45,6 +46,12 @@ def of_an_older_nodegraft(store: Store, **parameters: object) -> Store:
     arrays, document = store._objects.get(version.model)
     del arrays["state.confidence_"], document["state"]["confidence_"]
     document["parameters"] |= parameters
+    return with_model(store, arrays, document)
+
+
+def with_model(store: Store, arrays: Arrays, document: Document) -> Store:
+    """The same store, whose newest version has another model."""
+    version = store.version()
     older = store._objects.put(arrays, document)
     store.close()
     with closing(sqlite3.connect(store.place / "store.db")) as database, database:

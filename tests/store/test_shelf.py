@@ -67,7 +67,7 @@ def test_the_next_process_does_not_solve_the_regression_again(
         opened.add(later, override="a small store knows little")
 
 
-def test_the_next_process_follows_no_walk_again_however_few_labels_a_class_has(
+def test_the_next_process_needs_no_diffusion_pass_however_few_labels_a_class_has(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store, later = made(tmp_path / "store", method="graft")

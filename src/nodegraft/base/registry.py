@@ -67,8 +67,9 @@ class Registry(Generic[T]):
                 warnings.warn(message, PluginWarning, stacklevel=2)
 
     def _defined_in(self, module: ModuleType) -> Iterator[type[T]]:
+        """Yield the classes of a module, or of a package that names classes of its modules."""
         for value in vars(module).values():
-            if self._belongs(value) and value.__module__ == module.__name__:
+            if self._belongs(value) and f"{value.__module__}.".startswith(f"{module.__name__}."):
                 yield value
 
     def _belongs(self, value: Any) -> TypeGuard[type[T]]:

@@ -10,7 +10,7 @@ from nodegraft.base.seeds import Seeds
 from nodegraft.episodes.episode import Episode, sample_per_class
 from nodegraft.graph.labels import NodeLabels
 
-MAX_CLASSES = 200
+MAX_CLASSES = 100
 """So many known classes take part at most."""
 
 MAX_QUERIES = 8000

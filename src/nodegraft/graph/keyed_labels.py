@@ -86,6 +86,20 @@ class KeyedLabels(Mapping[str, KeyArray]):
     def __len__(self) -> int:
         return len(self._keys)
 
+    def equals(self, other: "KeyedLabels") -> bool:
+        """Return whether the same classes have the same keys, all in the same order.
+
+        >>> KeyedLabels({"a": np.array([1])}).equals(KeyedLabels({"a": np.array([1])}))
+        True
+
+        Args:
+            other: What to compare with.
+        """
+        if list(self) != list(other):
+            return False
+        pairs = zip(self.values(), other.values(), strict=True)
+        return all(mine is its or np.array_equal(mine, its) for mine, its in pairs)
+
     @property
     def num_nodes(self) -> int:
         """How many nodes carry a label."""

@@ -33,7 +33,7 @@ class Relation:
     positive."""
 
     directed: bool = False
-    """Whether it matters which key of a pair comes first. Features and walks cross edges both ways
+    """Whether it matters which key of a pair comes first. Features and heat cross edges both ways
     in any case; a method may look at the two ways apart as well."""
 
     def adjacency(self, keys: NodeKeys) -> Adjacency:

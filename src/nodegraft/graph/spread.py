@@ -20,6 +20,8 @@ from nodegraft.graph.algebra.matrix import (
 )
 from nodegraft.graph.algebra.panels import PANEL, times_columns
 from nodegraft.graph.lineage import Growth
+from nodegraft.graph.neighbourhood import Neighbourhood
+from nodegraft.graph.typed_blocks import Block, block_neighbours
 from nodegraft.graph.view import GraphView
 
 Floats = NDArray[np.float64]
@@ -41,7 +43,8 @@ class SpreadFeatures:
     r"""Layers of rows made from the features around a node, columns weighted, each of length 1.
 
     The first layers are :math:`X, SX, S^2X` …; two more, where directions count, are the sums of
-    the features that edges lead to, and of those that they come from.
+    the features that edges lead to, and of those that they come from. Behind them may come blocks:
+    the sums of the features of neighbours by one edge type in one direction.
 
     A row of :math:`S^2 X` may hold thousands of words; what is asked of many of them is mostly the
     product with a vector for each class, and :math:`S(S(Xv))` is the same number. Lengths need the
@@ -52,18 +55,26 @@ class SpreadFeatures:
         hops: The largest power of :math:`S`.
         columns: The weight of each column of :math:`X`.
         directions: Whether there are layers for the two directions of edges.
+        blocks: Edge types and directions that have a layer of their own.
     """
 
     def __init__(
-        self, view: GraphView, hops: int, columns: NDArray[np.float32], directions: bool = False
+        self,
+        view: GraphView,
+        hops: int,
+        columns: NDArray[np.float32],
+        directions: bool = False,
+        blocks: Sequence[Block] = (),
     ) -> None:
         self.view = view
         self.hops = hops
         self.columns = columns
         self.directions = (OUT, IN) if directions else ()
-        self.shelf = view.shelf.under(hops, len(self.directions), columns)
+        self.blocks = tuple(blocks)
+        names = [f"{name} {direction}" for name, direction in blocks]
+        self.shelf = view.shelf.under(hops, len(self.directions), columns, names)
         """Where what these rows say outlives the process."""
-        self._lengths = np.zeros((len(self.layers), view.num_nodes))
+        self._lengths = np.zeros((len(self.all_layers), view.num_nodes))
         self._is_known = np.zeros(view.num_nodes, dtype=bool)
 
     def grown(self, view: GraphView, growth: Growth) -> "SpreadFeatures":
@@ -73,7 +84,7 @@ class SpreadFeatures:
             view: What may be seen of the graph now.
             growth: What changed.
         """
-        child = SpreadFeatures(view, self.hops, self.columns, bool(self.directions))
+        child = SpreadFeatures(view, self.hops, self.columns, bool(self.directions), self.blocks)
         kept = np.flatnonzero(self._is_known & ~self.stale(growth)[: self._is_known.size])
         child._know(kept, self._lengths[:, kept])
         return child
@@ -85,7 +96,7 @@ class SpreadFeatures:
             growth: What changed.
         """
         stale = growth.within(self.hops)
-        if self.directions:
+        if self.directions or self.blocks:
             stale = stale.copy()
             stale[growth.touched] = True
         return stale
@@ -97,8 +108,18 @@ class SpreadFeatures:
 
     @property
     def layers(self) -> range:
-        """The numbers of all layers, those of the two directions last."""
+        """The numbers of all layers but the blocks, those of the two directions last."""
         return range(len(self.powers) + len(self.directions))
+
+    @property
+    def all_layers(self) -> range:
+        """The numbers of all layers, the blocks last."""
+        return range(len(self.layers) + len(self.blocks))
+
+    @property
+    def block_layers(self) -> list[int]:
+        """The numbers of the layer X and of the blocks; none without blocks."""
+        return [0, *self.all_layers[len(self.layers) :]] if self.blocks else []
 
     @property
     def panel(self) -> int:
@@ -122,24 +143,44 @@ class SpreadFeatures:
         """
         return np.ascontiguousarray((vectors * self.columns).T)
 
-    def formed(self, rows: IntArray) -> Iterator[Matrix]:
-        """The rows of each layer themselves, of length 1.
+    def formed(self, rows: IntArray, layers: Sequence[int]) -> Iterator[Matrix]:
+        """The rows of some layers themselves, of length 1.
 
         Args:
             rows: Row numbers, each once and ascending.
+            layers: Which, ascending.
         """
-        return (normalise_rows(weigh_columns(layer, self.columns)) for layer in self.raw(rows))
+        raw = self.raw(rows, layers)
+        return (normalise_rows(weigh_columns(layer, self.columns)) for layer in raw)
 
-    def raw(self, rows: IntArray) -> Iterator[Matrix]:
-        """The rows of each layer, neither weighted nor of length 1.
+    def raw(self, rows: IntArray, layers: Sequence[int] | None = None) -> Iterator[Matrix]:
+        """The rows of some layers, neither weighted nor of length 1.
 
         Args:
             rows: Row numbers, each once and ascending.
+            layers: Which, ascending; None for all.
         """
-        yield from self.view.propagated(rows, self.hops)
-        for direction in self.directions:
-            near = self.view.directed(rows, direction)
-            yield near.hops[0].matrix @ near.features.matrix
+        wanted = self.all_layers if layers is None else layers
+        powers = [layer for layer in wanted if layer in self.powers]
+        if powers:
+            spread = self.view.propagated(rows, powers[-1])
+            yield from (spread[power] for power in powers)
+        for layer in wanted[len(powers) :]:
+            near = self.beside(rows, layer)
+            step = near.hops[0].matrix
+            # Sums over a hub's neighbours need more digits; dense rows have as many as features.
+            yield (_wide(step) if self.view.has_sparse_features else step) @ near.features.matrix
+
+    def beside(self, rows: IntArray, layer: int) -> Neighbourhood:
+        """Return the neighbours that a layer behind :attr:`powers` sums up.
+
+        Args:
+            rows: Row numbers, each once and ascending.
+            layer: Which one.
+        """
+        if layer in self.layers:
+            return self.view.directed(rows, self.directions[layer - len(self.powers)])
+        return block_neighbours(self.view, rows, self.blocks[layer - len(self.layers)])
 
     def lengths(self, rows: IntArray, layers: Sequence[Matrix] | None = None) -> Floats:
         """How long each row was, layers x rows.
@@ -172,7 +213,7 @@ class SpreadFeatures:
         return [row_norms(weigh_columns(one, self.columns)) for one in layers]
 
     def _know(self, places: IntArray, lengths: Sequence[Floats] | Floats) -> None:
-        for layer in self.layers:
+        for layer in self.all_layers:
             self._lengths[layer, places] = lengths[layer]
         # Other threads look here first.
         self._is_known[places] = True
@@ -223,6 +264,14 @@ class SpreadRows:
         part.present, part.factors = self.present[:, places], self.factors[:, places]
         return part
 
+    def without_blocks(self) -> "SpreadRows":
+        """The same rows; what is kept of blocks is dropped."""
+        part, count = copy(self), len(self._features.layers)
+        part._dense = self._dense[:count] if self._dense else self._dense
+        for name in {"_chains", "_formed"} & vars(part).keys():
+            vars(part)[name] = vars(part)[name][:count]
+        return part
+
     def dense(self, layer: int) -> Floats:
         """The rows of one layer themselves, where they are dense; of length 1.
 
@@ -247,8 +296,8 @@ class SpreadRows:
         for ring, smaller in zip(near.rings, near.rings[1:], strict=False):
             features.append(csr_array(features[-1][np.searchsorted(ring, smaller)]))
         chains = [[*slices[hops - hop :][::-1], features[hops - hop]] for hop in range(hops + 1)]
-        for direction in self._features.directions:
-            beside = view.directed(self._rows, direction)
+        for layer in self._features.all_layers[hops + 1 :]:
+            beside = self._features.beside(self._rows, layer)
             chains.append([_wide(beside.hops[0].matrix), _wide(beside.features.matrix)])
         return chains
 

@@ -18,7 +18,7 @@ from nodegraft.base.measure import available_bytes
 from nodegraft.base.memo import Memo
 from nodegraft.graph.algebra.adjacency import Adjacency
 from nodegraft.graph.algebra.bounds import check_numbers
-from nodegraft.graph.algebra.diffusion import Diffusion, WalkTable
+from nodegraft.graph.algebra.diffusion import Diffusion, DiffusionTable
 from nodegraft.graph.algebra.grown import again_joined, changed_rows
 from nodegraft.graph.algebra.matrix import FloatArray, IntArray, Matrix
 from nodegraft.graph.algebra.operator import Operator
@@ -68,7 +68,7 @@ class GraphView:
                 raise UnknownNodeError(outside.tolist(), self._rows.size)
         self._edges = Memo[Adjacency]()
         self._propagated = Memo[PropagatedFeatures]()
-        self._diffusion = Memo[Diffusion]()
+        self._diffusion = Memo[Diffusion](most=1)
         self._parts = Memo[Neighbourhood]()
         self._weighed = Memo[GraphView](most=4)
         self._order = Memo[HashOrder]()
@@ -314,6 +314,16 @@ class GraphView:
         places, counted = self.positions(rows), self._adjacency.counted
         return self._adjacency.degrees(places) if counted is None else counted[places]
 
+    def degree_roots(self, rows: Rows) -> FloatArray:
+        """Return the root of each row's degree as normalisation counts it.
+
+        Edges count as much as they weigh, and the node itself counts 1.
+
+        Args:
+            rows: Row numbers.
+        """
+        return 1.0 / self._adjacency.inverse_roots(self.positions(rows)).astype(np.float64)
+
     def neighbours(self, rows: Rows, relation: str | None = None) -> tuple[IntArray, IntArray]:
         """How many visible neighbours each row has, and they one row after the other.
 
@@ -440,54 +450,54 @@ class GraphView:
         return OperatorFolder.of(place, store.fingerprint, self._weights, features)
 
     def diffused(
-        self, starts: Sequence[IntArray], rows: IntArray, restarts: Sequence[float]
+        self, starts: Sequence[IntArray], rows: IntArray, times: Sequence[float]
     ) -> NDArray[np.float64]:
-        """How much of the walks from each set of starts is at each row, against an even spread.
+        """Return how much heat from each set is at each row, against the mean of all rows.
 
-        Of shape restarts x rows x sets: 1 where the row has its share of the set's mass, were that
-        the same everywhere; 0 where no walk comes.
+        Heat is divided by the root of each row's degree before. Of shape times x rows x sets: 1
+        where the row has as much as all rows on average; 0 where none comes.
 
         Args:
-            starts: Sets of rows that walks start from, evenly.
+            starts: Sets of rows that heat starts from, evenly.
             rows: Row numbers to look at.
-            restarts: The chances, between 0 and 1, that a walk ends at each step; larger values
-                stay closer to the starts.
+            times: Diffusion times, above 0; shorter ones stay closer to the starts.
         """
-        return self.walked(starts, restarts).shares(self.positions(rows))
+        return self.diffusion(starts, times).shares(self.positions(rows))
 
-    def walked(
-        self, starts: Sequence[IntArray], restarts: Sequence[float], lasting: bool = False
-    ) -> WalkTable:
-        """The same for looking up nodes, by their :meth:`positions`.
+    def diffusion(
+        self, starts: Sequence[IntArray], times: Sequence[float], lasting: bool = False
+    ) -> DiffusionTable:
+        """Return the heat from sets of rows at all nodes, by their :meth:`positions`.
+
+        It is divided by the root of each node's degree.
 
         Args:
-            starts: Sets of rows that walks start from, evenly.
-            restarts: As in :meth:`diffused`.
+            starts: Sets of rows that heat starts from, evenly.
+            times: Diffusion times, above 0.
             lasting: Whether the next process will ask the same: then they lie on the :attr:`shelf`.
         """
-        return self._walks(restarts).table([self.positions(start) for start in starts], lasting)
+        return self._heat(times).table([self.positions(start) for start in starts], lasting)
 
-    def _walks(self, restarts: Sequence[float]) -> Diffusion:
-        chances = tuple(restarts)
-        return self._diffusion.get(
-            chances, lambda: Diffusion(self._adjacency, chances, shelf=self.shelf)
-        )
+    def _heat(self, times: Sequence[float]) -> Diffusion:
+        key = tuple(times)
+        return self._diffusion.get(key, lambda: Diffusion(self._adjacency, key, self.shelf))
 
     def nearest(
-        self, starts: Sequence[IntArray], count: int, restarts: Sequence[float]
+        self, starts: Sequence[IntArray], count: int, times: Sequence[float]
     ) -> list[IntArray]:
-        """The rows where most of the walks from each set are, the set itself left out; ascending.
+        """Return the rows with most heat from each set, without the set itself; ascending.
 
-        Of rows with the same share those with the smallest hash of their key are taken.
+        Heat is divided by the root of each row's degree before. Of rows with the same heat those
+        with the smallest hash of their key are taken.
 
         Args:
-            starts: Sets of rows that walks start from, evenly.
+            starts: Sets of rows that heat starts from, evenly.
             count: How many rows of each.
-            restarts: As in :meth:`diffused`; the first one counts.
+            times: Diffusion times, above 0; the first one counts.
         """
         near = []
         sets = [self.positions(start) for start in starts]
-        for places, logs in self._walks(restarts).nearest(sets, count):
+        for places, logs in self._heat(times).nearest(sets, count):
             rows = self._at(places)
             order = np.lexsort((key_hashes(self.key_array_of(rows)), -logs))[:count]
             near.append(np.sort(rows[order]))
@@ -552,8 +562,16 @@ class GraphView:
             touched: The rows whose edges of any kind are others, new ones among them.
         """
         edges = parent._edges.peek("visible")
-        if edges is None:
-            return
+        if edges is not None:
+            self._take_edges(parent, edges, touched)
+        new = np.arange(parent.num_nodes, self.num_nodes)
+        self._order = parent._order.followed(lambda one: one.grown(new, self.key_array_of(new)))
+        for view in parent._weighed.values():
+            child = GraphView(self._store, weights=view._weights)
+            child._grow_from(view, touched)
+            self._weighed.put(view._weights, child)
+
+    def _take_edges(self, parent: "GraphView", edges: Adjacency, touched: IntArray) -> None:
         kinds = [self._store.adjacency(name) for name in self.relations]
         now = again_joined(edges, kinds, self._weights, touched)
         self._edges.put("visible", now)
@@ -567,15 +585,6 @@ class GraphView:
         self._propagated = parent._propagated.followed(
             lambda one: one.grown(now, features, growth.within)
         )
-        self._diffusion = parent._diffusion.followed(
-            lambda one: one.grown(now, growth.changed, self.shelf)
-        )
-        new = np.arange(parent.num_nodes, self.num_nodes)
-        self._order = parent._order.followed(lambda one: one.grown(new, self.key_array_of(new)))
-        for view in parent._weighed.values():
-            child = GraphView(self._store, weights=view._weights)
-            child._grow_from(view, touched)
-            self._weighed.put(view._weights, child)
 
     def take_over(self, same: "GraphView") -> None:
         """What was worked out about the same graph, when it lay elsewhere.

@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nodegraft.base.parameters.constraints import PositiveFloat
-from nodegraft.graph.algebra.entries import IN, OUT
 from nodegraft.graph.algebra.matrix import Matrix, normalise_rows, weigh_columns
 from nodegraft.graph.rarity import column_rarity
+from nodegraft.graph.typed_blocks import block_neighbours, block_types, typed_blocks
 from nodegraft.graph.view import GraphView
 from nodegraft.methods.templates.kernel_head import KernelHead
 from nodegraft.methods.templates.propagated import side_by_side
@@ -42,8 +42,9 @@ class SGCRidge(KernelHead):
 
     typed_blocks: bool = False
     """Whether rows consist of a node's own features and the summed features of its neighbours,
-    apart by edge type and direction (one block for an edge type without directions). ``hops`` has
-    no effect then. Edge types that appear after ``fit`` are ignored."""
+    apart by edge type and direction (one block for an edge type without directions; at most 16
+    edge types, those with most edges). ``hops`` has no effect then. Edge types that appear after
+    ``fit`` are ignored."""
 
     rarity_: NDArray[np.float32] = learned()
     """Inverse document frequency of each column; empty without ``idf``."""
@@ -62,7 +63,7 @@ class SGCRidge(KernelHead):
         self.rarity_ = column_rarity(view) if self.idf else np.zeros(0, dtype=np.float32)
         self.edge_types_ = {}
         if self.typed_blocks:
-            self.edge_types_ = {name: view.is_directed(name) for name in view.relations}
+            self.edge_types_ = block_types(view)
         super().learn_base(view, curriculum)
 
     def embedding(self, view: GraphView, rows: NDArray[np.int64]) -> Matrix:
@@ -85,13 +86,6 @@ class SGCRidge(KernelHead):
             raise ValueError(f"there must be {columns} weights of columns")
 
     def _blocks_by_type(self, view: GraphView, rows: NDArray[np.int64]) -> list[Matrix]:
-        own = view.features(rows)
-        blocks = [own]
-        for name, is_directed in self.edge_types_.items():
-            for direction in (OUT, IN) if is_directed else (None,):
-                if name not in view.relations:
-                    blocks.append(own * np.float32(0))
-                    continue
-                near = view.linked(rows, name, direction)
-                blocks.append(near.hops[0].matrix @ near.features.matrix)
-        return blocks
+        near = [block_neighbours(view, rows, block) for block in typed_blocks(self.edge_types_)]
+        sums = [one.hops[0].matrix @ one.features.matrix for one in near]
+        return [view.features(rows), *sums]

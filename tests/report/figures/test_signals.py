@@ -26,9 +26,9 @@ from tests.report.drawn_figures import overlaps, visible_texts
 
 SHOP = GraphSignals(
     "shop",
-    seen=Accuracies({"text": [0.5, 0.7], "walks": [0.25, 0.25]}, mixture=[0.75, 0.75]),
-    new=Accuracies({"text": [0.0, 0.5], "walks": [0.5, 0.5]}, mixture=[0.25, 0.25]),
-    score_share={"text": [0.75, 0.25], "walks": [0.25, 0.5], "few labels": [0.0, 0.25]},
+    seen=Accuracies({"text": [0.5, 0.7], "diffusion": [0.25, 0.25]}, mixture=[0.75, 0.75]),
+    new=Accuracies({"text": [0.0, 0.5], "diffusion": [0.5, 0.5]}, mixture=[0.25, 0.25]),
+    score_share={"text": [0.75, 0.25], "diffusion": [0.25, 0.5], "few labels": [0.0, 0.25]},
 )
 
 
@@ -46,7 +46,7 @@ def test_bars_are_means_over_seeds_in_percent() -> None:
     assert widths(new) == pytest.approx([25, 50, 25])
     assert widths(share) == pytest.approx([50, 37.5, 12.5])
     names = [label.get_text() for label in seen.get_yticklabels()]
-    assert names == ["text", "walks", MIXTURE]
+    assert names == ["text", "diffusion", MIXTURE]
 
 
 def test_lines_reach_from_the_worst_to_the_best_seed() -> None:
@@ -71,12 +71,12 @@ def test_units_are_stated() -> None:
 def test_words_say_it_too_even_where_the_mixture_is_behind() -> None:
     assert describe_signals([SHOP]) == (
         "On shop all signals mixed are right for 75.0 %, the best one alone (text) for 60.0 %; on "
-        "new classes 25.0 % and 50.0 % (walks). What moves the score most is text (50 %)."
+        "new classes 25.0 % and 50.0 % (diffusion). What moves the score most is text (50 %)."
     )
 
 
 def test_graphs_share_their_rows() -> None:
-    other = GraphSignals("other", SHOP.seen, SHOP.new, {"walks": [1.0]})
+    other = GraphSignals("other", SHOP.seen, SHOP.new, {"diffusion": [1.0]})
     with pytest.raises(ParameterError, match="same signals"):
         draw_signals([SHOP, other])
     with pytest.raises(ParameterError, match="no graph"):

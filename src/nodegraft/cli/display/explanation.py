@@ -50,7 +50,7 @@ def explanation(asked: Asked, told: dict[str, Any]) -> RenderableType:
         *([text_line(asked.text)] if asked.text else []),
         _signals(told["signals"], told["answer"], told["runner_up"]),
     ]
-    labels = [one for one in told["labels"] if one["similarity"] + one["walks"] >= NOTHING]
+    labels = [one for one in told["labels"] if one["similarity"] + one["diffusion"] >= NOTHING]
     if labels:
         parts.append(_labels(asked.node, told["answer"], labels))
     unlabelled = told["unlabelled_nodes"]
@@ -149,6 +149,6 @@ def _labels(node: object, answer: str, labels: list[dict[str, Any]]) -> Table:
     table.add_column("by edges", justify="right", no_wrap=True)
     for one in labels:
         itself = " (this node)" if one["node"] == node else ""
-        cells = _number(one["similarity"]), _number(one["walks"])
+        cells = _number(one["similarity"]), _number(one["diffusion"])
         table.add_row(escape(str(one["node"])) + itself, *cells)
     return table

@@ -154,7 +154,7 @@ class Adjacency:
 
     @cached_property
     def _sums(self) -> FloatArray:
-        # Of all nodes at once: else a hub's neighbours were read whenever a walk meets the hub.
+        # All nodes at once: else a hub's edges were read again for each query that meets the hub.
         self.check_offsets()
         sums, weights = np.zeros(self.num_nodes), cast(Weights, self.weights)
         for start in range(0, self.num_nodes, NODES_AT_ONCE):

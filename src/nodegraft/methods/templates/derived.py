@@ -17,6 +17,48 @@ from nodegraft.streams.curriculum import Curriculum
 
 Value = TypeVar("Value")
 
+MOST_RECENT = 3
+"""How many derivations are kept for labels that come back, such as by undoing a change."""
+
+
+class RecentDerivations(Generic[Value]):
+    """What was worked out last on one graph, by the labels it was worked out from.
+
+    Copies of a model share it; pickles start empty.
+    """
+
+    def __init__(self) -> None:
+        self._entries: tuple[tuple[GraphView, KeyedLabels, list[int], Value], ...] = ()
+
+    def find(self, view: GraphView, labels: KeyedLabels, sessions: list[int]) -> Value | None:
+        """Return what was worked out from equal labels on this graph, if it is still here.
+
+        Args:
+            view: What may be seen of the graph.
+            labels: The labels of each class.
+            sessions: The session of each class.
+        """
+        for seen, known, came, value in self._entries:
+            if seen is view and came == sessions and known.equals(labels):
+                return value
+        return None
+
+    def put(self, view: GraphView, labels: KeyedLabels, sessions: list[int], value: Value) -> None:
+        """Keep a value; those of other graphs are dropped, so that they can be freed.
+
+        Args:
+            view: What may be seen of the graph.
+            labels: The labels of each class.
+            sessions: The session of each class.
+            value: What was worked out from them.
+        """
+        same = [entry for entry in self._entries if entry[0] is view]
+        # One reference is put in place: of several threads the last one's stays.
+        self._entries = ((view, labels, sessions, value), *same[: MOST_RECENT - 1])
+
+    def __reduce__(self) -> tuple[type["RecentDerivations[Value]"], tuple[()]]:
+        return type(self), ()
+
 
 @dataclass(kw_only=True)
 class Derived(Method, Generic[Value]):
@@ -25,6 +67,7 @@ class Derived(Method, Generic[Value]):
     def _start(self, inputs: GraphInputs, labels: KeyedLabels) -> None:
         # Where fitting and loading begin: constructors do no work, and readers share it from here.
         super()._start(inputs, labels)
+        self._recent = RecentDerivations[Value]()
         self._forget_derived()
 
     @abstractmethod
@@ -41,7 +84,15 @@ class Derived(Method, Generic[Value]):
         Args:
             view: What may be seen of the graph.
         """
-        return self._derivations.get((view, self.labels_), lambda: self.derive(view))
+        return self._derivations.get((view, self.labels_), lambda: self._recalled(view))
+
+    def _recalled(self, view: GraphView) -> Value:
+        sessions = [known.session for known in self._table.classes]
+        found = self._recent.find(view, self.labels_, sessions)
+        if found is None:
+            found = self.derive(view)
+            self._recent.put(view, self.labels_, sessions, found)
+        return found
 
     def _forget_derived(self) -> None:
         # A change has a memo of its own, so that readers of the model before it need not wait.

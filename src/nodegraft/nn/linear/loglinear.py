@@ -85,6 +85,23 @@ def mixture_weights(
     return weights
 
 
+def balanced_likelihood(
+    weights: NDArray[np.float64], signals: Signals, targets: NDArray[np.int64]
+) -> float:
+    """Return the mean log-likelihood of the true classes, each class counting alike.
+
+    Args:
+        weights: One for each signal.
+        signals: Signals of some nodes.
+        targets: The column of each node's class.
+    """
+    from scipy.special import log_softmax
+
+    logs = log_softmax(np.tensordot(weights, signals, 1), axis=1)
+    chosen = logs[np.arange(targets.size), targets]
+    return float(_balance(targets, signals.shape[2]) @ chosen)
+
+
 def _balance(targets: NDArray[np.int64], classes: int) -> NDArray[np.float64]:
     counts = np.bincount(targets, minlength=classes)
     weights: NDArray[np.float64] = 1.0 / counts[targets]

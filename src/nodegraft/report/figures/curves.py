@@ -20,6 +20,7 @@ from nodegraft.report.groups import (
 @figure_style
 def draw_curves(groups: Groups, styles: Styles) -> list[Picture]:
     """Lines of means with bands of 95 %; methods that are not highlighted are thin and grey.
+    The best of these is named where it ends above a highlighted one.
 
     Args:
         groups: The records, grouped; see group().
@@ -31,13 +32,17 @@ def draw_curves(groups: Groups, styles: Styles) -> list[Picture]:
 def _picture(groups: Groups, dataset: str, styles: Styles) -> Picture:
     runs = by_method(groups, dataset)
     figure, axes = panel(dataset, "session (0: after training)", "macro accuracy, %")
-    ends = {}
+    ends, others = {}, {}
     for name in runs:
         if name in styles:
             ends[name] = (*_draw(axes, runs[name], styles[name]), styles[name].colour)
         else:
             means, _ = accuracy_curve(runs[name])
             axes.plot(means, color=GREY, linewidth=0.6, alpha=0.6, zorder=1)
+            others[name] = float(means.size - 1), float(means[-1]), GREY
+    best = max(others, key=lambda name: others[name][1], default="")
+    if best and any(others[best][1] > height for _, height, _ in ends.values()):
+        ends[best] = others[best]
     axes.set_ylim(bottom=max(0.0, axes.get_ylim()[0]))
     label_line_ends(axes, ends)
     return Picture(dataset, _describe(dataset, runs), figure)

@@ -22,7 +22,7 @@ HOW_TO_READ = (
     "New classes have colours and names (circles came in session 1, triangles in session 2), "
     "known ones are grey. Diamonds and crosses are prototypes: the mean vector of a class's "
     "labelled nodes, placed together with the points. A map shows only what a method makes "
-    "vectors of; graft also walks along edges, which no map of vectors can show."
+    "vectors of; graft also follows edges from the labels, which no map of vectors can show."
 )
 SHAPES = ("o", "^", "s", "v", "P", "X")
 

@@ -71,8 +71,8 @@ class GraphSignals:
 def draw_signals(graphs: Sequence[GraphSignals]) -> Figure:
     """A column for each graph: accuracies, and below them each signal's share of the score.
 
-    >>> right = Accuracies({"text": [0.4, 0.5], "walks": [0.7, 0.7]}, mixture=[0.8, 0.8])
-    >>> figure = draw_signals([GraphSignals("shop", right, right, {"text": [0.2], "walks": [0.8]})])
+    >>> right = Accuracies({"text": [0.4, 0.5], "heat": [0.7, 0.7]}, mixture=[0.8, 0.8])
+    >>> figure = draw_signals([GraphSignals("shop", right, right, {"text": [0.2], "heat": [0.8]})])
     >>> [round(bar.get_width()) for bar in figure.subfigs[0].axes[0].patches]
     [45, 70, 80]
 
@@ -103,10 +103,10 @@ def draw_signals(graphs: Sequence[GraphSignals]) -> Figure:
 def describe_signals(graphs: Sequence[GraphSignals]) -> str:
     """The figure described in two sentences for each graph.
 
-    >>> right = Accuracies({"text": [0.4, 0.5], "walks": [0.7, 0.7]}, mixture=[0.8, 0.8])
-    >>> describe_signals([GraphSignals("shop", right, right, {"text": [0.2], "walks": [0.8]})])
-    'On shop all signals mixed are right for 80.0 %, the best one alone (walks) for 70.0 %; on new \
-classes 80.0 % and 70.0 % (walks). What moves the score most is walks (80 %).'
+    >>> right = Accuracies({"text": [0.4, 0.5], "heat": [0.7, 0.7]}, mixture=[0.8, 0.8])
+    >>> describe_signals([GraphSignals("shop", right, right, {"text": [0.2], "heat": [0.8]})])
+    'On shop all signals mixed are right for 80.0 %, the best one alone (heat) for 70.0 %; on new \
+classes 80.0 % and 70.0 % (heat). What moves the score most is heat (80 %).'
 
     Args:
         graphs: The same as for draw_signals().

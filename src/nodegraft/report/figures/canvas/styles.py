@@ -98,9 +98,9 @@ def styles_of_section(styles: Styles, groups: Groups, variants: Collection[str] 
     of one method: they mean something in this section only, and share the colours it has left.
 
     >>> run = {"summary": {"last_accuracy": 0.5}}
-    >>> groups = {("gentoo", name, "strict"): [run] for name in ("no walks", "graft")}
-    >>> found = styles_of_section(assign_styles([["graft"]]), groups, ["no walks"])
-    >>> [PALETTE.index(found[name].colour) for name in ("graft", "no walks")]
+    >>> groups = {("gentoo", name, "strict"): [run] for name in ("no diffusion", "graft")}
+    >>> found = styles_of_section(assign_styles([["graft"]]), groups, ["no diffusion"])
+    >>> [PALETTE.index(found[name].colour) for name in ("graft", "no diffusion")]
     [0, 1]
 
     Args:

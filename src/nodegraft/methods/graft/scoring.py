@@ -7,15 +7,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nodegraft.base.hashing import content_hash
-from nodegraft.graph.algebra.diffusion import WalkTable
+from nodegraft.graph.algebra.diffusion import DiffusionTable
 from nodegraft.graph.algebra.matrix import IntArray
 from nodegraft.graph.algebra.panels import times_columns
 from nodegraft.graph.spread import SpreadRows
-from nodegraft.training.evidence import FLOOR, Evidence
-from nodegraft.training.taught import Floats, Known
+from nodegraft.methods.graft.classes import Floats, Known
+from nodegraft.methods.graft.signals import FLOOR, Evidence
 
 TOGETHER = 2**13
-"""Walks of so many nodes times classes are looked at together: they stay in a core's cache."""
+"""Heat of this many nodes times classes is read at once: it fits into a core's cache."""
 
 
 @dataclass(frozen=True)
@@ -43,11 +43,14 @@ class Scoring:
     def hashes(self) -> list[str]:
         """For each class one of all that its scores depend on, beside the graph."""
         known = self.known
-        layers = zip(*(one.hashes() for one in known.vectors), strict=True)
-        restarts = list(self.evidence.restarts)
+        by_layer = [one.hashes() for one in known.vectors]
+        if known.typed:
+            by_layer.append(known.typed.hashes())
+        layers = zip(*by_layer, strict=True)
+        times = list(self.evidence.times)
         return [
-            content_hash(self.weights, restarts, start, known.scarcity[[column]], *vectors)
-            for column, (start, vectors) in enumerate(zip(known.starts, layers, strict=True))
+            content_hash(self.weights, times, start, known.scarcity[[column]], *hashes)
+            for column, (start, hashes) in enumerate(zip(known.starts, layers, strict=True))
         ]
 
     def scores(self, rows: IntArray) -> Floats:
@@ -58,10 +61,10 @@ class Scoring:
         """
         evidence, known = self.evidence, self.known
         scores = np.empty((rows.size, known.scarcity.size), order="F")
-        restarts = self.weights[: len(evidence.restarts)]
-        scores[:] = self.weights[-1] * known.scarcity + _unreached(restarts)
-        if known.walks:
-            add_walks(scores, known.walks, evidence.view.positions(rows), restarts)
+        scores[:] = self.weights[-1] * known.scarcity
+        if known.heat:
+            weights = self.weights[: len(evidence.times)]
+            add_heat(scores, known.heat, evidence.view.positions(rows), weights)
         for part, near in evidence.features.rows(rows).pieces():
             self._add_similarity(scores[part], near)
         return scores
@@ -82,10 +85,18 @@ class Scoring:
         # Cosines are seen from the centre.
         shifts = np.stack([one.shift for one in vectors])
         scores -= times_columns(np.stack(shares, axis=1), shifts)
-        if fixed > len(self.evidence.restarts):
-            np.maximum(regression, 0.0, out=regression)
-            regression += FLOOR
-            _add(scores, np.log(regression, out=regression), self.weights[fixed - 1])
+        typed = self.known.typed
+        if self.evidence.ridge:
+            _add_log(scores, regression, self.weights[len(self.evidence.times)])
+        if typed and self.weights[fixed - 1]:
+            _add_log(scores, typed.scores(near), self.weights[fixed - 1])
+
+
+def _add_log(total: Floats, regression: Floats, weight: float) -> None:
+    """Scores in a regression as logarithms, none below that of 0; they are used up."""
+    np.maximum(regression, 0.0, out=regression)
+    regression += FLOOR
+    _add(total, np.log(regression, out=regression), weight)
 
 
 def _add(total: Floats, part: Floats, factors: Floats | float) -> None:
@@ -94,34 +105,22 @@ def _add(total: Floats, part: Floats, factors: Floats | float) -> None:
     total += part
 
 
-def _unreached(weights: Floats) -> float:
-    """What walks say of a node that none of them comes to."""
-    return float(np.log(FLOOR) * weights[weights != 0].sum())
-
-
-def add_walks(scores: Floats, walks: WalkTable, nodes: IntArray, weights: Floats) -> None:
-    """What walks say, of nodes that they come to.
+def add_heat(scores: Floats, heat: DiffusionTable, nodes: IntArray, weights: Floats) -> None:
+    """Add the weighted logarithms of each node's share of the heat.
 
     Args:
-        scores: Nodes x classes, as of nodes that no walk comes to; they are added to.
-        walks: Where walks from the labels come to.
-        nodes: The nodes, each once and ascending.
-        weights: One for each chance that a walk ends.
+        scores: Nodes x classes; they are changed.
+        heat: Heat from the labels of each class.
+        nodes: Node numbers, each once and ascending.
+        weights: One for each diffusion time.
     """
-    # Practice finds some worth nothing.
+    # Weights of single stages may be 0.
     used = np.flatnonzero(weights)
-    weights, even = weights[used], walks.num_nodes / walks.totals[used]
-    unreached = _unreached(weights)
-    if not walks.meets_all:
-        for column, (places, mass) in enumerate(walks.met(nodes)):
-            shares = mass[used] * even[:, column, None]
-            shares += FLOOR
-            scores[places, column] += weights @ np.log(shares, out=shares) - unreached
-        return
-    # Of few nodes many classes at once, of many few: each is multiplied as if it were alone.
-    some = max(1, TOGETHER // max(1, nodes.size))
-    for start in range(0, scores.shape[1], some):
-        sets = slice(start, start + some)
-        shares = walks.everywhere(nodes, sets)[:, used] * even.T[sets, :, None]
+    weights, even = weights[used], heat.num_nodes / heat.totals[used]
+    # Many classes at once for few nodes, few classes for many: rounding is the same.
+    together = max(1, TOGETHER // max(1, nodes.size))
+    for start in range(0, scores.shape[1], together):
+        sets = slice(start, start + together)
+        shares = heat.at(nodes, sets)[:, used] * even.T[sets, :, None]
         shares += FLOOR
-        scores[:, sets] += (weights @ np.log(shares, out=shares) - unreached).T
+        scores[:, sets] += (weights @ np.log(shares, out=shares)).T

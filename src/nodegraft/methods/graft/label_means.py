@@ -56,7 +56,7 @@ class LabelMeans:
         new = {rows.tobytes(): rows for rows in sets if rows.tobytes() not in known}
         known = {**known, **self._made(new)}
         found = [known[rows.tobytes()] for rows in sets]
-        layers = self._features.layers
+        layers = self._features.all_layers
         if len(known) * len(layers) * self._features.columns.size > KEPT_NUMBERS:
             known = {rows.tobytes(): one for rows, one in zip(sets, found, strict=True)}
         # One reference is put in place: of several threads the last one's stays.
@@ -73,7 +73,7 @@ class LabelMeans:
         for column, members in enumerate(sets.values()):
             shares[np.searchsorted(rows, members), column] = 1.0 / members.size
         near = self._features.rows(rows)
-        means = [near.sums(layer, shares) for layer in self._features.layers]
+        means = [near.sums(layer, shares) for layer in self._features.all_layers]
         # Copies, so that forgetting one mean frees it.
         return {
             name: tuple(one[column].copy() for one in means) for column, name in enumerate(sets)
@@ -82,7 +82,7 @@ class LabelMeans:
     def _dense_means(self, sets: dict[bytes, IntArray]) -> dict[bytes, tuple[Floats, ...]]:
         """Set by set: a product of matrices has other last bits in other company."""
         found: dict[bytes, tuple[Floats, ...]] = {}
-        layers = self._features.layers
+        layers = self._features.all_layers
         most = HELD_NUMBERS // max(len(layers) * self._features.columns.size, 1)
         for some in _batches(sets, most):
             rows = np.unique(np.concatenate([sets[name] for name in some]))

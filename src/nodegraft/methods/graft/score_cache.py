@@ -7,8 +7,8 @@ import numpy as np
 from nodegraft.base.files.bundle import Arrays
 from nodegraft.graph.algebra.matrix import IntArray
 from nodegraft.graph.stores.shelf import Shelf
-from nodegraft.training.scoring import Scoring
-from nodegraft.training.taught import Floats
+from nodegraft.methods.graft.classes import Floats
+from nodegraft.methods.graft.scoring import Scoring
 
 
 def kept_scores(scoring: Scoring, rows: IntArray, block_rows: int) -> Floats:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from nodegraft.nn.mixture import class_shares
+from nodegraft.methods.graft.mixture import class_shares
 
 Floats = NDArray[np.float64]
 

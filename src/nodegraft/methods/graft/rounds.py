@@ -11,10 +11,15 @@ from nodegraft.episodes.mixed import MixedEpisode, queried_nodes
 from nodegraft.graph.algebra.matrix import IntArray
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.spread import SpreadRows
+from nodegraft.methods.graft.classes import Floats, Taught
+from nodegraft.methods.graft.practice import Mixture, PracticeRound, fit_mixture, is_gain
+from nodegraft.methods.graft.regression import fair_sample
+from nodegraft.methods.graft.signals import Evidence
 from nodegraft.nn.linear.loglinear import Signals
-from nodegraft.training.evidence import Evidence, fair_sample
-from nodegraft.training.practice import Mixture, PracticeRound
-from nodegraft.training.taught import Floats, Taught
+
+LEAST_SPREAD = 0.01
+"""Standard deviation of a diffusion signal among the classes below which it is left out: ten
+times the tolerance of diffusion. On real graphs it is 0.6 to 1.4."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +57,8 @@ class Round:
     """What is said of them."""
 
     def refined(self, mixture: Mixture) -> "Round":
-        """The same after unlabelled nodes have moved the means of classes with few labels.
+        """The same after unlabelled nodes have moved the means of classes with few labels. Signals
+        of this round are replaced in place: it is used up.
 
         Args:
             mixture: How signals became scores before.
@@ -61,12 +67,18 @@ class Round:
             return self
         scores = np.tensordot(mixture.weights, self.pooled, 1)
         taught = self.evidence.refined(self.taught, self.pool, scores, mixture.open_set)
-        return replace(
-            self,
-            taught=taught,
-            signals=self.evidence.refreshed(self.signals, self.queries, taught, self.centre),
-            pooled=self.evidence.refreshed(self.pooled, self.pool, taught, self.centre),
-        )
+        self.evidence.refresh(self.signals, self.queries, taught, self.centre)
+        self.evidence.refresh(self.pooled, self.pool, taught, self.centre)
+        return replace(self, taught=taught)
+
+    def without(self, dropped: Sequence[int] | NDArray[np.int64]) -> "Round":
+        """Leave out some signals.
+
+        Args:
+            dropped: Their numbers.
+        """
+        signals, pooled = (np.delete(one, dropped, axis=0) for one in (self.signals, self.pooled))
+        return replace(self, signals=signals, pooled=pooled)
 
     def told(self) -> PracticeRound:
         """What signals say of the nodes asked about."""
@@ -108,18 +120,56 @@ def rounds_played(
             pool = evidence.pool(taught, evidence.sample(without), without)
         near, known = evidence.features.rows(pool), evidence.known(taught, first, practice=True)
         listener.step("practise on known classes", done, len(episodes))
+        signals = (
+            evidence.signals(queries, rows, known, np.float32),
+            evidence.signals(near, pool, known, np.float32),
+        )
         yield Round(
             episode,
             evidence,
-            taught,
+            # Blocks of neighbours are large and have played their part.
+            replace(taught, means=taught.means[: len(evidence.layers)]),
             first.centre,
             queries,
             np.searchsorted(rows, episode.query.rows()),
             np.searchsorted(rows, episode.unknown),
-            evidence.signals(queries, rows, known).astype(np.float32),
-            near,
-            evidence.signals(near, pool, known).astype(np.float32),
+            signals[0],
+            near.without_blocks(),
+            signals[1],
         )
+
+
+def with_spread(times: Floats, rounds: Sequence[Round]) -> tuple[Floats, list[Round]]:
+    """Leave out diffusion times at which heat is almost even, whatever class it comes from.
+
+    The mixture would multiply what is left there, which is mostly error of the computation, by
+    hundreds.
+
+    Args:
+        times: The diffusion times, in the order of the first signals.
+        rounds: All rounds.
+    """
+    logs = [one.signals[: times.size] for one in rounds]
+    spread = [(one - one.mean(axis=2, keepdims=True)).std(axis=(1, 2)) for one in logs]
+    dropped = np.flatnonzero(np.mean(spread, axis=0) < LEAST_SPREAD)
+    return np.delete(times, dropped), [one.without(dropped) for one in rounds]
+
+
+def without_useless(
+    rounds: list[Round], mixture: Mixture, signals: Sequence[int], listener: Listener
+) -> tuple[list[Round], Mixture]:
+    """Leave out some signals, unless answers are more likely with them, by more than chance.
+
+    Args:
+        rounds: All rounds.
+        mixture: What was fitted to them.
+        signals: The numbers of the signals in question.
+        listener: Is told of every step.
+    """
+    others = [one.without(signals) for one in rounds]
+    told, fewer = [one.told() for one in rounds], [one.told() for one in others]
+    found = fit_mixture(fewer, listener=listener)
+    return (rounds, mixture) if is_gain(told, mixture, fewer, found) else (others, found)
 
 
 def _taught(evidence: Evidence, labels: NodeLabels, kept_labels: int) -> Taught:

@@ -1,13 +1,21 @@
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from scipy.linalg import expm
 from scipy.sparse import csr_array
 
-from nodegraft.base.errors import ClassNameError, NotSupportedError, ParameterError
+from nodegraft.base.errors import (
+    CheckpointError,
+    ClassNameError,
+    NotSupportedError,
+    ParameterError,
+)
 from nodegraft.datasets.synthetic import Synthetic
 from nodegraft.evaluation.protocol import evaluate
+from nodegraft.graph.algebra import diffusion
 from nodegraft.graph.algebra.entries import OUT
 from nodegraft.graph.algebra.matrix import IntArray
 from nodegraft.graph.graph import Graph
@@ -55,14 +63,12 @@ def literal_scores(graph: Graph, sparse: bool, weights: Dense) -> Dense:
         ratios = [np.log((q + b) / (2 * b)) for q, b in pairs]
         return [z[hop] @ ratios[hop].T for hop in (0, 2)]
 
-    walks = []
-    for restart, length in ((0.3, 10), (0.15, 20), (0.05, 60), (0.02, 100)):
-        walked = np.zeros((len(layer), len(ALL)))
-        step = np.stack([np.isin(np.arange(len(layer)), rows) / rows.size for rows in ALL.values()])
-        for count in range(length):
-            walked += restart * (1 - restart) ** count * step.T
-            step = step @ spread
-        walks.append(np.log(walked / walked.mean(axis=0) + 0.1))
+    heat, nodes = [], np.arange(len(layer))
+    even = np.stack([np.isin(nodes, rows) / rows.size for rows in ALL.values()], axis=1)
+    roots = np.sqrt(joined_in(graph).sum(axis=1) + 1)
+    for time in (2, 8, 32, 128):
+        mass = expm(-time * (np.eye(nodes.size) - spread)) @ even / roots[:, None]
+        heat.append(np.log(mass / mass.mean(axis=0) + 0.1))
     few = np.tile(np.log1p(100 / counts), (len(layer), 1))
     beside = np.hstack(z[:3]) / np.sqrt(3)
     examples = beside[BASE.rows()]
@@ -76,7 +82,7 @@ def literal_scores(graph: Graph, sparse: bool, weights: Dense) -> Dense:
     pool = np.setdiff1d(everyone(graph), ALL.rows())
     refined = means
     for stage in range(3):
-        signals = [*walks, regression, *cosines(refined), *words(refined), few]
+        signals = [*heat, regression, *cosines(refined), *words(refined), few]
         scores: Dense = sum(w * one for w, one in zip(weights[stage], signals, strict=True))
         likely = np.exp(scores[pool])
         shares = np.full(len(ALL), 1 / len(ALL))
@@ -99,7 +105,9 @@ def taught(graph: Graph, **parameters: Any) -> Graft:
 
 @pytest.mark.parametrize("kind", ["dense", "sparse", "words", "directed"])
 @pytest.mark.parametrize("seed", [0, 1, 2])
-def test_scores_are_the_formula(kind: str, seed: int) -> None:
+def test_scores_are_the_formula(kind: str, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Below rounding: then heat is that of the formula, too.
+    monkeypatch.setattr(diffusion, "TOLERANCE", 1e-9)
     graph = random_graph(kind != "dense", seed=seed)
     if kind in ("words", "directed"):
         graph = graph.with_features(abs(graph.features(everyone(graph))))
@@ -110,7 +118,7 @@ def test_scores_are_the_formula(kind: str, seed: int) -> None:
     model = taught(graph)
     assert model.directed_ == (kind == "directed")
     expected = literal_scores(graph, kind != "dense", model.weights_)
-    # Walks and rows are in single precision; weights are up to 7.
+    # Heat and rows are in single precision; weights are up to 7.
     np.testing.assert_allclose(model.score_rows(graph, everyone(graph)), expected, atol=2e-5)
 
 
@@ -134,10 +142,11 @@ def test_edges_that_tell_nothing_are_given_no_weight() -> None:
     """Neighbours drawn regardless of class: no worse than a model that never looks at them."""
     given = stream(homophily=0.0, signal=4.0)
     model = Graft()
-    assert last(model, given) > last(Graft(hops=0, walks=False), given) - 0.01
-    weights = model.weights_[-1]
-    assert weights[7] < weights[5] / 10
-    assert weights[:4].sum() < 0.1
+    assert last(model, given) > last(Graft(hops=0, diffusion=False), given) - 0.01
+    weights, times = model.weights_[-1], model.times_.size
+    # After diffusion comes the regression, then own features, one hop and two hops away.
+    assert weights[times + 3] < weights[times + 1] / 10
+    assert weights[:times].sum() < 0.1
 
 
 def unlike_neighbours(directed: bool, classes: int = 8, size: int = 60) -> tuple[Graph, NodeLabels]:
@@ -159,8 +168,9 @@ def test_unlike_neighbours_do_not_hurt_and_their_direction_tells(directed: bool)
     setting = Setting(base=3, pseudo_novel=3, validation=0, novel=2, ways=1, shots=5)
     given = ClassStream.draw(graph, members, setting, arrival="present")
     whole = last(Graft(), given)
-    assert whole > last(Graft(hops=0, walks=False, directions=False), given) - 0.01
-    assert not directed or whole > last(Graft(directions=False), given) + 0.05
+    assert whole > last(Graft(hops=0, diffusion=False, directions=False), given) - 0.01
+    neither = last(Graft(directions=False, typed_blocks=False), given)
+    assert not directed or whole > neither + 0.05
 
 
 def test_practice_needs_classes_and_labels_to_spare() -> None:
@@ -291,15 +301,37 @@ def test_explains_to_the_last_digit() -> None:
     assert sum(part["for_runner_up"] for part in why["signals"]) == pytest.approx(scores[order[1]])
     similar = sum(part["for"] for part in why["signals"][5:8]) - why["unlabelled_nodes"]
     assert sum(label["similarity"] for label in why["labels"]) == pytest.approx(similar, abs=1e-5)
-    walked = sum(part["for"] for part in why["signals"][:4])
-    walked -= model.weights_[-1, :4].sum() * np.log(0.1)
-    assert sum(label["walks"] for label in why["labels"]) == pytest.approx(walked, abs=1e-4)
+    heat = sum(part["for"] for part in why["signals"][:4])
+    heat -= model.weights_[-1, :4].sum() * np.log(0.1)
+    assert sum(label["diffusion"] for label in why["labels"]) == pytest.approx(heat, abs=1e-4)
     assert {label["node"] for label in why["labels"]} == set(ALL[why["answer"]].tolist())
+
+
+@pytest.mark.parametrize("times", [[np.nan, 2.0], [0.0, 2.0], [np.inf, 2.0], [[2.0], [8.0]]])
+def test_impossible_diffusion_times_are_refused(times: Any, tmp_path: Path) -> None:
+    model = taught(random_graph(), far_diffusion=False, practise=False)
+    model.times_ = np.array(times)
+    model.save(tmp_path / "model")
+    with pytest.raises(CheckpointError, match="diffusion times"):
+        Graft.load(tmp_path / "model")
+
+
+def test_a_model_without_diffusion_times_is_saved_and_explains(tmp_path: Path) -> None:
+    graph = random_graph()
+    taught(graph, diffusion=False).save(tmp_path / "model")
+    model = Graft.load(tmp_path / "model")
+    assert model.times_.shape == (0,)
+    assert model.times_.dtype == np.float64
+    explained = model.explain(graph, graph.keys_of([3])[0])
+    assert not any("diffusion" in part["signal"] for part in explained["signals"])
+    score = model.score_rows(graph, np.array([3])).max()
+    assert sum(part["for"] for part in explained["signals"]) == pytest.approx(score, abs=1e-6)
+    assert all(label["diffusion"] == 0.0 for label in explained["labels"])
 
 
 def test_explains_a_model_of_one_class() -> None:
     graph = random_graph()
-    why = Graft(walks=False).fit(graph, {"a": [0, 1]}).explain(graph, 5)
+    why = Graft(diffusion=False).fit(graph, {"a": [0, 1]}).explain(graph, 5)
     assert (why["answer"], why["runner_up"], why["probability"]) == ("a", "a", 1.0)
 
 

@@ -1,4 +1,4 @@
-"""Walks on the shelf of a graph: those that a model asked for last, and as many others."""
+"""Cache of the diffused mass of label sets: what a model asked for last, and as many others."""
 
 from collections.abc import Callable, Collection, Mapping
 
@@ -12,15 +12,15 @@ from nodegraft.graph.stores.shelf import Shelf
 LISTED = "sets on the shelf"
 
 
-class WalkShelf:
-    """Where walks from sets of nodes outlive the process.
+class MassShelf:
+    """Cache on disk of the mass that diffuses from sets of nodes.
 
-    Each set is a file of its own. A list says which there are, those first that were needed last:
-    two versions in turn find theirs, and what trials have left goes.
+    Each set is a file of its own. A list names the cached sets, the last needed ones first: two
+    versions used in turn both find theirs, and what previews have left is removed.
 
     Args:
-        shelf: The place.
-        depends_on: What walks depend on beside the set.
+        shelf: The cache that files are written to.
+        depends_on: What mass depends on beside the set.
     """
 
     def __init__(self, shelf: Shelf, *depends_on: HashPart) -> None:
@@ -30,27 +30,27 @@ class WalkShelf:
         self._latest: Collection[bytes] = ()
 
     def get(self, start: IntArray) -> Arrays | None:
-        """The walks of a set; None where they must be followed.
+        """Return the mass of a set, or None where it must be computed.
 
         Args:
-            start: The nodes that they start from.
+            start: The nodes that heat starts from.
         """
         found = self._shelf.get(*self._depends_on, start)
         if found is not None:
             self._there.add(start.tobytes())
         return found
 
-    def keep(self, starts: Mapping[bytes, IntArray], walks: Callable[[bytes], Arrays]) -> None:
-        """Put what is needed there, and take away what was not needed for longest.
+    def keep(self, starts: Mapping[bytes, IntArray], mass: Callable[[bytes], Arrays]) -> None:
+        """Cache the sets that are needed, and remove those that were not needed for longest.
 
         Args:
             starts: The sets that a model needs, by their bytes.
-            walks: From the bytes of a set to its walks.
+            mass: From the bytes of a set to its mass.
         """
         if not self._shelf.keeps or starts.keys() == self._latest:
             return
         for name in starts.keys() - self._there:
-            self._shelf.put(walks(name), *self._depends_on, starts[name])
+            self._shelf.put(mass(name), *self._depends_on, starts[name])
         listed = self._listed()
         others = [name for name in listed if name not in starts]
         known = {**listed, **starts}

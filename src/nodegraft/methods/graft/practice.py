@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nodegraft.base.events import SILENT, Listener
-from nodegraft.nn.confidence import ALWAYS_KNOWN, fit_calibration, fit_open_set
-from nodegraft.nn.linear.loglinear import Signals, mixture_weights
+from nodegraft.methods.graft.confidence import ALWAYS_KNOWN, fit_calibration, fit_open_set
+from nodegraft.nn.linear.loglinear import Signals, balanced_likelihood, mixture_weights
 
 Floats = NDArray[np.float64]
 
@@ -39,7 +39,7 @@ class Mixture(NamedTuple):
     """One weight a signal: the score is their weighted sum."""
 
     open_set: Floats
-    """Coefficients of :func:`~nodegraft.nn.confidence.known_class_probability`."""
+    """Coefficients of :func:`~nodegraft.methods.graft.confidence.known_class_probability`."""
 
 
 def fit_mixture(
@@ -64,9 +64,37 @@ def fit_mixture(
     return Mixture(weights, fit_open_set(np.concatenate(known), np.concatenate(unknown)))
 
 
+def is_gain(
+    rounds: Sequence[PracticeRound],
+    mixture: Mixture,
+    others: Sequence[PracticeRound],
+    other: Mixture,
+) -> bool:
+    """Return whether some signals make answers more likely, by more than chance.
+
+    The gain in balanced log-likelihood is compared with its standard error over the rounds.
+
+    Args:
+        rounds: What all signals say in each episode.
+        mixture: What was fitted to them.
+        others: The same rounds without the signals in question.
+        other: What was fitted to these.
+    """
+    gains = np.array(
+        [
+            balanced_likelihood(mixture.weights, one.signals, one.targets)
+            - balanced_likelihood(other.weights, less.signals, less.targets)
+            for one, less in zip(rounds, others, strict=True)
+        ]
+    )
+    error = gains.std(ddof=1) / np.sqrt(gains.size) if gains.size > 1 else np.inf
+    return bool(gains.mean() > error)
+
+
 def fit_confidence(rounds: Sequence[PracticeRound], weights: Floats) -> Floats:
-    """Coefficients of :func:`~nodegraft.nn.confidence.calibrated_probabilities`, with nodes as
-    frequent as they are.
+    """Return coefficients of
+    :func:`~nodegraft.methods.graft.confidence.calibrated_probabilities`, with nodes as frequent as
+    they are.
 
     Args:
         rounds: What signals say in each episode.

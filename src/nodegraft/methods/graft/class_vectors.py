@@ -1,6 +1,8 @@
 """What nodes are compared with: some vectors for each class, made once and used for every node."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,7 +10,7 @@ from numpy.typing import NDArray
 from nodegraft.base.hashing import content_hash
 from nodegraft.graph.algebra.panels import panelled, side_by_side
 from nodegraft.graph.spread import SpreadFeatures, SpreadRows
-from nodegraft.nn.naive_bayes import word_log_ratios
+from nodegraft.methods.graft.words import word_log_ratios
 
 Floats = NDArray[np.float64]
 
@@ -148,3 +150,57 @@ class ClassVectors:
         """
         start = self.panel + kind * panelled(self.shift.size, self.panel)
         return matrix[:, start : start + self.shift.size]
+
+
+@dataclass(frozen=True)
+class BlockVectors:
+    """Weights of the regression on neighbours by edge type, for products with nodes' rows."""
+
+    layers: tuple[int, ...]
+    """Which rows."""
+
+    vectors: tuple[Floats, ...]
+    """For each layer one column for each class, filled up to whole panels."""
+
+    count: int
+    """How many classes there are."""
+
+    panel: int
+    """How many columns a panel has."""
+
+    @classmethod
+    def of_weights(cls, features: SpreadFeatures, weights: Sequence[Floats]) -> "BlockVectors":
+        """Of some classes.
+
+        Args:
+            features: The rows of all nodes.
+            weights: For X and each block a row for each class.
+        """
+        vectors = tuple(side_by_side([features.weighed(one)], features.panel) for one in weights)
+        return cls(tuple(features.block_layers), vectors, len(weights[0]), features.panel)
+
+    def of(self, columns: NDArray[np.int64]) -> "BlockVectors":
+        """Those of some of the classes.
+
+        Args:
+            columns: Where they stand.
+        """
+        chosen = tuple(side_by_side([one[:, columns]], self.panel) for one in self.vectors)
+        return replace(self, vectors=chosen, count=columns.size)
+
+    def hashes(self) -> list[str]:
+        """For each class one of all that its numbers depend on, beside the nodes."""
+        return [
+            content_hash(list(self.layers), *(one[:, column] for one in self.vectors))
+            for column in range(self.count)
+        ]
+
+    def scores(self, near: SpreadRows) -> Floats:
+        """Return the score of each node in the regression: nodes x classes.
+
+        Args:
+            near: The nodes.
+        """
+        products = map(near.times, self.layers, self.vectors)
+        scores: Floats = reduce(np.add, products)
+        return scores[:, : self.count]

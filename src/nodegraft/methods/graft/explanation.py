@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from nodegraft.methods.graft.classes import Floats, Taught
+from nodegraft.methods.graft.signals import FLOOR, Evidence
 from nodegraft.nn.linear.centred_cosine import centred_cosines, cosine_contributions
-from nodegraft.training.evidence import FLOOR, Evidence
-from nodegraft.training.taught import Floats, Taught
 
 
 def similar_labels(
@@ -36,7 +36,7 @@ def similar_labels(
     by_label, unlabelled = np.zeros(labels.size), 0.0
     together = np.unique(np.append(labels, row))
     places, place = np.searchsorted(together, labels), np.searchsorted(together, [row])
-    for layer, rows in enumerate(evidence.features.formed(together)):
+    for layer, rows in enumerate(evidence.features.formed(together, evidence.layers)):
         node, examples, middle = rows[place], rows[places], centre[layer]
         mean = taught.means[layer][column]
         mean = mean if taught.refined is None else taught.refined[layer][column]
@@ -48,10 +48,10 @@ def similar_labels(
     return by_label, unlabelled
 
 
-def walked_labels(
+def warm_labels(
     evidence: Evidence, taught: Taught, weights: Floats, row: int, column: int
 ) -> Floats:
-    """What each label of a class gave to a node's walks, beyond an unreached node's score.
+    """Return what each label of a class gave to a node by diffusion, beyond a cold node's score.
 
     Args:
         evidence: The signals.
@@ -61,11 +61,13 @@ def walked_labels(
         column: The class.
     """
     labels, node = taught.labels[column], np.array([row])
-    if not evidence.restarts:
+    if not evidence.times:
         return np.zeros(labels.size)
-    # Walks are symmetric: what comes from a label to the node comes from the node to the label.
-    mass = evidence.view.diffused([node], labels, evidence.restarts)[:, :, 0]
-    reached = evidence.view.diffused([labels], node, evidence.restarts)[:, 0, 0]
-    gain = weights[: len(evidence.restarts)] * np.log(reached / FLOOR + 1.0)
-    given: Floats = gain @ (mass / np.maximum(mass.sum(axis=1, keepdims=True), 1e-12))
-    return given
+    # One pass from the node instead of one from each label: what reaches the node from a label is
+    # in proportion to what reaches the label from the node, times the root of the label's degree.
+    heat = evidence.view.diffused([node], labels, evidence.times)[:, :, 0]
+    heat *= evidence.view.degree_roots(labels)
+    together = evidence.view.diffused([labels], node, evidence.times)[:, 0, 0]
+    gain = weights[: len(evidence.times)] * np.log(together / FLOOR + 1.0)
+    by_label: Floats = gain @ (heat / np.maximum(heat.sum(axis=1, keepdims=True), 1e-12))
+    return by_label

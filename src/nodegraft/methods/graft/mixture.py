@@ -25,7 +25,9 @@ def responsibilities(scores: Floats) -> Floats:
     from scipy.special import softmax
 
     likely: Floats = softmax(scores, axis=1)
-    return _posterior(likely, class_shares(likely, ROUNDS - 1))
+    likely *= class_shares(likely, ROUNDS - 1)
+    likely /= likely.sum(axis=1, keepdims=True)
+    return likely
 
 
 def class_shares(likely: Floats, rounds: int = ROUNDS) -> Floats:
@@ -41,11 +43,7 @@ def class_shares(likely: Floats, rounds: int = ROUNDS) -> Floats:
     nodes, classes = likely.shape
     shares = np.full(classes, 1.0 / classes)
     for _ in range(rounds):
-        shares = (_posterior(likely, shares).sum(axis=0) + 1.0) / (nodes + classes)
+        # The column sums of the posterior, which itself is not needed.
+        sums = shares * ((1.0 / (likely @ shares)) @ likely)
+        shares = (sums + 1.0) / (nodes + classes)
     return shares
-
-
-def _posterior(likely: Floats, shares: Floats) -> Floats:
-    found = likely * shares
-    found /= found.sum(axis=1, keepdims=True)
-    return found

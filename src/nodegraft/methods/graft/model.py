@@ -1,5 +1,6 @@
-"""Graft: class means hop by hop, words and walks from the labels, mixed into one score."""
+"""Graft: class means by hop, words, diffusion and two regressions, mixed into one score."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -20,29 +21,30 @@ from nodegraft.graph.algebra.matrix import (
 from nodegraft.graph.homophily import homophily_of_kinds, relation_weights
 from nodegraft.graph.keyed_labels import KeyedLabels
 from nodegraft.graph.labels import NodeLabels
-from nodegraft.graph.rarity import column_rarity
+from nodegraft.graph.rarity import summarise_columns
 from nodegraft.graph.spread import SpreadFeatures
+from nodegraft.graph.typed_blocks import block_types, typed_blocks
 from nodegraft.graph.view import GraphView
-from nodegraft.methods.templates.derived import Derived
-from nodegraft.model.confidence import DEFAULT_WORLD, World
-from nodegraft.model.inputs import GraphInputs
-from nodegraft.model.learned import learned
-from nodegraft.nn.confidence import (
+from nodegraft.methods.graft.classes import Floats, Known, Taught, label_scarcity
+from nodegraft.methods.graft.confidence import (
     ALWAYS_KNOWN,
     UNCALIBRATED,
     calibrated_probabilities,
     known_class_probability,
     share_of_known_classes,
 )
-from nodegraft.nn.mixture import class_shares
+from nodegraft.methods.graft.explanation import similar_labels, warm_labels
+from nodegraft.methods.graft.mixture import class_shares
+from nodegraft.methods.graft.practice import Mixture, PracticeRound, fit_confidence, fit_mixture
+from nodegraft.methods.graft.rounds import rounds_played, with_spread, without_useless
+from nodegraft.methods.graft.score_cache import kept_scores
+from nodegraft.methods.graft.scoring import Scoring
+from nodegraft.methods.graft.signals import NEAR_TIMES, TIMES, Evidence
+from nodegraft.methods.templates.derived import Derived
+from nodegraft.model.confidence import DEFAULT_WORLD, World
+from nodegraft.model.inputs import GraphInputs
+from nodegraft.model.learned import learned
 from nodegraft.streams.curriculum import Curriculum
-from nodegraft.training.contributions import similar_labels, walked_labels
-from nodegraft.training.evidence import RESTARTS, Evidence
-from nodegraft.training.kept_scores import kept_scores
-from nodegraft.training.practice import Mixture, PracticeRound, fit_confidence, fit_mixture
-from nodegraft.training.rounds import rounds_played
-from nodegraft.training.scoring import Scoring
-from nodegraft.training.taught import Floats, Known, Taught, label_scarcity
 
 SAMPLE = 16_384
 """How many nodes say what words are usual."""
@@ -77,23 +79,28 @@ class Graft(Derived[_Scorer]):
 
     .. math:: s_{ic} = \sum_h w_h \cos(z_i^h - \mu^h, q_c^h - \mu^h)
         + \sum_{h \in \{0, H\}} u_h\, z_i^h \cdot \log \frac{q_c^h + b^h}{2 b^h}
-        + \sum_r v_r \log\Bigl(\frac{m^r_{ic}}{\bar m^r_c} + 0.1\Bigr)
-        + t \log(\max(0, z_i^\top w_c) + 0.1) + k \log\Bigl(1 + \frac{100}{n_c}\Bigr)
+        + \sum_t v_t \log\Bigl(\frac{m^t_{ic}}{\bar m^t_c} + 0.1\Bigr)
+        + g \log(\max(0, z_i^\top w_c) + 0.1) + g' \log(\max(0, y_i^\top w'_c) + 0.1)
+        + k \log\Bigl(1 + \frac{100}{n_c}\Bigr)
 
     :math:`z^h` are rows of :math:`S^h X` for :math:`h \le H`, words weighted by how rare they are,
     of length 1, and two more where edges have a direction: the features that edges lead to, and
     those that they come from. :math:`q_c^h` is the mean of a class's :math:`n_c` labels and, where
     these are few, of the unlabelled nodes that the score before takes to be of the class;
     :math:`\mu^h` the mean of the first classes' means; :math:`b^h` the mean of all nodes.
-    :math:`m^r_c` is the mass of walks that start at the class's labels and end with chance
-    :math:`r` at each step (personalised PageRank), :math:`\bar m` its mean over all nodes. Edges of
-    different kinds count by how often they join nodes of one class. :math:`z_i^\top w_c` is a ridge
-    regression among the first classes' labels, which a later class joins by its mean
-    (:class:`~nodegraft.nn.linear.frozen_ridge.FrozenRidge`). The last term makes up for few labels:
-    the mean of five nodes lies further from everybody than that of five hundred.
+    :math:`m^t_c = D^{-1/2} e^{-t (I - S)} s_c` is the heat that spreads from the class's labels in
+    time :math:`t`, divided by the root of each node's degree, :math:`\bar m` its mean over all
+    nodes. Edges of different kinds count by how often they join nodes of one class.
+    :math:`z_i^\top w_c` is a ridge regression among the first classes' labels, which a later class
+    joins by its mean (:class:`~nodegraft.nn.linear.frozen_ridge.FrozenRidge`);
+    :math:`y_i^\top w'_c` is a second one, on a node's own features and those of its neighbours, a
+    block for each edge type and direction. It learns from neighbours of other classes, and is left
+    out where edges have neither types nor directions, or practice finds no gain. The last term
+    makes up for few labels: the mean of five nodes lies further from everybody than that of five
+    hundred.
 
-    The weights :math:`w, u, v, t \ge 0` and :math:`k` are those under which known classes, some of
-    them played with few labels, are most likely (:mod:`nodegraft.episodes.mixed`). They say how
+    The weights :math:`w, u, v, g, g' \ge 0` and :math:`k` are those under which known classes, some
+    of them played with few labels, are most likely (:mod:`nodegraft.episodes.mixed`). They say how
     much text, neighbours and position are worth on this graph, and scale the score to log-odds.
     What the model is, is its labels: all else follows from them and from the graph as it is.
     """
@@ -102,14 +109,15 @@ class Graft(Derived[_Scorer]):
     """How far features are spread along edges (:math:`H`); 0 looks at a node's own features only.
     Each hop costs a pass over all edges once per graph."""
 
-    walks: bool = True
-    """Whether where a node sits in the graph counts."""
+    diffusion: bool = True
+    """Whether heat that spreads from the labels along edges counts. It costs a pass over all edges
+    for each new class, unless practice finds that it does not help."""
 
-    far_walks: bool = True
-    """Whether walks count that go on for long, beside those that stay near the labels."""
+    far_diffusion: bool = True
+    """Whether long diffusion times count beside those that stay near the labels."""
 
     kept_labels: PositiveInt = 1000
-    """Means and walks are of at most so many labels of a class, drawn by the hash of their keys."""
+    """Means and diffusion use at most so many labels of a class, by the hash of their keys."""
 
     rare_words: bool = True
     """Whether sparse columns weigh more the fewer nodes have them; dense ones weigh alike."""
@@ -127,6 +135,12 @@ class Graft(Derived[_Scorer]):
 
     ridge: bool = True
     """Whether a regression among the first classes counts, which later ones join by their means."""
+
+    typed_blocks: bool = True
+    """Whether a second regression counts, which sees a node's own features and those of its
+    neighbours apart by edge type and direction: it learns from neighbours of other classes. It is
+    used only where edges have several types or a direction, and practice finds that it helps.
+    The 16 edge types with most edges take part."""
 
     refine: bool = True
     """Whether unlabelled nodes refine the means of classes with few labels."""
@@ -157,6 +171,13 @@ class Graft(Derived[_Scorer]):
     directed_: bool = learned()
     """Whether directions of edges count: there were some when the model was fitted."""
 
+    block_types_: dict[str, bool] = learned()
+    """Edge types of the second regression, and whether each has directions; none where practice
+    found that it does not help."""
+
+    times_: NDArray[np.float64] = learned()
+    """Diffusion times that practice found to help."""
+
     weights_: NDArray[np.float64] = learned()
     """Of the signals, for each stage."""
 
@@ -167,16 +188,20 @@ class Graft(Derived[_Scorer]):
     """How scores of each stage become the chance of being of a known class at all."""
 
     name: ClassVar[str] = "graft"
-    summary: ClassVar[str] = "class means by hop, words, walks from labels; closed form, calibrated"
+    summary: ClassVar[str] = (
+        "class means by hop, words, diffusion from labels; closed form, calibrated"
+    )
     reversible: ClassVar[bool] = True
     block_rows: ClassVar[int] = 8192
+    renamed_parameters: ClassVar[Mapping[str, str]] = {
+        "walks": "diffusion",
+        "far_walks": "far_diffusion",
+    }
 
     def learn_base(self, view: GraphView, curriculum: Curriculum) -> None:
         """Look at the graph, then practise how much each part of the score is worth."""
-        counts = csr_array(view.features(view.rows)) if view.has_sparse_features else None
-        self.rarity_ = np.ones(view.num_features, dtype=np.float32)
-        if self.rare_words:
-            self.rarity_ = column_rarity(view)
+        columns = summarise_columns(view)
+        self.rarity_ = columns.rarity if self.rare_words else np.ones_like(columns.rarity)
         self.kinds_, self.unseen_kind_ = dict.fromkeys(view.relations, 1.0), 1.0
         if self.edge_kinds:
             found = homophily_of_kinds(view, curriculum.train)
@@ -184,14 +209,21 @@ class Graft(Derived[_Scorer]):
         self.directed_ = self.directions and view.has_directions
         self.listener.step("spread features along edges", 0, 1)
         self.background_ = np.zeros((0, view.num_features))
-        # Only of counts, of which none is negative, are ratios odds.
-        if self.words and counts is not None and (counts.data >= 0).all():
+        # Only of counts are ratios odds.
+        if self.words and columns.are_counts:
             self.background_ = self._background(view)
         self.listener.step("spread features along edges", 1, 1)
+        self.times_, self.block_types_ = np.array(self._all_times), {}
+        if self.typed_blocks and (view.has_directions or len(view.relations) > 1):
+            self.block_types_ = block_types(view)
         stages, told = self._practise(view, curriculum)
         self.weights_ = np.stack([one.weights for one in stages])
+        unused = np.flatnonzero(~self.weights_[:, : self.times_.size].any(axis=0))
+        self.times_ = np.delete(self.times_, unused)
+        # In the same order in memory as after loading: rounding depends on it.
+        self.weights_ = np.ascontiguousarray(np.delete(self.weights_, unused, axis=1))
         self.open_set_ = np.stack([one.open_set for one in stages])
-        self.confidence_ = fit_confidence(told, self.weights_[-1]) if told else UNCALIBRATED
+        self.confidence_ = fit_confidence(told, stages[-1].weights) if told else UNCALIBRATED
 
     def learn_classes(self, view: GraphView, support: NodeLabels) -> None:
         """Nothing but their labels, until somebody asks."""
@@ -273,11 +305,15 @@ class Graft(Derived[_Scorer]):
         return bool((self.open_set_[[0, -1], 0] > 0).all())
 
     def check_learned(self) -> None:
-        """A weight for each signal, and a background for each hop."""
+        """Require possible diffusion times, a weight for each signal, a background for each hop."""
+        times = self.times_
+        if times.ndim != 1 or not ((times > 0) & np.isfinite(times)).all():
+            raise ValueError("diffusion times must be a list of numbers above 0")
         width = self.rarity_.size
         words = len({0, self.hops}) if len(self.background_) else 0
         layers = self.hops + 1 + 2 * self.directed_
-        signals = layers + len(self._restarts) + self.ridge + words + 1
+        regressions = self.ridge + bool(self.block_types_)
+        signals = layers + len(self.times_) + regressions + words + 1
         if self.weights_.shape != (STAGES, signals) or self.open_set_.shape != (STAGES, 2):
             raise ValueError(f"there must be {STAGES} times {signals} weights, and open-set scores")
         if self.confidence_.shape != UNCALIBRATED.shape:
@@ -296,7 +332,7 @@ class Graft(Derived[_Scorer]):
 
         ``for`` and ``for_runner_up`` add up to the two scores. What cosines gave to the answer is
         shared out among its labels and, together, the unlabelled nodes that refined its means; what
-        walks gave beyond an unreached node's score among its labels. The five labels that gave most
+        diffusion gave beyond a cold node's score among its labels. The five labels that gave most
         are named. ``relations`` says how many neighbours the node has by kind of edge, and what
         the kind is worth.
         """
@@ -311,11 +347,11 @@ class Graft(Derived[_Scorer]):
         similar, unlabelled = similar_labels(
             scorer.evidence, scorer.taught, scorer.centre, weights, row, column
         )
-        walked = walked_labels(scorer.evidence, scorer.taught, weights, row, column)
-        most = np.argsort(-(similar + walked), kind="stable")[:5]
+        warm = warm_labels(scorer.evidence, scorer.taught, weights, row, column)
+        most = np.argsort(-(similar + warm), kind="stable")[:5]
         names = view.keys_of(scorer.taught.labels[column][most])
         signals = zip(scorer.evidence.names(), parts[first], parts[second], strict=True)
-        labels = zip(names, similar[most], walked[most], strict=True)
+        labels = zip(names, similar[most], warm[most], strict=True)
         return {
             "answer": self.classes_[first],
             "probability": float(shares[first]),
@@ -326,7 +362,7 @@ class Graft(Derived[_Scorer]):
                 for name, own, other in signals
             ],
             "labels": [
-                {"node": key, "similarity": float(near), "walks": float(far)}
+                {"node": key, "similarity": float(near), "diffusion": float(far)}
                 for key, near, far in labels
             ],
             "unlabelled_nodes": unlabelled,
@@ -346,30 +382,32 @@ class Graft(Derived[_Scorer]):
         self._seen = LatestMemo[Evidence]()
 
     @property
-    def _restarts(self) -> tuple[float, ...]:
-        return RESTARTS[: (len(RESTARTS) if self.far_walks else 1) if self.walks else 0]
+    def _all_times(self) -> tuple[float, ...]:
+        return TIMES[: (len(TIMES) if self.far_diffusion else NEAR_TIMES) if self.diffusion else 0]
 
     def _weighing(self, view: GraphView) -> GraphView:
         worth = {name: self.kinds_.get(name, self.unseen_kind_) for name in view.relations}
         return view.weighing(worth)
 
-    def _features(self, view: GraphView, directions: bool = False) -> SpreadFeatures:
-        return SpreadFeatures(self._weighing(view), self.hops, self.rarity_, directions)
-
     def _evidence(self, view: GraphView) -> Evidence:
         def made() -> Evidence:
             latest = self._seen.latest
-            grown = latest.grown(self._weighing(view)) if latest is not None else None
-            if grown is not None:
-                return grown
-            features = self._features(view, self.directed_)
-            return Evidence(features, self.background_, self._restarts, self.ridge, self.few_labels)
+            times, blocks = tuple(self.times_.tolist()), typed_blocks(self.block_types_)
+            if latest and (latest.times, latest.features.blocks) == (times, tuple(blocks)):
+                grown = latest.grown(self._weighing(view))
+                if grown is not None:
+                    return grown
+            features = SpreadFeatures(
+                self._weighing(view), self.hops, self.rarity_, self.directed_, blocks
+            )
+            return Evidence(features, self.background_, times, self.ridge, self.few_labels)
 
-        return self._seen.get((view, self.rarity_), made)
+        return self._seen.get((view, self.rarity_, self.times_), made)
 
     def _background(self, view: GraphView) -> NDArray[np.float64]:
         rows = view.sampled(SAMPLE, view.rows[:0])
-        near, even = self._features(view).rows(rows), np.full((rows.size, 1), 1.0 / rows.size)
+        near = SpreadFeatures(self._weighing(view), self.hops, self.rarity_).rows(rows)
+        even = np.full((rows.size, 1), 1.0 / rows.size)
         return np.concatenate([near.sums(hop, even) for hop in range(self.hops + 1)]) + 1e-7
 
     def _refined(
@@ -386,7 +424,7 @@ class Graft(Derived[_Scorer]):
         scores = [np.tensordot(self.weights_[0], signals, 1)]
         for weights, open_set in zip(self.weights_[1:], self.open_set_[:-1], strict=True):
             taught = evidence.refined(taught, near, scores[-1], open_set)
-            signals = evidence.refreshed(signals, near, taught, centre)
+            evidence.refresh(signals, near, taught, centre)
             scores.append(np.tensordot(weights, signals, 1))
         return taught, scores
 
@@ -394,19 +432,33 @@ class Graft(Derived[_Scorer]):
         self, view: GraphView, curriculum: Curriculum
     ) -> tuple[list[Mixture], list[PracticeRound]]:
         """What practice found for each stage, and what signals said in the last."""
-        evidence = self._evidence(view)
         train, held_out = curriculum.without_pseudo_novel.for_early_stopping(self.seeds)
         shots = 1, curriculum.shots
         episodes = list(mixed_episodes(train, held_out, shots, self.seeds)) if self.practise else []
         if not episodes:
-            return [Mixture(evidence.usual_weights(), ALWAYS_KNOWN)] * STAGES, []
+            self.block_types_ = {}
+            usual = self._evidence(view).usual_weights()
+            return [Mixture(usual, ALWAYS_KNOWN)] * STAGES, []
+        evidence = self._evidence(view)
         rounds = list(
             rounds_played(
                 evidence, episodes, train | held_out, self.refine, self.kept_labels, self.listener
             )
         )
+        self.times_, rounds = with_spread(self.times_, rounds)
         told = [one.told() for one in rounds]
         stages = [fit_mixture(told, listener=self.listener)]
+        if self.block_types_:
+            signals = [self.times_.size + self.ridge]
+            rounds, mixture = without_useless(rounds, stages[0], signals, self.listener)
+            if mixture is not stages[0]:
+                self.block_types_, stages = {}, [mixture]
+        if self.times_.size:
+            signals = list(range(self.times_.size))
+            rounds, mixture = without_useless(rounds, stages[0], signals, self.listener)
+            if mixture is not stages[0]:
+                self.times_, stages = self.times_[:0], [mixture]
+        told = [one.told() for one in rounds]
         while self.refine and len(stages) < STAGES:
             rounds = [one.refined(stages[-1]) for one in rounds]
             told = [one.told() for one in rounds]

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
-from nodegraft.nn.confidence import (
+from nodegraft.methods.graft.confidence import (
     ALWAYS_KNOWN,
     UNCALIBRATED,
     calibrated_probabilities,

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from nodegraft.graph.algebra.diffusion import WalkTable
+from nodegraft.graph.algebra.diffusion import DiffusionTable
 from nodegraft.graph.algebra.matrix import IntArray
-from nodegraft.training.class_vectors import ClassVectors
+from nodegraft.methods.graft.class_vectors import BlockVectors, ClassVectors
 
 Floats = NDArray[np.float64]
 
@@ -57,17 +57,35 @@ class Taught:
 
 
 @dataclass(frozen=True)
+class FirstClasses:
+    """What the classes that a model started with fix for those that came later."""
+
+    centre: tuple[Floats, ...]
+    """For each layer the mean of their mean rows."""
+
+    regression: list[Floats] | None
+    """For each of the layers X, SX, S²X a row for each class, later ones too: the products with a
+    node's rows add up to its score. None where no regression is wanted."""
+
+    typed: list[Floats] | None
+    """The same for X and each block of neighbours by edge type; None without blocks."""
+
+
+@dataclass(frozen=True)
 class Known:
     """Some classes, made ready for asking about nodes."""
 
     vectors: list[ClassVectors]
     """Layer by layer, what nodes are compared with."""
 
-    starts: tuple[IntArray, ...]
-    """The labels that walks start from."""
+    typed: BlockVectors | None
+    """What neighbours by edge type are multiplied with; None without blocks."""
 
-    walks: WalkTable | None
-    """Where these come to."""
+    starts: tuple[IntArray, ...]
+    """The labels that heat starts from."""
+
+    heat: DiffusionTable | None
+    """Heat from these at all nodes; None where no diffusion time counts."""
 
     scarcity: Floats
     """How few labels each class has."""
@@ -80,8 +98,9 @@ class Known:
         """
         vectors = [one.of(columns) for one in self.vectors]
         starts = tuple(self.starts[column] for column in columns)
-        walks = None if self.walks is None else self.walks.of(columns)
-        return Known(vectors, starts, walks, self.scarcity[columns])
+        heat = None if self.heat is None else self.heat.of(columns)
+        typed = None if self.typed is None else self.typed.of(columns)
+        return Known(vectors, typed, starts, heat, self.scarcity[columns])
 
 
 def label_scarcity(counts: NDArray[np.int64]) -> Floats:
