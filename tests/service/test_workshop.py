@@ -17,6 +17,7 @@ import pytest
 from nodegraft.base.errors import StoreError
 from nodegraft.graph.clearing import Cleared
 from nodegraft.graph.graph import Graph
+from nodegraft.methods.graft import signals
 from nodegraft.service import workshop as writer_process
 from nodegraft.service.http_error import HttpError
 from nodegraft.service.teaching import fulfilled
@@ -26,7 +27,6 @@ from nodegraft.store.request import Request
 from nodegraft.store.rows import Version
 from nodegraft.store.store import Store
 from nodegraft.tables.read import read_graph
-from nodegraft.training import evidence
 from tests.service.running import Running, free_port, running, started
 from tests.service.served import asked, lesson
 
@@ -204,7 +204,7 @@ def test_what_a_growth_made_stale_is_made_while_nobody_wants_anything(
     # Of a large graph neither the comparison before and after a growth looks at all of it, nor a
     # model's guess how large its classes are.
     monkeypatch.setattr(preview, "SAMPLE", 50)
-    monkeypatch.setattr(evidence, "POOL", 50)
+    monkeypatch.setattr(signals, "POOL", 50)
     for name in ("here", "workshop"):
         make_of_lists(tmp_path / name)
     with Store.open(tmp_path / "here") as store:
