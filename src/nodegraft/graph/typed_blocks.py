@@ -70,6 +70,8 @@ def block_neighbours(view: GraphView, rows: IntArray, block: Block) -> Neighbour
 
 
 def _scale_rows(matrix: "csr_array[Any]") -> None:
+    if (matrix.data == 1.0).all():
+        return
     owner = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
     largest = np.zeros(matrix.shape[0], dtype=matrix.dtype)
     np.maximum.at(largest, owner, matrix.data)

@@ -194,18 +194,17 @@ class Diffusion:
     def _add(self, starts: dict[bytes, IntArray]) -> None:
         missing = {}
         shape = len(self._times), self._adjacency.num_nodes
-        roots = self._adjacency.inverse_roots()
         for name, start in starts.items():
             arrays = self._shelf.get(start)
             # A file of another shape is of another graph: it counts as missing.
             if arrays is None or arrays["mass"].shape != shape:
                 missing[name] = start
             else:
-                self._cache[name] = SetMass.summed(arrays["mass"], roots)
+                self._cache[name] = SetMass.summed(arrays["mass"], self._inverse_roots)
         names = list(missing)
         for first in range(0, len(names), WIDTH):
             some = names[first : first + WIDTH]
-            mass = self._pass([missing[name] for name in some], roots)
+            mass = self._pass([missing[name] for name in some])
             self._cache |= dict(zip(some, mass, strict=True))
 
     def _trim(self, needed: Container[bytes]) -> None:
@@ -215,9 +214,7 @@ class Diffusion:
             if held > CACHED_NUMBERS and name not in needed:
                 held -= self._cache.pop(name).mass.size
 
-    def _pass(
-        self, starts: Sequence[IntArray], inverse_roots: NDArray[np.float32]
-    ) -> list[SetMass]:
+    def _pass(self, starts: Sequence[IntArray]) -> list[SetMass]:
         """Return the mass of at most :data:`WIDTH` sets."""
         latest = np.zeros((self._adjacency.num_nodes, WIDTH), dtype=np.float32)
         for column, start in enumerate(starts):
@@ -237,10 +234,10 @@ class Diffusion:
                     torch.from_numpy(total).add_(torch.from_numpy(latest), alpha=coefficient)
         np.maximum(mass, 0.0, out=mass)
         # Else mass would follow the degrees of nodes, whatever set it comes from.
-        mass *= inverse_roots[:, None]
+        mass *= self._inverse_roots[:, None]
         # Copies: removing one set from the cache frees its memory.
         copies = (np.ascontiguousarray(mass[:, :, column]) for column in range(len(starts)))
-        return [SetMass.summed(copy, inverse_roots) for copy in copies]
+        return [SetMass.summed(copy, self._inverse_roots) for copy in copies]
 
     def _spread(self, columns: NDArray[np.float32]) -> NDArray[np.float32]:
         """Multiply by S, in blocks of rows."""
@@ -255,14 +252,17 @@ class Diffusion:
         return self._new_blocks()
 
     @cached_property
+    def _inverse_roots(self) -> NDArray[np.float32]:
+        return self._adjacency.inverse_roots()
+
+    @cached_property
     def _cached_blocks(self) -> list[tuple[int, int, "csr_array[Any]"]]:
         return list(self._new_blocks())
 
     def _new_blocks(self) -> Iterator[tuple[int, int, "csr_array[Any]"]]:
-        roots = self._adjacency.inverse_roots()
         columns = np.zeros((1, WIDTH), dtype=np.float32)
         for start, stop in pairwise(block_bounds(self._adjacency, columns)):
-            yield start, stop, self._adjacency.rows_between(start, stop, roots)
+            yield start, stop, self._adjacency.rows_between(start, stop, self._inverse_roots)
 
 
 class DiffusionTable:
