@@ -12,10 +12,10 @@ from nodegraft.base.errors import (
     UnknownNodeError,
 )
 from nodegraft.graph import view as view_module
-from nodegraft.graph.algebra.diffusion import TOLERANCE
 from nodegraft.graph.algebra.entries import IN, OUT
 from nodegraft.graph.algebra.matrix import IntArray
 from nodegraft.graph.algebra.operator import Operator
+from nodegraft.graph.algebra.set_mass import TOLERANCE
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.relation import Relation
 from nodegraft.graph.view import GraphView

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from nodegraft.base.errors import DataError
 from nodegraft.graph.algebra.adjacency import Adjacency
 from nodegraft.graph.algebra.bounds import check_matrix
+from nodegraft.graph.algebra.grown import GrownAdjacency
 from nodegraft.graph.algebra.matrix import IntArray, Matrix
 from nodegraft.graph.algebra.relations import weighed
 from nodegraft.graph.algebra.stacked import in_one_piece, num_stored
@@ -162,6 +163,30 @@ class Graph(GraphView):
         """
         edges = {name: one.keeping(keep(*one.edges())) for name, one in self._kinds().items()}
         return self._with_edges(edges)
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether heat diffuses on all edges: none came since the graph was built or settled."""
+        return not any(isinstance(one, GrownAdjacency) for one in self._kinds().values())
+
+    def settled(self) -> "Graph":
+        """The same graph, with heat that diffuses on all edges.
+
+        After :meth:`grow`, ``graft`` keeps the heat of old nodes, and gives new ones the mean of
+        their neighbours, until one percent of the nodes or two percent of the edges are new. This
+        ends it sooner.
+
+        >>> Graph(["a"], np.ones((1, 2))).settled().is_settled
+        True
+        """
+        if self.is_settled:
+            return self
+        kinds = {
+            name: one.whole if isinstance(one, GrownAdjacency) else one
+            for name, one in self._kinds().items()
+        }
+        store = self._store
+        return Graph.from_store(MemoryStore(store.keys, store.feature_matrix, kinds, store.recipe))
 
     def with_shelf(self, shelf: Shelf) -> "Graph":
         """The same graph, with a place for what takes long to work out about it.

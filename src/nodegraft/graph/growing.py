@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 from nodegraft.base.errors import DataError
 from nodegraft.graph.algebra.adjacency import Adjacency
 from nodegraft.graph.algebra.entries import Entries, compressed
-from nodegraft.graph.algebra.grown import with_edges
+from nodegraft.graph.algebra.grown import can_stay_apart, with_edges
 from nodegraft.graph.algebra.matrix import IntArray, Matrix, is_sparse
 from nodegraft.graph.algebra.relations import merged
 from nodegraft.graph.algebra.stacked import StackedRows, Stored, holds_sparse
@@ -52,17 +52,21 @@ def with_new_edges(
         num_nodes: How many nodes there are then.
     """
     nobody = np.zeros(0, dtype=np.int64)
-    grown = dict(kinds)
-    for name, edges in kinds.items():
-        more = new.get(name, Entries(nobody, nobody))
-        patched = with_edges(edges, more, num_nodes)
-        if patched is None:
-            wide = edges.widened(num_nodes)
-            patched = merged([wide, Adjacency(*compressed(more, num_nodes))])
-        grown[name] = patched
-    for name in new.keys() - kinds.keys():
-        grown[name] = Adjacency(*compressed(new[name], num_nodes))
-    return grown
+    more = {name: new.get(name, Entries(nobody, nobody)) for name in kinds}
+    grown = {name: with_edges(edges, more[name], num_nodes) for name, edges in kinds.items()}
+    apart = {name: one for name, one in grown.items() if one is not None and can_stay_apart(one)}
+    if apart.keys() == kinds.keys() and new.keys() <= kinds.keys():
+        return dict(apart)
+    # Either all kinds have rows apart, or none has: else they would have grown from another graph
+    # each, and heat could not diffuse on it.
+    whole = {
+        name: merged([edges.widened(num_nodes), Adjacency(*compressed(more[name], num_nodes))])
+        if (one := grown[name]) is None
+        else one.whole
+        for name, edges in kinds.items()
+    }
+    others = new.keys() - kinds.keys()
+    return whole | {name: Adjacency(*compressed(new[name], num_nodes)) for name in others}
 
 
 def touched_rows(new: Iterable[Entries], before: int, now: int) -> IntArray:

@@ -80,12 +80,12 @@ def grown_store(
             raise ValueError("new nodes and their feature rows do not fit each other")
         features = StackedRows((*parts_of(base.feature_matrix), rows))
     edges = {
-        name: _with_apart(one, under(f"edges.{place}.", arrays), len(keys))
+        name: with_apart(one, under(f"edges.{place}.", arrays), len(keys))
         for place, (name, one) in enumerate(base.edges.items())
     }
     (merged, *others) = edges.values()
     if others:
-        merged = _with_apart(base.merged, under(f"edges.{MERGED}.", arrays), len(keys))
+        merged = with_apart(base.merged, under(f"edges.{MERGED}.", arrays), len(keys))
     parts = {"keys": keys, "feature_matrix": features, "edges": edges, "merged": merged}
     return replace(base, **parts, growth=growth, files=files)  # type: ignore[arg-type]
 
@@ -117,7 +117,14 @@ def _rows_apart(places: Mapping[str, tuple[Adjacency, Adjacency]]) -> Arrays | N
     return found
 
 
-def _with_apart(base: Adjacency, arrays: Arrays, num_nodes: int) -> Adjacency:
+def with_apart(base: Adjacency, arrays: Arrays, num_nodes: int) -> Adjacency:
+    """Return edges with rows that have changed.
+
+    Args:
+        base: The edges before.
+        arrays: The nodes whose rows have changed, and their rows.
+        num_nodes: How many nodes there are now.
+    """
     nodes, parts = arrays["nodes"], [arrays.get(part) for part in _EDGES]
     rows = Adjacency(*parts)  # type: ignore[arg-type]
     if not (_is_list_of_rows(rows, nodes) and _are_rows_of(base, rows, nodes, num_nodes)):

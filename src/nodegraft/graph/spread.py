@@ -18,7 +18,6 @@ from nodegraft.graph.algebra.matrix import (
     row_norms,
     weigh_columns,
 )
-from nodegraft.graph.algebra.panels import PANEL, times_columns
 from nodegraft.graph.lineage import Growth
 from nodegraft.graph.neighbourhood import Neighbourhood
 from nodegraft.graph.typed_blocks import Block, block_neighbours
@@ -120,12 +119,6 @@ class SpreadFeatures:
     def block_layers(self) -> list[int]:
         """The numbers of the layer X and of the blocks; none without blocks."""
         return [0, *self.all_layers[len(self.layers) :]] if self.blocks else []
-
-    @property
-    def panel(self) -> int:
-        """Multiplied in multiples of so many, a vector's products have the same bits whichever
-        others there are: see ``graph.algebra.panels``."""
-        return 1 if self.view.has_sparse_features else PANEL
 
     def rows(self, rows: IntArray) -> "SpreadRows":
         """Of some nodes.
@@ -319,7 +312,7 @@ class SpreadRows:
             vectors: As :meth:`SpreadFeatures.weighed` makes them.
         """
         if self._dense:
-            return times_columns(self._dense[layer].astype(np.float64), vectors)
+            return _by_columns(self._dense[layer].astype(np.float64), vectors)
         formed = self._rows.size <= FORMED_ROWS
         for matrix in reversed((self._formed if formed else self._chains)[layer]):
             vectors = matrix @ vectors
@@ -345,12 +338,19 @@ class SpreadRows:
         """
         product = shares * self.factors[layer][:, None]
         if self._dense:
-            product = times_columns(self._dense[layer].astype(np.float64).T, product)
+            product = _by_columns(self._dense[layer].astype(np.float64).T, product)
         else:
             # Never of formed rows: a mean must not depend on how many others it is made with.
             for matrix in self._chains[layer]:
                 product = matrix.T @ product
         return np.asarray(product.T * self._features.columns)
+
+
+def _by_columns(left: Floats, right: Floats) -> Floats:
+    """Return ``left @ right``, column by column in memory: what is done to each next is done to
+    many numbers at once."""
+    product: Floats = (right.T @ left.T).T
+    return product
 
 
 def _wide(matrix: Matrix) -> "csr_array[Any]":

@@ -18,12 +18,14 @@ from nodegraft.base.measure import available_bytes
 from nodegraft.base.memo import Memo
 from nodegraft.graph.algebra.adjacency import Adjacency
 from nodegraft.graph.algebra.bounds import check_numbers
-from nodegraft.graph.algebra.diffusion import Diffusion, DiffusionTable
-from nodegraft.graph.algebra.grown import again_joined, changed_rows
+from nodegraft.graph.algebra.diffusion import Diffusion
+from nodegraft.graph.algebra.grown import GrownAdjacency, again_joined, changed_rows, joined
+from nodegraft.graph.algebra.grown_diffusion import GrownDiffusion
 from nodegraft.graph.algebra.matrix import FloatArray, IntArray, Matrix
 from nodegraft.graph.algebra.operator import Operator
 from nodegraft.graph.algebra.propagation import PropagatedFeatures
-from nodegraft.graph.algebra.relations import merged, weighed
+from nodegraft.graph.algebra.relations import merged
+from nodegraft.graph.algebra.set_mass import DiffusionTable
 from nodegraft.graph.algebra.stacked import holds_sparse, in_one_piece, num_stored, some_rows
 from nodegraft.graph.blocks.operator_folder import OperatorFolder
 from nodegraft.graph.hash_order import FOLLOWED, HashOrder
@@ -68,7 +70,7 @@ class GraphView:
                 raise UnknownNodeError(outside.tolist(), self._rows.size)
         self._edges = Memo[Adjacency]()
         self._propagated = Memo[PropagatedFeatures]()
-        self._diffusion = Memo[Diffusion](most=1)
+        self._diffusion = Memo[Diffusion | GrownDiffusion](most=1)
         self._parts = Memo[Neighbourhood]()
         self._weighed = Memo[GraphView](most=4)
         self._order = Memo[HashOrder]()
@@ -83,7 +85,7 @@ class GraphView:
             edges = self._store.merged_edges()
         else:
             kinds = [self._store.adjacency(name) for name in self.relations]
-            edges = weighed(kinds, self._weights)
+            edges = joined(kinds, self._weights)
         if self._full_degrees:
             edges = edges.counting_all()
         return self._among_visible(edges)
@@ -208,6 +210,11 @@ class GraphView:
         if self._rows is not None or self._full_degrees:
             return Shelf()
         return self._store.shelf.under(list(self._weights or ()))
+
+    @property
+    def _base_shelf(self) -> Shelf:
+        """The same of the graph that this one grew from."""
+        return self._store.shelf.base.under(list(self._weights or ()))
 
     @property
     def recipe(self) -> Recipe | None:
@@ -478,9 +485,21 @@ class GraphView:
         """
         return self._heat(times).table([self.positions(start) for start in starts], lasting)
 
-    def _heat(self, times: Sequence[float]) -> Diffusion:
+    def _heat(self, times: Sequence[float]) -> Diffusion | GrownDiffusion:
         key = tuple(times)
-        return self._diffusion.get(key, lambda: Diffusion(self._adjacency, key, self.shelf))
+        return self._diffusion.get(key, lambda: self._made_heat(key))
+
+    def _made_heat(
+        self, times: Sequence[float], before: Diffusion | None = None
+    ) -> Diffusion | GrownDiffusion:
+        """Return heat on all edges, or, after a small growth, on those that were there before it:
+        by ``before``, if that was computed on them."""
+        edges = self._adjacency
+        if not isinstance(edges, GrownAdjacency) or not edges.is_small_growth:
+            return Diffusion(edges, times, self.shelf)
+        if before is None or before.adjacency is not edges.base:
+            before = Diffusion(edges.base, times, self._base_shelf)
+        return GrownDiffusion(before, edges)
 
     def nearest(
         self, starts: Sequence[IntArray], count: int, times: Sequence[float]
@@ -497,7 +516,8 @@ class GraphView:
         """
         near = []
         sets = [self.positions(start) for start in starts]
-        for places, logs in self._heat(times).nearest(sets, count):
+        for start, mass in zip(sets, self._heat(times).mass(sets), strict=True):
+            places, logs = mass.nearest(start, count)
             rows = self._at(places)
             order = np.lexsort((key_hashes(self.key_array_of(rows)), -logs))[:count]
             near.append(np.sort(rows[order]))
@@ -585,6 +605,9 @@ class GraphView:
         self._propagated = parent._propagated.followed(
             lambda one: one.grown(now, features, growth.within)
         )
+        self._diffusion = parent._diffusion.followed(
+            lambda one: self._made_heat(one.before.times, one.before)
+        )
 
     def take_over(self, same: "GraphView") -> None:
         """What was worked out about the same graph, when it lay elsewhere.
@@ -596,7 +619,9 @@ class GraphView:
         if edges is None:
             return
         self._edges, self._propagated, self._order = same._edges, same._propagated, same._order
-        self._diffusion = same._diffusion.followed(lambda one: one.with_shelf(self.shelf))
+        self._diffusion = same._diffusion.followed(
+            lambda one: one.with_shelf(self.shelf if one.before is one else self._base_shelf)
+        )
         nothing = np.zeros(0, dtype=np.int64)
         self._lineage.grown_from(same, same._lineage, Growth(edges, nothing, nothing))
         for view in same._weighed.values():

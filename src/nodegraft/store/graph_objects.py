@@ -18,12 +18,15 @@ from nodegraft.graph.growth_arrays import grown_store, growth_arrays
 from nodegraft.graph.stores.manifest import KIND, LAYERS, Manifest
 from nodegraft.graph.stores.mapped import MappedStore
 from nodegraft.store.objects import Document, Objects, told_as_unwritable
-from nodegraft.store.shelf import DERIVED, UNFINISHED
+from nodegraft.store.shelf import DERIVED, UNFINISHED, FolderShelf
 from nodegraft.tables.disk.save import save_mapped
 from nodegraft.tables.features.recipe import FeatureRecipe
 from nodegraft.tables.storage import pack_graph, unpack_graph
 
 _RECIPE = "recipe."
+
+BASE = "diffusion_on"
+"""In the JSON of a graph that has grown: the object of the graph whose heat it still has."""
 
 
 class GraphObjects:
@@ -50,10 +53,13 @@ class GraphObjects:
                 came is written, until that is a sixteenth of it.
         """
         store = graph._store
+        base = None if parent is None or graph.is_settled else _name_of_base(parent)
         if isinstance(store, MappedStore):
-            return self._put_mapped(store, store.growth, store.files)
+            return self._put_mapped(store, store.growth, store.files, base)
         if parent is None or not isinstance(parent._store, MappedStore):
-            return self._objects.put(*pack_graph(graph)), graph
+            graph = graph if base else graph.settled()
+            packed, document = pack_graph(graph)
+            return self._objects.put(packed, document | _base_entry(base)), graph
         arrays = growth_arrays(parent._store, store)
         with self.work_folder() as folder:
             if arrays is None:
@@ -62,7 +68,7 @@ class GraphObjects:
             written = {name: _write(folder, name, array) for name, array in arrays.items()}
             files = {name: folder / f"{name}{SUFFIX}" for name in arrays}
             places = {**parent._store.files, **files}
-            name, kept = self._put_mapped(parent._store, written, places)
+            name, kept = self._put_mapped(parent._store, written, places, base)
         # So that what came is all that has to be worked out.
         kept.take_over(graph)
         return name, kept
@@ -91,6 +97,15 @@ class GraphObjects:
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise CheckpointError(f"Object {name} describes no graph: {error}.") from error
 
+    def base_of(self, name: str) -> str | None:
+        """Return the object of the graph that heat of this one diffuses on; None for its own.
+
+        Args:
+            name: The object of a graph.
+        """
+        base: str | None = self._objects.document(name).get(BASE)
+        return base
+
     def _mapped(self, name: str, document: Document) -> MappedStore:
         manifest, recipe = Manifest.from_json(document["manifest"]), None
         if document["recipe"] is not None:
@@ -102,12 +117,16 @@ class GraphObjects:
         return grown_store(store, growth, files) if growth else store
 
     def _put_mapped(
-        self, store: MappedStore, growth: Mapping[str, StoredArray], files: Mapping[str, Path]
+        self,
+        store: MappedStore,
+        growth: Mapping[str, StoredArray],
+        files: Mapping[str, Path],
+        base: str | None,
     ) -> tuple[str, Graph]:
         require_local(self._objects)
         arrays = {**store.manifest.arrays, **growth}
         parts = {name: self._objects.put_file(files[name], one) for name, one in arrays.items()}
-        document: dict[str, Any] = {"kind": KIND, "recipe": None}
+        document: dict[str, Any] = {"kind": KIND, "recipe": None, **_base_entry(base)}
         if isinstance(store.recipe, FeatureRecipe):
             learned, document["recipe"] = store.recipe.state()
             parts |= {_RECIPE + part: self._objects.put_array(learned[part]) for part in learned}
@@ -125,6 +144,15 @@ class GraphObjects:
         place = self._place / DERIVED / name / LAYERS
         with suppress(OSError, shutil.Error):
             shutil.copytree(store.layers_folder, place, copy_function=os.link, dirs_exist_ok=True)
+
+
+def _base_entry(base: str | None) -> Document:
+    return {} if base is None else {BASE: base}
+
+
+def _name_of_base(parent: Graph) -> str | None:
+    shelf = parent._store.shelf
+    return shelf.base.graph if isinstance(shelf, FolderShelf) else None
 
 
 def _write(folder: Path, name: str, array: NDArray[Any]) -> StoredArray:

@@ -21,7 +21,7 @@ DERIVED = "derived"
 UNFINISHED = "unfinished-"
 """How folders begin in which a graph is being written."""
 
-SCHEMA = "2"
+SCHEMA = "3"
 """To be changed when what is kept is worked out in another way: old files are no longer found."""
 
 CHECKSUM = 4
@@ -37,13 +37,35 @@ class FolderShelf(Shelf):
     Args:
         place: The folder, which need not exist yet.
         part: What all that is on this part of it depends on.
+        base: The name of the folder beside it for the graph that this one grew from; its own by
+            default.
     """
 
     keeps = True
 
-    def __init__(self, place: Path, part: str = SCHEMA) -> None:
+    def __init__(self, place: Path, part: str = SCHEMA, base: str | None = None) -> None:
         self._place = place
         self._part = part
+        self._base = base or place.name
+
+    def __eq__(self, other: object) -> bool:
+        """The same files are read and written, whatever graph it grew from."""
+        if not isinstance(other, FolderShelf):
+            return NotImplemented
+        return (self._place, self._part) == (other._place, other._part)
+
+    def __hash__(self) -> int:
+        return hash((self._place, self._part))
+
+    @property
+    def base(self) -> "FolderShelf":
+        """The shelf of the graph that this one grew from; itself where it did not grow."""
+        return FolderShelf(self._place.parent / self._base, self._part)
+
+    @property
+    def graph(self) -> str:
+        """The object that holds the graph."""
+        return self._place.name
 
     def under(self, *depends_on: HashPart) -> "FolderShelf":
         """The part of it for what depends on this, too.
@@ -51,7 +73,7 @@ class FolderShelf(Shelf):
         Args:
             depends_on: Beside the graph.
         """
-        return FolderShelf(self._place, content_hash(self._part, *depends_on))
+        return FolderShelf(self._place, content_hash(self._part, *depends_on), self._base)
 
     def get(self, *depends_on: HashPart) -> Arrays | None:
         """What was put; None where it must be worked out.
@@ -104,14 +126,15 @@ def _checksum(body: bytes) -> bytes:
     return crc32(body).to_bytes(CHECKSUM, "little")
 
 
-def shelf_of(store: Path, graph: str) -> FolderShelf:
+def shelf_of(store: Path, graph: str, base: str | None = None) -> FolderShelf:
     """Of one graph.
 
     Args:
         store: The folder of the store.
         graph: The object that holds the graph.
+        base: The object of the graph that it grew from, if it did.
     """
-    return FolderShelf(store / DERIVED / graph)
+    return FolderShelf(store / DERIVED / graph, base=base)
 
 
 def clear_shelves(store: Path, graphs: Collection[str], abandoned: datetime) -> None:

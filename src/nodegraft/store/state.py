@@ -204,7 +204,17 @@ class States:
         return name, self._shelved(name, kept)
 
     def _shelved(self, name: str, graph: Graph) -> Graph:
-        return graph.with_shelf(shelf_of(self._place, name))
+        return graph.with_shelf(shelf_of(self._place, name, self.graphs.base_of(name)))
+
+    def settled(self, state: State) -> State:
+        """Return a state whose graph is settled, and kept; its model may have learned nothing.
+
+        Args:
+            state: A state.
+        """
+        if state.graph.is_settled:
+            return state
+        return replace(state, graph=self.put_graph(state.graph.settled(), state.graph)[1])
 
     def put_texts(self, texts: NodeTexts) -> str:
         """Keep texts; the object that holds them.
@@ -219,10 +229,14 @@ class States:
 
         Args:
             state: The state.
-            names: The objects of a version with the same graph.
+            names: The objects of a version with the same graph, or with one that is not settled.
         """
+        graph = names.graph
+        if state.graph.is_settled and not self.graph(graph).is_settled:
+            graph, _ = self.put_graph(state.graph)
         kept = replace(
             names,
+            graph=graph,
             labels=self._objects.put(*state.labels.state()),
             model=self._objects.put(*state.model.packed()),
         )

@@ -307,7 +307,9 @@ class Store(StoreWriter):
         """Of graphs that no version has any more."""
         pruned = self._journal.pruned()
         whole = {one.graph for one in self._journal.versions() if one.number not in pruned}
-        clear_shelves(self.place, whole, abandoned)
+        # Of a graph that has grown by little, heat lies with the one before.
+        bases = {self._states.graphs.base_of(name) or name for name in whole}
+        clear_shelves(self.place, whole | bases, abandoned)
 
 
 def _plain(classes: "Labels") -> dict[str, list[Key]]:

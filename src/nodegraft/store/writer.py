@@ -100,7 +100,7 @@ class StoreWriter(StoreGrower):
             before = None
         begun = before or self._states.unlearned(parent.names)
         with Measurement() as fit:
-            after = begun.fitted_anew(listener)
+            after = self._states.settled(begun).fitted_anew(listener)
         done = Done("refit", {}, fit_measures(after.labels, fit.seconds))
         return self._judged(parent, before, after, done, by, note, override, answering)
 

@@ -8,16 +8,24 @@ from scipy.sparse import csr_array
 from nodegraft.base.errors import CheckpointError, DataError, ParameterError
 from nodegraft.base.files.bundle import Arrays, prefixed, read_bundle, under, write_bundle
 from nodegraft.graph.algebra.adjacency import Adjacency
+from nodegraft.graph.algebra.grown import GrownAdjacency
 from nodegraft.graph.algebra.matrix import Matrix, is_sparse
 from nodegraft.graph.graph import Graph
+from nodegraft.graph.growth_arrays import with_apart
 from nodegraft.graph.keys import NodeKeys, pack_keys, unpack_keys
 from nodegraft.graph.stores.manifest import MANIFEST, Manifest
 from nodegraft.graph.stores.mapped import MappedStore
 from nodegraft.tables.features.recipe import FeatureRecipe
 
 SCHEMA = 3
+GROWN_SCHEMA = 4
+"""Of a graph with rows of edges apart, which an older nodegraft would overlook."""
+
 RECIPE = "recipe"
 """The folder of the recipe in that of a graph on disk."""
+
+APART = "apart."
+"""How the names of arrays begin that hold rows of edges that have changed."""
 
 _CSR = ("data", "indices", "indptr")
 _EDGES = ("indptr", "indices", "weights", "directions")
@@ -52,7 +60,7 @@ def pack_graph(
         **prefixed("keys.", pack_keys(store.keys.values())),
     }
     header: dict[str, Any] = {
-        "schema": SCHEMA,
+        "schema": SCHEMA if graph.is_settled else GROWN_SCHEMA,
         "kind": "graph",
         "num_features": graph.num_features,
         "relations": list(graph.relations),
@@ -110,12 +118,12 @@ def unpack_graph(
         header: Its JSON.
         where: Where they come from, for errors.
     """
-    if header.get("kind") != "graph" or header.get("schema") != SCHEMA:
+    if header.get("kind") != "graph" or header.get("schema") not in (SCHEMA, GROWN_SCHEMA):
         raise CheckpointError(f"{where} does not hold a graph of schema {SCHEMA}.")
     try:
         keys = NodeKeys(unpack_keys(under("keys.", arrays)))
         edges = {
-            str(name): _unpack_edges(under(f"edges.{place}.", arrays))
+            str(name): _unpack_edges(under(f"edges.{place}.", arrays), len(keys))
             for place, name in enumerate(header["relations"])
         }
         features = _unpack_features(arrays, len(keys), header["num_features"])
@@ -132,13 +140,27 @@ def _pack_edges(graph: Graph) -> Arrays:
     arrays: Arrays = {}
     for place, name in enumerate(graph.relations):
         edges = graph._store.adjacency(name)
-        parts = {part: getattr(edges, part) for part in _EDGES}
-        kept = {part: array for part, array in parts.items() if array is not None}
-        arrays |= prefixed(f"edges.{place}.", kept)
+        if isinstance(edges, GrownAdjacency):
+            apart = {"nodes": edges.nodes, **_edge_arrays(edges.apart)}
+            arrays |= prefixed(f"edges.{place}.{APART}", apart)
+            edges = edges.base
+        arrays |= prefixed(f"edges.{place}.", _edge_arrays(edges))
     return arrays
 
 
-def _unpack_edges(arrays: Arrays) -> Adjacency:
+def _edge_arrays(edges: Adjacency) -> Arrays:
+    parts = {part: getattr(edges, part) for part in _EDGES}
+    return {part: array for part, array in parts.items() if array is not None}
+
+
+def _unpack_edges(arrays: Arrays, num_nodes: int) -> Adjacency:
+    apart = under(APART, arrays)
+    if apart:
+        return with_apart(_unpack_whole(arrays), apart, num_nodes)
+    return _unpack_whole(arrays)
+
+
+def _unpack_whole(arrays: Arrays) -> Adjacency:
     weights, directions = arrays.get("weights"), arrays.get("directions")
     edges = Adjacency(arrays["indptr"], arrays["indices"], weights, directions)
     edges.check()

@@ -10,13 +10,9 @@ from scipy.sparse.linalg import expm_multiply
 
 from nodegraft.graph.algebra import diffusion, row_blocks
 from nodegraft.graph.algebra.adjacency import Adjacency
-from nodegraft.graph.algebra.diffusion import (
-    TOLERANCE,
-    WIDTH,
-    Diffusion,
-    chebyshev_coefficients,
-)
+from nodegraft.graph.algebra.diffusion import WIDTH, Diffusion, chebyshev_coefficients
 from nodegraft.graph.algebra.matrix import IntArray
+from nodegraft.graph.algebra.set_mass import TOLERANCE
 from nodegraft.methods.graft.signals import TIMES
 from nodegraft.store.shelf import FolderShelf
 from tests.graph.reference import Dense, normalised, random_edges, weights_in
@@ -34,6 +30,13 @@ FINE = 1e-9
 
 seeds = pytest.mark.parametrize("seed", range(5))
 plain_or_weighted = pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
+
+
+def nearest(
+    heat: Diffusion, starts: Sequence[IntArray], count: int
+) -> list[tuple[IntArray, NDArray[np.float64]]]:
+    mass = zip(starts, heat.mass(starts), strict=True)
+    return [own.nearest(start, count) for start, own in mass]
 
 
 def random_adjacency(seed: int, weighted: bool = False, nodes: int = NODES) -> Adjacency:
@@ -188,7 +191,7 @@ def test_nearest_are_those_with_most_mass(weighted: bool, count: int) -> None:
     """By the first time, whatever the others say."""
     heat = Diffusion(random_adjacency(2, weighted), [2.0, 50.0])
     mass, totals = mass_of(heat, STARTS)[0], heat.table(STARTS).totals[0]
-    for place, (nodes, logs) in enumerate(heat.nearest(STARTS, count)):
+    for place, (nodes, logs) in enumerate(nearest(heat, STARTS, count)):
         reached = {
             int(node): round(float(np.log(mass[node, place])), 3)
             for node in np.setdiff1d(EVERYONE, STARTS[place])
@@ -198,13 +201,13 @@ def test_nearest_are_those_with_most_mass(weighted: bool, count: int) -> None:
         expected = {node: log for node, log in reached.items() if [log] >= least}
         assert nodes.tolist() == list(expected)
         assert logs.tolist() == pytest.approx(list(expected.values()), abs=1.1e-3)
-    nodes, _ = list(heat.nearest(STARTS, count))[-1]
+    nodes, _ = nearest(heat, STARTS, count)[-1]
     assert not nodes.size
 
 
 def test_nearest_with_the_same_mass_are_all_there() -> None:
     star = Adjacency.from_edges(np.zeros(6, np.int64), np.array([1, 2, 3, 4, 5, 5]), 8)
-    [(nodes, logs)] = Diffusion(star, [2.0]).nearest([np.array([0])], 2)
+    [(nodes, logs)] = nearest(Diffusion(star, [2.0]), [np.array([0])], 2)
     assert nodes.tolist() == [1, 2, 3, 4, 5]
     assert np.unique(logs).size == 1
 
@@ -328,12 +331,12 @@ def test_the_next_process_needs_no_pass(tmp_path: Path, monkeypatch: pytest.Monk
     adjacency, shelf = random_adjacency(0), FolderShelf(tmp_path)
     heat = Diffusion(adjacency, TIMES, shelf)
     # A set of an earlier trial is written, too, once a model asks for it.
-    list(heat.nearest(sets[1:], 3))
+    heat.mass(sets[1:])
     assert not list(tmp_path.iterdir())
     first = heat.table(sets, lasting=True)
     monkeypatch.setattr(Diffusion, "_pass", None)
     later = Diffusion(adjacency, TIMES, shelf)
-    list(later.nearest(sets[1:], 3))
+    later.mass(sets[1:])
     again = later.table(sets, lasting=True)
     np.testing.assert_array_equal(again.at(EVERYONE), first.at(EVERYONE))
     np.testing.assert_array_equal(again.totals, first.totals)

@@ -8,6 +8,7 @@ from nodegraft.graph.algebra.adjacency import Adjacency
 from nodegraft.graph.algebra.entries import IN, OUT, Entries, both_ways, compressed
 from nodegraft.graph.algebra.grown import GrownAdjacency, changed_rows, with_edges
 from nodegraft.graph.algebra.matrix import IntArray
+from nodegraft.graph.growing import with_new_edges
 from tests.graph.reference import dense, random_edges, weights_in
 
 forms = pytest.mark.parametrize(
@@ -77,11 +78,17 @@ def test_whole_arrays_are_made_when_somebody_asks(weighted: bool, directed: bool
     assert np.array_equal(counted, whole.weighted_degrees())
 
 
-def test_beyond_a_share_all_is_put_together(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_beyond_a_share_all_edge_types_are_put_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that has hardly grown, too: either all have rows apart, or none has."""
+    first, _, _ = grown_twice(False, False)
+    kinds, new = {"one": first, "two": first}, {"one": told(random_edges(45, 8, 1), False, False)}
+    apart = with_new_edges(kinds, new, 43)
+    assert {type(kind) for kind in apart.values()} == {GrownAdjacency}
     monkeypatch.setattr(grown, "FEWEST_ENTRIES", 0)
-    _, now, whole = grown_twice(False, False)
-    assert type(now) is Adjacency
-    assert np.array_equal(now.indices, whole.indices)
+    whole = with_new_edges(kinds, new, 43)
+    assert {type(kind) for kind in whole.values()} == {Adjacency}
+    for name in kinds:
+        assert np.array_equal(apart[name].indices, whole[name].indices)
 
 
 def test_only_rows_that_differ_have_changed() -> None:

@@ -120,6 +120,21 @@ def test_the_block_model_has_its_accuracy_at_20_000_nodes(fitted: Fitted) -> Non
     assert model.kinds_ == {"edges": 1.0}
 
 
+@pytest.mark.parametrize("settled", [False, True], ids=["grown", "settled"])
+def test_a_label_without_edges_does_not_hide_its_class(fitted: Fitted, settled: bool) -> None:
+    """Its heat stays where it is, a sixth of the class's; elsewhere heat is almost even."""
+    graph, members = fitted.case.graph, fitted.case.members
+    name, model = fitted.case.new.classes[0], loaded(fitted.place)
+    features = np.asarray(graph.features(members[name][:1]))
+    larger = graph.grow([graph.num_nodes], features)
+    larger = larger.settled() if settled else larger
+    assert model._even_times
+    model.add_labels(larger, {name: [graph.num_nodes]})
+    asked = np.intersect1d(fitted.case.queries, members[name])
+    predictions = model.predict(larger, asked.tolist())
+    assert np.mean([one == name for one in predictions]) >= LEAST_ACCURACY - 0.05
+
+
 @forms
 @pytest.mark.parametrize("rebuilt", [False, True], ids=["kept", "rebuilt"])
 @pytest.mark.parametrize("small", [False, True], ids=["large blocks", "small blocks"])

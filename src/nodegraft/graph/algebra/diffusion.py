@@ -4,7 +4,7 @@ from collections.abc import Container, Iterator, Sequence
 from functools import cached_property
 from itertools import pairwise
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
@@ -14,49 +14,11 @@ from scipy.special import ive
 
 from nodegraft.graph.algebra.adjacency import Adjacency
 from nodegraft.graph.algebra.mass_shelf import MassShelf
-from nodegraft.graph.algebra.matrix import IntArray, is_run
+from nodegraft.graph.algebra.matrix import IntArray
 from nodegraft.graph.algebra.operator import multiply
 from nodegraft.graph.algebra.row_blocks import block_bounds
+from nodegraft.graph.algebra.set_mass import TOLERANCE, DiffusionTable, SetMass
 from nodegraft.graph.stores.shelf import Shelf
-
-
-class SetMass(NamedTuple):
-    """Mass of one set of nodes."""
-
-    mass: NDArray[np.float32]
-    """At every node: times x nodes."""
-
-    totals: NDArray[np.float64]
-    """The sum over all nodes for each time; larger where heat is less than :data:`LEAST_TOTAL`."""
-
-    @classmethod
-    def summed(cls, mass: NDArray[np.float32], inverse_roots: NDArray[np.float32]) -> "SetMass":
-        """Add up the mass over all nodes, once for all who look it up.
-
-        Args:
-            mass: At every node: times x nodes.
-            inverse_roots: 1 / root of the degree of every node: what heat was multiplied by.
-        """
-        heat = (mass / inverse_roots).sum(axis=1, dtype=np.float64)
-        totals = mass.sum(axis=1, dtype=np.float64)
-        # Without heat shares are 0, not 0 / 0.
-        heat, totals = np.maximum(heat, SMALLEST), np.maximum(totals, SMALLEST)
-        return cls(mass, totals * np.maximum(LEAST_TOTAL / heat, 1.0))
-
-
-TOLERANCE = 1e-3
-"""Root mean square error of a node's heat, at most, against 1 / number of nodes. Mass is heat
-divided by the root of the degree, and so is its error. Where degrees are alike, this is the error
-of mass against its mean over all nodes. Elsewhere the error against that mean may be larger: heat
-that reaches nodes of much higher degree adds up to less."""
-
-LEAST_TOTAL = 10 * TOLERANCE
-"""Heat that adds up to less may be mostly error: nearly all was lost to nodes that are hidden but
-count for degrees, or it reached nodes of much higher degree. Its shares are reduced as if it added
-up to this."""
-
-SMALLEST = float(np.finfo(np.float64).tiny)
-"""Stands for sums of 0 in divisions."""
 
 WIDTH = 8
 """Sets that share a pass. A pass always has this many columns, padded with zeros, so that rounding
@@ -124,16 +86,25 @@ class Diffusion:
     def __init__(
         self, adjacency: Adjacency, times: Sequence[float], shelf: Shelf | None = None
     ) -> None:
-        self._adjacency, self._times = adjacency, tuple(times)
+        self.adjacency = adjacency
+        """The edges."""
+        self.times = tuple(times)
+        """Diffusion times."""
         error = TOLERANCE / np.sqrt(max(adjacency.num_nodes, 1))
         self._coefficients = chebyshev_coefficients(times, error)
-        self._shelf = MassShelf((shelf or Shelf()).under("heat", list(times), [TOLERANCE]))
+        self._given_shelf = shelf or Shelf()
+        self._shelf = MassShelf(self._given_shelf.under("heat", list(times), [TOLERANCE]))
         self._cache: dict[bytes, SetMass] = {}
         self._lasting: frozenset[bytes] = frozenset()
         """Sets that a model asked for last; those of trials do not replace them."""
         self._lock = Lock()
 
-    def table(self, starts: Sequence[IntArray], lasting: bool = False) -> "DiffusionTable":
+    @property
+    def before(self) -> "Diffusion":
+        """Heat before the graph has grown: this."""
+        return self
+
+    def table(self, starts: Sequence[IntArray], lasting: bool = False) -> DiffusionTable:
         """Return the mass of sets at all nodes.
 
         Args:
@@ -141,29 +112,7 @@ class Diffusion:
             lasting: Whether these will be asked for again: they are cached until the next such
                 sets are, and put on the shelf.
         """
-        return DiffusionTable(self._mass(starts, lasting), self._adjacency.num_nodes)
-
-    def nearest(
-        self, starts: Sequence[IntArray], count: int
-    ) -> Iterator[tuple[IntArray, NDArray[np.float64]]]:
-        """Yield for every set the nodes with most mass at the first time, and its logarithm.
-
-        There may be more nodes than asked for where several have the same mass, to three digits.
-        Nodes whose mass is below the tolerance are left out.
-
-        Args:
-            starts: Sets of nodes that heat starts from, evenly; they are left out.
-            count: How many nodes of each.
-        """
-        for start, (mass, totals) in zip(starts, self._mass(starts), strict=True):
-            is_near = mass[0] > TOLERANCE * totals[0] / self._adjacency.num_nodes
-            is_near[start] = False
-            nodes = np.flatnonzero(is_near)
-            logs = np.log(mass[0, nodes].astype(np.float64)).round(3)
-            if nodes.size > count:
-                most = logs >= np.partition(logs, nodes.size - count)[nodes.size - count]
-                nodes, logs = nodes[most], logs[most]
-            yield nodes, logs
+        return DiffusionTable(self.mass(starts, lasting), self.adjacency.num_nodes)
 
     def with_shelf(self, shelf: Shelf) -> "Diffusion":
         """Return a copy that uses another shelf and shares the cached mass.
@@ -171,12 +120,21 @@ class Diffusion:
         Args:
             shelf: Cache of mass that outlives the process.
         """
-        copy = Diffusion(self._adjacency, self._times, shelf)
+        if shelf == self._given_shelf:
+            return self
+        copy = Diffusion(self.adjacency, self.times, shelf)
         with self._lock:
             copy._cache, copy._lasting = dict(self._cache), self._lasting
         return copy
 
-    def _mass(self, starts: Sequence[IntArray], lasting: bool = False) -> list[SetMass]:
+    def mass(self, starts: Sequence[IntArray], lasting: bool = False) -> list[SetMass]:
+        """Return the mass of each set.
+
+        Args:
+            starts: Sets of nodes that heat starts from, evenly; from one that is there twice,
+                twice as much.
+            lasting: As in :meth:`table`.
+        """
         by_name = {start.tobytes(): start for start in starts}
         # The lock keeps one thread from removing what another one needs.
         with self._lock:
@@ -193,7 +151,7 @@ class Diffusion:
 
     def _add(self, starts: dict[bytes, IntArray]) -> None:
         missing = {}
-        shape = len(self._times), self._adjacency.num_nodes
+        shape = len(self.times), self.adjacency.num_nodes
         for name, start in starts.items():
             arrays = self._shelf.get(start)
             # A file of another shape is of another graph: it counts as missing.
@@ -216,11 +174,11 @@ class Diffusion:
 
     def _pass(self, starts: Sequence[IntArray]) -> list[SetMass]:
         """Return the mass of at most :data:`WIDTH` sets."""
-        latest = np.zeros((self._adjacency.num_nodes, WIDTH), dtype=np.float32)
+        latest = np.zeros((self.adjacency.num_nodes, WIDTH), dtype=np.float32)
         for column, start in enumerate(starts):
-            latest[start, column] = 1.0 / start.size
+            np.add.at(latest[:, column], start, np.float32(1.0 / start.size))
         before = latest
-        mass = np.zeros((len(self._times), *latest.shape), dtype=np.float32)
+        mass = np.zeros((len(self.times), *latest.shape), dtype=np.float32)
         for order, coefficients in enumerate(self._coefficients.T.astype(np.float32)):
             if order:
                 following = self._spread(latest)
@@ -247,13 +205,13 @@ class Diffusion:
         return product
 
     def _row_blocks(self) -> Iterator[tuple[int, int, "csr_array[Any]"]]:
-        if self._adjacency.indices.size <= CACHED_ENTRIES:
+        if self.adjacency.indices.size <= CACHED_ENTRIES:
             return iter(self._cached_blocks)
         return self._new_blocks()
 
     @cached_property
     def _inverse_roots(self) -> NDArray[np.float32]:
-        return self._adjacency.inverse_roots()
+        return self.adjacency.inverse_roots()
 
     @cached_property
     def _cached_blocks(self) -> list[tuple[int, int, "csr_array[Any]"]]:
@@ -261,53 +219,5 @@ class Diffusion:
 
     def _new_blocks(self) -> Iterator[tuple[int, int, "csr_array[Any]"]]:
         columns = np.zeros((1, WIDTH), dtype=np.float32)
-        for start, stop in pairwise(block_bounds(self._adjacency, columns)):
-            yield start, stop, self._adjacency.rows_between(start, stop, self._inverse_roots)
-
-
-class DiffusionTable:
-    """Mass of some sets at all nodes.
-
-    Args:
-        mass: Mass of every set, at least one.
-        num_nodes: How many nodes there are.
-    """
-
-    def __init__(self, mass: Sequence[SetMass], num_nodes: int) -> None:
-        self._mass = mass
-        self.num_nodes = num_nodes
-        """How many nodes there are."""
-
-    @cached_property
-    def totals(self) -> NDArray[np.float64]:
-        """The sums over all nodes (:attr:`SetMass.totals`): times x sets."""
-        return np.stack([entry.totals for entry in self._mass], axis=1)
-
-    def of(self, columns: IntArray) -> "DiffusionTable":
-        """Return the table of some of the sets.
-
-        Args:
-            columns: Places of the sets.
-        """
-        return DiffusionTable([self._mass[column] for column in columns], self.num_nodes)
-
-    def at(self, nodes: IntArray, sets: slice = slice(None)) -> NDArray[np.float32]:
-        """Return the mass at some nodes: sets x times x nodes.
-
-        Args:
-            nodes: Node numbers.
-            sets: Which sets.
-        """
-        if is_run(nodes):
-            between = slice(nodes[0], nodes[-1] + 1)
-            return np.stack([entry.mass[:, between] for entry in self._mass[sets]])
-        return np.stack([entry.mass.take(nodes, axis=1) for entry in self._mass[sets]])
-
-    def shares(self, nodes: IntArray) -> NDArray[np.float64]:
-        """Return the mass at some nodes against the mean of all nodes: times x nodes x sets.
-
-        Args:
-            nodes: Node numbers.
-        """
-        mass = self.at(nodes).transpose(1, 2, 0).astype(np.float64, order="C")
-        return mass / (self.totals / self.num_nodes)[:, None]
+        for start, stop in pairwise(block_bounds(self.adjacency, columns)):
+            yield start, stop, self.adjacency.rows_between(start, stop, self._inverse_roots)

@@ -2,7 +2,7 @@
 were."""
 
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any
 
 import numpy as np
@@ -11,11 +11,15 @@ from numpy.typing import NDArray
 from nodegraft.graph.algebra.adjacency import Adjacency
 from nodegraft.graph.algebra.entries import Directions, Entries, Weights, distinct
 from nodegraft.graph.algebra.matrix import FloatArray, IntArray, index_type
-from nodegraft.graph.algebra.relations import merged_entries, weighed_entries
+from nodegraft.graph.algebra.relations import merged, merged_entries, weighed, weighed_entries
 
 FEWEST_ENTRIES, LARGEST_SHARE = 4096, 16
-"""Rows are stored apart while they hold fewer entries than this, or than this part of the rest;
-beyond, all is put together again."""
+"""Rows are stored apart while they hold fewer entries than this, or, after a small growth, than
+this part of the rest; beyond, all is put together again."""
+
+FEW_NODES, FEW_EDGES = 100, 50
+"""A growth is small until more than this part of all nodes, or of the weights of all edges, is new:
+one percent, two percent. Heat diffuses on the edges as they were before it."""
 
 
 class GrownAdjacency(Adjacency):
@@ -39,6 +43,17 @@ class GrownAdjacency(Adjacency):
     nodes: IntArray
     apart: Adjacency
     _is_apart: NDArray[np.bool_]
+
+    @cached_property
+    def is_small_growth(self) -> bool:
+        """Whether one percent of the nodes and two percent of all edge weights are new, at most."""
+        old = self.nodes[self.nodes < self.base.num_nodes]
+        before, now = self.base.weighted_degrees(old).sum(), self.apart.weighted_degrees().sum()
+        new_nodes = self.num_nodes - self.base.num_nodes
+        return bool(
+            FEW_NODES * new_nodes <= self.num_nodes
+            and FEW_EDGES * (now - before) <= self.base.weighted_degrees().sum()
+        )
 
     @cached_property
     def whole(self) -> Adjacency:
@@ -185,7 +200,7 @@ class GrownAdjacency(Adjacency):
         return np.searchsorted(self.nodes, nodes)
 
 
-def with_edges(before: Adjacency, new: Entries, num_nodes: int) -> Adjacency | None:
+def with_edges(before: Adjacency, new: Entries, num_nodes: int) -> GrownAdjacency | None:
     """With more edges and, behind, more nodes; None where all entries would change their form.
 
     Of an edge that was there the larger weight counts.
@@ -205,7 +220,9 @@ def with_edges(before: Adjacency, new: Entries, num_nodes: int) -> Adjacency | N
     return with_rows(before, nodes, distinct(merged_entries([held, new])), num_nodes)
 
 
-def with_rows(before: Adjacency, nodes: IntArray, entries: Entries, num_nodes: int) -> Adjacency:
+def with_rows(
+    before: Adjacency, nodes: IntArray, entries: Entries, num_nodes: int
+) -> GrownAdjacency:
     """With other rows of some nodes.
 
     Args:
@@ -225,10 +242,33 @@ def with_rows(before: Adjacency, nodes: IntArray, entries: Entries, num_nodes: i
     kind = base.indices.dtype
     ends = np.append(np.searchsorted(entries.rows, nodes), entries.rows.size).astype(kind)
     rows = Adjacency(ends, entries.columns.astype(kind), entries.weights, entries.directions)
-    grown = GrownAdjacency(base, nodes, rows, num_nodes)
-    most = max(FEWEST_ENTRIES, base.indices.size // LARGEST_SHARE)
-    fits = index_type(max(num_nodes, 2 * grown.num_edges)) == kind
-    return grown if fits and entries.rows.size + nodes.size <= most else grown.whole
+    return GrownAdjacency(base, nodes, rows, num_nodes)
+
+
+def can_stay_apart(grown: GrownAdjacency) -> bool:
+    """Return whether the rows that have changed are few enough to be stored apart.
+
+    Args:
+        grown: The edges of one kind.
+    """
+    entries = grown.apart.indices.size + grown.nodes.size
+    few = entries * LARGEST_SHARE <= grown.base.indices.size and grown.is_small_growth
+    fits = index_type(max(grown.num_nodes, 2 * grown.num_edges)) == grown.base.indices.dtype
+    return fits and (few or entries <= FEWEST_ENTRIES)
+
+
+def joined(kinds: Sequence[Adjacency], weights: Sequence[float] | None) -> Adjacency:
+    """Kinds of edges as one adjacency; rows that are stored apart stay so.
+
+    Args:
+        kinds: The edges of each kind; all have rows apart, or none has.
+        weights: What each kind is worth; None merges them.
+    """
+    bases = [kind.base for kind in kinds if isinstance(kind, GrownAdjacency)]
+    if len(bases) == len(kinds):
+        nodes = [kind.nodes for kind in kinds if isinstance(kind, GrownAdjacency)]
+        return again_joined(joined(bases, weights), kinds, weights, reduce(np.union1d, nodes))
+    return merged(kinds) if weights is None else weighed(kinds, weights)
 
 
 def again_joined(
@@ -238,6 +278,8 @@ def again_joined(
     nodes: IntArray,
 ) -> Adjacency:
     """Kinds of edges as one adjacency again, after some rows of them have changed.
+
+    These are stored apart where they are apart in every kind.
 
     Args:
         before: What they were together.
@@ -254,7 +296,8 @@ def again_joined(
         entries = distinct(weighed_entries(parts, weights), summed=True)
     else:
         entries = Entries(nodes[:0], nodes[:0])
-    return with_rows(before, nodes, entries, kinds[0].num_nodes)
+    grown = with_rows(before, nodes, entries, kinds[0].num_nodes)
+    return grown if all(isinstance(kind, GrownAdjacency) for kind in kinds) else grown.whole
 
 
 def rows_of(adjacency: Adjacency, nodes: IntArray) -> Entries:

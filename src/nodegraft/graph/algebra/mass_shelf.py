@@ -47,7 +47,7 @@ class MassShelf:
             starts: The sets that a model needs, by their bytes.
             mass: From the bytes of a set to its mass.
         """
-        if not self._shelf.keeps or starts.keys() == self._latest:
+        if not starts or not self._shelf.keeps or starts.keys() == self._latest:
             return
         for name in starts.keys() - self._there:
             self._shelf.put(mass(name), *self._depends_on, starts[name])

@@ -92,7 +92,7 @@ class MappedStore(EdgesByKind):
                 name: arrays.edges(place)
                 for name, place in zip(manifest.relations, places, strict=True)
             }
-            merged = arrays.edges(MERGED) if len(places) > 1 else arrays.edges("0")
+            merged = arrays.edges(MERGED) if len(places) > 1 else next(iter(edges.values()))
             parts = arrays.keys(), arrays.features(), edges, merged
             return cls(folder, manifest, files, *parts, recipe)
         except (KeyError, ValueError) as error:

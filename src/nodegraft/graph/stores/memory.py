@@ -11,8 +11,8 @@ from scipy.sparse import csr_array, issparse
 
 from nodegraft.base.errors import DataError
 from nodegraft.graph.algebra.adjacency import Adjacency
+from nodegraft.graph.algebra.grown import joined
 from nodegraft.graph.algebra.matrix import Matrix, index_type, is_sparse
-from nodegraft.graph.algebra.relations import merged
 from nodegraft.graph.algebra.stacked import Stored
 from nodegraft.graph.keys import NodeKeys
 from nodegraft.graph.stores.content import content_of
@@ -83,7 +83,7 @@ class MemoryStore(EdgesByKind):
 
     def merged_edges(self) -> Adjacency:
         """The edges of all kinds as one."""
-        return merged(list(self.edges.values()))
+        return joined(list(self.edges.values()), None)
 
     @cached_property
     def fingerprint(self) -> str:

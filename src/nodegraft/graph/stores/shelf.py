@@ -15,6 +15,11 @@ class Shelf:
     keeps = False
     """Whether what is put is found again."""
 
+    @property
+    def base(self) -> "Shelf":
+        """The shelf of the graph that this one grew from; itself where it did not grow."""
+        return self
+
     def under(self, *depends_on: HashPart) -> Self:
         """The part of it for what depends on this, too.
 

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nodegraft.base.hashing import content_hash
-from nodegraft.graph.algebra.panels import panelled, side_by_side
 from nodegraft.graph.spread import SpreadFeatures, SpreadRows
 from nodegraft.methods.graft.words import word_log_ratios
 
@@ -37,11 +36,8 @@ class ClassVectors:
     """Which rows."""
 
     vectors: Floats
-    """As columns, kind by kind, each kind filled up to whole panels: the centre; where each mean
-    lies, seen from it; then words and regression, if any."""
-
-    panel: int
-    """How many columns a panel has."""
+    """As columns, kind by kind: the centre; where each mean lies, seen from it; then words and
+    regression, if any."""
 
     shift: Floats
     """For each class the product of the second kind with the centre."""
@@ -84,9 +80,8 @@ class ClassVectors:
             kinds.append(regression)
         return cls(
             layer,
-            side_by_side([features.weighed(one) for one in kinds], features.panel),
-            features.panel,
-            # Row by row: a product of matrices has other last bits in other company.
+            np.hstack([features.weighed(one) for one in kinds]),
+            # Row by row, for the same reason as means: see LabelMeans.
             np.einsum("ij,j->i", away, centre),
             float(centre @ centre),
             background is not None,
@@ -101,7 +96,7 @@ class ClassVectors:
         """
         kinds = range(1 + self.has_words + self.has_regression)
         chosen = [self.kind(self.vectors, kind)[:, columns] for kind in kinds]
-        vectors = side_by_side([self.vectors[:, :1], *chosen], self.panel)
+        vectors = np.hstack([self.vectors[:, :1], *chosen])
         return replace(self, vectors=vectors, shift=self.shift[columns])
 
     def hashes(self) -> list[str]:
@@ -148,7 +143,7 @@ class ClassVectors:
             matrix: The vectors, or products with them.
             kind: Which one.
         """
-        start = self.panel + kind * panelled(self.shift.size, self.panel)
+        start = 1 + kind * self.shift.size
         return matrix[:, start : start + self.shift.size]
 
 
@@ -160,13 +155,7 @@ class BlockVectors:
     """Which rows."""
 
     vectors: tuple[Floats, ...]
-    """For each layer one column for each class, filled up to whole panels."""
-
-    count: int
-    """How many classes there are."""
-
-    panel: int
-    """How many columns a panel has."""
+    """For each layer one column for each class."""
 
     @classmethod
     def of_weights(cls, features: SpreadFeatures, weights: Sequence[Floats]) -> "BlockVectors":
@@ -176,8 +165,7 @@ class BlockVectors:
             features: The rows of all nodes.
             weights: For X and each block a row for each class.
         """
-        vectors = tuple(side_by_side([features.weighed(one)], features.panel) for one in weights)
-        return cls(tuple(features.block_layers), vectors, len(weights[0]), features.panel)
+        return cls(tuple(features.block_layers), tuple(map(features.weighed, weights)))
 
     def of(self, columns: NDArray[np.int64]) -> "BlockVectors":
         """Those of some of the classes.
@@ -185,14 +173,13 @@ class BlockVectors:
         Args:
             columns: Where they stand.
         """
-        chosen = tuple(side_by_side([one[:, columns]], self.panel) for one in self.vectors)
-        return replace(self, vectors=chosen, count=columns.size)
+        return replace(self, vectors=tuple(one[:, columns] for one in self.vectors))
 
     def hashes(self) -> list[str]:
         """For each class one of all that its numbers depend on, beside the nodes."""
         return [
             content_hash(list(self.layers), *(one[:, column] for one in self.vectors))
-            for column in range(self.count)
+            for column in range(self.vectors[0].shape[1])
         ]
 
     def scores(self, near: SpreadRows) -> Floats:
@@ -201,6 +188,5 @@ class BlockVectors:
         Args:
             near: The nodes.
         """
-        products = map(near.times, self.layers, self.vectors)
-        scores: Floats = reduce(np.add, products)
-        return scores[:, : self.count]
+        scores: Floats = reduce(np.add, map(near.times, self.layers, self.vectors))
+        return scores

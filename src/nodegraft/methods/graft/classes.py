@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from nodegraft.graph.algebra.diffusion import DiffusionTable
 from nodegraft.graph.algebra.matrix import IntArray
+from nodegraft.graph.algebra.set_mass import DiffusionTable
 from nodegraft.methods.graft.class_vectors import BlockVectors, ClassVectors
 
 Floats = NDArray[np.float64]
@@ -14,8 +14,9 @@ Floats = NDArray[np.float64]
 PLENTY = 100
 """Labels from which on a class is hardly scored as a new one any more."""
 
-FEW = 10
-"""Classes with fewer labels have their means refined by unlabelled nodes."""
+FEW = 5
+"""Up to so many labels the mean of a class is refined by unlabelled nodes in full; with more labels
+they count less and less, and from twice as many on not at all."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,12 @@ class Taught:
     @property
     def few(self) -> NDArray[np.int64]:
         """The classes whose means are worth refining."""
-        return np.flatnonzero(self.counts < FEW)
+        return np.flatnonzero(self.refinement)
+
+    @property
+    def refinement(self) -> Floats:
+        """How much unlabelled nodes count for each class's mean, from 0 to 1."""
+        return np.clip(2.0 - self.counts / FEW, 0.0, 1.0)
 
     def __or__(self, others: "Taught") -> "Taught":
         """With more classes behind, none of them refined."""

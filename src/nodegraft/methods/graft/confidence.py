@@ -1,7 +1,7 @@
 """How sure an answer is: probabilities that come true.
 
-Scikit-learn and ``scipy.special`` are imported where they are needed: both are slow to import, and
-most of the library does without.
+``scipy.special`` is imported where it is needed: it is slow to import, and most of the library does
+without.
 """
 
 from collections.abc import Sequence
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nodegraft.methods.graft.mixture import class_shares
+from nodegraft.nn.linear.logistic import logistic_coefficients
 
 Floats = NDArray[np.float64]
 
@@ -53,8 +54,6 @@ def fit_calibration(answers: Sequence[tuple[Floats, Floats, NDArray[np.bool_]]])
             scarcity of each class, and which answers were right. Scarcity is larger for fewer
             labels, such as log(1 + 100 / labels).
     """
-    from sklearn.linear_model import LogisticRegression
-
     correct = np.concatenate([right for _, _, right in answers])
     if correct.all() or not correct.any():
         return UNCALIBRATED
@@ -64,11 +63,11 @@ def fit_calibration(answers: Sequence[tuple[Floats, Floats, NDArray[np.bool_]]])
             for probabilities, scarcity, _ in answers
         ]
     )
-    fitted = LogisticRegression(C=1e4).fit(predictors, correct)
-    if fitted.coef_[0, 0] <= 0.0:
+    found = logistic_coefficients(predictors, correct)
+    if found[0] <= 0.0:
         return UNCALIBRATED
     most = max(scarcity.size for _, scarcity, _ in answers)
-    return np.array([*fitted.coef_[0], fitted.intercept_[0], np.log(most)])
+    return np.append(found, np.log(most))
 
 
 def _predictors(probabilities: Floats, scarcity: Floats, shares: Floats) -> Floats:
@@ -135,15 +134,11 @@ def fit_open_set(known: Floats, unknown: Floats) -> Floats:
         known: Best scores of nodes of known classes.
         unknown: Best scores of nodes of unknown classes.
     """
-    from sklearn.linear_model import LogisticRegression
-
     best = np.concatenate((known, unknown))[:, None]
-    fitted = LogisticRegression(C=1e4, class_weight="balanced").fit(
-        best, np.arange(best.size) < known.size
-    )
-    if fitted.coef_[0, 0] <= 0.0:
-        return ALWAYS_KNOWN
-    return np.append(fitted.coef_[0], fitted.intercept_[0])
+    is_known = np.arange(best.size) < known.size
+    even = 0.5 * best.size / np.where(is_known, known.size, unknown.size)
+    found = logistic_coefficients(best, is_known, even)
+    return ALWAYS_KNOWN if found[0] <= 0.0 else found
 
 
 def known_class_probability(scores: Floats, coefficients: Floats, share: float = 0.5) -> Floats:

@@ -67,7 +67,7 @@ def warm_labels(
     # in proportion to what reaches the label from the node, times the root of the label's degree.
     heat = evidence.view.diffused([node], labels, evidence.times)[:, :, 0]
     heat *= evidence.view.degree_roots(labels)
-    together = evidence.view.diffused([labels], node, evidence.times)[:, 0, 0]
+    together = evidence.heat([labels]).shares(evidence.view.positions(node))[:, 0, 0]
     gain = weights[: len(evidence.times)] * np.log(together / FLOOR + 1.0)
     by_label: Floats = gain @ (heat / np.maximum(heat.sum(axis=1, keepdims=True), 1e-12))
     return by_label

@@ -39,7 +39,7 @@ from nodegraft.methods.graft.practice import Mixture, PracticeRound, fit_confide
 from nodegraft.methods.graft.rounds import rounds_played, with_spread, without_useless
 from nodegraft.methods.graft.score_cache import kept_scores
 from nodegraft.methods.graft.scoring import Scoring
-from nodegraft.methods.graft.signals import NEAR_TIMES, TIMES, Evidence
+from nodegraft.methods.graft.signals import NEAR_TIMES, STEEP, TIMES, Evidence
 from nodegraft.methods.templates.derived import Derived
 from nodegraft.model.confidence import DEFAULT_WORLD, World
 from nodegraft.model.inputs import GraphInputs
@@ -214,6 +214,7 @@ class Graft(Derived[_Scorer]):
             self.background_ = self._background(view)
         self.listener.step("spread features along edges", 1, 1)
         self.times_, self.block_types_ = np.array(self._all_times), {}
+        self.weights_ = np.zeros((STAGES, 0))
         if self.typed_blocks and (view.has_directions or len(view.relations) > 1):
             self.block_types_ = block_types(view)
         stages, told = self._practise(view, curriculum)
@@ -385,6 +386,12 @@ class Graft(Derived[_Scorer]):
     def _all_times(self) -> tuple[float, ...]:
         return TIMES[: (len(TIMES) if self.far_diffusion else NEAR_TIMES) if self.diffusion else 0]
 
+    @property
+    def _even_times(self) -> tuple[int, ...]:
+        """Those of :attr:`times_` at which heat is almost even; none are known in practice."""
+        steep = (self.weights_[:, : self.times_.size] > STEEP).any(axis=0)
+        return tuple(np.flatnonzero(steep).tolist())
+
     def _weighing(self, view: GraphView) -> GraphView:
         worth = {name: self.kinds_.get(name, self.unseen_kind_) for name in view.relations}
         return view.weighing(worth)
@@ -393,14 +400,16 @@ class Graft(Derived[_Scorer]):
         def made() -> Evidence:
             latest = self._seen.latest
             times, blocks = tuple(self.times_.tolist()), typed_blocks(self.block_types_)
-            if latest and (latest.times, latest.features.blocks) == (times, tuple(blocks)):
+            same = times, self._even_times, tuple(blocks)
+            if latest and (latest.times, latest.even_times, latest.features.blocks) == same:
                 grown = latest.grown(self._weighing(view))
                 if grown is not None:
                     return grown
             features = SpreadFeatures(
                 self._weighing(view), self.hops, self.rarity_, self.directed_, blocks
             )
-            return Evidence(features, self.background_, times, self.ridge, self.few_labels)
+            flags = self.ridge, self.few_labels
+            return Evidence(features, self.background_, times, self._even_times, *flags)
 
         return self._seen.get((view, self.rarity_, self.times_), made)
 

@@ -13,6 +13,9 @@ from nodegraft.nn.linear.loglinear import Signals, balanced_likelihood, mixture_
 
 Floats = NDArray[np.float64]
 
+STANDARD_ERRORS = 2.0
+"""Signals whose gain is smaller, in standard errors, are left out."""
+
 
 @dataclass(frozen=True)
 class PracticeRound:
@@ -72,7 +75,7 @@ def is_gain(
 ) -> bool:
     """Return whether some signals make answers more likely, by more than chance.
 
-    The gain in balanced log-likelihood is compared with its standard error over the rounds.
+    The gain in balanced log-likelihood must be :data:`STANDARD_ERRORS` over the rounds.
 
     Args:
         rounds: What all signals say in each episode.
@@ -88,7 +91,7 @@ def is_gain(
         ]
     )
     error = gains.std(ddof=1) / np.sqrt(gains.size) if gains.size > 1 else np.inf
-    return bool(gains.mean() > error)
+    return bool(gains.mean() > STANDARD_ERRORS * error)
 
 
 def fit_confidence(rounds: Sequence[PracticeRound], weights: Floats) -> Floats:

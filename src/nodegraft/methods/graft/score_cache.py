@@ -12,7 +12,7 @@ from nodegraft.methods.graft.scoring import Scoring
 
 
 def kept_scores(scoring: Scoring, rows: IntArray, block_rows: int) -> Floats:
-    """The same as :meth:`Scoring.scores`, to the bit; whole blocks of nodes are kept.
+    """The same as :meth:`Scoring.scores`, but for rounding; whole blocks of nodes are kept.
 
     A block on the shelf has a column for each class, known by the hash of all that it depends on,
     and as many older ones: two versions in turn find theirs, and undoing the last change, too.

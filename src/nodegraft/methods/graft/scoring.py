@@ -7,9 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nodegraft.base.hashing import content_hash
-from nodegraft.graph.algebra.diffusion import DiffusionTable
 from nodegraft.graph.algebra.matrix import IntArray
-from nodegraft.graph.algebra.panels import times_columns
+from nodegraft.graph.algebra.set_mass import DiffusionTable
 from nodegraft.graph.spread import SpreadRows
 from nodegraft.methods.graft.classes import Floats, Known
 from nodegraft.methods.graft.signals import FLOOR, Evidence
@@ -32,7 +31,7 @@ class Scoring:
     """Of the signals."""
 
     def of(self, columns: NDArray[np.int64]) -> "Scoring":
-        """Some of the classes: each has the scores that it has among all, to the bit.
+        """Some of the classes: each has the scores that it has among all, but for rounding.
 
         Args:
             columns: Where they stand.
@@ -84,7 +83,7 @@ class Scoring:
                 _add(regression, one.kind(products, 1 + one.has_words), factors)
         # Cosines are seen from the centre.
         shifts = np.stack([one.shift for one in vectors])
-        scores -= times_columns(np.stack(shares, axis=1), shifts)
+        scores -= np.stack(shares, axis=1) @ shifts
         typed = self.known.typed
         if self.evidence.ridge:
             _add_log(scores, regression, self.weights[len(self.evidence.times)])
@@ -117,7 +116,7 @@ def add_heat(scores: Floats, heat: DiffusionTable, nodes: IntArray, weights: Flo
     # Weights of single stages may be 0.
     used = np.flatnonzero(weights)
     weights, even = weights[used], heat.num_nodes / heat.totals[used]
-    # Many classes at once for few nodes, few classes for many: rounding is the same.
+    # Many classes at once for few nodes, few classes for many.
     together = max(1, TOGETHER // max(1, nodes.size))
     for start in range(0, scores.shape[1], together):
         sets = slice(start, start + together)

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nodegraft.graph.algebra.matrix import IntArray
+from nodegraft.graph.algebra.set_mass import DiffusionTable
 from nodegraft.graph.spread import SpreadFeatures, SpreadRows
 from nodegraft.graph.view import GraphView
 from nodegraft.methods.graft.class_vectors import BlockVectors, ClassVectors
@@ -24,6 +25,11 @@ are taken: no heat is a hint, not a proof."""
 TIMES = (2.0, 8.0, 32.0, 128.0)
 """Diffusion times: longer ones look further away."""
 
+STEEP = 5.0
+"""A diffusion time with a larger weight has almost even heat: on real graphs weights are up to 1.5,
+on large random graphs 40. A label without edges would lower the scores of its class everywhere
+else by its share of the heat, times this weight."""
+
 NEAR_TIMES = 2
 """How many of them stay near the labels."""
 
@@ -38,8 +44,13 @@ HEAT_ALONE = 2.4
 """Weight of diffusion without practice where nodes have no features: nothing else speaks for a
 class then, and the term for few labels must not decide alone."""
 
-POOL, NEAR = 4096, 100
-"""How many unlabelled nodes refine means: a fair sample, and near each class with few labels."""
+POOL = 4096
+"""How many unlabelled nodes refine means: so many of a fair sample, and so many at most that are
+near classes with few labels."""
+
+NEAR = 100
+"""How many nodes near each class with few labels, unless there are so many classes that together
+they would be more than :data:`POOL`."""
 
 
 class Evidence:
@@ -49,6 +60,8 @@ class Evidence:
         features: What may be seen, kinds of edges weighed: the rows of each node.
         background: For each hop the mean row of all nodes; no rows for features without words.
         times: Diffusion times; none for no diffusion.
+        even_times: Which of them have almost even heat, so that its differences weigh much: peaks
+            are left out of the mean that it is compared with.
         ridge: Whether a regression among the first classes counts.
         few_labels: Whether classes with few labels are made up for.
         means: Where labels lie on average, as far as it is known already.
@@ -59,6 +72,7 @@ class Evidence:
         features: SpreadFeatures,
         background: Floats,
         times: Sequence[float],
+        even_times: Sequence[int] = (),
         ridge: bool = True,
         few_labels: bool = True,
         means: LabelMeans | None = None,
@@ -66,6 +80,7 @@ class Evidence:
         self.view = features.view
         self.features = features
         self.times = tuple(times)
+        self.even_times = tuple(even_times)
         self._background = background
         self._few_labels = few_labels
         self._means = LabelMeans(features) if means is None else means
@@ -83,8 +98,7 @@ class Evidence:
     def grown(self, view: GraphView) -> "Evidence | None":
         """The same of a graph that has grown; None for another graph.
 
-        Means are taken over of labels whose rows are still the same. Heat is computed again: it
-        can change everywhere.
+        Means are taken over of labels whose rows are still the same; the view keeps heat.
 
         Args:
             view: What may be seen of the graph now, kinds of edges weighed.
@@ -94,7 +108,8 @@ class Evidence:
             return None
         features = self.features.grown(view, growth)
         means = self._means.grown(features, self.features.stale(growth))
-        return Evidence(features, self._background, self.times, self.ridge, self._few_labels, means)
+        times = self.times, self.even_times
+        return Evidence(features, self._background, *times, self.ridge, self._few_labels, means)
 
     @property
     def layers(self) -> range:
@@ -148,14 +163,22 @@ class Evidence:
             practice: Whether nobody will ask about them again.
         """
         means = taught.means if taught.refined is None else taught.refined
-        heat = None
-        if self.times:
-            heat = self.view.diffusion(taught.labels, self.times, lasting=not practice)
+        heat = self.heat(taught.labels, lasting=not practice) if self.times else None
         vectors = self._vectors(means, first.centre, first.regression)
         typed = None
         if first.typed is not None:
             typed = BlockVectors.of_weights(self.features, first.typed)
         return Known(vectors, typed, taught.labels, heat, self._few_labels * taught.scarcity)
+
+    def heat(self, starts: Sequence[IntArray], lasting: bool = False) -> DiffusionTable:
+        """Return the heat from sets of rows at all nodes.
+
+        Args:
+            starts: The sets.
+            lasting: Whether the next process will ask the same.
+        """
+        table = self.view.diffusion(starts, self.times, lasting)
+        return table.without_peaks(np.array(self.even_times)) if self.even_times else table
 
     def _vectors(
         self,
@@ -272,12 +295,13 @@ class Evidence:
         parts = [sample]
         if self.times:
             starts = [taught.labels[column] for column in taught.few]
-            parts += self.view.nearest(starts, NEAR, self.times)
+            each = min(NEAR, max(1, POOL // len(starts)))
+            parts += self.view.nearest(starts, each, self.times)
         return np.setdiff1d(np.concatenate(parts), without)
 
     def refined(self, taught: Taught, near: SpreadRows, scores: Floats, open_set: Floats) -> Taught:
         r""":math:`q_c = \frac{\sum_{labels} z + \sum_i k_i r_{ic} z_i}{n_c + \sum_i k_i r_{ic}}`,
-        for classes with few labels.
+        for classes with few labels; :math:`r_{ic}` times :attr:`Taught.refinement`.
 
         :math:`k_i` is the chance that a node is of a known class at all: strangers must not move
         the mean of a class that they resemble least badly.
@@ -290,7 +314,7 @@ class Evidence:
         """
         few = taught.few
         known = known_class_probability(scores, open_set)
-        shares = responsibilities(scores)[:, few] * known[:, None]
+        shares = responsibilities(scores)[:, few] * known[:, None] * taught.refinement[few]
         counts, added = taught.counts[few][:, None], shares.sum(axis=0)[:, None]
         refined = []
         for layer in self.layers:
