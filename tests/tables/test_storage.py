@@ -118,7 +118,7 @@ def test_a_file_cut_short_is_noticed(tmp_path: Path) -> None:
         ("keys.ends", {}, "whole graph: 'ends'"),
         ("", {"kind": "model"}, "does not hold a graph of schema 3"),
         ("", {"schema": 2}, "does not hold a graph of schema 3"),
-        ("", {"schema": 4}, "does not hold a graph of schema 3"),
+        ("", {"schema": 5}, "does not hold a graph of schema 3"),
     ],
 )
 def test_what_is_no_graph_is_refused(

@@ -85,9 +85,11 @@ def _middles(
     from sklearn.cluster import KMeans
     from sklearn.exceptions import ConvergenceWarning
 
+    # Where nodes are the very same, there are fewer groups than nodes wanted.
+    count = min(count, len(np.unique(vectors, axis=0)))
     groups = KMeans(count, n_init=1, random_state=0)
     with warnings.catch_warnings():
-        # Where nodes are the very same, there are fewer groups than nodes wanted.
+        # So there are where nodes are almost the same.
         warnings.simplefilter("ignore", ConvergenceWarning)
         # Where all are sure, all weigh alike.
         groups.fit(vectors, sample_weight=weights + 1e-9)
