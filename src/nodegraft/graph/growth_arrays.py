@@ -28,7 +28,8 @@ LARGEST_SHARE = 16
 """Beyond this part of the bytes of a graph, what came is no small addition any more."""
 
 _CSR = ("data", "indices", "indptr")
-_EDGES = ("indptr", "indices", "weights", "directions")
+EDGE_PARTS = ("indptr", "indices", "weights", "directions")
+"""The names of the arrays of an adjacency."""
 
 
 def growth_arrays(before: MappedStore, now: GraphStore) -> Arrays | None:
@@ -111,10 +112,27 @@ def _rows_apart(places: Mapping[str, tuple[Adjacency, Adjacency]]) -> Arrays | N
     for place, (before, now) in places.items():
         if not isinstance(now, GrownAdjacency) or now.base is not _base_edges(before):
             return None
-        parts = {part: getattr(now.apart, part) for part in _EDGES}
-        own = {part: array for part, array in parts.items() if array is not None}
-        found |= prefixed(f"edges.{place}.", {"nodes": now.nodes, **own})
+        found |= prefixed(f"edges.{place}.", apart_arrays(now))
     return found
+
+
+def edge_arrays(edges: Adjacency) -> Arrays:
+    """Return the arrays of an adjacency by name, those that it has.
+
+    Args:
+        edges: The adjacency.
+    """
+    parts = {part: getattr(edges, part) for part in EDGE_PARTS}
+    return {part: array for part, array in parts.items() if array is not None}
+
+
+def apart_arrays(grown: GrownAdjacency) -> Arrays:
+    """Return the nodes whose rows have changed, and their rows: what :func:`with_apart` takes.
+
+    Args:
+        grown: Edges with rows apart.
+    """
+    return {"nodes": grown.nodes, **edge_arrays(grown.apart)}
 
 
 def with_apart(base: Adjacency, arrays: Arrays, num_nodes: int) -> Adjacency:
@@ -125,7 +143,7 @@ def with_apart(base: Adjacency, arrays: Arrays, num_nodes: int) -> Adjacency:
         arrays: The nodes whose rows have changed, and their rows.
         num_nodes: How many nodes there are now.
     """
-    nodes, parts = arrays["nodes"], [arrays.get(part) for part in _EDGES]
+    nodes, parts = arrays["nodes"], [arrays.get(part) for part in EDGE_PARTS]
     rows = Adjacency(*parts)  # type: ignore[arg-type]
     if not (_is_list_of_rows(rows, nodes) and _are_rows_of(base, rows, nodes, num_nodes)):
         raise ValueError("rows of edges that came do not fit the nodes")

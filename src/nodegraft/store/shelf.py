@@ -13,6 +13,7 @@ from safetensors.numpy import load, save
 
 from nodegraft.base.files.bundle import Arrays
 from nodegraft.base.hashing import HashPart, content_hash
+from nodegraft.graph.graph import Graph
 from nodegraft.graph.stores.shelf import Shelf
 
 DERIVED = "derived"
@@ -135,6 +136,16 @@ def shelf_of(store: Path, graph: str, base: str | None = None) -> FolderShelf:
         base: The object of the graph that it grew from, if it did.
     """
     return FolderShelf(store / DERIVED / graph, base=base)
+
+
+def name_of(graph: Graph) -> str | None:
+    """Return the object that holds a graph; None if it was not read from a store.
+
+    Args:
+        graph: A graph.
+    """
+    shelf = graph._store.shelf
+    return shelf.graph if isinstance(shelf, FolderShelf) else None
 
 
 def clear_shelves(store: Path, graphs: Collection[str], abandoned: datetime) -> None:

@@ -25,7 +25,7 @@ from nodegraft.store.graph_objects import GraphObjects
 from nodegraft.store.labels import StoreLabels
 from nodegraft.store.objects import Arrays, Document, Objects
 from nodegraft.store.rows import StateNames
-from nodegraft.store.shelf import shelf_of
+from nodegraft.store.shelf import name_of, shelf_of
 from nodegraft.tables.node_texts import NodeTexts
 
 
@@ -225,18 +225,15 @@ class States:
         return self._objects.put(vars(texts), {"kind": "texts", "schema": 1})
 
     def put_learned(self, state: State, names: StateNames) -> StateNames:
-        """Keep labels and model of a state whose graph is kept already.
+        """Keep labels and model of a state whose graph is kept already, with its shelf.
 
         Args:
             state: The state.
-            names: The objects of a version with the same graph, or with one that is not settled.
+            names: The objects of a version with the same texts.
         """
-        graph = names.graph
-        if state.graph.is_settled and not self.graph(graph).is_settled:
-            graph, _ = self.put_graph(state.graph)
         kept = replace(
             names,
-            graph=graph,
+            graph=name_of(state.graph) or names.graph,
             labels=self._objects.put(*state.labels.state()),
             model=self._objects.put(*state.model.packed()),
         )

@@ -11,7 +11,7 @@ from nodegraft.graph.algebra.adjacency import Adjacency
 from nodegraft.graph.algebra.grown import GrownAdjacency
 from nodegraft.graph.algebra.matrix import Matrix, is_sparse
 from nodegraft.graph.graph import Graph
-from nodegraft.graph.growth_arrays import with_apart
+from nodegraft.graph.growth_arrays import apart_arrays, edge_arrays, with_apart
 from nodegraft.graph.keys import NodeKeys, pack_keys, unpack_keys
 from nodegraft.graph.stores.manifest import MANIFEST, Manifest
 from nodegraft.graph.stores.mapped import MappedStore
@@ -28,7 +28,6 @@ APART = "apart."
 """How the names of arrays begin that hold rows of edges that have changed."""
 
 _CSR = ("data", "indices", "indptr")
-_EDGES = ("indptr", "indices", "weights", "directions")
 
 
 def save_graph(graph: Graph, directory: str | Path, document: dict[str, Any] | None = None) -> None:
@@ -141,16 +140,10 @@ def _pack_edges(graph: Graph) -> Arrays:
     for place, name in enumerate(graph.relations):
         edges = graph._store.adjacency(name)
         if isinstance(edges, GrownAdjacency):
-            apart = {"nodes": edges.nodes, **_edge_arrays(edges.apart)}
-            arrays |= prefixed(f"edges.{place}.{APART}", apart)
+            arrays |= prefixed(f"edges.{place}.{APART}", apart_arrays(edges))
             edges = edges.base
-        arrays |= prefixed(f"edges.{place}.", _edge_arrays(edges))
+        arrays |= prefixed(f"edges.{place}.", edge_arrays(edges))
     return arrays
-
-
-def _edge_arrays(edges: Adjacency) -> Arrays:
-    parts = {part: getattr(edges, part) for part in _EDGES}
-    return {part: array for part, array in parts.items() if array is not None}
 
 
 def _unpack_edges(arrays: Arrays, num_nodes: int) -> Adjacency:

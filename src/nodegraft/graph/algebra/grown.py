@@ -264,10 +264,11 @@ def joined(kinds: Sequence[Adjacency], weights: Sequence[float] | None) -> Adjac
         kinds: The edges of each kind; all have rows apart, or none has.
         weights: What each kind is worth; None merges them.
     """
-    bases = [kind.base for kind in kinds if isinstance(kind, GrownAdjacency)]
-    if len(bases) == len(kinds):
-        nodes = [kind.nodes for kind in kinds if isinstance(kind, GrownAdjacency)]
-        return again_joined(joined(bases, weights), kinds, weights, reduce(np.union1d, nodes))
+    grown = [kind for kind in kinds if isinstance(kind, GrownAdjacency)]
+    if len(grown) == len(kinds):
+        before = joined([kind.base for kind in grown], weights)
+        nodes = reduce(np.union1d, [kind.nodes for kind in grown])
+        return again_joined(before, kinds, weights, nodes)
     return merged(kinds) if weights is None else weighed(kinds, weights)
 
 

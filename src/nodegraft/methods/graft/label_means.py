@@ -80,8 +80,8 @@ class LabelMeans:
         }
 
     def _dense_means(self, sets: dict[bytes, IntArray]) -> dict[bytes, tuple[Floats, ...]]:
-        """Set by set: a product of matrices rounds differently in other company, and the cache of
-        scores goes by hashes of means."""
+        """Set by set: a product of matrices rounds a column differently beside other columns, and
+        the cache of scores goes by hashes of means."""
         found: dict[bytes, tuple[Floats, ...]] = {}
         layers = self._features.all_layers
         most = HELD_NUMBERS // max(len(layers) * self._features.columns.size, 1)
