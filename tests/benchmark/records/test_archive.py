@@ -1,3 +1,4 @@
+import json
 import signal
 import stat
 import subprocess
@@ -13,8 +14,10 @@ import pytest
 from nodegraft.base.errors import DataError, RecordConflictError
 from nodegraft.benchmark.records.archive import Archive, read_documents
 from nodegraft.benchmark.records.pack import pack
-from nodegraft.benchmark.records.record import RunRecord
+from nodegraft.benchmark.records.record import RunRecord, run_name
 from tests.benchmark.records.test_record import record
+
+RESULTS = Path(__file__).parents[3] / "results"
 
 
 @pytest.fixture(params=["here", "memory"])
@@ -189,9 +192,25 @@ def test_readers_and_writers_do_not_mind_a_compaction(tmp_path: Path) -> None:
     assert {one["run"] for one in archive.documents()} == {one.run for one in made}
 
 
-@pytest.mark.parametrize("content", [b"{", b"[]", b'{"schema": 4}', b"\xff"])
+@pytest.mark.parametrize("content", [b"{", b"[]", b'{"schema": 6}', b"\xff"])
 def test_a_damaged_record_is_named(tmp_path: Path, content: bytes) -> None:
     name = f"{'0' * 32}.json"
     (tmp_path / name).write_bytes(content)
     with pytest.raises(DataError, match=f"{name} is no whole record"):
         Archive(tmp_path).documents()
+
+
+@pytest.mark.parametrize("schema", [5, 99])
+def test_a_record_of_another_schema_is_refused_by_name(tmp_path: Path, schema: int) -> None:
+    name = f"{'0' * 32}.json"
+    (tmp_path / name).write_text(json.dumps({"schema": schema}))
+    with pytest.raises(DataError, match=rf"{name}: A record has schema {schema}, .* schema 6"):
+        Archive(tmp_path).documents()
+
+
+def test_every_committed_record_names_the_code_that_made_it() -> None:
+    documents = read_documents(RESULTS)
+    assert len(documents) >= 1007
+    for document in documents:
+        assert document["run"] == run_name(document)
+        assert document["source"].get("commit") or document["source"].get("hash")

@@ -144,6 +144,8 @@ class Archive:
         content = self._folder.read(name)
         try:
             return read(content)
+        except DataError as error:
+            raise DataError(f"{self.place}/{name}: {error}") from error
         except (ValueError, KeyError, TypeError, pa.ArrowException) as error:
             raise DataError(f"{self.place}/{name} is no whole record: {error!r}.") from error
 

@@ -7,8 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from nodegraft.base.hashing import content_hash
-from nodegraft.benchmark.records.migration import migrate
-from nodegraft.benchmark.records.record import CLASSES, RunRecord
+from nodegraft.benchmark.records.record import CLASSES, RunRecord, with_known_schema
 
 SUFFIX = ".parquet"
 COLUMNS = pa.schema(
@@ -52,7 +51,7 @@ def pack(records: Sequence[RunRecord]) -> bytes:
 
 
 def unpack(content: bytes, with_classes: bool = True) -> list[RunRecord]:
-    """The records of a pack, in today's schema.
+    """Return the records of a pack.
 
     Args:
         content: All bytes of the file.
@@ -62,7 +61,7 @@ def unpack(content: bytes, with_classes: bool = True) -> list[RunRecord]:
     rows = pa.parquet.read_table(pa.BufferReader(content), columns=columns).to_pylist()
     return [
         RunRecord(
-            migrate(json.loads(row["document"])),
+            with_known_schema(json.loads(row["document"])),
             pa.Table.from_pylist(row.get("classes", []), schema=CLASSES),
         )
         for row in rows

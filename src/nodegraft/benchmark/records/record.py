@@ -9,13 +9,31 @@ from typing import Any
 
 import pyarrow as pa
 
+from nodegraft.base.errors import DataError
 from nodegraft.base.hashing import content_hash
-from nodegraft.benchmark.records.migration import SCHEMA, migrate, run_name
 from nodegraft.benchmark.records.source import code_of
 from nodegraft.datasets.templates.dataset import LoadedDataset
 from nodegraft.evaluation.protocol import STRICT, SessionResult, StreamResult
 from nodegraft.model.method import Method
 from nodegraft.streams.stream import STREAM_VERSION, ClassStream
+
+SCHEMA = 6
+
+IDENTITY = (
+    "method",
+    "dataset",
+    "seed",
+    "node_seed",
+    "stream_version",
+    "protocol",
+    "arrival",
+    "setting",
+    "changed_parameters",
+    "dataset_options",
+    "hashes",
+)
+"""Fields that name a run. Of a method's parameters only those count that differ from the defaults
+on the day of the record: a parameter that is added later does not rename older records."""
 
 PACKAGES = (
     "nodegraft",
@@ -67,21 +85,41 @@ class RunRecord:
 
     @classmethod
     def from_bytes(cls, content: bytes) -> "RunRecord":
-        """What :meth:`to_bytes` gave, in today's schema.
+        """Read what :meth:`to_bytes` wrote.
 
         Args:
             content: All bytes of the file.
         """
-        document = json.loads(content)
-        if "classes" not in document:
-            raise ValueError("it has no table of classes: it was made before schema 3")
-        classes = pa.table(document.pop("classes"), schema=CLASSES)
-        return cls(migrate(document), classes)
+        document = with_known_schema(json.loads(content))
+        return cls(document, pa.table(document.pop("classes"), schema=CLASSES))
 
     def named_by_all_parameters(self) -> "RunRecord":
         """The same under a name that counts parameters with their default values, too."""
         named = {"identity": run_name(self.document), "parameters": self.document["parameters"]}
         return RunRecord({**self.document, "run": content_hash(named)}, self.classes)
+
+
+def run_name(document: Mapping[str, Any]) -> str:
+    """Return the name of a run: a hash of the fields in :data:`IDENTITY`.
+
+    Args:
+        document: A record, or what is known of it before the run.
+    """
+    return content_hash({name: document[name] for name in IDENTITY})
+
+
+def with_known_schema(document: dict[str, Any]) -> dict[str, Any]:
+    """Return a record as it is, or refuse it if its schema is not :data:`SCHEMA`.
+
+    Args:
+        document: A record.
+    """
+    if document["schema"] != SCHEMA:
+        raise DataError(
+            f"A record has schema {document['schema']}, and this nodegraft reads schema {SCHEMA}: "
+            "read it with the nodegraft that wrote it."
+        )
+    return document
 
 
 def comparable(document: Mapping[str, Any]) -> dict[str, Any]:
