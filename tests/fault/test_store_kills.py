@@ -26,7 +26,7 @@ from nodegraft.graph.keys import Key
 from nodegraft.store.migration import Migration, migrated, require_current
 from nodegraft.store.store import Store
 from tests.slow_suite import slow
-from tests.store.small import REVISION_1, made
+from tests.store.small import add_later_revision, made
 
 # What is tried shares what it starts from.
 pytestmark = pytest.mark.xdist_group("store kills")
@@ -264,21 +264,23 @@ def test_tables_whose_making_is_cut_are_made_the_next_time(tmp_path: Path) -> No
 
 
 def test_a_migration_that_is_cut_anywhere_leaves_the_old_tables_or_the_new(
-    first: tuple[Path, dict[str, list[Key]]], tmp_path: Path
+    first: tuple[Path, dict[str, list[Key]]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    old = spoilt(first[0], tmp_path / "old", *REVISION_1)
+    old, whole = first[0], seen(first[0])
+    add_later_revision(tmp_path / "scripts", monkeypatch)
     undisturbed = spoilt(old, tmp_path / "undisturbed")
     names = steps_of(partial(Store.migrate, undisturbed))
-    assert seen(undisturbed) == seen(first[0])
+    assert seen(undisturbed) == whole
+    assert Store.verify(undisturbed).is_clean
     for step in range(len(names)):
         place = spoilt(old, tmp_path / str(step))
         assert killed_at(step, partial(Store.migrate, place))
         if COMMITTED not in names[: step + 1]:
             with pytest.raises(StoreError, match="run `nodegraft migrate STORE`"):
                 Store.open(place)
-            assert Store.migrate(place) == Migration("0001", "0004")
-        assert seen(place) == seen(first[0])
-        assert Store.migrate(place) == Migration("0004", "0004")
+            assert Store.migrate(place) == Migration("0100", "0101")
+        assert seen(place) == whole
+        assert Store.migrate(place) == Migration("0101", "0101")
 
 
 def change_again_and_again(place: Path, new: dict[str, list[Key]], until: float) -> None:
@@ -391,6 +393,16 @@ def test_tables_of_tomorrow_are_not_touched(
     place = spoilt(first[0], tmp_path / "store", newer)
     for work in (Store.open, Store.migrate):
         with pytest.raises(StoreError, match="revision 9999, which is newer"):
+            work(place)
+
+
+def test_tables_from_before_the_first_release_are_refused(
+    first: tuple[Path, dict[str, list[Key]]], tmp_path: Path
+) -> None:
+    older = "UPDATE alembic_version SET version_num = '0004'"
+    place = spoilt(first[0], tmp_path / "store", older)
+    for work in (Store.open, Store.migrate, Store.verify):
+        with pytest.raises(StoreError, match=r"revision 0004, from before .* create the store"):
             work(place)
 
 

@@ -21,7 +21,7 @@ from nodegraft.store.store import Store
 from tests.service.running import Running, asked_over, free_port, running, started
 from tests.service.served import lesson
 from tests.slow_suite import slow
-from tests.store.small import made, of_an_older_nodegraft
+from tests.store.small import made, with_unreadable_model
 
 # Clocks are watched: not beside each other.
 pytestmark = pytest.mark.xdist_group("server")
@@ -187,7 +187,7 @@ def wait_until_ready(life: Running) -> None:
 
 def test_a_version_that_cannot_be_read_is_told_in_one_line(tmp_path: Path) -> None:
     store, _ = made(tmp_path / "old", method="graft")
-    of_an_older_nodegraft(store).close()
+    with_unreadable_model(store).close()
     command = [*SERVE, str(store.place), "--port", str(free_port())]
     ended = subprocess.run(command, timeout=120, check=False, capture_output=True, text=True)
     assert ended.returncode != 0

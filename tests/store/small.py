@@ -1,28 +1,40 @@
 """A small store, and what to teach it."""
 
+import shutil
 import sqlite3
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from nodegraft.graph.block_model import BlockModel
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.keys import Key
+from nodegraft.store import migration
 from nodegraft.store.objects import Arrays, Document
 from nodegraft.store.store import Store
 
 LATER = 2
 """So many classes are not in the first version."""
 
-REVISION_1 = (
-    "DROP TABLE audit",
-    "DROP TABLE tokens",
-    "DROP TABLE settings",
-    "DROP INDEX versions_request",
-    "ALTER TABLE versions DROP COLUMN texts",
-    "UPDATE alembic_version SET version_num = '0001'",
-)
-"""What makes of a database the one that the first nodegraft made."""
+LATER_REVISION = """
+import sqlalchemy as sa
+from alembic import op
+
+revision, down_revision = "0101", "0100"
+
+def upgrade():
+    op.add_column("audit", sa.Column("later", sa.Text))
+    op.execute("UPDATE audit SET later = 'later'")
+"""
+
+
+def add_later_revision(folder: Path, patch: pytest.MonkeyPatch) -> None:
+    """Let this nodegraft need tables of a revision after that of the stores which exist."""
+    shutil.copytree(migration._SCRIPTS, folder, ignore=shutil.ignore_patterns("__pycache__"))
+    (folder / "versions" / "0101_later.py").write_text(LATER_REVISION)
+    patch.setattr(migration, "_SCRIPTS", folder)
 
 
 def drawn(classes: int = 6, nodes: int = 240) -> tuple[Graph, dict[str, list[Key]]]:
@@ -40,8 +52,8 @@ def made(place: Path, **options: Any) -> tuple[Store, dict[str, list[Key]]]:
     return store, {name: labels[name][:5] for name in names[-LATER:]}
 
 
-def of_an_older_nodegraft(store: Store, **parameters: object) -> Store:
-    """The same store, whose newest version has a model that lacks what one of today has."""
+def with_unreadable_model(store: Store, **parameters: object) -> Store:
+    """The same store, whose newest version has a model that lacks an array."""
     version = store.version()
     arrays, document = store._objects.get(version.model)
     del arrays["state.confidence_"], document["state"]["confidence_"]
@@ -52,9 +64,9 @@ def of_an_older_nodegraft(store: Store, **parameters: object) -> Store:
 def with_model(store: Store, arrays: Arrays, document: Document) -> Store:
     """The same store, whose newest version has another model."""
     version = store.version()
-    older = store._objects.put(arrays, document)
+    model = store._objects.put(arrays, document)
     store.close()
     with closing(sqlite3.connect(store.place / "store.db")) as database, database:
-        told = (older, version.number)
+        told = (model, version.number)
         database.execute("UPDATE versions SET model = ? WHERE number = ?", told)
     return Store.open(store.place)

@@ -25,7 +25,7 @@ from nodegraft.store.store import Store
 from tests.fault.test_keeping_kills import files, prune, purge, purge_again, said, taught
 from tests.fault.test_store_kills import COMMITTED, forked, killed_at, seen, steps_of, was_killed
 from tests.store.postgresql import LONGEST, Server, running, url_of
-from tests.store.small import REVISION_1, made
+from tests.store.small import add_later_revision, made
 from tests.store.test_purging import BRAND, KEY, WORD, found_in, tabled
 from tests.store.test_request import check_found_again
 
@@ -257,13 +257,11 @@ def test_tables_whose_making_is_cut_are_made_the_next_time(server: Server) -> No
 
 
 def test_a_migration_that_is_cut_anywhere_leaves_the_old_tables_or_the_new(
-    kept: Made, server: Server
+    kept: Made, server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     place, _ = kept
     whole = seen(place)
-    with server.connected(url_of(place)) as connection:
-        for command in REVISION_1:
-            connection.execute(command)
+    add_later_revision(tmp_path / "scripts", monkeypatch)
     names = steps_of(partial(Store.migrate, server.twin(place)))
     for step in range(len(names)):
         twin = server.twin(place)
@@ -271,19 +269,16 @@ def test_a_migration_that_is_cut_anywhere_leaves_the_old_tables_or_the_new(
         if COMMITTED not in names[: step + 1]:
             with pytest.raises(StoreError, match="run `nodegraft migrate STORE`"):
                 Store.open(twin)
-            assert Store.migrate(twin) == Migration("0001", "0004")
+            assert Store.migrate(twin) == Migration("0100", "0101")
         assert seen(twin) == whole
-        assert Store.migrate(twin) == Migration("0004", "0004")
+        assert Store.migrate(twin) == Migration("0101", "0101")
 
 
 def test_processes_that_migrate_at_once_take_turns(
-    kept: Made, server: Server, tmp_path: Path
+    kept: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     place, _ = kept
-    (place / "objects" / "store-id").unlink()
-    with server.connected(url_of(place)) as connection:
-        for command in REVISION_1:
-            connection.execute(command)
+    add_later_revision(tmp_path / "scripts", monkeypatch)
     names = ["anna", "ben", "carl", "dora"]
     assert both_at_once(lambda _: Store.migrate(place), names, tmp_path) == []
     assert Store.verify(place).is_clean

@@ -9,7 +9,7 @@ from nodegraft.base.errors import GateError, StoreError, UnreadableModelError
 from nodegraft.cli.display.versions import version_line
 from nodegraft.store.state import State, first_state
 from nodegraft.store.store import Store
-from tests.store.small import drawn, made, of_an_older_nodegraft, with_model
+from tests.store.small import drawn, made, with_unreadable_model
 
 
 def started(place: Path) -> tuple[Store, dict[str, list[int | str]]]:
@@ -102,7 +102,7 @@ def test_a_model_that_cannot_be_read_is_learned_again_from_its_labels(tmp_path: 
     store, new = made(tmp_path / "store", method="graft")
     store.add(new, promote=True)
     before = newest(store)
-    store = of_an_older_nodegraft(store)
+    store = with_unreadable_model(store)
     with pytest.raises(UnreadableModelError, match=r"lacks confidence_.*nodegraft refit"):
         store.predict()
     version = store.refit(promote=True)
@@ -123,27 +123,10 @@ def test_a_model_that_cannot_be_read_is_learned_again_from_its_labels(tmp_path: 
     assert {*newest(store).labels} == {*before.labels} - {*new}
 
 
-def test_a_model_with_renamed_parameters_is_learned_again_with_their_values(
-    tmp_path: Path,
-) -> None:
-    store, _ = made(tmp_path / "store", method="graft", parameters={"far_diffusion": False})
-    version = store.version()
-    arrays, document = store._objects.get(version.model)
-    parameters = document["parameters"]
-    parameters["walks"] = parameters.pop("diffusion")
-    parameters["far_walks"] = parameters.pop("far_diffusion")
-    store = with_model(store, arrays, document)
-    with pytest.raises(UnreadableModelError, match=r"'far_walks'|'walks'.*nodegraft refit"):
-        store.predict()
-    store.refit(promote=True)
-    parameters = newest(store).model.get_params()
-    assert (parameters["diffusion"], parameters["far_diffusion"]) == (True, False)
-
-
 def test_what_was_written_down_speaks_for_a_model_that_cannot_be_read(tmp_path: Path) -> None:
     store, _ = made(tmp_path / "store", method="graft")
     told = store.version().measures["after"]
-    store = of_an_older_nodegraft(store, words=False, ridge=False, diffusion=False, hops=0)
+    store = with_unreadable_model(store, words=False, ridge=False, diffusion=False, hops=0)
     with pytest.raises(GateError, match="held-out nodes are answered rightly"):
         store.refit()
     version = store.refit(override="no other way")
@@ -164,5 +147,5 @@ def test_where_nothing_was_written_down_a_refit_is_not_held_against_it(tmp_path:
     store.add({first: new[first]})
     store.undo()
     assert store.version().measures == {"after": {}}
-    version = of_an_older_nodegraft(store).refit()
+    version = with_unreadable_model(store).refit()
     assert version.measures["before"]["accuracy"] is None

@@ -1,6 +1,5 @@
 """What people read about nodes: kept beside the graph, carried along, and read when it is shown."""
 
-import sqlite3
 from pathlib import Path
 
 import pyarrow as pa
@@ -10,7 +9,7 @@ import nodegraft as ng
 from nodegraft.base.errors import NodegraftError, ParameterError
 from nodegraft.store.store import Store
 from nodegraft.tables.node_texts import LONGEST, NodeTexts
-from tests.store.small import REVISION_1, drawn, made
+from tests.store.small import drawn, made
 
 TITLES = {"a1": "A  felt\nhat", "a2": "Wool hat", "b1": "Läufer shoe", "b2": None}
 NODES = pa.table(
@@ -73,13 +72,7 @@ def test_nodes_are_found_by_words(store: Store) -> None:
 
 
 def test_a_store_without_texts_has_none(tmp_path: Path) -> None:
-    made(tmp_path / "s")[0].close()
-    with sqlite3.connect(tmp_path / "s" / "store.db") as database:
-        for command in REVISION_1:
-            database.execute(command)
-    database.close()
-    Store.migrate(tmp_path / "s")
-    with Store.open(tmp_path / "s") as store:
+    with made(tmp_path / "s")[0] as store:
         keys = store.graph().keys_of([0, 1])
         assert store.texts(keys) == [None, None]
         assert store.search(str(keys[0]), limit=1) == keys[:1]

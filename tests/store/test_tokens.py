@@ -1,7 +1,5 @@
-"""Tokens in a store's database: transactions with their audit entries, and the import of a file."""
+"""Tokens in a store's database: transactions with their audit entries."""
 
-import json
-import shutil
 import sqlite3
 from collections import Counter
 from collections.abc import Iterator
@@ -18,11 +16,9 @@ from nodegraft.store import row_digests
 from nodegraft.store import tokens as token_table
 from nodegraft.store.access import Scope, secret_digest
 from nodegraft.store.audit import audit_entries
-from nodegraft.store.migration import Migration
 from nodegraft.store.rows import now
 from nodegraft.store.settings import journal_in
-from nodegraft.store.store import Store
-from nodegraft.store.tokens import ADD, IMPORT, REVOKE, StoreTokens
+from nodegraft.store.tokens import ADD, REVOKE, StoreTokens
 from tests.slow_suite import slow
 from tests.store.postgresql import running
 from tests.store.small import made
@@ -31,7 +27,6 @@ pytestmark = pytest.mark.xdist_group("postgresql")
 
 PROCESSES = 8
 SHARED = "shared"
-FILE, IMPORTED = "tokens.json", "tokens.json.imported"
 
 
 @pytest.fixture
@@ -87,13 +82,6 @@ def test_a_change_is_the_one_writer_before_it_reads(
 def names(place: Path) -> list[str]:
     with StoreTokens.open(place) as tokens:
         return [token.name for token in tokens.read().tokens]
-
-
-def write_file(place: Path, *secrets: str) -> None:
-    listed = [
-        {"name": secret, "scope": "teach", "digest": secret_digest(secret)} for secret in secrets
-    ]
-    (place / FILE).write_text(json.dumps({"format": 1, "tokens": listed}))
 
 
 def test_a_token_is_kept_as_its_hash_with_who_and_when(place: Path) -> None:
@@ -199,90 +187,6 @@ def test_changes_by_many_processes_end_as_one_after_the_other(
             serial.add(name) if what == "add" else serial.discard(name)
     assert left - {SHARED} == serial - {SHARED}
     assert sum(done.values()) > 0.9 * PROCESSES * count
-
-
-def test_an_older_file_is_imported_once(place: Path) -> None:
-    write_file(place, "a", "b")
-    assert Store.migrate(place) == Migration("0004", "0004", tokens=2)
-    assert names(place) == ["a", "b"]
-    assert not (place / FILE).exists()
-    with StoreTokens.open(place) as tokens:
-        tokens.revoke("b")
-    # Somebody brings the old file back: what was revoked stays so.
-    (place / IMPORTED).rename(place / FILE)
-    assert names(place) == ["a"]
-    assert Store.migrate(place).tokens == 0
-    assert not (place / FILE).exists()
-    assert audited(place) == [(IMPORT, ""), (REVOKE, "b")]
-
-
-def test_the_file_is_imported_again_into_a_database_from_before_the_import(place: Path) -> None:
-    shutil.copy(place / "store.db", place.parent / "before.db")
-    write_file(place, "a", "b")
-    assert Store.migrate(place).tokens == 2
-    shutil.copy(place.parent / "before.db", place / "store.db")
-    with StoreTokens.open(place) as tokens:
-        assert [token.name for token in tokens.read().tokens] == ["a", "b"]
-        tokens.revoke("b")
-    assert names(place) == ["a"]
-    assert audited(place) == [(IMPORT, ""), (REVOKE, "b")]
-    # Not even then is the store served without tokens.
-    shutil.copy(place.parent / "before.db", place / "store.db")
-    (place / IMPORTED).write_text("{")
-    with pytest.raises(StoreError, match=r"tokens\.json\.imported holds the tokens"):
-        names(place)
-
-
-def test_a_file_that_lists_no_token_still_closes_the_store(place: Path) -> None:
-    write_file(place)
-    with StoreTokens.open(place) as tokens:
-        assert tokens.read().required
-        assert tokens.read().required
-
-
-def test_an_import_that_dies_before_the_renaming_is_not_repeated(
-    place: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    write_file(place, "a", "b")
-    with monkeypatch.context() as killed:
-        killed.setattr(token_table, "set_aside_token_file", lambda folder: None)
-        with StoreTokens.open(place) as tokens:
-            tokens.import_file()
-            tokens.revoke("a")
-    assert (place / FILE).exists()
-    assert names(place) == ["b"]
-    assert not (place / FILE).exists()
-
-
-@pytest.mark.parametrize("content", ["", "[]", '{"tokens": [{"name": "x"}]}', '{"tokens": [1]}'])
-def test_a_damaged_file_stops_all_until_it_is_restored(content: str, place: Path) -> None:
-    (place / FILE).write_text(content)
-    with StoreTokens.open(place) as tokens:
-        for use in (tokens.read, lambda: tokens.add("x", Scope.READ), lambda: tokens.revoke("x")):
-            with pytest.raises(StoreError, match=r"cannot be read.*Restore it") as refused:
-                use()
-            assert "delete" not in str(refused.value)
-        with pytest.raises(StoreError, match="cannot be read"):
-            Store.migrate(place)
-        assert (place / FILE).exists()
-        write_file(place, "a")
-        assert [token.name for token in tokens.read().tokens] == ["a"]
-
-
-def test_a_link_that_leads_nowhere_is_a_file_that_cannot_be_read(place: Path) -> None:
-    (place / FILE).symlink_to(place / "gone")
-    with StoreTokens.open(place) as tokens, pytest.raises(StoreError, match="cannot be read"):
-        tokens.read()
-
-
-def test_a_file_that_cannot_be_imported_is_told(
-    place: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    write_file(place, "a")
-    monkeypatch.setattr("nodegraft.store.database._only_readable", lambda file: True)
-    with StoreTokens.open(place) as tokens, pytest.raises(StoreError, match="nodegraft migrate"):
-        tokens.read()
-    assert (place / FILE).exists()
 
 
 def test_a_use_is_written_once_a_minute_and_waits_for_nobody(place: Path) -> None:

@@ -12,26 +12,10 @@ MOST_CHARACTERS = 200
 """A class name is at most so long."""
 
 
-def stored_class_name(name: Any) -> str:
-    """Return a class name as it is, or refuse what is not text or is empty.
-
-    Numbers are not turned into text: 1 and "1" would become one class.
-
-    Args:
-        name: The name of a class that a model or store has already.
-    """
-    if not isinstance(name, str) or not name.strip():
-        hint = f": write {str(name)!r}" if isinstance(name, int | np.integer) else ""
-        raise ClassNameError(f"A class name is text that is not empty, not {name!r}{hint}.")
-    try:
-        name.encode()
-    except UnicodeEncodeError as error:
-        raise ClassNameError(f"{name!r} cannot be written down: {error}.") from error
-    return str(name)
-
-
 def class_name(name: Any) -> str:
     """Return a class name as it is, or refuse one that no class may have.
+
+    Numbers are not turned into text: 1 and "1" would become one class.
 
     >>> class_name("e-bikes")
     'e-bikes'
@@ -43,7 +27,14 @@ def class_name(name: Any) -> str:
         ClassNameError: Where it is empty, begins or ends with a blank, is too long or has control
             or invisible characters.
     """
-    text = stored_class_name(name)
+    if not isinstance(name, str) or not name.strip():
+        hint = f": write {str(name)!r}" if isinstance(name, int | np.integer) else ""
+        raise ClassNameError(f"A class name is text that is not empty, not {name!r}{hint}.")
+    text = str(name)
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise ClassNameError(f"{name!r} cannot be written down: {error}.") from error
     if len(text) > MOST_CHARACTERS:
         raise ClassNameError(
             f"A class name has at most {MOST_CHARACTERS} characters; {text[:20]!r}… has "

@@ -149,25 +149,7 @@ def integer_key(text: str) -> int:
         return int(text)
     raise DataError(
         f"The keys of this graph are integers, and {text!r} is not one: write it with digits only, "
-        f"without leading zeros, below 2**63.{leading_zeros_hint(text)}"
-    )
-
-
-def leading_zeros_hint(text: str) -> str:
-    """Return what to do about a key with leading zeros; nothing for another text.
-
-    >>> leading_zeros_hint("7a")
-    ''
-
-    Args:
-        text: What is no integer key.
-    """
-    if not re.fullmatch("0+[0-9]+", text):
-        return ""
-    return (
-        " A store that an older nodegraft created from such keys has integer keys, because it read "
-        "007 as 7: remove the leading zeros, or create the store again with key_type='text' "
-        "(--key-type text)."
+        "without leading zeros, below 2**63."
     )
 
 

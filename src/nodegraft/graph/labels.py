@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from nodegraft.base.errors import ClassNameError
 from nodegraft.base.hashing import content_hash
 from nodegraft.graph.algebra.matrix import IntArray
-from nodegraft.graph.class_names import class_name, stored_class_name
+from nodegraft.graph.class_names import class_name
 from nodegraft.graph.keys import Key, KeyArray, hash_order, key_array, several
 from nodegraft.graph.rows import row_numbers
 
@@ -39,10 +39,8 @@ class NodeLabels(Mapping[str, NDArray[np.int64]]):
     """
 
     def __init__(self, rows: Mapping[str, IntArray | Sequence[int]]) -> None:
-        # Names of today's rules are required where new classes come in. A store of an older
-        # nodegraft may have others, and must stay usable.
         self._rows = {
-            stored_class_name(name): row_numbers(members).copy() for name, members in rows.items()
+            class_name(name): row_numbers(members).copy() for name, members in rows.items()
         }
         every = self.rows()
         values, counts = np.unique(every, return_counts=True)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from nodegraft.base.errors import CheckpointError, ClassNameError, NodegraftError
 from nodegraft.base.parameters.constraints import NonNegativeInt, PositiveInt
 from nodegraft.base.parameters.validate import validate
-from nodegraft.graph.class_names import stored_class_name
+from nodegraft.graph.class_names import class_name
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class KnownClass:
     """How many nodes taught it."""
 
     def __post_init__(self) -> None:
-        stored_class_name(self.name)
+        class_name(self.name)
         validate(self)
 
 

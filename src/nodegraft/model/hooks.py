@@ -64,8 +64,6 @@ class Hooks(ABC):
     """Whether removing classes that were added leaves the state as if they had never come."""
     block_rows: ClassVar[int] = 65_536
     """How many nodes are scored at once."""
-    renamed_parameters: ClassVar[Mapping[str, str]] = {}
-    """Name of a parameter in older releases -> its name today, for a refit of older models."""
 
     def __post_init__(self) -> None:
         validate(self)

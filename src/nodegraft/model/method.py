@@ -19,7 +19,6 @@ from nodegraft.base.measure import Measurement
 from nodegraft.base.parameters.constraints import Fraction
 from nodegraft.base.parameters.validate import validate, validate_value
 from nodegraft.graph.algebra.matrix import IntArray, Matrix
-from nodegraft.graph.class_names import class_name
 from nodegraft.graph.keyed_labels import KeyedLabels
 from nodegraft.graph.keys import Key, several
 from nodegraft.graph.labels import NodeLabels
@@ -125,7 +124,7 @@ class Method(Saveable):
         """
         with self._change(listener) as draft:
             draft._check(graph)
-            support = _by_row(graph, labels, draft._table.names)
+            support = _by_row(graph, labels)
             table, columns = draft._table.extend(support.counts())
             keys = draft.labels_.extended(KeyedLabels.of(support, graph))
             draft.labels_ = keys
@@ -153,7 +152,7 @@ class Method(Saveable):
         """
         with self._change(listener) as draft:
             draft._check(graph)
-            by_row = _by_row(graph, labels, draft._table.names)
+            by_row = _by_row(graph, labels)
             table = ClassTable()
             for name, count in by_row.counts().items():
                 table = table.add({name: count}, sessions[name])
@@ -369,14 +368,10 @@ def _check_graph(graph: GraphView) -> None:
         )
 
 
-def _by_row(view: GraphView, labels: NodeLabels | Labels, known: Sequence[str] = ()) -> NodeLabels:
+def _by_row(view: GraphView, labels: NodeLabels | Labels) -> NodeLabels:
     if isinstance(labels, NodeLabels):
         by_row = labels
     else:
         by_row = NodeLabels.by_key(view, keys_by_class(labels))
-        # A model of an older nodegraft may know names that no new class may have.
-        for name in by_row.classes:
-            if name not in known:
-                class_name(name)
     view.positions(by_row.rows())
     return by_row

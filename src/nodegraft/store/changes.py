@@ -63,12 +63,6 @@ class Change:
             return self
         return replace(self, detail={**self.detail, "force_name": True})
 
-    def with_accepted_names(self) -> "Change":
-        """Return the change as it is replayed: names that were accepted once are not checked."""
-        if self.action not in _NAMING:
-            return self
-        return replace(self, detail={**self.detail, "check_names": False})
-
 
 def changes_labels(action: str) -> bool:
     """Whether an action of a version is a change of labels, which can be done again.
@@ -89,7 +83,8 @@ def replayed(labels: StoreLabels, changes: Mapping[int, Change], without: int) -
     """
     for number, change in changes.items():
         try:
-            labels = change.with_accepted_names().applied(labels)
+            # Similar names that were accepted once are accepted again.
+            labels = change.with_forced_name().applied(labels)
         except NodegraftError as error:
             raise StoreError(
                 f"Version {without} cannot be undone by itself: version {number} ({change.action}) "

@@ -119,7 +119,7 @@ def read_whole_tables(
         folder: Does not exist yet: where the graph is built, if the one before lies on disk.
     """
     given: dict[str, Any] = {"recipe": graph.recipe, "repair": repair, **options}
-    # Stores of an older nodegraft do not record the type.
+    # The graph decides; a store that was created from a graph records no type.
     given["key_type"] = graph.node_keys.key_type
     table = None if edges is False else edges
     if table is None and not isinstance(given.get("directed", False), bool):

@@ -7,7 +7,7 @@ from typing import Any
 
 from nodegraft.base.errors import ClassNameError, StoreError, UnknownNodeError
 from nodegraft.base.files.bundle import prefixed, under
-from nodegraft.graph.class_names import class_name, refuse_likely_duplicates, stored_class_name
+from nodegraft.graph.class_names import class_name, refuse_likely_duplicates
 from nodegraft.graph.keyed_labels import KeyedLabels
 from nodegraft.graph.keys import Key, hash_order, key_array, several
 from nodegraft.graph.labels import FindsRows, NodeLabels
@@ -149,15 +149,12 @@ class StoreLabels(Mapping[str, ClassLabels]):
         self,
         classes: Mapping[str, Iterable[Key]],
         force_name: bool = False,
-        check_names: bool = True,
     ) -> "StoreLabels":
         """With new classes.
 
         Args:
             classes: New class -> keys of its nodes.
             force_name: Whether names may be such that differ only by case or blanks from others.
-            check_names: False for a change that was accepted once and is replayed: an older
-                nodegraft may have accepted names that are refused today.
         """
         known = [name for name in classes if name in self]
         if known:
@@ -166,11 +163,10 @@ class StoreLabels(Mapping[str, ClassLabels]):
                 "choose another name."
             )
         session = max(self.sessions.values(), default=-1) + 1
-        new = {stored_class_name(name): _listed(keys, name) for name, keys in classes.items()}
+        new = {class_name(name): _listed(keys, name) for name, keys in classes.items()}
         if not new:
             raise ClassNameError("No class was given.")
-        if check_names:
-            self._check_names(new, force_name)
+        self._check_names(new, force_name)
         self._refuse_labelled(new)
         fresh = {name: ClassLabels(session, ()).with_more(keys) for name, keys in new.items()}
         return StoreLabels({**self, **fresh})
@@ -227,41 +223,34 @@ class StoreLabels(Mapping[str, ClassLabels]):
             raise StoreError("A store needs one class at least: this would remove the last one.")
         return StoreLabels(left)
 
-    def renamed(
-        self, old: str, new: str, force_name: bool = False, check_names: bool = True
-    ) -> "StoreLabels":
+    def renamed(self, old: str, new: str, force_name: bool = False) -> "StoreLabels":
         """With another name for a class.
 
         Args:
             old: The name it has.
             new: The name it gets.
             force_name: As in :meth:`added`.
-            check_names: As in :meth:`added`.
         """
         self[old]
         if new in self:
             raise ClassNameError(f"The store knows {new!r} already: to join both use `merge`.")
-        if check_names:
-            self._check_names([new], force_name, gone=[old])
+        self._check_names([new], force_name, gone=[old])
         return StoreLabels({new if name == old else name: one for name, one in self.items()})
 
-    def merged(
-        self, names: Iterable[str], into: str, force_name: bool = False, check_names: bool = True
-    ) -> "StoreLabels":
+    def merged(self, names: Iterable[str], into: str, force_name: bool = False) -> "StoreLabels":
         """With several classes made one, which is as old as the oldest of them.
 
         Args:
             names: The classes that go.
             into: What they are from then on: one of them, or a new name.
             force_name: As in :meth:`added`.
-            check_names: As in :meth:`added`.
         """
         parts = list(dict.fromkeys(several(names, "class names")))
         if len(parts) < 2:
             raise StoreError("Merging takes two classes at least.")
         if into in self and into not in parts:
             raise ClassNameError(f"The store knows {into!r} already: name it among the merged.")
-        if check_names and into not in self:
+        if into not in self:
             self._check_names([into], force_name, gone=parts)
         both = [self[name] for name in parts]
         one = ClassLabels(
@@ -277,7 +266,6 @@ class StoreLabels(Mapping[str, ClassLabels]):
         name: str,
         parts: Mapping[str, Iterable[Key]],
         force_name: bool = False,
-        check_names: bool = True,
     ) -> "StoreLabels":
         """With a class made several, which are as old as it was.
 
@@ -290,17 +278,15 @@ class StoreLabels(Mapping[str, ClassLabels]):
             parts: New class -> keys of nodes, which may be labels of the old one. Its other labels
                 go: nobody has said which part they are of.
             force_name: As in :meth:`added`.
-            check_names: As in :meth:`added`.
         """
         old, left = self[name], {other: one for other, one in self.items() if other != name}
         if len(parts) < 2:
             raise StoreError("Splitting takes two new classes at least.")
         rest = StoreLabels(left)
-        if check_names:
-            # A part may have the name of the whole, which is checked no more than it was.
-            gone = [] if name in parts else [name]
-            self._check_names([part for part in parts if part != name], force_name, gone)
-        new = rest.added(parts, check_names=False)
+        # A part may have the name of the whole.
+        gone = [] if name in parts else [name]
+        self._check_names([part for part in parts if part != name], force_name, gone)
+        new = rest.added(parts, force_name=True)
         return StoreLabels({**left, **{part: old.part(new[part].all) for part in parts}})
 
     def state(self) -> tuple[Arrays, Document]:

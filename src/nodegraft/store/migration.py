@@ -35,9 +35,6 @@ class Migration:
     after: str
     """The revision after; the same where there was nothing to do."""
 
-    tokens: int = 0
-    """Tokens that were imported from ``tokens.json``."""
-
 
 def migrated(url: str | URL) -> Journal:
     """A journal whose tables are those of this version, made if there are none.
@@ -141,16 +138,21 @@ def _newest() -> str:
 
 
 def _known_revision(journal: Journal) -> str:
-    """The revision of a store's tables; one that this nodegraft does not know is refused."""
-    current = _revision(journal)
+    """Return the revision of a store's tables; refuse one that this nodegraft does not know."""
+    current, known = _revision(journal), _revisions()
     if current is None:
         raise UnfinishedStoreError
-    if current not in _revisions():
+    if current not in known:
+        said = f"The store's database has tables of revision {current}"
+        if current.isdecimal() and current < known[0]:
+            raise OutdatedStoreError(
+                f"{said}, from before nodegraft 0.1 ({known[0]}), which this nodegraft cannot "
+                "read: create the store again with `nodegraft init`."
+            )
         # A name that no nodegraft gives its tables is damage.
-        is_newer = current.isdecimal() and current > _newest()
-        raise (NewerStoreError if is_newer else StoreError)(
-            f"The store's database has tables of revision {current}, which is newer than this "
-            f"nodegraft knows ({_newest()}): use the nodegraft that made it."
+        raise (NewerStoreError if current.isdecimal() else StoreError)(
+            f"{said}, which is newer than this nodegraft knows ({known[-1]}): use the nodegraft "
+            "that made it."
         )
     return current
 

@@ -115,29 +115,17 @@ def _write_changed(connection: Connection) -> None:
 
 
 def _is_whole(database: sqlite3.Connection, table: str) -> bool:
-    """Whether the rows that a hash covers are as they were written.
-
-    A process of an older nodegraft adds rows without their hash. They are covered from the next
-    write on; until then nothing is known against them.
-    """
-    written = _read(database, table)
-    return written is not None and written == _digest(database, table, until=written["last"])
+    """Return whether the rows of a table are as they were written."""
+    return _read(database, table) == _digest(database, table)
 
 
 def _digest(
-    database: sqlite3.Connection,
-    table: str,
-    before: dict[str, Any] | None = None,
-    until: int = _NEWEST,
+    database: sqlite3.Connection, table: str, before: dict[str, Any] | None = None
 ) -> dict[str, Any]:
     """The hash of each row with that of the rows before it, from some row on."""
     last, digest = (0, "") if before is None else (before["last"], before["digest"])
-    given: tuple[Any, ...] = (last, until) if table in APPENDED else (f"{PREFIX}%",)
-    chosen = (
-        "number > ? AND number <= ? ORDER BY number"
-        if table in APPENDED
-        else "name NOT LIKE ? ORDER BY name"
-    )
+    given: tuple[Any, ...] = (last,) if table in APPENDED else (f"{PREFIX}%",)
+    chosen = "number > ? ORDER BY number" if table in APPENDED else "name NOT LIKE ? ORDER BY name"
     # Both parts are constants of this file.
     for row in database.execute(f"SELECT * FROM {table} WHERE {chosen}", given):  # noqa: S608
         content = json.dumps([digest, *row], default=repr).encode()

@@ -45,7 +45,7 @@ def settings_in(folder: Path) -> StoreSettings:
         settings = json.loads((folder / SETTINGS).read_text(encoding="utf-8"))
         number = settings["format"]
         _check(settings)
-        found = StoreSettings(settings["database"], _without_dots(settings.get("objects")))
+        found = StoreSettings(settings["database"], _without_dots(settings["objects"]))
     except FileNotFoundError as error:
         raise StoreError(
             f"{folder} is no store: {SETTINGS} is missing. Make one with `nodegraft init`."

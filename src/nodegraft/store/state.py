@@ -20,7 +20,7 @@ from nodegraft.model.capability import Capability
 from nodegraft.model.checkpoint import unpack_model
 from nodegraft.model.confidence import World, confidence
 from nodegraft.model.method import Method
-from nodegraft.model.registry import REGISTRY, make_method, unpacked_model
+from nodegraft.model.registry import make_method, unpacked_model
 from nodegraft.store.graph_objects import GraphObjects
 from nodegraft.store.labels import StoreLabels
 from nodegraft.store.objects import Arrays, Document, Objects
@@ -280,10 +280,7 @@ class States:
             names: The objects.
         """
         told = self._objects.document(names.model)
-        renamed = REGISTRY.get(told["method"]).renamed_parameters
-        values = told["parameters"].items()
-        parameters = {renamed.get(name, name): value for name, value in values}
-        model = make_method(told["method"], **parameters)
+        model = make_method(told["method"], **told["parameters"])
         return State(self.graph(names.graph), self.labels(names.labels), model)
 
     def labels(self, name: str) -> StoreLabels:

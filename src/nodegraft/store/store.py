@@ -3,7 +3,6 @@
 import shutil
 from collections.abc import Iterable, Mapping
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -113,29 +112,18 @@ class Store(StoreWriter):
 
     @staticmethod
     def migrate(place: str | Path) -> "Migration":
-        """Bring the database of a store that an older nodegraft made up to date.
-
-        Its tokens (``tokens.json``) are imported into the database.
-
-        Killed at any moment, it is as it was before or as it is after.
+        """Bring the database of a store that an earlier release made up to date, or change nothing.
 
         Args:
             place: The folder of the store.
         """
         from nodegraft.store.migration import migrate
-        from nodegraft.store.objects import Objects
-        from nodegraft.store.ownership import adopt_place
-        from nodegraft.store.settings import journal_in, settings_in
-        from nodegraft.store.tokens import StoreTokens
+        from nodegraft.store.settings import journal_in
 
         folder = Path(place).expanduser()
         refuse_links(folder)
         with closing(journal_in(folder)) as journal:
-            done = migrate(journal)
-            settings = settings_in(folder)
-            objects = Objects(settings.objects_of(folder), in_store=settings.objects is None)
-            adopt_place(journal, objects)
-            return replace(done, tokens=StoreTokens(journal, folder).import_file())
+            return migrate(journal)
 
     @staticmethod
     def verify(

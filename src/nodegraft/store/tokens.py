@@ -30,9 +30,8 @@ from nodegraft.store.journal import Journal, metadata
 from nodegraft.store.migration import require_current
 from nodegraft.store.rows import now
 from nodegraft.store.settings import journal_in
-from nodegraft.store.token_file import find_token_file, read_token_file, set_aside_token_file
 
-ADD, REVOKE, IMPORT = "token add", "token revoke", "token import"
+ADD, REVOKE = "token add", "token revoke"
 """Actions in the audit log; one of them there says that the store ever had tokens."""
 
 USE_INTERVAL = timedelta(minutes=1)
@@ -63,11 +62,10 @@ class StoreTokens:
 
     Args:
         journal: The database of the store.
-        folder: The folder of the store, where an older nodegraft kept ``tokens.json``.
     """
 
-    def __init__(self, journal: Journal, folder: Path) -> None:
-        self._journal, self._folder = journal, folder
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
 
     @classmethod
     def open(cls, folder: str | Path) -> Self:
@@ -76,14 +74,13 @@ class StoreTokens:
         Args:
             folder: The folder of the store.
         """
-        place = Path(folder).expanduser()
-        journal = journal_in(place)
+        journal = journal_in(Path(folder).expanduser())
         try:
             require_current(journal)
         except StoreError:
             journal.close()
             raise
-        return cls(journal, place)
+        return cls(journal)
 
     def close(self) -> None:
         """Close the connection to the database."""
@@ -96,8 +93,7 @@ class StoreTokens:
         self.close()
 
     def read(self) -> TokenList:
-        """Return all tokens; import ``tokens.json`` of an older nodegraft first."""
-        self.import_file()
+        """Return all tokens."""
         try:
             with self._journal.connection() as connection:
                 rows = connection.execute(
@@ -135,7 +131,6 @@ class StoreTokens:
             raise ParameterError(
                 f"{RESERVED_NAME!r} is the name of callers without a token: choose another name."
             )
-        self.import_file()
         secret, who = PREFIX + token_urlsafe(32), author(by)
         token = Token(name, scope, secret_digest(secret), who, now(), expires_at=expires_at)
         detail = {
@@ -161,7 +156,6 @@ class StoreTokens:
             name: Name of the token.
             by: Who revokes it; None for the user that is logged in.
         """
-        self.import_file()
         with self._journal.transaction() as connection:
             # The deletion comes first: SQLite can not turn a reading transaction into a writing
             # one after somebody else has written.
@@ -190,59 +184,9 @@ class StoreTokens:
                     update(TOKENS).where(TOKENS.c.digest == digest, is_due).values(last_used_at=at)
                 )
 
-    def import_file(self) -> int:
-        """Import ``tokens.json`` of an older nodegraft, once in the life of a store.
-
-        The file is renamed after the import is committed. If the process dies between the two,
-        the audit entry of the import keeps the file from being imported a second time, which
-        would bring back tokens that were revoked since; it is then only renamed.
-
-        A database that never had tokens, beside a file that was imported, is a copy from before
-        the import: somebody has restored it. The file is then imported again, since these were
-        the tokens at that time, and without them everybody would have access.
-
-        Returns:
-            The number of imported tokens.
-        """
-        file = find_token_file(self._folder)
-        if file is None:
-            return 0
-        imported = self._import(file) if self._never_had_tokens() else 0
-        set_aside_token_file(self._folder)
-        return imported
-
-    def _import(self, file: Path) -> int:
-        try:
-            tokens = read_token_file(file)
-        except StoreError:
-            # Another process may have imported and renamed the file just now.
-            if find_token_file(self._folder) == file:
-                raise
-            return 0
-        try:
-            # Two processes that import at the same time take turns.
-            with self._journal.transaction(alone=True) as connection:
-                if _ever_had_tokens(connection):
-                    return 0
-                for token in tokens:
-                    connection.execute(insert(TOKENS).values(**vars(token)))
-                detail = {"names": [token.name for token in tokens]}
-                add_audit_entry(connection, IMPORT, detail, author(None))
-        except (StoreError, IntegrityError) as error:
-            raise StoreError(
-                f"{file} could not be imported into the store's database: {_sentence(error)} "
-                "Run `nodegraft migrate` as a user who may write to the store; it is not served "
-                "until then."
-            ) from error
-        return len(tokens)
-
-    def _never_had_tokens(self) -> bool:
-        with self._journal.connection() as connection:
-            return not _ever_had_tokens(connection)
-
 
 def _ever_had_tokens(connection: Connection) -> bool:
-    found = select(AUDIT.c.number).where(AUDIT.c.action.in_((ADD, REVOKE, IMPORT))).limit(1)
+    found = select(AUDIT.c.number).where(AUDIT.c.action.in_((ADD, REVOKE))).limit(1)
     return connection.execute(found).first() is not None
 
 

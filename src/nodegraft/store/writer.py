@@ -240,8 +240,7 @@ class StoreWriter(StoreGrower):
         """On how many labels the method of the candidate was fitted, and how many there are now."""
         measures = fitted_in(self._journal.versions()).measures
         now = self._state(self._journal.version()).labels.num_teaching
-        # A store of an older nodegraft has not written down the number.
-        return LastFit(measures.get("labels", now), now, measures.get("seconds", 0.0))
+        return LastFit(measures["labels"], now, measures["seconds"])
 
     def _changed(self, before: "State", change: Change, listener: Listener) -> "State":
         from nodegraft.graph.labels import NodeLabels

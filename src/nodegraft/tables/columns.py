@@ -16,7 +16,6 @@ from nodegraft.graph.keys import (
     KeyArray,
     KeyType,
     NodeKeys,
-    leading_zeros_hint,
     several,
 )
 from nodegraft.tables.files import ENDINGS, TableFiles
@@ -147,7 +146,6 @@ class SourceTable:
                 f"column {name!r}, and the keys of the nodes are integers. An integer key has "
                 "digits only, no leading zeros, and is below 2**63; to read all keys as text, "
                 "create the graph with key_type='text' (--key-type text)."
-                f"{leading_zeros_hint(text)}"
             )
         return column.cast(pa.int64())
 

@@ -18,8 +18,6 @@ from nodegraft.graph.stores.mapped import MappedStore
 from nodegraft.tables.features.recipe import FeatureRecipe
 
 SCHEMA = 3
-GROWN_SCHEMA = 4
-"""Of a graph with rows of edges apart, which an older nodegraft would overlook."""
 
 RECIPE = "recipe"
 """The folder of the recipe in that of a graph on disk."""
@@ -59,7 +57,7 @@ def pack_graph(
         **prefixed("keys.", pack_keys(store.keys.values())),
     }
     header: dict[str, Any] = {
-        "schema": SCHEMA if graph.is_settled else GROWN_SCHEMA,
+        "schema": SCHEMA,
         "kind": "graph",
         "num_features": graph.num_features,
         "relations": list(graph.relations),
@@ -117,7 +115,7 @@ def unpack_graph(
         header: Its JSON.
         where: Where they come from, for errors.
     """
-    if header.get("kind") != "graph" or header.get("schema") not in (SCHEMA, GROWN_SCHEMA):
+    if header.get("kind") != "graph" or header.get("schema") != SCHEMA:
         raise CheckpointError(f"{where} does not hold a graph of schema {SCHEMA}.")
     try:
         keys = NodeKeys(unpack_keys(under("keys.", arrays)))

@@ -4,7 +4,6 @@ from typing import Annotated
 
 import typer
 
-from nodegraft.base.counting import counted
 from nodegraft.base.errors import ParameterError
 from nodegraft.cli.errors import user_errors
 from nodegraft.cli.store_options import (
@@ -222,7 +221,7 @@ def history(place: StorePlace) -> None:
 
 @user_errors
 def migrate(place: StorePlace) -> None:
-    """Bring a store that an older nodegraft made up to date."""
+    """Bring the database of a store that an earlier release made up to date."""
     from rich.console import Console
 
     from nodegraft.store.store import Store
@@ -231,8 +230,6 @@ def migrate(place: StorePlace) -> None:
     told = f"Tables of revision {done.before} are now of revision {done.after}."
     if done.before == done.after:
         told = f"Nothing to do: the tables are of revision {done.after}, the newest."
-    if done.tokens:
-        told += f" Imported {counted(done.tokens, 'token')} from tokens.json."
     Console().print(told, highlight=False)
 
 

@@ -1,6 +1,5 @@
 """Graft: class means by hop, words, diffusion and two regressions, mixed into one score."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -193,10 +192,6 @@ class Graft(Derived[_Scorer]):
     )
     reversible: ClassVar[bool] = True
     block_rows: ClassVar[int] = 8192
-    renamed_parameters: ClassVar[Mapping[str, str]] = {
-        "walks": "diffusion",
-        "far_walks": "far_diffusion",
-    }
 
     def learn_base(self, view: GraphView, curriculum: Curriculum) -> None:
         """Look at the graph, then practise how much each part of the score is worth."""
