@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import roc_auc_score
-from studies import record_file
 from studies.abstaining_told import GRAPHS, LEVELS, curves_by_graph, told
+from studies.figures.abstaining import draw_abstaining
 from studies.record_file import PAGES, Record, rounded
 
 import nodegraft as ng
@@ -35,9 +35,9 @@ from nodegraft.evaluation.metrics import (
 from nodegraft.evaluation.protocol import teach
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.methods.graft import Graft
-from nodegraft.report.figures.abstaining import draw_abstaining
 from nodegraft.report.figures.canvas.drawing import save_svg
 from nodegraft.streams.session import Session
+from studies import record_file
 
 RECORDS = record_file.FOLDER / "abstaining.json"
 COVERAGES = np.arange(1, 51) / 50

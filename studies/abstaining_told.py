@@ -3,14 +3,14 @@
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
-from studies.record_file import Record
-
-from nodegraft.report.figures.abstaining import (
+from studies.figures.abstaining import (
     AbstainingCurves,
     Acceptance,
     ErrorCurve,
     describe_abstaining,
 )
+from studies.record_file import Record
+
 from nodegraft.report.tables.table import Table
 
 GRAPHS = ("amazon-clothing", "gentoo", "wordnet", "debian")

@@ -19,7 +19,6 @@ from typing import Any
 import numpy as np
 import torch
 import torch.nn.functional as F
-from studies import record_file
 from studies.record_file import GRAPHS, PAGES, Record
 from studies.searches import best_parameters
 from torch import Tensor
@@ -34,6 +33,7 @@ from nodegraft.report.tables.table import Table
 from nodegraft.streams.session import Session
 from nodegraft.training.learners.prototypes import relative_spread
 from nodegraft.training.meta import macro_accuracy
+from studies import record_file
 
 RECORDS = record_file.FOLDER / "attention.json"
 BEFORE, AFTER = "before the search", "after the search"

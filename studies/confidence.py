@@ -17,7 +17,6 @@ from itertools import islice, product
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit, softmax
-from studies import record_file
 from studies.inner_streams import inner_stream
 from studies.record_file import GRAPHS, PAGES, Record, rounded
 
@@ -44,6 +43,7 @@ from nodegraft.report.tables.table import Table
 from nodegraft.streams.arrival import Arrival
 from nodegraft.streams.session import Session
 from nodegraft.streams.split import ClassSplit
+from studies import record_file
 
 RECORDS = record_file.FOLDER / "confidence.json"
 ASKED = 0.90

@@ -13,7 +13,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
 
-from studies import record_file
 from studies.record_file import GRAPHS, PAGES, Record
 
 import nodegraft as ng
@@ -24,6 +23,7 @@ from nodegraft.datasets.templates.dataset import LoadedDataset
 from nodegraft.evaluation.protocol import measure, teach
 from nodegraft.report.tables.cells import percent
 from nodegraft.report.tables.table import Table
+from studies import record_file
 
 METHODS = (
     "graft",

@@ -13,7 +13,6 @@ from collections.abc import Sequence
 from itertools import product
 
 import numpy as np
-from studies import record_file
 from studies.record_file import PAGES, Record
 
 from nodegraft.base.seeds import Seeds
@@ -24,6 +23,7 @@ from nodegraft.store.changes import Change
 from nodegraft.store.labels import StoreLabels
 from nodegraft.store.preview import compare
 from nodegraft.store.state import State, first_state
+from studies import record_file
 
 RECORDS = record_file.FOLDER / "gate.json"
 MOST, SHOTS = 10, 5

@@ -14,7 +14,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from studies import record_file
+from studies.figures.signals import (
+    Accuracies,
+    GraphSignals,
+    describe_signals,
+    draw_signals,
+)
 from studies.record_file import GRAPHS, PAGES
 
 from nodegraft.base.events import SILENT
@@ -24,14 +29,9 @@ from nodegraft.methods.graft.practice import Mixture, PracticeRound
 from nodegraft.nn.linear.loglinear import Signals, mixture_weights
 from nodegraft.nn.recalls import recalls
 from nodegraft.report.figures.canvas.drawing import save_svg
-from nodegraft.report.figures.signals import (
-    Accuracies,
-    GraphSignals,
-    describe_signals,
-    draw_signals,
-)
 from nodegraft.report.tables.table import Table
 from nodegraft.streams.session import Session
+from studies import record_file
 
 RECORDS = record_file.FOLDER / "graft-signals.json"
 # What a group is called -> how the names of its signals begin.

@@ -15,7 +15,6 @@ from dataclasses import replace
 from itertools import product
 
 import numpy as np
-from studies import record_file
 from studies.record_file import PAGES, Record
 from studies.searches import best_parameters
 
@@ -25,6 +24,7 @@ from nodegraft.datasets.templates.dataset import LoadedDataset
 from nodegraft.graph.homophily import homophily_of_kinds, relation_weights
 from nodegraft.report.tables.cells import percent
 from nodegraft.report.tables.table import Table
+from studies import record_file
 
 GRAPHS = ("gentoo", "debian", "wordnet")
 WAYS = {

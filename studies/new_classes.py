@@ -17,7 +17,6 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from studies import record_file
 from studies.excerpt import CLASSES, FOLDER, NEW, named, read_nouns
 from studies.record_file import PAGES, Record
 
@@ -28,6 +27,7 @@ from nodegraft.store.new_classes import new_classes
 from nodegraft.store.state import first_state
 from nodegraft.tables.labels import read_labels
 from nodegraft.tables.read import read_graph
+from studies import record_file
 
 RECORDS = record_file.FOLDER / "new-classes.json"
 GROUPS = 10

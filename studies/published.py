@@ -14,14 +14,14 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
 
-from studies import record_file
 from studies.record_file import GRAPHS, PAGES, Record
 
 import nodegraft as ng
 from nodegraft.datasets.templates.dataset import LoadedDataset
-from nodegraft.evaluation.published import Ingredients, evaluate_variants
+from nodegraft.evaluation.published import Ingredients, evaluate_published
 from nodegraft.report.tables.cells import percent
 from nodegraft.report.tables.table import Table
+from studies import record_file
 
 RECORDS = record_file.FOLDER / "published.json"
 AUTHORS = record_file.FOLDER / "authors.json"
@@ -89,7 +89,7 @@ def measured(data: LoadedDataset, name: str, seed: int) -> Record:
     model = ng.make_method(contender.method, seed=seed, **contender.parameters)
     stream = data.stream(seed=seed, arrival="with-class")
     choices = [Ingredients.without(names) for names in VARIANTS.values()]
-    results = evaluate_variants(model, stream, choices)
+    results = [evaluate_published(model, stream, ingredients=choice) for choice in choices]
     return {
         "accuracy": {
             variant: [round(one.micro_accuracy, 4) for one in result.sessions]

@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from itertools import product
 
 import numpy as np
-from studies import record_file
 from studies.record_file import GRAPHS, PAGES, Record
 from studies.suggesting import SHOTS, scored, taught
 
@@ -24,6 +23,7 @@ from nodegraft.evaluation.metrics import interval
 from nodegraft.report.tables.table import Table
 from nodegraft.store.labels import StoreLabels
 from nodegraft.store.state import first_state
+from studies import record_file
 
 RECORDS = record_file.FOLDER / "refitting.json"
 TIMES = (2, 5)

@@ -23,7 +23,6 @@ from itertools import product
 from pathlib import Path
 
 import numpy as np
-from studies import record_file
 from studies.record_file import PAGES, Record
 from studies.scale_steps import DEGREE, STEPS, TEXT_KEYS
 
@@ -37,6 +36,7 @@ from nodegraft.report.figures.canvas.drawing import (
     save_svg,
 )
 from nodegraft.report.tables.table import Table
+from studies import record_file
 
 RECORDS = record_file.FOLDER / "scale.json"
 SIZES = (20_000, 100_000, 1_000_000, 10_000_000)

@@ -12,12 +12,12 @@ from collections.abc import Sequence
 from itertools import product
 
 import numpy as np
-from studies import record_file
 from studies.record_file import GRAPHS, PAGES, Record
 
 import nodegraft as ng
 from nodegraft.datasets.templates.dataset import LoadedDataset
 from nodegraft.report.tables.table import Table
+from studies import record_file
 
 METHODS = ("sgc-mean", "graft")
 SHOWN = (*METHODS, "graft-1")

@@ -25,7 +25,6 @@ import torch
 from numpy.typing import NDArray
 from performance.add_classes import timed
 from performance.anonymous_peak import AnonymousPeak
-from studies import record_file
 from studies.record_file import PAGES, Record
 
 import nodegraft as ng
@@ -34,6 +33,7 @@ from nodegraft.graph.block_model import BlockModel
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.report.tables.cells import percent
 from nodegraft.report.tables.table import Table
+from studies import record_file
 
 RECORDS = record_file.FOLDER / "sizes.json"
 SIZES, LARGE_SIZES = (20_000, 60_000, 185_000, 195_000, 600_000), (2_000_000,)

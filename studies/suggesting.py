@@ -19,7 +19,6 @@ from collections.abc import Sequence
 from itertools import product
 
 import numpy as np
-from studies import record_file
 from studies.record_file import PAGES, Record
 
 from nodegraft.base.seeds import Seeds
@@ -32,6 +31,7 @@ from nodegraft.store.labels import StoreLabels
 from nodegraft.store.measures import right_answers
 from nodegraft.store.state import State, first_state
 from nodegraft.store.suggestion import suggestions
+from studies import record_file
 
 RECORDS = record_file.FOLDER / "suggesting.json"
 GRAPHS = ("gentoo", "debian")

@@ -23,12 +23,12 @@ import numpy as np
 import torch
 from performance.add_classes import timed
 from performance.anonymous_peak import AnonymousPeak
-from studies import record_file
 from studies.record_file import PAGES, Record
 
 import nodegraft as ng
 from nodegraft.graph.block_model import BlockModel
 from nodegraft.report.tables.table import Table
+from studies import record_file
 
 RECORDS = record_file.FOLDER / "teaching.json"
 SMALL, LARGE = (20_000, 5), (1_000_000, 50)

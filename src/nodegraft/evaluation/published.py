@@ -10,7 +10,6 @@ where theirs sees 400 nodes of it.
 """
 
 from collections.abc import Iterable, Sequence
-from copy import deepcopy
 from dataclasses import dataclass, fields, replace
 
 import numpy as np
@@ -104,65 +103,13 @@ def evaluate_published(
         ingredients: What is done as the authors do it; None for everything.
         listener: Is told of every session, and how far learning is.
     """
-    chosen = ingredients or Ingredients()
-    base = _begin(method, stream, chosen, listener)
-    return _go_on(method, stream, chosen, base, listener)
-
-
-def evaluate_variants(
-    method: Method,
-    stream: ClassStream,
-    variants: Sequence[Ingredients],
-    *,
-    listener: Listener = SILENT,
-) -> list[StreamResult]:
-    """The same for several choices of ingredients, which share what was learned of known classes.
-
-    Args:
-        method: The method; in the end it has met the known classes only.
-        stream: The sessions.
-        variants: The choices.
-        listener: Is told of every session, and how far learning is.
-    """
-    results: dict[int, StreamResult] = {}
-    for full_degrees in (True, False):
-        some = {at: one for at, one in enumerate(variants) if one.full_degrees is full_degrees}
-        if some:
-            base = _begin(method, stream, next(iter(some.values())), listener)
-            for at, chosen in some.items():
-                results[at] = _go_on(deepcopy(method), stream, chosen, base, listener)
-    return [results[at] for at in range(len(variants))]
-
-
-def _begin(
-    method: Method, stream: ClassStream, chosen: Ingredients, listener: Listener
-) -> Measurement:
     if Capability.PUBLISHED not in method.capabilities():
         raise NotSupportedError(method.name, Capability.PUBLISHED)
-    with Measurement() as work:
-        teach(method, _seen(stream.session(0), chosen), stream, listener)
-    return work
-
-
-def _seen(session: Session, chosen: Ingredients) -> Session:
-    return (
-        replace(session, view=session.view.with_full_degrees()) if chosen.full_degrees else session
-    )
-
-
-def _go_on(
-    method: Method,
-    stream: ClassStream,
-    chosen: Ingredients,
-    base: Measurement,
-    listener: Listener,
-) -> StreamResult:
-    results = []
+    chosen, results = ingredients or Ingredients(), []
     for one in stream:
-        session, work = _seen(one, chosen), base
-        if session.index:
-            with Measurement() as work:
-                teach(method, session, stream, listener)
+        session = _seen(one, chosen)
+        with Measurement() as work:
+            teach(method, session, stream, listener)
         sampled = replace(session, query=_sampled(session, stream, chosen))
         lesson = _lesson(method, sampled, stream, chosen)
         with Measurement() as asking:
@@ -170,6 +117,12 @@ def _go_on(
         results.append(session_result(method, sampled, stream.split, asked, work, asking))
         listener.session(results[-1])
     return StreamResult(tuple(results))
+
+
+def _seen(session: Session, chosen: Ingredients) -> Session:
+    return (
+        replace(session, view=session.view.with_full_degrees()) if chosen.full_degrees else session
+    )
 
 
 def _ask(method: Method, lesson: PublishedLesson) -> Asked:

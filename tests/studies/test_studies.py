@@ -4,6 +4,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from studies.record_file import PAGES, measure_missing, read
+
 from studies import (
     attention,
     confidence,
@@ -20,7 +22,6 @@ from studies import (
     sizes,
     suggesting,
 )
-from studies.record_file import PAGES, measure_missing, read
 
 PAGES_OF_STUDIES: list[tuple[str, Callable[[], str]]] = [
     (

@@ -1,6 +1,4 @@
 import json
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,14 +6,9 @@ import numpy as np
 import pytest
 from matplotlib.axes import Axes
 from matplotlib.colors import to_hex
-from studies import abstaining as script
 from studies.abstaining import RECORDS, measured
 from studies.abstaining_told import curves_by_graph, told
-from studies.record_file import PAGES
-
-from nodegraft.base.errors import ParameterError
-from nodegraft.datasets.synthetic import Synthetic
-from nodegraft.report.figures.abstaining import (
+from studies.figures.abstaining import (
     STYLES,
     X_LABEL,
     Y_LABEL,
@@ -25,6 +18,11 @@ from nodegraft.report.figures.abstaining import (
     describe_abstaining,
     draw_abstaining,
 )
+from studies.record_file import PAGES
+
+from nodegraft.base.errors import ParameterError
+from nodegraft.datasets.synthetic import Synthetic
+from studies import abstaining as script
 from tests.report.drawn_figures import overlaps, visible_texts
 
 FIRST = ErrorCurve(
@@ -139,12 +137,3 @@ def test_only_what_is_missing_is_measured(tmp_path: Path, monkeypatch: pytest.Mo
     assert asked == [("wordnet", 1), ("wordnet", 0), ("gentoo", 0), ("gentoo", 1)]
     written = [(one["graph"], one["seed"]) for one in json.loads(path.read_text())]
     assert written == [("gentoo", 0), ("gentoo", 1), ("wordnet", 0), ("wordnet", 1)]
-
-
-def test_only_the_figure_needs_matplotlib() -> None:
-    without = (
-        "import sys; sys.modules['matplotlib'] = None\nimport nodegraft.report.figures.abstaining"
-    )
-    done = subprocess.run([sys.executable, "-c", without], capture_output=True, text=True)
-    last = done.stderr.strip().splitlines()[-1]
-    assert last.endswith("Drawing needs an extra: pip install 'nodegraft[report]'")

@@ -1,6 +1,4 @@
 import json
-import subprocess
-import sys
 
 import pytest
 from matplotlib.axes import Axes
@@ -8,11 +6,7 @@ from matplotlib.collections import LineCollection
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
-from studies.graft_signals import RECORDS, signals_by_graph, told
-from studies.record_file import PAGES
-
-from nodegraft.base.errors import ParameterError
-from nodegraft.report.figures.signals import (
+from studies.figures.signals import (
     BEST,
     MIXED,
     MIXTURE,
@@ -22,6 +16,10 @@ from nodegraft.report.figures.signals import (
     describe_signals,
     draw_signals,
 )
+from studies.graft_signals import RECORDS, signals_by_graph, told
+from studies.record_file import PAGES
+
+from nodegraft.base.errors import ParameterError
 from tests.report.drawn_figures import overlaps, visible_texts
 
 SHOP = GraphSignals(
@@ -87,12 +85,3 @@ def test_the_page_says_what_was_measured() -> None:
     graphs = signals_by_graph(json.loads(RECORDS.read_text()))
     assert (PAGES / "graft-signals.md").read_text() == told(graphs)
     assert overlaps(draw_signals(graphs)) == []
-
-
-def test_only_the_figure_needs_matplotlib() -> None:
-    without = (
-        "import sys; sys.modules['matplotlib'] = None\nimport nodegraft.report.figures.signals"
-    )
-    done = subprocess.run([sys.executable, "-c", without], capture_output=True, text=True)
-    last = done.stderr.strip().splitlines()[-1]
-    assert last.endswith("Drawing needs an extra: pip install 'nodegraft[report]'")
