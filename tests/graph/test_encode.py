@@ -3,18 +3,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
 from performance.anonymous_peak import AnonymousPeak
 
 from nodegraft.base.errors import ParameterError
 from nodegraft.graph.algebra.matrix import is_sparse
 from nodegraft.graph.blocks.encode import encode, kept_encoding
 from nodegraft.graph.blocks.executor import LayerWork, ThisProcess
-from nodegraft.graph.blocks.row_map import TOGETHER, RowMap, RowNetwork
+from nodegraft.graph.blocks.row_map import RowMap, RowNetwork
 from nodegraft.graph.graph import Graph
 from tests.graph.blocks_of import SMALL, network_of, placed, rows_in, same_bits, wide_graph
 from tests.graph.reference import everyone, typed_graph
 
+CLOSE = 1e-6
 KINDS = ["float32", "float16", "sparse"]
 
 
@@ -43,24 +43,25 @@ def test_every_row_is_what_the_network_says(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_no_bit_depends_on_where_blocks_begin(kind: str, tmp_path: Path) -> None:
-    graph, network = wide_graph(kind, nodes=3 * TOGETHER // 2), network_of(7, 33, 17)
+def test_nothing_depends_on_where_blocks_begin(kind: str, tmp_path: Path) -> None:
+    graph, network = wide_graph(kind, nodes=1536), network_of(7, 33, 17)
     made = [
         encode(graph, network, folder=tmp_path / str(size), block_bytes=size)
         for size in (SMALL, 3 * SMALL + 1, None)
     ]
     assert len({len(one.computed) for one in made}) == 3
-    assert same_bits(rows_in(made[0]), rows_in(made[2]))
-    assert same_bits(rows_in(made[1]), rows_in(made[2]))
+    for one in made[:2]:
+        np.testing.assert_allclose(rows_in(one), rows_in(made[2]), rtol=CLOSE, atol=CLOSE)
 
 
 def test_a_row_alone_is_the_row_among_many() -> None:
-    draws = np.random.default_rng(0)
-    rows = draws.standard_normal((TOGETHER + 50, 128), dtype=np.float32)
+    rows = np.random.default_rng(0).standard_normal((1074, 128), dtype=np.float32)
     one = network_of(7, 128, 32).maps[1]
-    many = one(rows, first=5)
-    for place in (0, 7, TOGETHER - 6, TOGETHER - 5, TOGETHER + 49):
-        assert same_bits(one(rows[place : place + 1], first=5 + place), many[place : place + 1])
+    many = one(rows)
+    for place in (0, 7, 1018, 1073):
+        np.testing.assert_allclose(
+            one(rows[place : place + 1])[0], many[place], rtol=CLOSE, atol=CLOSE
+        )
 
 
 def test_whoever_starts_again_goes_on_and_leaves_the_last_layer(tmp_path: Path) -> None:
@@ -125,18 +126,6 @@ def test_what_cannot_be_kept_is_refused(tmp_path: Path) -> None:
         encode(graph.view(np.arange(5)), network, folder=tmp_path)
     with pytest.raises(ParameterError, match="takes 8 features, and the graph has 7"):
         encode(graph, network_of(8, 4), folder=tmp_path)
-
-
-def test_threads_of_the_kernel_change_no_bit() -> None:
-    rows = np.random.default_rng(0).standard_normal((3 * TOGETHER, 64), dtype=np.float32)
-    one, threads = network_of(64, 32, 16).maps[0], torch.get_num_threads()
-    try:
-        torch.set_num_threads(1)
-        alone = one(rows, first=0)
-        torch.set_num_threads(2)
-        assert same_bits(one(rows, first=0), alone)
-    finally:
-        torch.set_num_threads(threads)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells of anonymous memory")

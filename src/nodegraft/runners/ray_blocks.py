@@ -98,8 +98,7 @@ class Parts:
             self._take.remote(self._part(part), sources[slice(*cuts[part : part + 2])] - first)
             for part, first in zip(needed, self._bounds[needed], strict=True)
         ]
-        then, first = self._work.then, self._work.target.bounds[block]
-        made, fetched = self._spread.remote(matrix, then, first, needed.index(block), *taken)
+        made, fetched = self._spread.remote(matrix, self._work.then, needed.index(block), *taken)
         return made, fetched
 
     def _part(self, part: int) -> Any:
@@ -114,10 +113,10 @@ def _take(part: Matrix, rows: IntArray) -> Matrix:
 
 
 def _spread(
-    matrix: "csr_array[Any]", then: RowMap | None, first: int, own: int, *taken: Matrix
+    matrix: "csr_array[Any]", then: RowMap | None, own: int, *taken: Matrix
 ) -> tuple[Matrix, int]:
     torch.set_num_threads(1)
     fetched = sum(nbytes(rows) for place, rows in enumerate(taken) if place != own)
     sources = vstack(taken, format="csr") if is_sparse(taken[0]) else np.concatenate(taken)
     rows = multiply(matrix, sources)
-    return rows if then is None else then(rows, first), fetched
+    return rows if then is None else then(rows), fetched

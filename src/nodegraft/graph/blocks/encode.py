@@ -120,7 +120,7 @@ def _layers(
     first, *others = network.maps
     target = LayerFiles(kept.encoded(network, 0), bounds)
     layer, done = fill_here(
-        target, lambda start, stop: first(features[start:stop], start), listener, "layer 0"
+        target, lambda start, stop: first(features[start:stop]), listener, "layer 0"
     )
     for number, one in enumerate(others, start=1):
         before, target = target, LayerFiles(kept.encoded(network, number), bounds)

@@ -48,11 +48,11 @@ class LayerWork:
         """
         start, stop = self.target.between(block)
         rows = spread_rows(self.adjacency, self.roots, self.source, start, stop)
-        return self.target.write(block, rows if self.then is None else self.then(rows, start))
+        return self.target.write(block, rows if self.then is None else self.then(rows))
 
 
 class BlockExecutor(Protocol):
-    """Where blocks are computed. No bit of them depends on it."""
+    """Where blocks are computed."""
 
     def run(self, work: LayerWork) -> Iterator[BlockDone]:
         """Compute all missing blocks of a layer; tells of each when it is on the disk.

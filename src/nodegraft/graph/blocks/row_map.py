@@ -11,16 +11,13 @@ from nodegraft.base.hashing import HashPart, content_hash
 from nodegraft.graph.algebra.matrix import FloatArray, Matrix, is_sparse
 from nodegraft.graph.algebra.operator import multiply
 
-TOGETHER = 1024
-"""So many rows go through the dense kernel at once, never more or fewer."""
-
 
 @dataclass(frozen=True, eq=False)
 class RowMap:
     r"""Of a row :math:`h` it makes :math:`\max(h + b, 0) \, W`; each part may be left out.
 
     >>> halved = RowMap(bias=np.array([-1.0], "f4"), relu=True, weight=np.array([[0.5]], "f4"))
-    >>> halved(np.array([[3.0], [0.0]], "f4"), first=0).tolist()
+    >>> halved(np.array([[3.0], [0.0]], "f4")).tolist()
     [[1.0], [0.0]]
     """
 
@@ -33,30 +30,17 @@ class RowMap:
     weight: NDArray[np.float32] | None = None
     """What rows are multiplied by, inputs by outputs (:math:`W`)."""
 
-    def __call__(self, rows: Matrix, first: int) -> FloatArray:
-        """The rows that come out; one has the same bits in whatever block it comes.
+    @torch.no_grad()
+    def __call__(self, rows: Matrix) -> FloatArray:
+        """Return the rows that come out; the last digits of one may depend on the others.
 
         Args:
-            rows: Consecutive rows, perhaps mapped; sparse ones only where a weight comes first.
-            first: The number of the first one in its layer.
+            rows: Some rows, perhaps mapped; sparse ones only where a weight comes first.
         """
         if is_sparse(rows):
             product: FloatArray = multiply(rows, self.weight)
             return product
-        width = rows.shape[1] if self.weight is None else self.weight.shape[1]
-        made = np.empty((rows.shape[0], width), dtype=np.float32)
-        # A kernel may treat a row by its place among the others, and by how many these are. So a
-        # row always stands in the same place of a batch of the same size, zeros for whoever lacks.
-        for start in range(-(first % TOGETHER), rows.shape[0], TOGETHER):
-            here = slice(max(start, 0), start + TOGETHER)
-            batch = torch.zeros(TOGETHER, rows.shape[1])
-            some = batch[here.start - start :][: len(rows[here])]
-            some.numpy()[:] = rows[here]
-            made[here] = self._batch(batch)[here.start - start :][: len(some)]
-        return made
-
-    @torch.no_grad()
-    def _batch(self, batch: torch.Tensor) -> FloatArray:
+        batch = torch.from_numpy(np.array(rows, dtype=np.float32))
         if self.bias is not None:
             batch += torch.from_numpy(self.bias)
         if self.relu:
