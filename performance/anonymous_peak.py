@@ -1,8 +1,13 @@
 """How much memory a piece of work holds that no file stands behind."""
 
+from pathlib import Path
 from threading import Event, Thread
 
-from nodegraft.base.measure import anonymous_bytes
+
+def anonymous_bytes() -> int:
+    """Return this process's resident memory that no file stands behind, as Linux tells it."""
+    told = Path("/proc/self/status").read_text(encoding="utf-8")
+    return 1024 * int(told.partition("RssAnon:")[2].split()[0])
 
 
 class AnonymousPeak:

@@ -21,16 +21,14 @@ from sklearn.metrics import roc_auc_score
 from studies.abstaining_told import GRAPHS, LEVELS, curves_by_graph, told
 from studies.figures.abstaining import draw_abstaining
 from studies.record_file import PAGES, Record, rounded
+from studies.selective import balanced_weights, precision_and_coverage, risk_coverage
 
 import nodegraft as ng
 from nodegraft.base.events import SILENT
 from nodegraft.base.seeds import Seeds
 from nodegraft.evaluation.metrics import (
     Floats,
-    balanced_weights,
     expected_calibration_error,
-    precision_and_coverage,
-    risk_coverage,
 )
 from nodegraft.evaluation.protocol import teach
 from nodegraft.graph.labels import NodeLabels

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, logit, softmax
 from studies.inner_streams import inner_stream
 from studies.record_file import GRAPHS, PAGES, Record, rounded
+from studies.selective import precision_and_coverage
 
 from nodegraft.base.events import SILENT
 from nodegraft.base.seeds import Seeds
@@ -26,7 +27,6 @@ from nodegraft.datasets.templates.dataset import LoadedDataset
 from nodegraft.evaluation.metrics import (
     auroc,
     expected_calibration_error,
-    precision_and_coverage,
 )
 from nodegraft.evaluation.protocol import in_sight_but_not_taught, teach
 from nodegraft.graph.algebra.matrix import IntArray

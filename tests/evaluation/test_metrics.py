@@ -6,13 +6,10 @@ from nodegraft.evaluation.metrics import (
     Answers,
     accuracy_at_coverage,
     average_forgetting,
-    balanced_weights,
     expected_calibration_error,
     harmonic_mean,
     performance_drop,
-    precision_and_coverage,
     relative_performance_drop,
-    risk_coverage,
 )
 from nodegraft.nn.recalls import recalls
 
@@ -119,45 +116,3 @@ def test_refusing_leaves_the_most_confident(coverage: float, accuracy: float) ->
 @pytest.mark.parametrize("correct", [np.array([False, True]), np.array([True, False])])
 def test_with_all_refused_the_surest_one_is_left(correct: NDArray[np.bool_]) -> None:
     assert accuracy_at_coverage(np.array([0.2, 0.9]), correct, 0.0) == correct[1]
-
-
-@pytest.mark.parametrize(
-    ("at_least", "precision", "coverage"),
-    [(0.0, 0.6, 1.0), (0.7, 2 / 3, 0.6), (0.71, 1.0, 0.2), (0.95, NAN, 0.0)],
-)
-def test_precision_is_of_what_is_accepted(
-    at_least: float, precision: float, coverage: float
-) -> None:
-    found = precision_and_coverage(CONFIDENCE, CORRECT, at_least)
-    assert found == pytest.approx((precision, coverage), nan_ok=True)
-
-
-def test_classes_of_any_size_weigh_alike() -> None:
-    targets = np.array([7, 2, 7, 7])
-    weights = balanced_weights(targets)
-    assert weights[targets == 7].sum() == pytest.approx(weights[targets == 2].sum())
-    # Two of the three are accepted, one of them right; and the one, which is right.
-    confidence, correct = np.array([0.9, 0.9, 0.9, 0.1]), np.array([True, True, False, True])
-    precision, coverage = precision_and_coverage(confidence, correct, 0.5, weights)
-    assert (precision, coverage) == pytest.approx(((1 / 3 + 1) / (2 / 3 + 1), (2 / 3 + 1) / 2))
-
-
-def test_risk_rises_as_less_sure_answers_are_given() -> None:
-    # From the most confident on: right, right or wrong (a tie), wrong, right.
-    found = risk_coverage(CONFIDENCE, CORRECT, np.array([0.2, 0.4, 0.6, 0.8, 1.0]))
-    assert found.tolist() == pytest.approx([0, 0.5 / 2, 1 / 3, 2 / 4, 2 / 5])
-
-
-def test_the_order_of_equally_sure_answers_does_not_matter() -> None:
-    coverages, confidence = np.arange(1, 11) / 10, np.array([0.9, 0.5, 0.5, 0.5, 0.5])
-    correct = np.array([True, True, True, False, False])
-    backwards = risk_coverage(confidence[::-1], correct[::-1], coverages)
-    assert risk_coverage(confidence, correct, coverages) == pytest.approx(backwards)
-
-
-@pytest.mark.parametrize("at_least", [0.1, 0.3, 0.7, 0.9])
-def test_a_level_is_a_point_of_the_risk_coverage_curve(at_least: float) -> None:
-    weights = np.array([1.0, 2.0, 0.5, 3.0, 1.0])
-    precision, coverage = precision_and_coverage(CONFIDENCE, CORRECT, at_least, weights)
-    risk = risk_coverage(CONFIDENCE, CORRECT, np.array([coverage]), weights)
-    assert risk == pytest.approx([1 - precision])

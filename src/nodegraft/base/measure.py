@@ -39,11 +39,6 @@ def peak_resident_bytes() -> int:
     return _bytes_told(_STATUS, "VmHWM") or 0
 
 
-def anonymous_bytes() -> int:
-    """This process's resident memory that no file stands behind, 0 where it is not known."""
-    return _bytes_told(_STATUS, "RssAnon") or 0
-
-
 def available_bytes() -> int | None:
     """Memory that is free for work, None where it is not known."""
     return _bytes_told(_MEMORY, "MemAvailable")
