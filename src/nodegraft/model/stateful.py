@@ -1,4 +1,9 @@
-"""A model as a value: what it learned, and changes that are made whole or not at all."""
+"""State of a model as a value, and changes that are applied as a whole or not at all.
+
+A change is made on a shallow copy and put in place by one assignment of ``__dict__``; a reader
+takes the dictionary once. So a change that fails leaves no trace, and a thread that predicts while
+another one changes the model uses one committed state.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
