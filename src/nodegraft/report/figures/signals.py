@@ -105,8 +105,8 @@ def describe_signals(graphs: Sequence[GraphSignals]) -> str:
 
     >>> right = Accuracies({"text": [0.4, 0.5], "heat": [0.7, 0.7]}, mixture=[0.8, 0.8])
     >>> describe_signals([GraphSignals("shop", right, right, {"text": [0.2], "heat": [0.8]})])
-    'On shop the accuracy of all signals together is 80.0 %, that of the best one alone (heat) 70.0 %; \
-on new classes 80.0 % and 70.0 % (heat). What moves the score most is heat (80 %).'
+    'On shop the accuracy of all signals together is 80.0 %, that of the best one alone (heat) \
+70.0 %; on new classes 80.0 % and 70.0 % (heat). What moves the score most is heat (80 %).'
 
     Args:
         graphs: The same as for draw_signals().
