@@ -18,7 +18,7 @@ ALT = re.compile(r"^:alt: (.*)$", re.MULTILINE)
 
 PAGES = sorted(
     str(page.relative_to(ROOT))
-    for page in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
+    for page in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), ROOT / "results/README.md"]
     if page != GLOSSARY and page.name != "CHANGELOG.md" and "_build" not in page.parts
 )
 
