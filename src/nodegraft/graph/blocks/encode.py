@@ -1,8 +1,6 @@
 """Embeddings of all nodes by a trained network, computed in blocks and stored on disk.
 
-A network is a list of maps of single rows with a product by S between two of them. Rows pass
-through the dense kernel in batches of one size, each at a place that its number decides, so that
-their bits do not depend on the blocks.
+A network is a list of maps of single rows with a product by S between two of them.
 """
 
 import shutil
