@@ -47,7 +47,7 @@ ARRAYS = ("indptr", "indices", "features")
 TWO = ("processes", "ray")
 """Who computes by two."""
 
-HEAD = ["", "seconds on the clock", "of the processor", "times the bare kernel", "speed-up"]
+HEAD = ["", "wall-clock seconds", "CPU seconds", "times the bare kernel", "speed-up"]
 
 
 class Seconds(NamedTuple):

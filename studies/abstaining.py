@@ -4,7 +4,7 @@
     python -m studies.abstaining                # draws again what was measured
 
 Novel classes arrive under the strict protocol. Writes ``studies/records/abstaining.json``, stream
-by stream, and from it figure and tables of ``docs/explanation/abstaining.md``. Delete the file to
+by stream, and from it figure and tables of ``docs/explanation/confidence.md``. Delete the file to
 measure everything anew.
 """
 

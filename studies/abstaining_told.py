@@ -60,17 +60,16 @@ def told(records: Sequence[Record]) -> str:
     )
     parts = [
         "<!-- Written by studies/abstaining.py. -->",
-        "**Precision in %, worst seed in brackets, and after it how many % are answered**",
+        "**Precision in %, worst seed in brackets, and coverage in %**",
         precision_table(graphs),
         image,
         "**Expected calibration error, worst seed in brackets, and mean confidence minus "
         "accuracy**",
         calibration_table(graphs),
-        "**Last session, answers at least 0.90 sure, every node alike, in %: precision promised "
-        "and kept, the same counted in other ways, and whose mistakes these are**",
+        "**Last session, confidence at least 0.90, every node alike, in %: expected precision, "
+        "measured precision counted in several ways, and where the mistakes are**",
         shortfall_table(graphs),
-        "**Classes never taught: how well confidence tells them apart, and how many % are "
-        "rejected**",
+        "**Classes never added: AUROC of confidence, and how many % are rejected**",
         unknown_classes_table(graphs),
     ]
     return "\n\n".join(parts) + "\n"
@@ -101,8 +100,8 @@ def calibration_table(graphs: Mapping[str, Sequence[Record]]) -> str:
         "last session, all": ("last", "all"),
         "last session, known classes": ("last", "known"),
         "last session, new classes": ("last", "new"),
-        "last session, answers that name a known class": ("last", "names_known"),
-        "last session, answers that name a new class": ("last", "names_new"),
+        "last session, predicted class is known": ("last", "names_known"),
+        "last session, predicted class is new": ("last", "names_new"),
     }
 
     def cell(seeds: Sequence[Record], session: str, part: str) -> str:
@@ -121,21 +120,23 @@ def calibration_table(graphs: Mapping[str, Sequence[Record]]) -> str:
 def shortfall_table(graphs: Mapping[str, Sequence[Record]]) -> str:
     """A column for each graph: the same answers counted in other ways, and who is mistaken."""
     numbers: dict[str, Callable[[Record], float]] = {
-        "promised": lambda last: _precision_at_first(last["natural"]["accepted"], "promised"),
-        "kept": lambda last: _precision_at_first(last["natural"]["accepted"]),
-        "kept, classes as large as in the graph": lambda last: _precision_at_first(
+        "expected precision": lambda last: _precision_at_first(
+            last["natural"]["accepted"], "promised"
+        ),
+        "precision": lambda last: _precision_at_first(last["natural"]["accepted"]),
+        "precision, classes as large as in the graph": lambda last: _precision_at_first(
             last["as_in_graph"]
         ),
-        "kept, answers that name a known class": lambda last: _precision_at_first(
+        "precision, predicted class is known": lambda last: _precision_at_first(
             last["by_answer"]["known"]
         ),
-        "kept, answers that name a new class": lambda last: _precision_at_first(
+        "precision, predicted class is new": lambda last: _precision_at_first(
             last["by_answer"]["new"]
         ),
-        "kept, every class that is named alike": lambda last: _precision_at_first(
+        "precision, every predicted class alike": lambda last: _precision_at_first(
             last["by_answer"]["alike"]
         ),
-        "kept, without the largest class": lambda last: _precision_at_first(
+        "precision, without the largest class": lambda last: _precision_at_first(
             last["largest_class"]["without_it"]
         ),
         "largest class, of all queries": lambda last: last["largest_class"]["of_queries"],
@@ -160,9 +161,7 @@ def _precision_at_first(accepted: Record, key: str = "precision") -> float:
 def unknown_classes_table(graphs: Mapping[str, Sequence[Record]]) -> str:
     """A row for each graph."""
     levels = [f"{level:.2f}" for level in LEVELS]
-    heads = [
-        f"{side} rejected at {level}" for level in levels for side in ("never taught", "known")
-    ]
+    heads = [f"{side} rejected at {level}" for level in levels for side in ("never added", "known")]
     keys = [f"{side}_rejected_{level}" for level in levels for side in ("unknown", "known")]
 
     def row(graph: str, seeds: Sequence[Record]) -> list[str]:

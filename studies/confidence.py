@@ -62,20 +62,20 @@ class Way:
 
 WAYS = {
     "as it is": Way(),
-    "no term for more classes than practised": Way(crowding=0.0),
+    "no term for more classes than in practice": Way(crowding=0.0),
     "twice that term": Way(crowding=2 * CROWDING),
-    "half of all nodes taken for known": Way(believed=0.0),
-    "share of known nodes believed": Way(believed=1.0),
-    "strangers told before means are refined": Way(refined=False),
+    "half of all nodes assumed known": Way(believed=0.0),
+    "estimated share of known nodes used fully": Way(believed=1.0),
+    "open-set score before means are refined": Way(refined=False),
 }
 COLUMNS = {
     "ece_known": "`growing`: ECE, known",
     "ece_new": "ECE, new",
-    "answered": "answered, %",
-    "precision": "right, % (worst seed)",
+    "answered": "coverage, %",
+    "precision": "precision, % (worst seed)",
     "auroc": "`present`: AUROC",
-    "answered_among_strangers": "answered, % of taught classes",
-    "precision_among_strangers": "right among strangers, % (worst seed)",
+    "answered_among_strangers": "coverage of known classes, %",
+    "precision_among_strangers": "precision, as many unknown nodes, % (worst seed)",
 }
 
 

@@ -92,7 +92,7 @@ def told(records: Sequence[Record]) -> str:
                 ]
                 lost = [one["anew"] - one["after"] for one in runs]
                 rows.append([graph, method, *cells, percent(lost, signed=True)])
-    head = ["graph", "method", "a tenth of the edges", "all edges", "taught anew", "what is lost"]
+    head = ["graph", "method", "a tenth of the edges", "all edges", "refitted", "loss"]
     return f"<!-- Written by studies/edge_drift.py. -->\n\n{Table.of(head, rows).markdown()}\n"
 
 

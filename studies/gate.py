@@ -27,7 +27,7 @@ from studies import record_file
 
 RECORDS = record_file.FOLDER / "gate.json"
 MOST, SHOTS = 10, 5
-KINDS = {"honest": "honest classes", "mixed": "known classes, mixed"}
+KINDS = {"honest": "correct classes", "mixed": "mixtures of known classes"}
 
 
 def main() -> None:

@@ -109,7 +109,7 @@ def told(records: Sequence[Record]) -> str:
                 ]
                 numbers = [percent(cell) for cell in cells]
                 rows.append([graph, method, way, str(len(some)), *numbers])
-    heads = ["graph", "method", "kinds", "seeds", "session 0", "last", "known", "novel"]
+    heads = ["graph", "method", "edge types", "seeds", "session 0", "last", "known", "novel"]
     table = Table.of(heads, rows).markdown()
     return f"<!-- Written by studies/kinds.py. -->\n\n{table}\n"
 

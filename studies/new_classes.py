@@ -77,7 +77,7 @@ def told(records: Sequence[Record]) -> str:
         kinds = Counter(_kind(one["classes"], record["held_back"]) for one in record["groups"])
         counts = (kinds[kind] for kind in (record["held_back"], NEW, "known", "mixed"))
         rows.append([record["held_back"], str(len(record["groups"])), *map(str, counts)])
-    heads = ["held back", "groups", "of it", f"of {NEW}", "of a known class", "mixed"]
+    heads = ["removed class", "groups", "of this class", f"of {NEW}", "of a known class", "mixed"]
     return f"<!-- Written by studies/new_classes.py. -->\n\n{Table.of(heads, rows).markdown()}\n"
 
 

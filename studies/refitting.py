@@ -70,7 +70,7 @@ def told(records: Sequence[Record]) -> str:
                 gain += f" ± {interval(after - before):.1f}"
             means = [f"{value:.1f}" for value in (start, before.mean(), after.mean())]
             rows.append([graph, str(len(some)), f"{times} times", *means, gain])
-    heads = ["graph", "seeds", "labels", "at first", "told of more", "fitted anew", "gain"]
+    heads = ["graph", "seeds", "labels", "at first", "more labels, no refit", "refitted", "gain"]
     return f"<!-- Written by studies/refitting.py. -->\n\n{Table.of(heads, rows).markdown()}\n"
 
 

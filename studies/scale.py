@@ -46,24 +46,24 @@ FITTED_FROM = 100_000
 MEASURED = {
     "build": "build from Parquet",
     "bare hops": "two hops, bare kernel in memory",
-    "kept hops": "two hops, kept on disk",
+    "kept hops": "two hops, stored on disk",
     "fit": "fit",
     "score all": "score all nodes",
-    "open to answer": "open, to the first answer",
-    "teach five classes": "teach five classes",
-    "answer after teaching": "first answer after it",
+    "open to answer": "open, to the first prediction",
+    "teach five classes": "add five classes",
+    "answer after teaching": "first prediction after it",
     "grow": "grow by 100 nodes, 1,000 edges",
-    "answer after growth": "first answer after it",
+    "answer after growth": "first prediction after it",
 }
 WHOLE = ("build", "kept hops", "score all")
 """What touches every node, and is said for a billion of them."""
 
 MEMORY = {
     "build": "build from Parquet",
-    "hops": "two hops, kept on disk",
+    "hops": "two hops, stored on disk",
     "fit": "fit",
-    "teach": "open, teach, answer",
-    "grow": "open, grow, answer",
+    "teach": "open, add classes, predict",
+    "grow": "open, grow, predict",
     "score all": "score all nodes",
 }
 TEXTS = ("build", "open to answer", "grow", "answer after growth")
@@ -135,7 +135,7 @@ def told(records: Sequence[Record]) -> str:
     bare, kept = values_of(records, "bare hops"), values_of(records, "kept hops")
     both = [f"{kept[nodes] / bare[nodes]:.2f}" if nodes in bare and nodes in kept else "–"
             for nodes in sizes]  # fmt: skip
-    rows.insert(3, ["the one over the other", *both, ""])
+    rows.insert(3, ["ratio: disk to memory", *both, ""])
     memory = {
         (one["nodes"], one["step"]): f"{one['anonymous_bytes'] / 1e6:,.0f}" for one in records
     }
@@ -143,14 +143,14 @@ def told(records: Sequence[Record]) -> str:
     return "\n\n".join(
         [
             "<!-- Written by studies/scale.py. -->",
-            "**Seconds of the processor, and the exponent from 10⁵ nodes on**",
+            "**CPU seconds, and the exponent from 10⁵ nodes on**",
             Table.of(["", *head, "exponent"], rows).markdown(),
             f"```{{image}} scale.svg\n:alt: {described(records)}\n```",
-            "**Memory that no file stands behind, at its peak, in MB**",
+            "**Peak anonymous memory (not backed by files), in MB**",
             Table.of(["", *head], held).markdown(),
-            "**Keys that are texts instead of integers**",
+            "**Text keys instead of integers**",
             _with_texts(records).markdown(),
-            "**What touches every node, at the largest size and if it goes on in proportion**",
+            "**Steps that visit every node: at the largest size, and extrapolated in proportion**",
             _billion(records).markdown() + "\n",
         ]
     )
@@ -193,9 +193,7 @@ def _seconds(value: float | None) -> str:
 @figure_style
 def drawn(records: Sequence[Record]) -> Figure:
     """Seconds over entries, both logarithmic, with the line of the bare kernel."""
-    figure, axes = panel(
-        "", "directed edges (log scale)", "seconds of the processor (log scale)", (6.4, 4.4)
-    )
+    figure, axes = panel("", "directed edges (log scale)", "CPU seconds (log scale)", (6.4, 4.4))
     axes.set_xscale("log")
     axes.set_yscale("log")
     lines = [("bare hops", INK), *zip(DRAWN, PALETTE, strict=True)]

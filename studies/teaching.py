@@ -126,7 +126,8 @@ def table_page(records: Sequence[Record]) -> str:
         records: All records there are.
     """
     names = ["fit", "first_answer", "teach", "undo", "grow"]
-    head = ["nodes", "labels of a class", *(name.replace("_", " ") + ", s" for name in names)]
+    titles = ["fit", "first prediction", "add a class", "undo", "grow"]
+    head = ["nodes", "labels of a class", *(f"{title}, s" for title in titles)]
     rows = [
         [
             f"{record['nodes']:,}",

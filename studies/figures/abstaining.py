@@ -21,12 +21,12 @@ HIGHEST_ERROR = 30.0
 """Where panels end, in percent: whoever accepts more errors than this need not abstain."""
 
 TITLE = (
-    "How many answers are wrong if only the surest are given: mean over seeds, up to "
+    "Error rate by coverage, most confident predictions first: mean over seeds, up to "
     f"{HIGHEST_ERROR:.0f} %\nband: worst to best seed in the last session; "
     "grey lines: the most that circles (upper) and squares may have"
 )
-X_LABEL = "nodes answered in %"
-Y_LABEL = "wrong answers in %"
+X_LABEL = "coverage in %"
+Y_LABEL = "error rate in %"
 
 # In inches: a panel with its axes, and titles and legend around all of them.
 WIDTH, HEIGHT, MARGIN = 2.1, 2.1, 1.0
@@ -112,9 +112,9 @@ def describe_abstaining(graphs: Sequence[AbstainingCurves]) -> str:
     >>> curve = ErrorCurve([[0.0, 0.2]], {0.9: Acceptance([0.5], [1.0])})
     >>> both = {"session 0": curve, "last": curve}
     >>> describe_abstaining([AbstainingCurves("shop", {"nodes alike": both})])
-    'On shop, nodes alike, session 0: 20.0 % of all answers are wrong, of the 50 % that are at \
-least 0.90 sure 0.0 %; last: 20.0 % of all answers are wrong, of the 50 % that are at least 0.90 \
-sure 0.0 %.'
+    'On shop, nodes alike, session 0: 20.0 % of all predictions are wrong, of the 50 % with \
+confidence 0.90 or more 0.0 %; last: 20.0 % of all predictions are wrong, of the 50 % with \
+confidence 0.90 or more 0.0 %.'
 
     Args:
         graphs: The same as for draw_abstaining().
@@ -135,13 +135,13 @@ def _ends(curves: Mapping[str, ErrorCurve]) -> list[str]:
 def _describe(curve: ErrorCurve) -> str:
     wrong = curve.percent.mean(axis=0)[-1]
     marks = [_describe_mark(level, *at.point) for level, at in curve.levels.items()]
-    return ", ".join([f"{wrong:.1f} % of all answers are wrong", *marks])
+    return ", ".join([f"{wrong:.1f} % of all predictions are wrong", *marks])
 
 
 def _describe_mark(level: float, answered: float, wrong: float) -> str:
     if not answered:
-        return f"none is at least {level:.2f} sure"
-    return f"of the {answered:.0f} % that are at least {level:.2f} sure {wrong:.1f} %"
+        return f"none has confidence {level:.2f} or more"
+    return f"of the {answered:.0f} % with confidence {level:.2f} or more {wrong:.1f} %"
 
 
 def _check(graphs: Sequence[AbstainingCurves]) -> None:

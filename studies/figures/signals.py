@@ -105,8 +105,8 @@ def describe_signals(graphs: Sequence[GraphSignals]) -> str:
 
     >>> right = Accuracies({"text": [0.4, 0.5], "heat": [0.7, 0.7]}, mixture=[0.8, 0.8])
     >>> describe_signals([GraphSignals("shop", right, right, {"text": [0.2], "heat": [0.8]})])
-    'On shop all signals mixed are right for 80.0 %, the best one alone (heat) for 70.0 %; on new \
-classes 80.0 % and 70.0 % (heat). What moves the score most is heat (80 %).'
+    'On shop the accuracy of all signals together is 80.0 %, that of the best one alone (heat) \
+70.0 %; on new classes 80.0 % and 70.0 % (heat). What moves the score most is heat (80 %).'
 
     Args:
         graphs: The same as for draw_signals().
@@ -121,8 +121,8 @@ def _describe(one: GraphSignals) -> str:
         [_percent(part.mixture), _percent(part.alone[part.best])] for part in (one.seen, one.new)
     )
     return (
-        f"On {one.graph} all signals mixed are right for {seen[0]:.1f} %, the best one alone "
-        f"({one.seen.best}) for {seen[1]:.1f} %; on new classes {new[0]:.1f} % and "
+        f"On {one.graph} the accuracy of all signals together is {seen[0]:.1f} %, that of the best "
+        f"one alone ({one.seen.best}) {seen[1]:.1f} %; on new classes {new[0]:.1f} % and "
         f"{new[1]:.1f} % ({one.new.best}). What moves the score most is {strongest} "
         f"({_percent(one.score_share[strongest]):.0f} %)."
     )

@@ -47,17 +47,17 @@ class Start:
 STARTS = {
     "README.md": Start(tables=True, records="results"),
     "docs/index.md": Start(tables=True),
-    "docs/explanation/abstaining.md": Start(FIRST_STORE, tables=True, after="docs/index.md"),
-    "docs/how-to/keep.md": Start(SHOP),
+    "docs/explanation/confidence.md": Start(FIRST_STORE, tables=True, after="docs/index.md"),
+    "docs/how-to/maintenance.md": Start(SHOP),
     "docs/how-to/larger-than-memory.md": Start(tables=True),
-    "docs/how-to/mending.md": Start(FIRST_STORE),
+    "docs/how-to/edit-versions.md": Start(FIRST_STORE),
     "docs/how-to/report.md": Start(records="RUNS"),
     "docs/how-to/serve.md": Start(SHOP),
     "docs/how-to/store.md": Start(tables=True),
-    "docs/how-to/suggest.md": Start(FIRST_STORE, tables=True),
+    "docs/how-to/suggest-labels.md": Start(FIRST_STORE, tables=True),
     "docs/how-to/tables.md": Start(tables=True),
-    "docs/how-to/teaching.md": Start(FIRST_STORE),
-    "docs/how-to/using.md": Start(FIRST_STORE),
+    "docs/how-to/add-classes.md": Start(FIRST_STORE),
+    "docs/how-to/predict.md": Start(FIRST_STORE),
 }
 """Pages that are not in this list begin in an empty folder."""
 

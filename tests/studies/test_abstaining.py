@@ -87,10 +87,10 @@ def test_units_and_all_lines_are_named() -> None:
 
 def test_words_say_it_too() -> None:
     assert describe_abstaining([SHOP]) == (
-        "On shop, every class alike, session 0: 20.0 % of all answers are wrong, of the 60 % that "
-        "are at least 0.90 sure 5.0 %, of the 12 % that are at least 0.95 sure 0.0 %; last "
-        "session: 45.0 % of all answers are wrong, of the 20 % that are at least 0.90 sure 30.0 %, "
-        "none is at least 0.95 sure."
+        "On shop, every class alike, session 0: 20.0 % of all predictions are wrong, of the 60 % "
+        "with confidence 0.90 or more 5.0 %, of the 12 % with confidence 0.95 or more 0.0 %; last "
+        "session: 45.0 % of all predictions are wrong, of the 20 % with confidence 0.90 or more "
+        "30.0 %, none has confidence 0.95 or more."
     )
 
 

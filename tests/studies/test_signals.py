@@ -68,8 +68,9 @@ def test_units_are_stated() -> None:
 
 def test_words_say_it_too_even_where_the_mixture_is_behind() -> None:
     assert describe_signals([SHOP]) == (
-        "On shop all signals mixed are right for 75.0 %, the best one alone (text) for 60.0 %; on "
-        "new classes 25.0 % and 50.0 % (diffusion). What moves the score most is text (50 %)."
+        "On shop the accuracy of all signals together is 75.0 %, that of the best one alone (text) "
+        "60.0 %; on new classes 25.0 % and 50.0 % (diffusion). What moves the score most is text "
+        "(50 %)."
     )
 
 

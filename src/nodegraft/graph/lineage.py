@@ -1,4 +1,11 @@
-"""What a graph that has grown still shares with those it grew from."""
+"""Record of what a grown graph shares with the graphs that it grew from.
+
+Row i of S^h X changes only if an edge was added at most h steps away from i: ``Growth.within(h)``
+is that set, and caches of all other rows stay valid. Ancestors are weak references, so no graph
+keeps the graph before it in memory. Everything is rebuilt if more than an eighth of all nodes are
+touched, if nodes are removed, or if a new edge type, or weights or directions for the first time,
+are added.
+"""
 
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar

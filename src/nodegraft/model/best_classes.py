@@ -1,4 +1,4 @@
-"""The likeliest classes of many nodes, block by block: never a score of every node and class."""
+"""Likeliest classes of many nodes, computed in blocks, without all scores in memory at once."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,24 +17,24 @@ if TYPE_CHECKING:
     from nodegraft.model.method import Method
 
 BLOCK_ROWS, BLOCK_SCORES = 65_536, 2**23
-"""A block has at most so many nodes, and so many scores: 64 megabytes."""
+"""Maximum numbers of nodes and of scores in a block: 64 megabytes."""
 
 SEARCHED = 8
-"""So many classes of a node are looked for one by one; more are had by sorting all."""
+"""Up to this many best classes are searched one by one; for more, all are sorted."""
 
 
 @dataclass(frozen=True)
 class BestClasses:
-    """Some nodes and the likeliest classes of each."""
+    """Block of nodes with the likeliest classes of each."""
 
     rows: IntArray
-    """The nodes, by row."""
+    """Row numbers of the nodes."""
 
     columns: NDArray[np.int64]
-    """For each node where its likeliest classes stand in ``names``, best first."""
+    """Indices of each node's likeliest classes in ``names``, best first."""
 
     names: tuple[str, ...]
-    """All classes of the model."""
+    """Names of all classes of the model."""
 
     probabilities: NDArray[np.float64]
     """P(class | the node belongs to a known class) of each of them: nodes x classes."""
@@ -43,7 +43,7 @@ class BestClasses:
     """P(the node belongs to any known class)."""
 
     world: World
-    """Whether nodes may belong to classes that are not known."""
+    """Whether nodes may belong to unknown classes."""
 
     @property
     def confidence(self) -> NDArray[np.float64]:
@@ -52,11 +52,11 @@ class BestClasses:
 
 
 def best_classes(model: "Method", view: GraphView, rows: IntArray, top: int) -> BestClasses:
-    """Of a few nodes.
+    """Return the likeliest classes of a few nodes.
 
     Args:
-        model: Who is asked.
-        view: What may be seen of the graph.
+        model: A fitted model.
+        view: Visible part of the graph.
         rows: The nodes, in any order.
         top: How many classes of each; all, if there are not so many.
     """
@@ -70,11 +70,11 @@ def best_classes(model: "Method", view: GraphView, rows: IntArray, top: int) -> 
 def best_in_blocks(
     model: "Method", view: GraphView, rows: IntArray, top: int
 ) -> Iterator[BestClasses]:
-    """Of any number of nodes, a block at a time; of none, one that is empty.
+    """Yield the likeliest classes of any number of nodes, in blocks; of none, one empty block.
 
     Args:
-        model: Who is asked.
-        view: What may be seen of the graph.
+        model: A fitted model.
+        view: Visible part of the graph.
         rows: The nodes, in any order.
         top: How many classes of each; all, if there are not so many.
     """
@@ -85,17 +85,17 @@ def best_in_blocks(
 
 
 def rows_in_block(model: "Method") -> int:
-    """Return how many nodes a block has: a multiple of what the model scores at once.
+    """Return the number of nodes in a block: a multiple of what the model scores at once.
 
     Args:
-        model: Who is asked.
+        model: A fitted model.
     """
     blocks = max(1, min(BLOCK_ROWS, BLOCK_SCORES // len(model.classes_)) // model.block_rows)
     return blocks * model.block_rows
 
 
 def best_columns(scores: NDArray[np.float64], top: int) -> NDArray[np.int64]:
-    """Where the largest scores of each row stand, best first; of equal ones the first comes first.
+    """Return the columns of the largest scores in each row, best first; ties in column order.
 
     >>> best_columns(np.array([[1.0, 3.0, 3.0, 2.0]]), 2).tolist()
     [[1, 2]]

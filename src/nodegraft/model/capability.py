@@ -1,10 +1,10 @@
-"""What a method may offer beyond learning and scoring."""
+"""Optional capabilities of a method, beyond learning and scoring."""
 
 from enum import StrEnum
 
 
 class Capability(StrEnum):
-    """An ability that a production layer can ask for before it relies on it."""
+    """Optional capability, which a caller can check before it relies on it."""
 
     ADD_LABELS = "learn more of a known class"
     SET_LABELS = "take other labels"

@@ -1,4 +1,4 @@
-"""A model's learned state <-> arrays plus JSON, and a directory that holds them."""
+"""Convert the learned state of a model to arrays and JSON, and store them in a directory."""
 
 import json
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ from nodegraft.graph.keyed_labels import KeyedLabels
 SCHEMA = 2
 
 OTHERS = "Use the nodegraft that saved it, or fit it again."
-"""What can be done about a model of another nodegraft."""
+"""Advice for a model that another version of nodegraft saved."""
 
 HEADER: Mapping[str, type | tuple[type, ...]] = {
     "method": str,
@@ -29,7 +29,7 @@ HEADER: Mapping[str, type | tuple[type, ...]] = {
     "recipe": (dict, type(None)),
     "nodegraft": str,
 }
-"""What a saved model says of itself, and of which type."""
+"""Fields of the header of a saved model, with their types."""
 
 _TYPES: Mapping[str, tuple[type, str]] = {
     "array": (np.ndarray, "a NumPy array of numbers"),
@@ -41,7 +41,7 @@ _TYPES: Mapping[str, tuple[type, str]] = {
 
 @dataclass(frozen=True)
 class State:
-    """What a model learned: named arrays, and JSON for everything else."""
+    """Learned state of a model: named arrays, and JSON for everything else."""
 
     arrays: dict[str, NDArray[Any]]
     """Arrays by name."""
@@ -51,26 +51,26 @@ class State:
 
     @property
     def nbytes(self) -> int:
-        """Bytes to keep it."""
+        """Size in bytes."""
         return sum(array.nbytes for array in self.arrays.values()) + len(json.dumps(self.document))
 
 
 @dataclass(frozen=True)
 class SavedModel:
-    """What a directory holds: a header for the library, a state for the method."""
+    """Contents of a directory: a header for the library, a state for the method."""
 
     header: dict[str, Any]
-    """As :data:`HEADER` says."""
+    """Fields of :data:`HEADER`."""
 
     state: State
-    """What the model learned."""
+    """Learned state of the model."""
 
     recipe: dict[str, NDArray[Any]]
-    """The arrays of the recipe of its features."""
+    """Arrays of the recipe of its features."""
 
 
 def pack(attributes: Mapping[str, Any], kinds: Mapping[str, str]) -> State:
-    """Sort attributes into arrays and JSON; one that is not what its class declares is refused.
+    """Sort attributes into arrays and JSON; refuse values of another type than declared.
 
     >>> kinds = {"means_": "tensor", "seen_": "json"}
     >>> state = pack({"means_": torch.zeros(2, 3), "seen_": 4}, kinds)
@@ -89,7 +89,7 @@ def pack(attributes: Mapping[str, Any], kinds: Mapping[str, str]) -> State:
 
 
 def kept_bytes(attributes: Mapping[str, Any], kinds: Mapping[str, str]) -> int:
-    """What ``pack(attributes, kinds).nbytes`` gives, without packing labels, which may be many.
+    """Return ``pack(attributes, kinds).nbytes`` without packing labels, of which there may be many.
 
     Args:
         attributes: Learned attributes by name.
@@ -129,7 +129,7 @@ def _document(attributes: Mapping[str, Any], kinds: Mapping[str, str]) -> dict[s
 
 
 def unpack(state: State, kinds: Mapping[str, str]) -> dict[str, Any]:
-    """The attributes :func:`pack` was given; a state that is not of this class is refused.
+    """Return the attributes that :func:`pack` was given; refuse a state of another class.
 
     Args:
         state: What it gave, or somebody who says so.
@@ -165,7 +165,7 @@ def write_model(
     card: str,
     recipe: Mapping[str, NDArray[Any]] | None = None,
 ) -> None:
-    """Save a model in a new directory, whole or not at all, with a card for people.
+    """Save a model in a new directory, as a whole or not at all, with a short card.
 
     Args:
         directory: Where to; it must not exist.
@@ -180,7 +180,7 @@ def write_model(
 def pack_model(
     header: Mapping[str, Any], state: State, recipe: Mapping[str, NDArray[Any]] | None = None
 ) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-    """A model as arrays and JSON.
+    """Return a model as arrays and JSON.
 
     Args:
         header: As :data:`HEADER` says.
@@ -192,7 +192,7 @@ def pack_model(
 
 
 def read_model(directory: Path) -> SavedModel:
-    """The header and the learned state of a saved model, if it is whole.
+    """Read the header and the learned state of a saved model, if it is complete.
 
     Args:
         directory: What :func:`write_model` wrote.
@@ -203,7 +203,7 @@ def read_model(directory: Path) -> SavedModel:
 def unpack_model(
     arrays: Mapping[str, NDArray[Any]], document: dict[str, Any], where: str
 ) -> SavedModel:
-    """The same from arrays and JSON.
+    """Like :func:`read_model`, but from arrays and JSON.
 
     Args:
         arrays: What :func:`pack_model` gave.
@@ -269,7 +269,7 @@ def _is_plain(value: Any) -> bool:
 def _value(
     name: str, told: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
 ) -> tuple[Any, set[str]]:
-    """An attribute, and the names of the arrays it was made from."""
+    """Return an attribute, and the names of the arrays it was made from."""
     kind = told["kind"]
     if kind == "array":
         return arrays[name], {name}

@@ -1,4 +1,4 @@
-"""What every method must do, for authors of methods: ``check_method("my-method")``.
+"""Contract of every method, for authors of methods: ``check_method("my-method")``.
 
 The same checks run over every method of this package. Those about leaks are in
 :mod:`nodegraft.evaluation.checks`.
@@ -56,7 +56,7 @@ CONTRACT: tuple[Callable[[Case], None], ...] = (
 
 
 def check_method(method: str | Callable[[], Method]) -> list[str]:
-    """Run all checks over a method; the first rule it breaks is an error that says which.
+    """Run all checks on a method; raise an error for the first rule that it breaks.
 
     >>> check_method("sgc-mean")[0]
     'check_is_a_plain_dataclass'

@@ -1,4 +1,4 @@
-"""The classes a model knows: names, columns, when each came and from how many labels."""
+"""Table of the known classes: name, column, session and number of labels of each."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -15,16 +15,16 @@ from nodegraft.graph.class_names import class_name
 
 @dataclass(frozen=True)
 class KnownClass:
-    """One class."""
+    """Known class: one row of the table."""
 
     name: str
-    """What it is called."""
+    """Name of the class."""
 
     session: NonNegativeInt
-    """The session that brought it; 0 for the classes of ``fit``."""
+    """Number of the session that added it; 0 for the classes of ``fit``."""
 
     labels: PositiveInt
-    """How many nodes taught it."""
+    """Number of its training labels."""
 
     def __post_init__(self) -> None:
         class_name(self.name)
@@ -50,22 +50,22 @@ class ClassTable:
 
     @property
     def session(self) -> int:
-        """The latest session that brought a class still known."""
+        """Latest session that added a class which is still known."""
         return max((known.session for known in self.classes), default=0)
 
     def counts(self) -> dict[str, int]:
-        """How many labels each class has."""
+        """Return the number of labels of each class."""
         return {known.name: known.labels for known in self.classes}
 
     def __len__(self) -> int:
         return len(self.classes)
 
     def add(self, labels: dict[str, int], session: int) -> "ClassTable":
-        """With new classes after the old ones.
+        """Return a table with new classes after the old ones.
 
         Args:
-            labels: New class -> how many nodes teach it.
-            session: The session that brings them.
+            labels: New class -> number of its training labels.
+            session: Number of the session that adds them.
         """
         known = set(self.names)
         taken = [name for name in labels if name in known]
@@ -80,10 +80,10 @@ class ClassTable:
         return ClassTable((*self.classes, *new))
 
     def extend(self, labels: dict[str, int]) -> tuple["ClassTable", NDArray[np.int64]]:
-        """With more labels for known classes, and the columns of those.
+        """Return a table with more labels of known classes, and the columns of these classes.
 
         Args:
-            labels: Known class -> how many more nodes teach it.
+            labels: Known class -> number of additional labels.
         """
         columns = self._columns(labels)
         more = dict(zip(columns, labels.values(), strict=True))
@@ -94,10 +94,10 @@ class ClassTable:
         return ClassTable(classes), np.array(columns, dtype=np.int64)
 
     def rename(self, names: Mapping[str, str]) -> "ClassTable":
-        """Return the same columns under other names.
+        """Return a table with the same columns under other names.
 
         Args:
-            names: Known class -> its other name, which is free then.
+            names: Known class -> its new name, which must be free after the renaming.
         """
         self._columns(names)
         classes = tuple(
@@ -109,10 +109,10 @@ class ClassTable:
         return ClassTable(classes)
 
     def remove(self, names: Iterable[str]) -> tuple["ClassTable", NDArray[np.int64]]:
-        """Without some classes, and the columns that stay.
+        """Return a table without some classes, and the columns that remain.
 
         Args:
-            names: The classes that go.
+            names: Names of the classes to remove.
         """
         gone = set(self._columns(names))
         columns = [column for column in range(len(self)) if column not in gone]
@@ -128,12 +128,12 @@ class ClassTable:
         return [column[name] for name in asked]
 
     def to_json(self) -> list[dict[str, Any]]:
-        """A list of plain objects."""
+        """Return the table as a list of plain JSON objects."""
         return [vars(known).copy() for known in self.classes]
 
     @classmethod
     def from_json(cls, rows: list[dict[str, Any]]) -> "ClassTable":
-        """The table :meth:`to_json` describes; anything else is refused.
+        """Read a table that :meth:`to_json` wrote; refuse anything else.
 
         Args:
             rows: One object for each class.

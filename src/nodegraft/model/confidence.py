@@ -1,4 +1,4 @@
-"""The one definition of how sure a prediction is: probability, known and confidence.
+"""Definition of probability, known and confidence of a prediction.
 
 - ``probability``: P(class | the node belongs to a known class), calibrated.
 - ``known``: P(the node belongs to any known class), the open-set score.
@@ -10,8 +10,8 @@ classes to practise with some of them left out. Then ``known`` is NaN (null in J
 never 1, confidence is the probability in either world, and :data:`NO_ESTIMATE` says so in an open
 one.
 
-A world is *open* if nodes may belong to classes that nobody has taught yet, and *closed* if every
-node belongs to a known class. Everything that shows or compares a confidence takes it from here.
+A world is *open* if nodes may belong to unknown classes, and *closed* if every node belongs to a
+known class. Everything that shows or compares a confidence takes it from here.
 """
 
 from dataclasses import dataclass
@@ -26,12 +26,12 @@ from nodegraft.graph.keys import Key
 Floats = NDArray[np.float64]
 
 World = Literal["open", "closed"]
-"""Whether nodes may belong to classes that are not known."""
+"""Whether nodes may belong to unknown classes."""
 
 WORLDS: tuple[World, ...] = get_args(World)
 
 DEFAULT_WORLD: World = "open"
-"""The world of a model or store that does not say otherwise."""
+"""Default world of models and stores."""
 
 FACTOR = 2.0
 """An explanation mentions the estimated share of nodes of known classes if it moves confidence by
@@ -131,7 +131,7 @@ class PredictionTable(Tabular):
     """P(the node belongs to any known class); NaN without an estimate."""
 
     world: World
-    """Whether nodes may belong to classes that are not known."""
+    """Whether nodes may belong to unknown classes."""
 
     @property
     def confidence(self) -> Floats:

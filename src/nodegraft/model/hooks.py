@@ -41,29 +41,29 @@ class Hooks(ABC):
     is built. What is learned is declared beside them with
     :func:`~nodegraft.model.learned.learned` under a name that ends in ``_``: arrays, tensors, a
     dict of tensors, labels by key, or plain JSON. It is saved, loaded, counted and rolled back
-    without further work. Hooks replace such attributes rather than write into them, and see the
-    graph only through the view they are given. Nodes to be kept are kept by their keys
-    (:class:`~nodegraft.graph.keyed_labels.KeyedLabels`), since rows may be others tomorrow. Rows
-    reach the hooks each once and ascending; columns of the scores are classes in the order in
+    without further work. Hooks replace such attributes and never modify them in place, and read the
+    graph only through the view they are given. Nodes are remembered by their keys
+    (:class:`~nodegraft.graph.keyed_labels.KeyedLabels`), since row numbers may change. Hooks
+    get each row once, in ascending order; columns of the scores are classes in the order in
     which they were learned. ``labels_`` holds every label, new ones included, when a hook is
-    called; ``methods/templates/derived.py`` keeps what follows from it and the graph.
+    called; ``methods/templates/derived.py`` caches what is computed from it and the graph.
     """
 
     seed: NonNegativeInt = 0
-    """Every draw of the method comes from it: the same seed gives the same model."""
+    """Seed of all random draws of the method: the same seed gives the same model."""
 
     name: ClassVar[str]
-    """What the method is called on the command line and in records."""
+    """Name of the method on the command line and in records."""
     summary: ClassVar[str]
-    """What it does, in one line."""
+    """Description in one line."""
     citation: ClassVar[str] = ""
-    """Whose it is."""
+    """Authors and year of the paper."""
     many_shot: ClassVar[bool] = False
-    """Whether it is an upper reference: new classes are taught by most of their nodes."""
+    """Whether it is an upper reference: most nodes of new classes are training labels."""
     reversible: ClassVar[bool] = False
-    """Whether removing classes that were added leaves the state as if they had never come."""
+    """Whether removing added classes restores the state before they were added."""
     block_rows: ClassVar[int] = 65_536
-    """How many nodes are scored at once."""
+    """Number of nodes that are scored at once."""
 
     def __post_init__(self) -> None:
         validate(self)
@@ -75,8 +75,8 @@ class Hooks(ABC):
         """Learn the classes of ``curriculum.train``, in its order.
 
         Args:
-            view: What may be seen of the graph.
-            curriculum: Labels of the known classes, and ways to practise.
+            view: Visible part of the graph.
+            curriculum: Labels of the known classes, and rehearsal sessions for practice.
         """
 
     @abstractmethod
@@ -84,33 +84,33 @@ class Hooks(ABC):
         """Learn more classes, in the order of ``support``, after the ones already known.
 
         Args:
-            view: What may be seen of the graph.
+            view: Visible part of the graph.
             support: The labels of the new classes.
         """
 
     @abstractmethod
     def score(self, view: GraphView, rows: NDArray[np.int64]) -> Tensor | NDArray[Any]:
-        """One row per node, one column per known class; larger means more likely.
+        """Return scores: one row per node, one column per known class; larger means more likely.
 
         Args:
-            view: What may be seen of the graph.
-            rows: The nodes asked about, each once and ascending.
+            view: Visible part of the graph.
+            rows: Row numbers of the nodes, each once and ascending.
         """
 
     def check_learned(self) -> None:  # noqa: B027
-        """Raise a ValueError where learned arrays that were loaded do not fit together.
+        """Raise a ValueError if loaded arrays do not fit together.
 
-        Called once after loading. A method overrides it whose kernels would read beyond arrays
-        that come from a damaged file.
+        Called once after loading. Override it if kernels of the method would read beyond the end of
+        arrays that come from a damaged file.
         """
 
     def rename_learned(self, names: Mapping[str, str]) -> None:  # noqa: B027
         """Replace class names in learned attributes that are not ``KeyedLabels``.
 
-        Most methods know classes by their columns alone and need not override it.
+        Most methods identify classes by columns and need not override it.
 
         Args:
-            names: Class name -> its other name.
+            names: Class name -> its new name.
         """
 
     # Optional hooks; each one overridden is a capability declared.
@@ -120,22 +120,22 @@ class Hooks(ABC):
     ) -> None:
         """Learn from more nodes of known classes.
 
-        What comes out is as if the nodes had been there when their class was first learned.
+        The result is the same as if the nodes had been present when their class was first learned.
 
         Args:
-            view: What may be seen of the graph.
+            view: Visible part of the graph.
             support: The additional labels.
-            columns: The column of each of ``support``'s classes.
+            columns: Column of each class of ``support``.
         """
         raise NotSupportedError(self.name, Capability.ADD_LABELS)
 
     def relearn(self, view: GraphView) -> None:
-        """Take ``labels_`` as they are now, whichever classes they are of and whatever was before.
+        """Use the current ``labels_``, whatever the classes and labels before were.
 
-        What was found out when the model was fitted, and is no label, stays.
+        What the model fitted besides labels is kept.
 
         Args:
-            view: What may be seen of the graph.
+            view: Visible part of the graph.
         """
         raise NotSupportedError(self.name, Capability.SET_LABELS)
 
@@ -143,45 +143,45 @@ class Hooks(ABC):
         """Keep only these columns: all other classes are removed.
 
         Args:
-            columns: The columns that stay, ascending.
+            columns: Columns to keep, ascending.
         """
         raise NotSupportedError(self.name, Capability.REMOVE_CLASSES)
 
     def explain_node(self, view: GraphView, row: int) -> dict[str, Any]:
-        """Why a node scores as it does, as plain JSON.
+        """Explain the scores of a node as plain JSON.
 
         Args:
-            view: What may be seen of the graph.
-            row: The node.
+            view: Visible part of the graph.
+            row: Row number of the node.
         """
         raise NotSupportedError(self.name, Capability.EXPLAIN)
 
     def embedding(self, view: GraphView, rows: NDArray[np.int64]) -> Tensor | Matrix:
-        """The vectors the scores are made from.
+        """Return the vectors that scores are computed from.
 
         Args:
-            view: What may be seen of the graph.
-            rows: The nodes asked about, each once and ascending.
+            view: Visible part of the graph.
+            rows: Row numbers of the nodes, each once and ascending.
         """
         raise NotSupportedError(self.name, Capability.EMBED)
 
     def scores_as_published(self, lesson: PublishedLesson) -> Tensor | NDArray[Any]:
-        """Scores, and a step on the labels they are about; only the published protocol calls it.
+        """Return scores, and take a training step on the query labels (published protocol only).
 
         Args:
-            lesson: Labels that an honest method never sees. The result has a row for each of
+            lesson: Labels that the strict protocol never shows. The result has a row for each of
                 ``lesson.query.rows()`` and a column for each of ``lesson.columns``.
         """
         raise NotSupportedError(self.name, Capability.PUBLISHED)
 
     def probabilities(self, view: GraphView, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Scores to probabilities; overriding this says that they are calibrated.
+        """Convert scores to probabilities; a method that overrides this declares calibration.
 
         Args:
-            view: What may be seen of the graph.
-            scores: What :meth:`score` gave for it.
+            view: Visible part of the graph.
+            scores: Scores returned by :meth:`score`.
         """
-        # Late: scipy.special is slow to import, and most of the library does without.
+        # Imported late, because scipy.special is slow to import and rarely needed.
         from scipy.special import softmax
 
         shares: NDArray[np.float64] = softmax(scores, axis=1)
@@ -195,11 +195,11 @@ class Hooks(ABC):
         A method that overrides this declares a parameter ``world: World = "open"``, too.
 
         Args:
-            view: What may be seen of the graph.
-            scores: What :meth:`score` gave for it.
+            view: Visible part of the graph.
+            scores: Scores returned by :meth:`score`.
 
         Returns:
-            NaN for every node where there is no such score.
+            NaN for every node if the method has no such score.
         """
         return np.full(len(scores), np.nan)
 
@@ -207,10 +207,10 @@ class Hooks(ABC):
         """Return the estimated share of unlabelled nodes that belong to known classes.
 
         Args:
-            view: What may be seen of the graph.
+            view: Visible part of the graph.
 
         Returns:
-            None where the method has no such estimate.
+            None if the method has no such estimate.
         """
         return None
 
@@ -223,15 +223,15 @@ class Hooks(ABC):
         """Return the confidence of each node's best class (:mod:`nodegraft.model.confidence`).
 
         Args:
-            view: What may be seen of the graph.
-            scores: What :meth:`score` gave for it.
+            view: Visible part of the graph.
+            scores: Scores returned by :meth:`score`.
         """
         probability: NDArray[np.float64] = self.probabilities(view, scores).max(axis=1)
         return confidence(probability, self.known_class_probability(view, scores), self.world)
 
     @classmethod
     def capabilities(cls) -> frozenset[Capability]:
-        """What this method can do beyond the minimum."""
+        """Return what this method supports beyond the minimum."""
         declared = {
             capability
             for capability, hook in _HOOKS.items()
@@ -241,10 +241,10 @@ class Hooks(ABC):
 
     @property
     def seeds(self) -> Seeds:
-        """Generators of this model's seed."""
+        """Random generators derived from the seed of this model."""
         return Seeds(self.seed)
 
     @property
     def listener(self) -> Listener:
-        """Where hooks tell how far they are."""
+        """Listener that receives the progress events of hooks."""
         return self.__dict__.get("_listener", SILENT)  # type: ignore[no-any-return]

@@ -1,4 +1,4 @@
-"""What a model knows of the graphs it can be asked about: their keys, columns and recipe."""
+"""Requirements of a model on graphs: type of keys, number of features, recipe."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,31 +14,31 @@ from nodegraft.tables.features.recipe import FeatureRecipe
 
 @dataclass(frozen=True)
 class GraphInputs:
-    """Taken at ``fit``; later graphs must have nodes and features of the same kind."""
+    """Requirements that are recorded by ``fit``; later graphs must meet them."""
 
     num_features: int
-    """How many columns a feature row has."""
+    """Number of feature columns."""
 
     text_keys: bool
-    """Whether nodes are known by text rather than by integers."""
+    """Whether node keys are text rather than integers."""
 
     recipe: Recipe | None
-    """How tables became the features, if they were made from tables."""
+    """Recipe of the features, if they were made from tables."""
 
     @classmethod
     def of(cls, graph: GraphView) -> "GraphInputs":
-        """Those of a graph.
+        """Return the requirements that a graph defines.
 
         Args:
-            graph: The graph, or what may be seen of it.
+            graph: The graph, or a view of it.
         """
         return cls(graph.num_features, graph.has_text_keys, graph.recipe)
 
     def check(self, graph: GraphView) -> None:
-        """Refuse a graph whose nodes or features are of another kind.
+        """Raise an error if the keys or features of a graph do not fit.
 
         Args:
-            graph: The graph, or what may be seen of it.
+            graph: The graph, or a view of it.
         """
         if graph.num_features != self.num_features:
             raise DataError(
@@ -60,7 +60,7 @@ class GraphInputs:
             )
 
     def state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-        """As arrays and JSON."""
+        """Return the requirements as arrays and JSON."""
         arrays: dict[str, NDArray[Any]] = {}
         document: dict[str, Any] | None = None
         if isinstance(self.recipe, FeatureRecipe):
@@ -76,7 +76,7 @@ class GraphInputs:
     def from_state(
         cls, arrays: Mapping[str, NDArray[Any]], header: Mapping[str, Any]
     ) -> "GraphInputs":
-        """What :meth:`state` describes.
+        """Read requirements that :meth:`state` returned.
 
         Args:
             arrays: The arrays of the recipe.

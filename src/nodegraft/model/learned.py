@@ -13,17 +13,17 @@ _MARK = "learned"
 
 
 def learned() -> Any:
-    """Declares an attribute that hooks set: ``means_: Matrix = learned()``.
+    """Declare an attribute that hooks set: ``means_: Matrix = learned()``.
 
-    It is no parameter of the constructor, and does not exist before it is learned. Its annotation
-    says how it is saved.
+    It is not a parameter of the constructor, and does not exist before it is learned. Its
+    annotation decides how it is saved.
     """
     return field(init=False, repr=False, compare=False, metadata={_MARK: True})
 
 
 @cache
 def learned_kinds(cls: type) -> dict[str, str]:
-    """The learned attributes of a class, and how each is saved.
+    """Return the learned attributes of a class, and how each is saved.
 
     ``array`` (NumPy), ``tensor``, ``tensors`` (a dict of them), ``labels`` (by key), or ``json``.
 
@@ -35,7 +35,7 @@ def learned_kinds(cls: type) -> dict[str, str]:
 
 
 def learned_json(cls: type) -> dict[str, Any]:
-    """The annotations of the learned attributes that are saved as JSON.
+    """Return the annotations of the learned attributes that are saved as JSON.
 
     Args:
         cls: A method.
@@ -45,7 +45,7 @@ def learned_json(cls: type) -> dict[str, Any]:
 
 
 def is_learned(one: "Field[Any]") -> bool:
-    """Whether a field of a dataclass was declared by :func:`learned`.
+    """Return whether a field of a dataclass was declared by :func:`learned`.
 
     Args:
         one: The field.

@@ -37,44 +37,45 @@ from nodegraft.tables.labels import Labels, keys_by_class
 
 @dataclass(frozen=True)
 class AddReport:
-    """What :meth:`nodegraft.Method.add_classes` did."""
+    """Report of :meth:`nodegraft.Method.add_classes`."""
 
     classes: tuple[str, ...]
-    """The classes that were learned."""
+    """Names of the added classes."""
 
     session: int
-    """The number of the session: 1 for the first increment after ``fit``."""
+    """Number of the session: 1 for the first increment after ``fit``."""
 
     seconds: float
-    """How long learning took."""
+    """Duration in seconds."""
 
     peak_bytes: int
-    """How far resident memory rose meanwhile; 0 where that cannot be measured."""
+    """Increase of resident memory during the change; 0 if it cannot be measured."""
 
     kept_bytes: int
-    """How large the learned state is now, all classes together."""
+    """Size of the learned state after the change, all classes together."""
 
 
 @dataclass(kw_only=True)
 class Method(Saveable):
-    """What a user calls: teach, ask, save. A method's author writes :class:`Hooks` alone.
+    """Public interface of all methods: fit, add classes, predict, save.
 
-    A change is made on a copy and put in place by one assignment, so several threads may ask while
-    another one teaches: every answer is that of the model before or after the change.
+    The author of a method writes only :class:`Hooks`. A change is made on a copy and put in place
+    by one assignment, so reads are safe while another thread writes: every prediction comes from
+    the model before or after the change.
     """
 
-    # Teaching.
+    # Changes of the model.
 
     def fit(
         self, graph: GraphView, labels: Labels | Curriculum, *, listener: Listener = SILENT
     ) -> Self:
-        """Learn the first classes; anything learned before is dropped, unless this fails.
+        """Fit the first classes and replace everything learned before; on an error nothing changes.
 
         Args:
-            graph: The graph, or what may be seen of it.
+            graph: The graph, or a view of it.
             labels: Class name -> keys of its nodes, or another form of labels (a table, a pandas
-                Series), wherever a method takes them; or a curriculum, for who has more.
-            listener: Is told how far it is.
+                Series), wherever a method takes them; or a curriculum.
+            listener: Receives progress events.
         """
         validate(self)
         with self._change(listener) as draft:
@@ -94,12 +95,12 @@ class Method(Saveable):
     def add_classes(
         self, graph: GraphView, labels: Labels, *, listener: Listener = SILENT
     ) -> AddReport:
-        """Learn more classes from a few nodes each; on any error the model stays as it was.
+        """Add classes from a few nodes each; on any error the model stays unchanged.
 
         Args:
-            graph: The graph, or what may be seen of it; it may have grown since ``fit``.
+            graph: The graph, or a view of it; it may have grown since ``fit``.
             labels: New class -> keys of its nodes.
-            listener: Is told how far it is.
+            listener: Receives progress events.
         """
         with self._change(listener) as draft:
             draft._check(graph)
@@ -115,12 +116,12 @@ class Method(Saveable):
         return AddReport(support.classes, session, work.seconds, work.peak_bytes, kept)
 
     def add_labels(self, graph: GraphView, labels: Labels, *, listener: Listener = SILENT) -> None:
-        """Learn from more nodes of classes that are known already, if the method can.
+        """Add labels to known classes, if the method supports it.
 
         Args:
-            graph: The graph, or what may be seen of it.
+            graph: The graph, or a view of it.
             labels: Known class -> keys of more of its nodes.
-            listener: Is told how far it is.
+            listener: Receives progress events.
         """
         with self._change(listener) as draft:
             draft._check(graph)
@@ -139,16 +140,16 @@ class Method(Saveable):
         *,
         listener: Listener = SILENT,
     ) -> None:
-        """Know these classes by these labels, instead of those it knew, if the method can.
+        """Replace all classes and labels by these, if the method supports it.
 
-        The state is the same whichever way labels came to be these: what a model found out when
-        it was fitted, and is no label, stays.
+        The resulting state does not depend on the labels before. What the model fitted besides
+        labels is kept.
 
         Args:
-            graph: The graph, or what may be seen of it.
+            graph: The graph, or a view of it.
             labels: Class name -> keys of its nodes.
-            sessions: Class name -> the session that brought it; 0 for the first classes.
-            listener: Is told how far it is.
+            sessions: Class name -> number of the session that added it; 0 for the first classes.
+            listener: Receives progress events.
         """
         with self._change(listener) as draft:
             draft._check(graph)
@@ -161,10 +162,10 @@ class Method(Saveable):
             draft._know(table, draft.labels_)
 
     def remove_classes(self, names: Iterable[str]) -> None:
-        """Forget classes by name, if the method can.
+        """Remove classes by name, if the method supports it.
 
         Args:
-            names: The classes that go.
+            names: Names of the classes to remove.
         """
         gone = several(names, "class names")
         with self._change(SILENT) as draft:
@@ -173,10 +174,10 @@ class Method(Saveable):
             draft._know(table, draft.labels_.select(table.names))
 
     def rename_classes(self, names: Mapping[str, str]) -> None:
-        """Give known classes other names; nothing is fitted, and scores stay the same.
+        """Rename known classes; nothing is fitted, and scores stay the same.
 
         Args:
-            names: Known class -> its other name, which is free then.
+            names: Known class -> its new name, which must be free after the renaming.
         """
         with self._change(SILENT) as draft:
             table = draft._table.rename(names)
@@ -187,13 +188,13 @@ class Method(Saveable):
             draft.rename_learned(names)
             draft._know(table, draft.labels_)
 
-    # Asking.
+    # Predictions.
 
     def predict(self, graph: GraphView, nodes: Sequence[Key]) -> list[str]:
-        """The most likely class name of each node.
+        """Return the most likely class name of each node.
 
         Args:
-            graph: The graph, or what may be seen of it.
+            graph: The graph, or a view of it.
             nodes: Keys of nodes.
         """
         model = self._now()
@@ -202,14 +203,14 @@ class Method(Saveable):
         return predicted
 
     def predict_all(self, graph: GraphView, top: int = 1) -> Iterator[BestClasses]:
-        """The likeliest classes of every node, a block of nodes at a time.
+        """Yield the likeliest classes of every node, one block of nodes at a time.
 
-        Memory is for a block, however many nodes and classes there are. All blocks are answered by
-        the model as it is now.
+        Memory holds one block, however many nodes and classes there are. All blocks come from the
+        current state of the model.
 
         Args:
-            graph: The graph, or what may be seen of it.
-            top: How many classes of each node, the likeliest first.
+            graph: The graph, or a view of it.
+            top: Number of classes for each node, the likeliest first.
         """
         model = self._now()
         model._check(graph)
@@ -222,13 +223,13 @@ class Method(Saveable):
 
         Confidence is that of :meth:`predict_table`: in an open world it takes into account that a
         node may belong to no known class, unless the model has no estimate of that (``known`` is
-        NaN). Only methods with calibrated probabilities can abstain: an uncalibrated 0.9 is no
-        promise.
+        NaN). Only methods with calibrated probabilities can abstain: an uncalibrated 0.9 means
+        little.
 
         Args:
-            graph: The graph, or what may be seen of it.
+            graph: The graph, or a view of it.
             nodes: Keys of nodes.
-            min_confidence: The least confidence, between 0 and 1, that a prediction may have.
+            min_confidence: Minimum confidence of a prediction, between 0 and 1.
         """
         if Capability.CALIBRATED not in self.capabilities():
             raise NotSupportedError(self.name, Capability.CALIBRATED)
@@ -246,7 +247,7 @@ class Method(Saveable):
         :mod:`nodegraft.model.confidence` defines the three numbers.
 
         Args:
-            graph: The graph, or what may be seen of it.
+            graph: The graph, or a view of it.
             nodes: Keys of nodes.
         """
         model = self._now()
@@ -267,17 +268,17 @@ class Method(Saveable):
         :meth:`predict_table`, which has ``known`` and ``confidence``, too.
 
         Args:
-            graph: The graph, or what may be seen of it.
+            graph: The graph, or a view of it.
             nodes: Keys of nodes.
         """
         model = self._now()
         return model.probabilities(graph, model._scores(graph, nodes))
 
     def embed(self, graph: GraphView, nodes: Sequence[Key]) -> Matrix:
-        """The vectors behind the scores, one row per node.
+        """Return the vectors that scores are computed from, one row for each node.
 
         Args:
-            graph: The graph, or what may be seen of it.
+            graph: The graph, or a view of it.
             nodes: Keys of nodes.
         """
         model = self._now()
@@ -290,15 +291,15 @@ class Method(Saveable):
         """Explain the prediction for a node.
 
         Args:
-            graph: The graph, or what may be seen of it.
-            node: The key of one node.
+            graph: The graph, or a view of it.
+            node: Key of the node.
 
         Returns:
-            What the method says, and the numbers of :meth:`predict_table`: ``confidence``,
+            The explanation of the method, and the numbers of :meth:`predict_table`: ``confidence``,
             ``probability``, ``known`` and ``world``. ``share_of_known_classes`` is the estimated
             share of unlabelled nodes that belong to known classes (None without an estimate);
-            ``note`` is a sentence where that estimate moves confidence by more than a factor of
-            two, or is missing in an open world, and None elsewhere. Without an estimate ``known``
+            ``note`` is a sentence if that estimate changes confidence by more than a factor of
+            two, or is missing in an open world, and None otherwise. Without an estimate ``known``
             is None.
         """
         model = self._now()
@@ -320,11 +321,11 @@ class Method(Saveable):
         }
 
     def score_rows(self, view: GraphView, rows: IntArray) -> NDArray[np.float64]:
-        """Scores by row number, in blocks of bounded size.
+        """Return scores by row number, computed in blocks of bounded size.
 
         Args:
-            view: What may be seen of the graph.
-            rows: The nodes asked about, in any order.
+            view: Visible part of the graph.
+            rows: Row numbers of nodes, in any order.
         """
         return self._now()._score_rows(view, rows)
 

@@ -1,4 +1,4 @@
-"""What the field's published evaluation hands a model: labels that an honest one never sees."""
+"""Input of a method in the published protocol, with labels that the strict one never shows."""
 
 from dataclasses import dataclass
 
@@ -15,22 +15,22 @@ class PublishedLesson:
     ``old``, of ``doubled`` and of ``new``, in this order."""
 
     view: GraphView
-    """What may be seen of the graph."""
+    """Visible part of the graph."""
 
     old: tuple[NodeLabels, ...]
-    """The tasks met before, the first one with many classes: nodes that prototypes are made of."""
+    """Earlier tasks, the first one with many classes: the nodes that prototypes are made of."""
 
     doubled: NodeLabels
-    """The classes of this session once more, by all their nodes; empty where that is off."""
+    """The classes of this session again, with all their nodes; empty if this ingredient is off."""
 
     new: NodeLabels
     """The supports of this session's classes; empty in session 0."""
 
     query: NodeLabels
-    """The nodes that are asked about."""
+    """The query nodes."""
 
     dropout: float
-    """The share of hidden numbers that is dropped while scores are taken."""
+    """Dropout rate while scores are computed."""
 
     step: bool
     """Whether the loss of the queries' labels is back-propagated and a step taken."""
@@ -39,16 +39,16 @@ class PublishedLesson:
     """Whether scores are those before the step."""
 
     seed: int
-    """Draws what is dropped."""
+    """Seed of the dropout."""
 
     @property
     def tasks(self) -> tuple[NodeLabels, ...]:
-        """All that prototypes are made of, in the order of the columns; none of it empty."""
+        """All non-empty tasks that prototypes are made of, in the order of the columns."""
         return tuple(task for task in (*self.old, self.doubled, self.new) if len(task))
 
     @property
     def targets(self) -> Tensor:
-        """The column of each query's class."""
+        """Column of the class of each query node."""
         place = {name: column for column, name in enumerate(self.columns)}
         numbers = [place[name] for name, rows in self.query.items() for _ in rows]
         return torch.tensor(numbers)

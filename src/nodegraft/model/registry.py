@@ -1,4 +1,4 @@
-"""Methods by name: those of this package and of plug-ins."""
+"""Registry of methods by name: those of this package and of plug-ins."""
 
 from dataclasses import fields
 from pathlib import Path
@@ -13,12 +13,12 @@ REGISTRY: Registry[Method] = Registry("method", "nodegraft.methods", Method)  # 
 
 
 def list_methods() -> list[str]:
-    """The names of all methods, sorted."""
+    """Return the names of all methods, sorted."""
     return REGISTRY.names()
 
 
 def make_method(name: str, **parameters: Any) -> Method:
-    """A method by name, not yet taught.
+    """Create an unfitted method by name.
 
     Args:
         name: As ``nodegraft lab methods`` shows it.
@@ -37,7 +37,7 @@ def has_open_set_score(name: str) -> bool:
 
 
 def load_model(directory: str | Path) -> Method:
-    """A saved model of whichever method.
+    """Load a saved model of any method.
 
     Args:
         directory: What :meth:`nodegraft.Method.save` wrote.
@@ -46,9 +46,9 @@ def load_model(directory: str | Path) -> Method:
 
 
 def unpacked_model(saved: SavedModel) -> Method:
-    """A model of whichever method.
+    """Build a model of any method from what was read of it.
 
     Args:
-        saved: What was read of it.
+        saved: Header, state and recipe of the model.
     """
     return REGISTRY.get(saved.header["method"]).from_saved(saved)

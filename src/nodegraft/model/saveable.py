@@ -1,4 +1,4 @@
-"""Models on disk: saved whole, loaded with every check."""
+"""Save models to disk as a whole, and load them with all checks."""
 
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -30,14 +30,14 @@ from nodegraft.model.stateful import Stateful
 
 @dataclass(kw_only=True)
 class Saveable(Stateful):
-    """What a model keeps, as bytes and as a folder."""
+    """Model that can be saved as bytes or as a folder, and loaded."""
 
     def state(self) -> State:
-        """Everything learned, as arrays and JSON."""
+        """Return the learned state as arrays and JSON."""
         return pack(*self._learned())
 
     def kept_bytes(self) -> int:
-        """How large everything learned is, in bytes."""
+        """Return the size of the learned state in bytes."""
         return kept_bytes(*self._learned())
 
     def _learned(self) -> tuple[dict[str, Any], dict[str, str]]:
@@ -55,7 +55,7 @@ class Saveable(Stateful):
         write_model(Path(directory), header, model.state(), model._card(), recipe)
 
     def packed(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-        """The whole model as arrays and JSON, as :meth:`save` writes it."""
+        """Return the whole model as arrays and JSON, as :meth:`save` writes it."""
         model = self._now()
         header, recipe = model._header()
         return pack_model(header, model.state(), recipe)
@@ -75,7 +75,7 @@ class Saveable(Stateful):
 
     @classmethod
     def load(cls, directory: str | Path) -> Self:
-        """The model a directory holds.
+        """Load the model from a directory.
 
         Args:
             directory: What :meth:`save` wrote.
@@ -90,7 +90,7 @@ class Saveable(Stateful):
 
     @classmethod
     def from_saved(cls, saved: SavedModel) -> Self:
-        """The model that was saved.
+        """Build the model from its saved form.
 
         Args:
             saved: What its directory holds.
@@ -119,7 +119,7 @@ class Saveable(Stateful):
 
     @property
     def recipe(self) -> Any:
-        """How tables became the features it was fitted on: ``read_graph(…, recipe=model.recipe)``.
+        """Recipe of the features it was fitted on: ``read_graph(…, recipe=model.recipe)``.
 
         None where the graph did not come from tables.
         """

@@ -1,4 +1,9 @@
-"""A model as a value: what it learned, and changes that are made whole or not at all."""
+"""State of a model as a value, and changes that are applied as a whole or not at all.
+
+A change is made on a shallow copy and put in place by one assignment of ``__dict__``; a reader
+takes the dictionary once. So a change that fails leaves no trace, and a thread that predicts while
+another one changes the model uses one committed state.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,10 +23,10 @@ from nodegraft.model.learned import learned, learned_kinds
 
 @dataclass(kw_only=True)
 class Stateful(Hooks):
-    """Parameters, what was learned, and one way to change it: on a copy, put in place whole."""
+    """Parameters and learned state; a change is made on a copy and replaces the state at once."""
 
     labels_: KeyedLabels = learned()
-    """Every node that taught, by class and key."""
+    """All training labels: class name -> keys of nodes."""
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -39,7 +44,7 @@ class Stateful(Hooks):
         return self.__dict__.get("_known", ClassTable())  # type: ignore[no-any-return]
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The hyper-parameters, by name.
+        """Return the hyper-parameters by name.
 
         Args:
             deep: Without effect: no hyper-parameter has parameters of its own.
@@ -47,7 +52,7 @@ class Stateful(Hooks):
         return parameters_of(self)
 
     def set_params(self, **parameters: Any) -> Self:
-        """Other hyper-parameters. What was learned with the old ones is dropped: ``fit`` again.
+        """Set hyper-parameters. The learned state is dropped: call ``fit`` again.
 
         Args:
             parameters: Hyper-parameters by name; where all are as before, nothing happens. If only
@@ -81,14 +86,14 @@ class Stateful(Hooks):
         )
 
     def _now(self) -> Self:
-        """The model as it is at this moment, which no later change touches."""
+        """Return the current model as a value that no later change affects."""
         copy = object.__new__(type(self))
         vars(copy).update(vars(self))
         return copy
 
     @contextmanager
     def _change(self, listener: Listener) -> Iterator[Self]:
-        """A copy to be changed, which takes this model's place if nothing goes wrong."""
+        """Yield a copy to change, which replaces the state of this model if no error occurs."""
         if not isinstance(listener, Listener):
             raise ParameterError(f"A listener is a nodegraft.Listener, not {listener!r}.")
         # One writer at a time: of two that start from the same model one would be lost.

@@ -1,4 +1,8 @@
-"""Jobs on this machine: processes that each run one job after another and write the records."""
+"""Run jobs in processes on this machine; each runs one job after another and writes the records.
+
+Workers are separate processes and not a pool: a pool breaks as a whole when one of its workers is
+killed, and does not say which job that worker had.
+"""
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,4 +1,8 @@
-"""The version that answers, as one value that is replaced whole."""
+"""The live version as one immutable value, which is replaced as a whole.
+
+A thread asks the store every second which version is live, prepares it beside the current one and
+replaces the reference. It makes no difference which process or host promoted the version.
+"""
 
 import logging
 from collections.abc import Callable

@@ -1,4 +1,8 @@
-"""A model card as data: what a version is, was taught, answers rightly, and how it came about."""
+"""Model card as data: classes, held-out accuracy and history of a version.
+
+A card is a function of its version, the versions before it and its first promotion. It is written
+after the row of the promotion, so an error in writing it leaves the promotion in place.
+"""
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass

@@ -1,4 +1,8 @@
-"""What can be done to the labels of a store, by name and with plain JSON: done once, and again."""
+"""Changes of the labels of a store, each a name with plain JSON, so that it can be applied again.
+
+A preview is the same computation without its last step. An older change is undone by applying the
+later changes again to the labels before it.
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace

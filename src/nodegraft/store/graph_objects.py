@@ -1,4 +1,10 @@
-"""Graphs among the objects of a store: in memory, or mapped as they were built."""
+"""Graphs as objects of a store: loaded into memory, or mapped as they were built.
+
+The files of a graph on disk become objects by hard link, named by the hashes in its manifest; the
+manifest is the object that names them. A version that has grown lists the same files and a few
+small arrays, and names the graph that its heat was computed on (``diffusion_on``). Once the growth
+exceeds a sixteenth of the graph, the graph is written whole.
+"""
 
 import os
 import shutil

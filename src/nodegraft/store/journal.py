@@ -1,4 +1,9 @@
-"""What was done to a store, row by row: rows are added, never changed."""
+"""History of a store in its database: rows of versions and promotions, never changed.
+
+The newest version is the candidate and the last promotion names the live version; no other alias is
+stored. The number of a version is one more than that of its parent, and it is the primary key: of
+two processes that start from the same version the database refuses one, without a lock.
+"""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager

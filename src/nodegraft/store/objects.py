@@ -1,4 +1,9 @@
-"""Arrays and JSON known by their content: what two versions share is kept once."""
+"""Arrays and JSON objects that are named by the hash of their content.
+
+Two versions share equal objects, and a damaged object is found because its name no longer fits.
+Objects are written before the row that names them: an interrupted process leaves files that no
+version names, and never a row without its files.
+"""
 
 import hashlib
 import json

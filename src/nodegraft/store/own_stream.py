@@ -1,4 +1,7 @@
-"""Which of a store's classes can be played as new ones: a stream of the labels it has."""
+"""Stream that is made of the labels of a store, to compare methods on them.
+
+The arrival is ``present``: the graph of a store exists from the start, and labels arrive.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

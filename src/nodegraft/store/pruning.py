@@ -1,4 +1,8 @@
-"""Which versions a store can do without, and what becomes free with them."""
+"""Choice of the versions to prune, and the space that this frees.
+
+A prune adds a row that lists the pruned versions and then deletes their files. Files are renamed in
+the transaction in which nobody can add a version, and deleted after it.
+"""
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""A store as its readers know it: which versions there are, and what they answer."""
+"""Read access to a store: its versions, predictions, explanations and comparisons."""
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
@@ -35,15 +35,15 @@ if TYPE_CHECKING:
     from nodegraft.tables.labels import Labels
 
 SEARCHED = 1 << 16
-"""So many keys are searched at a time."""
+"""Number of keys that are searched at a time."""
 
 
 class StoreReader:
-    """A folder with versions of a model.
+    """Folder with versions of a model, opened for reading.
 
     Args:
         place: The folder.
-        journal: What was done to it.
+        journal: History of the store.
     """
 
     def __init__(self, place: Path, journal: Journal) -> None:
@@ -52,7 +52,7 @@ class StoreReader:
 
     @cached_property
     def _states(self) -> "States":
-        # Models are slow to import, and much that is asked of a store needs none.
+        # Models are slow to import, and many calls of a store need none.
         from nodegraft.store.state import States
 
         return States(self.place, self._objects)
@@ -66,10 +66,10 @@ class StoreReader:
 
     @classmethod
     def open(cls, place: str | Path) -> Self:
-        """The store in a folder.
+        """Open the store in a folder.
 
         Args:
-            place: What :meth:`nodegraft.Store.init` made.
+            place: Folder that :meth:`nodegraft.Store.init` created.
         """
         folder = Path(place).expanduser()
         settings = settings_in(folder)
@@ -85,7 +85,7 @@ class StoreReader:
         return cls(folder, journal)
 
     def close(self) -> None:
-        """Let go of the database."""
+        """Close the connection to the database."""
         self._journal.close()
 
     def __enter__(self) -> Self:
@@ -95,28 +95,28 @@ class StoreReader:
         self.close()
 
     def history(self) -> Records[Version]:
-        """All versions, oldest first."""
+        """Return all versions, oldest first."""
         return Records(self._journal.versions())
 
     def version(self, number: int | None = None) -> Version:
-        """One version: what was done, and what it is kept in.
+        """Return one version: its change and the names of its objects.
 
         Args:
-            number: Which one; None for the candidate.
+            number: Number of the version; None for the candidate.
         """
         return self._journal.version(number)
 
     @property
     def table_options(self) -> dict[str, Any]:
-        """How tables are read (columns, key type, delimiter), as said when the store was made."""
+        """Options for reading tables (columns, key type, delimiter), as given to ``init``."""
         options: dict[str, Any] = self._journal.version(1).detail["tables"]
         return options
 
     def made_for(self, request: Request) -> Version | None:
-        """The version that a request made when it came before; None if it did not.
+        """Return the version that an earlier copy of a request made; None if there is none.
 
         Args:
-            request: The request; one whose key was used for something else is refused.
+            request: The request; it is refused if its key was used for another request.
         """
         version = self._journal.version_for(request.key)
         if version is not None:
@@ -124,17 +124,17 @@ class StoreReader:
         return version
 
     def promotions(self) -> Records[Promotion]:
-        """Which version answered from when on, oldest first."""
+        """Return all promotions, oldest first: which version became live, and when."""
         return Records(self._journal.promotions())
 
     @property
     def candidate(self) -> int:
-        """The newest version that changed something."""
+        """Number of the newest version that changed something."""
         return self._journal.candidate().number
 
     @property
     def champion(self) -> int:
-        """The version that answers."""
+        """Number of the live version."""
         return self._journal.promotions()[-1].version
 
     def waiting(self) -> Version | None:
@@ -145,15 +145,15 @@ class StoreReader:
 
     @property
     def world(self) -> "World":
-        """Whether nodes may belong to classes that are not known; the setting ``world``.
+        """Whether nodes may belong to unknown classes; the setting ``world``.
 
-        Closed, if the method has no open-set score.
+        It is closed if the method has no open-set score.
         """
         return "closed" if self.closed_method else self.declared_world
 
     @property
     def closed_method(self) -> str | None:
-        """The method of the live version, if it has no open-set score; None if it has one."""
+        """Method of the live version if it has no open-set score; None if it has one."""
         from nodegraft.model.registry import has_open_set_score
 
         model = self._journal.version(self.champion).model
@@ -162,42 +162,42 @@ class StoreReader:
 
     @property
     def declared_world(self) -> "World":
-        """The value of the setting ``world``, which a method without an open-set score ignores."""
+        """Value of the setting ``world``, which a method without an open-set score ignores."""
         from nodegraft.store.known_settings import WORLD, setting_value
 
         with self._journal.connection() as connection:
             return cast("World", setting_value(connection, WORLD.name))
 
     def pruned(self) -> dict[int, Version]:
-        """Versions whose graph, labels and model are gone -> the version that pruned each."""
+        """Return the pruned versions, each with the version that pruned it."""
         return self._journal.pruned()
 
     def state(self, version: int | None = None) -> "State":
-        """Graph, labels and model of a version.
+        """Return graph, labels and model of a version.
 
         Args:
-            version: Its number; None for the champion.
+            version: Number of the version; None for the live version.
         """
         found = self._journal.version(self.champion if version is None else version)
         return self._state(found)
 
     def clear_stale(self, most: int, until: Callable[[], bool] = lambda: False) -> "Cleared":
-        """After :meth:`grow`, work out what it made stale before the next change needs it.
+        """Recompute cached rows that :meth:`grow` made stale, before the next change needs them.
 
-        Rows of spread features near new edges are others; whoever needs one makes it. This makes
-        them while there is nothing else to do, of the versions that this process has at hand.
+        Propagated features near new edges change, and are otherwise recomputed when they are
+        needed. This recomputes them in idle time, for the versions that this process has loaded.
 
         Args:
-            most: They take memory, so make at most about so many rows.
-            until: Is asked every few thousand rows; it ends when this is true.
+            most: Approximate maximum number of rows, because rows take memory.
+            until: Called every few thousand rows; the work stops when it returns true.
         """
         return self._states.clear_stale(most, until)
 
     def graph(self, version: int | None = None) -> "Graph":
-        """The graph of a version, without its model.
+        """Return the graph of a version, without its model.
 
         Args:
-            version: Its number; None for the candidate.
+            version: Number of the version; None for the candidate.
         """
         return self._states.graph(self._whole(version).graph)
 
@@ -207,11 +207,11 @@ class StoreReader:
         return found
 
     def texts(self, nodes: Sequence[Key], version: int | None = None) -> list[str | None]:
-        """What can be read about nodes: how their text begins, None where none was kept.
+        """Return the beginning of the text of each node; None where there is no text.
 
         Args:
             nodes: Keys of nodes.
-            version: Which one has them; None for the candidate.
+            version: Number of the version; None for the candidate.
         """
         found = self._whole(version)
         rows = self._states.graph(found.graph).rows_of(nodes)
@@ -220,17 +220,17 @@ class StoreReader:
         return [text or None for text in self._states.texts(found.texts).at(rows)]
 
     def search(self, words: str, limit: int = 20, version: int | None = None) -> list[Key]:
-        """Nodes whose key and text have all these words in them, also as parts of words.
+        """Return nodes whose key and text together contain all these words or parts of words.
 
         Args:
-            words: With blanks between; large and small letters are the same.
-            limit: How many nodes at most.
-            version: Which one has them; None for the candidate.
+            words: Words with blanks between them; case is ignored.
+            limit: Maximum number of nodes.
+            version: Number of the version; None for the candidate.
         """
         found, wanted = self._whole(version), words.casefold().split()
         keys = self._states.graph(found.graph).node_keys
         texts = repeat("") if found.texts is None else iter(self._states.texts(found.texts))
-        # Some at a time: the keys of a graph on disk need not fit into memory.
+        # Search in blocks, because the keys of a graph on disk need not fit into memory.
         starts = range(0, len(keys), SEARCHED)
         blocks = (range(start, min(start + SEARCHED, len(keys))) for start in starts)
         nodes = chain.from_iterable(keys.at(block) for block in blocks)
@@ -258,12 +258,12 @@ class StoreReader:
 
         Args:
             nodes: Keys of nodes; None for all.
-            version: Which one answers; None for the champion.
-            top: How many classes of each, the likeliest first.
+            version: Number of the version; None for the live version.
+            top: Number of classes for each node, the likeliest first.
             min_confidence: Between 0 and 1: predictions with less confidence are withheld.
-            missing: What happens to keys that the graph does not have: ``error`` raises an error
+            missing: Treatment of keys that the graph does not have: ``error`` raises an error
                 that names them, ``skip`` leaves them out, ``null`` gives a row without a class.
-            ignore_labels: Whether the class of a node with a label is the prediction, too.
+            ignore_labels: Whether the class of a labelled node is its prediction, not its label.
         """
         from nodegraft.store.answers import answered, found_rows
 
@@ -278,12 +278,12 @@ class StoreReader:
         )
 
     def score(self, labels: "Labels | None" = None, version: int | None = None) -> float:
-        """The share of right answers, from 0 to 1.
+        """Return the accuracy, from 0 to 1.
 
         Args:
-            labels: Class name -> keys of nodes that are of it in truth, or another form of labels;
-                None for the nodes that the version holds out.
-            version: Which one answers; None for the champion.
+            labels: True class -> keys of its nodes, or another form of labels; None for the
+                held-out nodes of the version.
+            version: Number of the version; None for the live version.
         """
         from nodegraft.store.grading import graded
 
@@ -292,11 +292,11 @@ class StoreReader:
     def classification_report(
         self, labels: "Labels | None" = None, version: int | None = None
     ) -> str:
-        """Precision, recall and F1 of each class, as scikit-learn prints them.
+        """Return precision, recall and F1 of each class as text, as scikit-learn prints them.
 
         Args:
-            labels: The truth, as in :meth:`score`.
-            version: Which one answers; None for the champion.
+            labels: True labels, as in :meth:`score`.
+            version: Number of the version; None for the live version.
         """
         from nodegraft.evaluation.confusion import classification_report
         from nodegraft.store.grading import graded
@@ -310,13 +310,13 @@ class StoreReader:
         version: int | None = None,
         min_confidence: float | None = None,
     ) -> "ConfusionMatrix":
-        """How many nodes of each class are answered to be of which.
+        """Count the nodes of each true class by predicted class.
 
         Args:
-            labels: The truth, as in :meth:`score`.
-            version: Which one answers; None for the champion.
-            min_confidence: Between 0 and 1: answers that are less sure are kept back, and counted
-                apart.
+            labels: True labels, as in :meth:`score`.
+            version: Number of the version; None for the live version.
+            min_confidence: Between 0 and 1: predictions with less confidence are withheld and
+                counted separately.
         """
         from nodegraft.evaluation.confusion import ConfusionMatrix
         from nodegraft.store.grading import graded
@@ -325,21 +325,21 @@ class StoreReader:
         return ConfusionMatrix.of(asked.truth, asked.answers)
 
     def explain(self, node: Key, version: int | None = None) -> dict[str, Any]:
-        """Why a node is answered as it is.
+        """Explain the prediction for a node.
 
         Args:
-            node: Its key.
-            version: Which one answers; None for the champion.
+            node: Key of the node.
+            version: Number of the version; None for the live version.
         """
         state = self.state(version)
         return state.model.explain(state.graph, node)
 
     def suggest(self, count: int = 10, version: int | None = None) -> "Records[Suggestion]":
-        """Which nodes to label next: unsure ones, each standing for others like it.
+        """Suggest nodes to label next: uncertain nodes, each of which represents similar ones.
 
         Args:
-            count: How many.
-            version: Which one is unsure; None for the candidate.
+            count: Number of nodes.
+            version: Number of the version; None for the candidate.
         """
         from nodegraft.store.suggestion import suggestions
 
@@ -347,11 +347,11 @@ class StoreReader:
         return Records(suggestions(state, count))
 
     def suggest_classes(self, count: int = 3, version: int | None = None) -> "Records[NewClass]":
-        """Groups of nodes that may be a class nobody has taught, the largest first.
+        """Suggest groups of nodes that may be a new class, the largest first.
 
         Args:
-            count: How many groups at most.
-            version: Which one takes them to be of no known class; None for the candidate.
+            count: Maximum number of groups.
+            version: Number of the version; None for the candidate.
         """
         from nodegraft.store.new_classes import new_classes
 
@@ -359,11 +359,11 @@ class StoreReader:
         return Records(new_classes(state, count))
 
     def drift(self, before: int | None = None, after: int | None = None) -> "Records[Shift]":
-        """How far answers, confidence, edges and features have moved between two versions.
+        """Measure the drift of predictions, confidence, edges and features between two versions.
 
         Args:
-            before: The version that is compared with; None for the champion.
-            after: The version of today; None for the candidate.
+            before: Number of the earlier version; None for the live version.
+            after: Number of the later version; None for the candidate.
         """
         from nodegraft.store.drift import shifts
 
@@ -379,19 +379,19 @@ class StoreReader:
         version: int | None = None,
         listener: Listener = SILENT,
     ) -> "Evaluation":
-        """Which method is best on these labels, and what each new class costs.
+        """Compare methods on the labels of this store.
 
-        Half of the classes are taken as known, the others arrive in sessions; nodes that are asked
-        about teach nobody (the strict protocol). Nothing in the store is changed.
+        Half of the classes are known at first, the others arrive in sessions; query nodes are not
+        used for training (the strict protocol). Nothing in the store is changed.
 
         Args:
-            methods: Names of methods; None for the store's own, with its parameters, and some that
-                are fast.
-            seeds: How many times it is drawn which classes are new and which nodes teach.
-            shots: How many labels teach a new class; classes with fewer than twice as many are
-                left out.
-            version: Whose labels; None for the candidate, which has the newest.
-            listener: Is told how far it is.
+            methods: Names of methods; None for the store's own method, with its parameters, and
+                some fast ones.
+            seeds: Number of random draws of new classes and training nodes.
+            shots: Number of training labels of a new class; classes with fewer than twice as many
+                labels are left out.
+            version: Number of the version with the labels; None for the candidate.
+            listener: Receives progress events.
         """
         from nodegraft.store.evaluation import evaluated
 
@@ -399,10 +399,10 @@ class StoreReader:
         return evaluated(self.state(number), number, methods, seeds, shots, listener)
 
     def card(self, version: int | None = None) -> "Card":
-        """What a version is, what it was taught, how well it answers, and how it came about.
+        """Return the model card of a version: classes, labels, held-out accuracy and history.
 
         Args:
-            version: Its number; None for the champion.
+            version: Number of the version; None for the live version.
         """
         from nodegraft.store.card import card_of
 
@@ -413,11 +413,11 @@ class StoreReader:
         return card_of(self._state(found), history, first, names, pruned)
 
     def diff(self, before: int, after: int) -> "Preview":
-        """Which nodes two versions answer differently.
+        """Compare the predictions of two versions.
 
         Args:
-            before: The number of one.
-            after: The number of the other.
+            before: Number of the earlier version.
+            after: Number of the later version.
         """
         from nodegraft.store.preview import compare
 

@@ -1,4 +1,4 @@
-"""The production life of a model: every change is a version, checked, named, and undone at will."""
+"""Store of a model in production: every change is a version, which is checked and can be undone."""
 
 import shutil
 from collections.abc import Iterable, Mapping
@@ -32,15 +32,16 @@ if TYPE_CHECKING:
 
 
 class Store(StoreWriter):
-    """A folder with a graph, its labels, a model, and all they have been.
+    """Folder with a graph, its labels, a model, and all versions of them.
 
-    Open one with :meth:`open`, make one with :meth:`init`. Every change makes a version; the newest
-    one is the *candidate*. The one that answers is the *champion*: only :meth:`promote` and
-    :meth:`rollback` choose it. A change that is cut leaves the version before or the version after.
+    Open a store with :meth:`open`, create one with :meth:`init`. Every change makes a version; the
+    newest one is the *candidate*. Predictions come from the *live* version (``champion``): only
+    :meth:`promote` and :meth:`rollback` choose it. An interrupted change leaves the version before
+    or the version after.
 
     Args:
         place: The folder.
-        journal: What was done to it.
+        journal: History of the store.
     """
 
     @classmethod
@@ -61,7 +62,7 @@ class Store(StoreWriter):
         note: str = "",
         listener: Listener = SILENT,
     ) -> "Store":
-        """Make a store with a first version, which answers from the start.
+        """Create a store with a first version, which is live at once.
 
         Args:
             place: A folder that does not exist yet, or is empty.
@@ -69,25 +70,25 @@ class Store(StoreWriter):
                 :func:`nodegraft.build_graph` built) stays there: its files become the store's.
             labels: Class name -> keys of its nodes; or a table with the columns ``key`` and
                 ``label``, or a pandas Series whose index are keys: wherever a store takes labels.
-                From ten labels of a class up, a fifth of them does not teach but checks.
-            method: The name of a method; the default adds new classes without training.
+                If a class has ten labels or more, a fifth of them is held out to measure accuracy.
+            method: Name of a method; the default adds new classes without training.
             parameters: Hyper-parameters of the method.
             tables: How tables are read (``key``, ``source``, ``target``, ``edge_type``,
-                ``edge_weight``, ``directed``): :meth:`grow` and :meth:`sync` read theirs so.
-            texts: What people read about each node: ``texts`` of :func:`nodegraft.read_tables`.
-                No model sees it.
-            database: Where versions are written down, as SQLAlchemy names it; None for an SQLite
-                file in the folder.
-            objects: Where graphs, labels and models are kept, as fsspec names it
-                (``s3://bucket/shop``): a place of its own. None for the folder.
-            world: ``open`` if nodes may belong to classes that are not known yet, ``closed`` if
+                ``edge_weight``, ``directed``); :meth:`grow` and :meth:`sync` use it, too.
+            texts: Text of each node to show to people: ``texts`` of :func:`nodegraft.read_tables`.
+                Models do not use it.
+            database: SQLAlchemy URL of the database for versions; None for an SQLite file in the
+                folder.
+            objects: fsspec URL for graphs, labels and models (``s3://bucket/shop``), which no
+                other store may use. None for the folder.
+            world: ``open`` if nodes may belong to unknown classes, ``closed`` if
                 every node belongs to a known class; it decides what confidence means
                 (:mod:`nodegraft.model.confidence`) and can be changed (the setting ``world``). None
                 for the ``world`` of ``parameters``, or else open if the method has an open-set
                 score. Without one it is closed.
-            by: Who does it; None for the user that is logged in.
-            note: Why.
-            listener: Is told how far it is.
+            by: Author of the change; None for the logged-in user.
+            note: Reason for the change.
+            listener: Receives progress events.
         """
         from nodegraft.store.creation import made_in
         from nodegraft.store.settings import StoreSettings
@@ -135,19 +136,19 @@ class Store(StoreWriter):
 
         Args:
             place: The folder of the store.
-            by: Who does it; None for the user that is logged in.
-            listener: Is told how far it is.
+            by: Author of the change; None for the logged-in user.
+            listener: Receives progress events.
         """
         from nodegraft.store.verification import verify
 
         return verify(Path(place).expanduser(), listener, by)
 
     def add(self, classes: "Labels", *, force_name: bool = False, **told: Any) -> Version:
-        """Learn new classes.
+        """Add new classes.
 
         Args:
             classes: New class -> keys of its nodes.
-            force_name: Whether a name may differ only by case or blanks from that of another class.
+            force_name: Allow a name that differs only by case or blanks from that of another class.
             told: ``by``, ``note``, ``override``, ``promote`` and ``listener``, as in
                 :meth:`change`.
         """
@@ -155,7 +156,7 @@ class Store(StoreWriter):
         return self.change(change, **told)
 
     def label(self, more: "Labels", **told: Any) -> Version:
-        """Learn more labels of known classes.
+        """Add labels to known classes.
 
         Args:
             more: Known class -> keys of nodes that have no label.
@@ -164,7 +165,7 @@ class Store(StoreWriter):
         return self.change(Change("label", {"more": _plain(more)}), **told)
 
     def unlabel(self, nodes: Iterable[Key], **told: Any) -> Version:
-        """Take labels back.
+        """Remove labels.
 
         Args:
             nodes: Keys of labelled nodes.
@@ -173,29 +174,29 @@ class Store(StoreWriter):
         return self.change(Change("unlabel", {"keys": _plain_keys(nodes)}), **told)
 
     def relabel(self, classes: "Labels", **told: Any) -> Version:
-        """Give labelled nodes another class.
+        """Change the class of labelled nodes.
 
         Args:
-            classes: Known class -> keys of nodes that are labelled as something else.
+            classes: Known class -> keys of nodes that have a label of another class.
             told: As in :meth:`add`.
         """
         return self.change(Change("relabel", {"classes": _plain(classes)}), **told)
 
     def remove(self, names: Iterable[str], **told: Any) -> Version:
-        """Forget classes.
+        """Remove classes.
 
         Args:
-            names: The classes that go.
+            names: Names of the classes to remove.
             told: As in :meth:`add`.
         """
         return self.change(Change("remove", {"names": list(names)}), **told)
 
     def rename(self, old: str, new: str, *, force_name: bool = False, **told: Any) -> Version:
-        """Call a class by another name.
+        """Rename a class.
 
         Args:
-            old: The name it has.
-            new: The name it gets.
+            old: Current name of the class.
+            new: New name of the class.
             force_name: As in :meth:`add`.
             told: As in :meth:`add`.
         """
@@ -205,11 +206,11 @@ class Store(StoreWriter):
     def merge(
         self, names: Iterable[str], into: str, *, force_name: bool = False, **told: Any
     ) -> Version:
-        """Make several classes one.
+        """Merge several classes into one.
 
         Args:
-            names: The classes.
-            into: What they are called from then on.
+            names: Names of the classes.
+            into: Name of the merged class.
             force_name: As in :meth:`add`.
             told: As in :meth:`add`.
         """
@@ -219,11 +220,11 @@ class Store(StoreWriter):
     def split(
         self, name: str, parts: "Labels", *, force_name: bool = False, **told: Any
     ) -> Version:
-        """Make one class several.
+        """Split a class into several classes.
 
         Args:
-            name: The class.
-            parts: New class -> keys of its nodes. Labels of the old class that are in none go.
+            name: Name of the class.
+            parts: New class -> keys of its nodes. Labels that are assigned to no part are removed.
             force_name: As in :meth:`add`.
             told: As in :meth:`add`.
         """
@@ -240,17 +241,17 @@ class Store(StoreWriter):
         by: str | None = None,
         note: str = "",
     ) -> Pruned:
-        """Free what old versions take on the disk; what they did stays listed.
+        """Delete the files of old versions; their rows stay in the history.
 
-        The newest versions stay whole, the one that answers, and those that answered before it.
-        Files that killed processes have left go too, an hour after they were written.
+        The newest versions, the live version and the last live versions before it are kept. Files
+        that killed processes have left are deleted an hour after they were written.
 
         Args:
-            keep: How many of the newest stay, and how many of those that :meth:`rollback` leads
-                back to.
-            dry_run: Only say what would go.
-            by: Who does it; None for the user that is logged in.
-            note: Why.
+            keep: How many of the newest versions to keep, and how many of the previously live ones,
+                to which :meth:`rollback` can return.
+            dry_run: Whether to report what would be deleted, and to delete nothing.
+            by: Author of the change; None for the logged-in user.
+            note: Reason for the change.
         """
         if dry_run:
             return previewed(self._journal, self._objects, keep)
@@ -267,16 +268,16 @@ class Store(StoreWriter):
         note: str = "",
         listener: Listener = SILENT,
     ) -> "Purged":
-        """Forget nodes for good: their keys, features, edges and labels, in all that there is.
+        """Delete nodes permanently: their keys, features, edges and labels, in all versions.
 
-        What answers, and the candidate, are learned anew without them. All versions before are
-        pruned, and what is listed of them names the nodes no more. It cannot be undone.
+        The live version and the candidate are refitted without them. All earlier versions are
+        pruned, and their history no longer names the nodes. This cannot be undone.
 
         Args:
-            nodes: Keys of nodes, of today's graph or of an older one.
-            by: Who does it; None for the user that is logged in.
-            note: Why; the nodes' keys are struck from it.
-            listener: Is told how far it is.
+            nodes: Keys of nodes, of the current graph or of an older one.
+            by: Author of the change; None for the logged-in user.
+            note: Reason for the purge; the keys of the nodes are removed from it.
+            listener: Receives progress events.
         """
         from nodegraft.store.purging import Purge
 
@@ -288,14 +289,14 @@ class Store(StoreWriter):
             return forgetting.run(author(by), writable(note), listener)
         finally:
             self._clear_shelves(now())
-            # They repeat notes, which may name a node.
+            # Cards repeat notes, which may name a node.
             shutil.rmtree(self.place / CARDS, ignore_errors=True)
 
     def _clear_shelves(self, abandoned: "datetime") -> None:
-        """Of graphs that no version has any more."""
+        """Delete cached data of graphs that no version has any more."""
         pruned = self._journal.pruned()
         whole = {one.graph for one in self._journal.versions() if one.number not in pruned}
-        # Of a graph that has grown by little, heat lies with the one before.
+        # The heat of a graph that has grown by little is stored with the graph before it.
         bases = {self._states.graphs.base_of(name) or name for name in whole}
         clear_shelves(self.place, whole | bases, abandoned)
 
@@ -307,7 +308,7 @@ def _plain(classes: "Labels") -> dict[str, list[Key]]:
 
 
 def _plain_keys(keys: Iterable[Key]) -> list[Key]:
-    # NumPy's numbers are no JSON. A single text is left for the change to refuse.
+    # JSON has no NumPy numbers. A single string is passed on, so that the change refuses it.
     if isinstance(keys, str):
         return keys  # type: ignore[return-value]
     return [key.item() if isinstance(key, np.generic) else key for key in keys]

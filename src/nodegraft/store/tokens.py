@@ -1,4 +1,8 @@
-"""API tokens of a store, in its database: all hosts share them, and backups include them."""
+"""API tokens of a store, in its database: all hosts share them, and backups include them.
+
+Each change is in one transaction with its audit entry. The audit entries show that a store ever had
+tokens, so deleting rows of tokens does not open the service to anonymous callers.
+"""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,7 @@
-"""Cache of the diffused mass of label sets: what a model asked for last, and as many others."""
+"""Cache of the diffused mass of label sets on disk: one file for each set.
+
+The sets that a model used last are kept, and as many others, so that previews do not fill the disk.
+"""
 
 from collections.abc import Callable, Collection, Mapping
 

@@ -1,4 +1,7 @@
-"""What a trained network says of every node, computed layer by layer in blocks, kept on disk."""
+"""Embeddings of all nodes by a trained network, computed in blocks and stored on disk.
+
+A network is a list of maps of single rows with a product by S between two of them.
+"""
 
 import shutil
 from dataclasses import dataclass, replace
