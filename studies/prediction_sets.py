@@ -1,7 +1,7 @@
 """Measure whether prediction sets of ``graft`` hold the class as often as was asked for.
 
-    python -m studies.prediction_sets --data DIR     # measures what is missing, then writes the page
-    python -m studies.prediction_sets                # writes the page again
+    python -m studies.prediction_sets --data DIR     # measure, then write the page
+    python -m studies.prediction_sets                # write the page again
 
 On the streams of the benchmark, after the last session: every test node of a known class is asked
 about, and every node of a new class that is not a label. Writes

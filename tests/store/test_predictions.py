@@ -196,15 +196,17 @@ def test_prediction_sets_are_calibrated_on_held_out_labels(store: Store) -> None
     assert answers.to_rows()[0]["set"] == rows[0]["set"]
     assert "thresholds of 4 classes" in (answers.sets_note or "")
     without = store.predict()
-    assert without.sets is without.sets_note is None
+    assert without.sets is None
+    assert without.sets_note is None
     assert "set" not in without.to_rows()[0]
     assert "set" not in without.to_arrow().column_names
 
 
 def test_prediction_sets_of_unknown_keys_are_empty(store: Store) -> None:
-    (unknown, known) = store.predict(["nowhere", 0], missing="null", coverage=0.9).sets or ()
-    assert unknown == ()
-    assert known
+    sets = store.predict(["nowhere", 0], missing="null", coverage=0.9).sets
+    assert sets is not None
+    assert sets[0] == ()
+    assert sets[1]
     with pytest.raises(ParameterError, match="coverage"):
         store.predict([0], coverage=1.0)
 
