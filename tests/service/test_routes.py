@@ -91,6 +91,20 @@ def test_answers_that_are_less_sure_are_kept_back(shop: Path) -> None:
     assert any(one["prediction"] for one in found)
 
 
+def test_sets_hold_the_class_with_the_coverage_asked_for(shop: Path) -> None:
+    with asked(shop) as client:
+        found = client.post("/v1/predict", json={"keys": KNOWN, "coverage": 0.9}).json()
+        plain = client.post("/v1/predict", json={"keys": KNOWN}).json()
+        wrong = client.post("/v1/predict", json={"keys": KNOWN, "coverage": 1})
+    with Store.open(shop) as store:
+        wanted = store.predict(KNOWN, coverage=0.9)
+    assert [one["set"] for one in found["answers"]] == [list(some) for some in wanted.sets or ()]
+    assert found["sets_note"] == wanted.sets_note
+    assert plain["sets_note"] is None
+    assert {one["set"] for one in plain["answers"]} == {None}
+    assert wrong.status_code == 422
+
+
 def test_a_class_is_previewed_taught_promoted_and_undone(shop: Path, new: New) -> None:
     taught = lesson(new)
     (name, nodes) = next(iter(taught["classes"].items()))

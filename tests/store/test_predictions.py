@@ -180,3 +180,44 @@ def test_labels_of_the_wrong_key_type_are_refused_as_classes_are(tmp_path: Path)
             store.label({name: [other]})
         with pytest.raises(UnknownNodeError, match=wanted):
             store.add({"new": [other]})
+
+
+def test_prediction_sets_are_calibrated_on_held_out_labels(store: Store) -> None:
+    answers = store.predict(coverage=0.9)
+    held_out = store.state().labels.held_out
+    assert {
+        name: found.size for name, found in store.state().set_calibration.probabilities.items()
+    } == {name: len(keys) for name, keys in held_out.items()}
+    assert answers.sets is not None
+    likeliest = zip(answers.top, answers.sets, strict=True)
+    assert all(found[0] == best[0] for best, found in likeliest if found)
+    rows = answers.to_arrow().to_pylist()
+    assert [row["set"] for row in rows] == [list(found) for found in answers.sets]
+    assert answers.to_rows()[0]["set"] == rows[0]["set"]
+    assert "thresholds of 4 classes" in (answers.sets_note or "")
+    without = store.predict()
+    assert without.sets is None
+    assert without.sets_note is None
+    assert "set" not in without.to_rows()[0]
+    assert "set" not in without.to_arrow().column_names
+
+
+def test_prediction_sets_of_unknown_keys_are_empty(store: Store) -> None:
+    sets = store.predict(["nowhere", 0], missing="null", coverage=0.9).sets
+    assert sets is not None
+    assert sets[0] == ()
+    assert sets[1]
+    with pytest.raises(ParameterError, match="coverage"):
+        store.predict([0], coverage=1.0)
+
+
+def test_prediction_sets_of_a_new_class_come_from_its_own_labels(tmp_path: Path) -> None:
+    with made(tmp_path / "store", method="graft")[0] as small:
+        _, labels = drawn()
+        name = sorted(labels)[-1]
+        small.add({name: labels[name][:5]})
+        calibration = small.state(small.candidate).set_calibration
+        assert calibration.probabilities[name].size == 5
+        shown = small.predict(labels[name][5:], version=small.candidate, coverage=0.8)
+        assert shown.sets is not None
+        assert np.mean([name in found for found in shown.sets]) > 0.6

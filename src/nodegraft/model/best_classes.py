@@ -1,6 +1,6 @@
 """Likeliest classes of many nodes, computed in blocks, without all scores in memory at once."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -45,13 +45,22 @@ class BestClasses:
     world: World
     """Whether nodes may belong to unknown classes."""
 
+    sets: list[tuple[str, ...]] | None = None
+    """Prediction set of each node, where thresholds were given."""
+
     @property
     def confidence(self) -> NDArray[np.float64]:
         """Confidence of each node's best class."""
         return confidence(self.probabilities[:, 0], self.known, self.world)
 
 
-def best_classes(model: "Method", view: GraphView, rows: IntArray, top: int) -> BestClasses:
+def best_classes(
+    model: "Method",
+    view: GraphView,
+    rows: IntArray,
+    top: int,
+    thresholds: NDArray[np.float64] | None = None,
+) -> BestClasses:
     """Return the likeliest classes of a few nodes.
 
     Args:
@@ -59,12 +68,16 @@ def best_classes(model: "Method", view: GraphView, rows: IntArray, top: int) -> 
         view: Visible part of the graph.
         rows: The nodes, in any order.
         top: How many classes of each; all, if there are not so many.
+        thresholds: Least probability of each class that is in a prediction set; None for no sets.
     """
     scores = model.score_rows(view, rows)
     columns = best_columns(scores, top)
-    shares = np.take_along_axis(model.probabilities(view, scores), columns, axis=1)
+    probabilities = model.probabilities(view, scores)
+    shares = np.take_along_axis(probabilities, columns, axis=1)
     known = model.known_class_probability(view, scores)
-    return BestClasses(rows, columns, model.classes_, shares, known, model.world)
+    names = model.classes_
+    sets = None if thresholds is None else classes_above(probabilities, thresholds, names)
+    return BestClasses(rows, columns, names, shares, known, model.world, sets)
 
 
 def best_in_blocks(
@@ -111,3 +124,23 @@ def best_columns(scores: NDArray[np.float64], top: int) -> NDArray[np.int64]:
         found.append(left.argmax(axis=1))
         left[nodes, found[-1]] = -np.inf
     return np.stack(found, axis=1)
+
+
+def classes_above(
+    probabilities: NDArray[np.float64], thresholds: NDArray[np.float64], names: Sequence[str]
+) -> list[tuple[str, ...]]:
+    """Return the classes of each row whose probability reaches their threshold, best first.
+
+    >>> classes_above(np.array([[0.2, 0.7, 0.1]]), np.array([0.2, 0.3, 0.2]), ["a", "b", "c"])
+    [('b', 'a')]
+
+    Args:
+        probabilities: Nodes x classes.
+        thresholds: One for each class.
+        names: Of the classes.
+    """
+    inside = probabilities >= thresholds
+    rows, columns = np.nonzero(inside)
+    best_first = np.lexsort((-probabilities[rows, columns], rows))
+    found = np.array(names, dtype=object)[columns[best_first]]
+    return [tuple(part) for part in np.split(found, np.cumsum(inside.sum(axis=1))[:-1])]

@@ -16,7 +16,7 @@ from nodegraft.base.errors import (
 )
 from nodegraft.base.events import SILENT, Listener
 from nodegraft.base.measure import Measurement
-from nodegraft.base.parameters.constraints import Fraction
+from nodegraft.base.parameters.constraints import Fraction, OpenFraction
 from nodegraft.base.parameters.validate import validate, validate_value
 from nodegraft.graph.algebra.matrix import IntArray, Matrix
 from nodegraft.graph.keyed_labels import KeyedLabels
@@ -24,12 +24,17 @@ from nodegraft.graph.keys import Key, several
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.rows import row_numbers
 from nodegraft.graph.view import GraphView
-from nodegraft.model.best_classes import BestClasses, best_in_blocks
+from nodegraft.model.best_classes import BestClasses, best_in_blocks, classes_above
 from nodegraft.model.capability import Capability
 from nodegraft.model.class_table import ClassTable
 from nodegraft.model.confidence import PredictionTable, confidence, share_note
 from nodegraft.model.inputs import GraphInputs
 from nodegraft.model.learned import learned_kinds
+from nodegraft.model.prediction_sets import (
+    PredictionSets,
+    SetCalibration,
+    calibrate,
+)
 from nodegraft.model.saveable import Saveable
 from nodegraft.streams.curriculum import Curriculum
 from nodegraft.tables.labels import Labels, keys_by_class
@@ -260,6 +265,63 @@ class Method(Saveable):
             model.known_class_probability(graph, scores),
             model.world,
         )
+
+    def predict_sets(
+        self,
+        graph: GraphView,
+        nodes: Sequence[Key],
+        coverage: float = 0.9,
+        *,
+        held_out: Labels | None = None,
+    ) -> PredictionSets:
+        """Return for each node a set of classes that holds its class with a chosen probability.
+
+        The promise is for nodes of known classes, on average over nodes that are like the labels
+        (conformal prediction, :mod:`nodegraft.model.prediction_sets`). The first call teaches the
+        method five times with four fifths of the labels; the next ones reuse that until labels or
+        graph change.
+
+        Args:
+            graph: The graph, or what may be seen of it.
+            nodes: Keys of nodes.
+            coverage: Share of nodes whose set must hold their class, between 0 and 1.
+            held_out: Class name -> keys of nodes that did not teach it, to calibrate on. Classes
+                without any are calibrated on their own labels; methods that have to be fitted again
+                to leave labels out need some.
+        """
+        model = self._now()
+        validate_value("coverage", coverage, OpenFraction)
+        scores = model._scores(graph, nodes)
+        calibration = model.calibrate_sets(graph, held_out)
+        sets = classes_above(
+            model.probabilities(graph, scores), calibration.thresholds(coverage), model.classes_
+        )
+        return PredictionSets(list(nodes), sets, coverage, calibration)
+
+    def calibrate_sets(
+        self, graph: GraphView, held_out: Labels | None = None, *, listener: Listener = SILENT
+    ) -> SetCalibration:
+        """Return what :meth:`predict_sets` computes its thresholds from, for any coverage.
+
+        Args:
+            graph: The graph, or what may be seen of it.
+            held_out: Class name -> keys of nodes that did not teach it; None for none.
+            listener: Is told how far it is.
+        """
+        model = self._now()
+        model._check(graph)
+        if held_out is not None:
+            return calibrate(model, graph, _by_row(graph, held_out, model.classes_), listener)
+        return model._set_calibration.get(
+            (graph, model.labels_), lambda: calibrate(model, graph, NodeLabels({}), listener)
+        )
+
+    def _taught_by(self, graph: GraphView, labels: KeyedLabels) -> Self:
+        """A model that is taught the same classes by other labels; this one stays as it is."""
+        other = self._trial()
+        sessions = {known.name: known.session for known in self._table.classes}
+        other.set_labels(graph, labels.on(graph), sessions)
+        return other
 
     def predict_proba(self, graph: GraphView, nodes: Sequence[Key]) -> NDArray[np.float64]:
         """Return P(class | the node belongs to a known class) of every class for each node.

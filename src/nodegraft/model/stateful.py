@@ -13,12 +13,17 @@ from typing import Any, Self
 
 from nodegraft.base.errors import CheckpointError, ParameterError
 from nodegraft.base.events import SILENT, Listener
+from nodegraft.base.memo import LatestMemo
 from nodegraft.base.parameters.build import build, parameters_of
 from nodegraft.graph.keyed_labels import KeyedLabels
 from nodegraft.model.class_table import ClassTable
 from nodegraft.model.hooks import Hooks
 from nodegraft.model.inputs import GraphInputs
 from nodegraft.model.learned import learned, learned_kinds
+from nodegraft.model.prediction_sets import SetCalibration
+
+_OF_A_CHANGE = ("_lock", "_changing", "_listener")
+"""Attributes that a model has only while it is changed."""
 
 
 @dataclass(kw_only=True)
@@ -91,6 +96,13 @@ class Stateful(Hooks):
         vars(copy).update(vars(self))
         return copy
 
+    def _trial(self) -> Self:
+        """A copy to be taught other labels for a while, which caches nothing for this model."""
+        copy = self._now()
+        for name in _OF_A_CHANGE:
+            vars(copy).pop(name, None)
+        return copy
+
     @contextmanager
     def _change(self, listener: Listener) -> Iterator[Self]:
         """Yield a copy to change, which replaces the state of this model if no error occurs."""
@@ -115,6 +127,7 @@ class Stateful(Hooks):
 
     def _start(self, inputs: GraphInputs, labels: KeyedLabels) -> None:
         self._inputs = inputs
+        self._set_calibration = LatestMemo[SetCalibration]()
         self._know(ClassTable(), labels)
 
     def _know(self, table: ClassTable, labels: KeyedLabels) -> None:
@@ -137,5 +150,4 @@ class Stateful(Hooks):
                 )
 
     def __getstate__(self) -> dict[str, Any]:
-        of_a_change = ("_lock", "_changing", "_listener")
-        return {name: value for name, value in vars(self).items() if name not in of_a_change}
+        return {name: value for name, value in vars(self).items() if name not in _OF_A_CHANGE}

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from typing import Any, Literal
 
 import numpy as np
@@ -63,6 +64,15 @@ class Answers(Tabular):
 
     version: int
     """The version that predicted."""
+
+    coverage: float | None
+    """Share of nodes whose set must hold their class; None where no sets were asked for."""
+
+    sets: list[tuple[str, ...]] | None
+    """Prediction set of each node, the likeliest class first; empty for an unknown key."""
+
+    sets_note: str | None
+    """Says which classes the coverage holds for one by one, and for which together."""
 
     key_type: KeyType
     """The type of the column ``node`` of tables: that of the store's keys, but text where an asked
@@ -145,6 +155,7 @@ class Answers(Tabular):
             map(_numbers, self.confidence, self.probability, self.known),
             self.top,
             self.probabilities.tolist(),
+            repeat(None, len(self)) if self.sets is None else self.sets,
             strict=True,
         )
         return [
@@ -160,15 +171,17 @@ class Answers(Tabular):
                     # Of an unknown key there is no class, though its row of shares is as wide.
                     for other, share in zip(top, shares, strict=False)
                 ],
+                **({} if members is None else {"set": list(members)}),
             }
-            for node, name, label, predicted, reason, numbers, top, shares in columns
+            for node, name, label, predicted, reason, numbers, top, shares, members in columns
         ]
 
     def to_arrow(self) -> pa.Table:
         """Return a table.
 
-        Its columns are node, class, label, prediction, confidence, probability, known, reason, and
-        class_1, probability_1 and so on for the likeliest classes.
+        Its columns are node, class, label, prediction, confidence, probability, known, reason,
+        class_1, probability_1 and so on for the likeliest classes, and set, a list of class names,
+        where coverage was asked for.
         """
         names, best, unknown = pa.array(self.names, pa.string()), self.columns, ~self.is_found
         columns: dict[str, Any] = {
@@ -186,6 +199,8 @@ class Answers(Tabular):
             columns[f"probability_{place + 1}"] = pa.array(
                 self.probabilities[:, place], mask=unknown
             )
+        if self.sets is not None:
+            columns["set"] = pa.array(map(list, self.sets), pa.list_(pa.string()))
         return pa.table(columns)
 
 
@@ -217,6 +232,7 @@ def answered(
     *,
     keys: Sequence[Key] | None = None,
     ignore_labels: bool = False,
+    coverage: float | None = None,
 ) -> Answers:
     """Return the predictions of a version.
 
@@ -228,8 +244,14 @@ def answered(
         min_confidence: Between 0 and 1: predictions with less confidence are withheld.
         keys: Keys of the nodes; None for those of the rows, where none is -1.
         ignore_labels: Whether the class of a node with a label is the prediction, too.
+        coverage: Between 0 and 1: also give a set of classes for each node, which holds its class
+            in this share of nodes; None for no sets.
     """
-    options: dict[str, Any] = {"keys": keys, "ignore_labels": ignore_labels}
+    options: dict[str, Any] = {
+        "keys": keys,
+        "ignore_labels": ignore_labels,
+        "coverage": coverage,
+    }
     blocks = list(answered_in_blocks(state, rows, version, top, min_confidence, **options))
     return Answers(
         [node for block in blocks for node in block.nodes],
@@ -242,6 +264,9 @@ def answered(
         min_confidence,
         ignore_labels,
         version,
+        coverage,
+        None if coverage is None else [one for block in blocks for one in block.sets or ()],
+        blocks[0].sets_note,
         blocks[0].key_type,
     )
 
@@ -255,6 +280,7 @@ def answered_in_blocks(
     *,
     keys: Sequence[Key] | None = None,
     ignore_labels: bool = False,
+    coverage: float | None = None,
 ) -> Iterator[Answers]:
     """Return what :func:`answered` does, a block of nodes at a time; at least one block.
 
@@ -266,8 +292,14 @@ def answered_in_blocks(
         min_confidence: Between 0 and 1: predictions with less confidence are withheld.
         keys: Keys of the nodes; None for those of the rows, where none is -1.
         ignore_labels: Whether the class of a node with a label is the prediction, too.
+        coverage: Between 0 and 1: also give a set of classes for each node, which holds its class
+            in this share of nodes; None for no sets.
     """
     validate_value("top", top, PositiveInt)
+    thresholds = note = None
+    if coverage is not None:
+        thresholds = state.set_calibration.thresholds(coverage)
+        note = state.set_calibration.note(coverage)
     if min_confidence is not None:
         validate_value("min_confidence", min_confidence, Fraction)
         if Capability.CALIBRATED not in state.model.capabilities():
@@ -282,7 +314,7 @@ def answered_in_blocks(
     def block(start: int, stop: int) -> Answers:
         asked = rows[start:stop]
         found = asked >= 0
-        best = best_classes(state.model, state.graph, asked[found], top)
+        best = best_classes(state.model, state.graph, asked[found], top, thresholds)
         nodes = (
             state.graph.keys_of(asked) if keys is None else list(keys[start : start + asked.size])
         )
@@ -300,6 +332,9 @@ def answered_in_blocks(
             min_confidence,
             ignore_labels,
             version,
+            coverage,
+            None if best.sets is None else _expanded_sets(best.sets, found),
+            note,
             key_type,
         )
 
@@ -314,6 +349,11 @@ def _expanded(values: NDArray[Any], found: NDArray[np.bool_], other: float) -> N
     expanded = np.full((found.size, *values.shape[1:]), other, dtype=values.dtype)
     expanded[found] = values
     return expanded
+
+
+def _expanded_sets(sets: list[tuple[str, ...]], found: NDArray[np.bool_]) -> list[tuple[str, ...]]:
+    there = iter(sets)
+    return [next(there) if is_found else () for is_found in found.tolist()]
 
 
 def _numbers(confidence: float, probability: float, known: float) -> dict[str, float | None]:

@@ -250,6 +250,7 @@ class StoreReader:
         min_confidence: float | None = None,
         missing: "Missing" = "error",
         ignore_labels: bool = False,
+        coverage: float | None = None,
     ) -> "Answers":
         """Return the class of each node, and where it comes from.
 
@@ -264,6 +265,9 @@ class StoreReader:
             missing: Treatment of keys that the graph does not have: ``error`` raises an error
                 that names them, ``skip`` leaves them out, ``null`` gives a row without a class.
             ignore_labels: Whether the class of a labelled node is its prediction, not its label.
+            coverage: Between 0 and 1, such as 0.9: also return a set of classes for each node that
+                contains its class for this share of the nodes of known classes. The first call for
+                a version takes longer: it calibrates on labels that were not used for training.
         """
         from nodegraft.store.answers import answered, found_rows
 
@@ -274,7 +278,14 @@ class StoreReader:
         else:
             rows, keys = found_rows(state.graph, nodes, missing)
         return answered(
-            state, rows, number, top, min_confidence, keys=keys, ignore_labels=ignore_labels
+            state,
+            rows,
+            number,
+            top,
+            min_confidence,
+            keys=keys,
+            ignore_labels=ignore_labels,
+            coverage=coverage,
         )
 
     def score(self, labels: "Labels | None" = None, version: int | None = None) -> float:

@@ -20,6 +20,7 @@ from nodegraft.model.capability import Capability
 from nodegraft.model.checkpoint import unpack_model
 from nodegraft.model.confidence import World, confidence
 from nodegraft.model.method import Method
+from nodegraft.model.prediction_sets import SetCalibration
 from nodegraft.model.registry import make_method, unpacked_model
 from nodegraft.store.graph_objects import GraphObjects
 from nodegraft.store.labels import StoreLabels
@@ -67,6 +68,12 @@ class State:
     def label_of(self) -> dict[Key, str]:
         """The label of every labelled node, those that are held out included."""
         return self.labels.owners()
+
+    @cached_property
+    def set_calibration(self) -> SetCalibration:
+        """What thresholds of prediction sets come from: held-out labels, and those of small
+        classes, which have none, by leaving out a part after the other."""
+        return self.model.calibrate_sets(self.graph, self.labels.held_out)
 
     def answers(self, rows: IntArray) -> NodeAnswers:
         """What the model says about some nodes.

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.special import softmax
 
-from nodegraft.nn.linear.loglinear import mixture_weights
+from nodegraft.nn.linear.loglinear import label_noise, mixture_weights
 
 
 def drawn(
@@ -45,3 +45,22 @@ def test_a_signal_without_any_spread_is_no_trouble() -> None:
     signals, targets = drawn([1.0, 0.0])
     signals[1] = 0.0
     assert np.isfinite(mixture_weights([(signals, targets)])).all()
+
+
+def test_wrong_labels_are_found_and_second_guesses_are_not() -> None:
+    random = np.random.default_rng(0)
+    truth = random.integers(0, 8, 3000)
+    signals = random.normal(size=(2, 3000, 8))
+    signals[0, np.arange(3000), truth] += 4.0
+    labels = truth.copy()
+    wrong = np.arange(600)
+    labels[wrong] = (truth[wrong] + random.integers(1, 8, wrong.size)) % 8
+    start = mixture_weights([(signals, labels)])
+    noise, (right,) = label_noise([(signals, labels)], start)
+    # A label that is drawn at random is the true one at times: 0.2 * 8 / 7.
+    assert abs(noise - 0.229) < 0.03
+    assert right[wrong].mean() < 0.2
+    assert right[600:].mean() > 0.9
+    clean, (trusted,) = label_noise([(signals, truth)], start)
+    assert clean < 0.01
+    assert trusted.min() > 0.5

@@ -37,7 +37,9 @@ LEAST = 1e-300
 """Less probable than this no class is: a node whose rivals had nothing would have none."""
 
 
-def fit_calibration(answers: Sequence[tuple[Floats, Floats, NDArray[np.bool_]]]) -> Floats:
+def fit_calibration(
+    answers: Sequence[tuple[Floats, Floats, NDArray[np.bool_]]], trust: Floats | None = None
+) -> Floats:
     r"""Coefficients of a confidence that comes true in practice.
 
     .. math:: \sigma\Bigl(a_1 \operatorname{logit} p + a_2 e + a_3 \bar e + a_0
@@ -53,6 +55,7 @@ def fit_calibration(answers: Sequence[tuple[Floats, Floats, NDArray[np.bool_]]])
         answers: One triple a round: probabilities (node x class) before calibration, the label
             scarcity of each class, and which answers were right. Scarcity is larger for fewer
             labels, such as log(1 + 100 / labels).
+        trust: How much each answer counts, of all rounds one after the other; None for alike.
     """
     correct = np.concatenate([right for _, _, right in answers])
     if correct.all() or not correct.any():
@@ -63,7 +66,7 @@ def fit_calibration(answers: Sequence[tuple[Floats, Floats, NDArray[np.bool_]]])
             for probabilities, scarcity, _ in answers
         ]
     )
-    found = logistic_coefficients(predictors, correct)
+    found = logistic_coefficients(predictors, correct, trust)
     if found[0] <= 0.0:
         return UNCALIBRATED
     most = max(scarcity.size for _, scarcity, _ in answers)

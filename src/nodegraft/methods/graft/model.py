@@ -245,13 +245,13 @@ class Graft(Derived[_Scorer]):
         )
         # All labels, those beyond the kept ones too: none of them is unlabelled.
         labelled = view.rows_among(np.concatenate(list(self.labels_.values())))
-        sample, known = evidence.sample(labelled), evidence.known(taught, first)
+        sample, known = evidence.sample(labelled), evidence.known(taught, first, self._is_trial)
         if self.refine and taught.few.size:
             pool = evidence.pool(taught, sample, labelled)
             taught, scores = self._refined(evidence, taught, known, first.centre, pool)
             fair = np.isin(pool, sample)
             begun, told = scores[0][fair], scores[-1][fair]
-            known = evidence.known(taught, first)
+            known = evidence.known(taught, first, self._is_trial)
         else:
             begun = told = Scoring(evidence, known, self.weights_[0]).scores(sample)
             # Without refinement or practice all stages weigh alike.

@@ -9,12 +9,21 @@ from numpy.typing import NDArray
 
 from nodegraft.base.events import SILENT, Listener
 from nodegraft.methods.graft.confidence import ALWAYS_KNOWN, fit_calibration, fit_open_set
-from nodegraft.nn.linear.loglinear import Signals, balanced_likelihood, mixture_weights
+from nodegraft.nn.linear.loglinear import (
+    Signals,
+    balanced_likelihood,
+    label_noise,
+    mixture_weights,
+)
 
 Floats = NDArray[np.float64]
 
 STANDARD_ERRORS = 2.0
 """Signals whose gain is smaller, in standard errors, are left out."""
+
+LEAST_NOISE = 0.05
+"""A smaller share of labels that look random is not taken for wrong labels: on four real graphs
+whose labels are as they came it is 0.2 to 2.4 %."""
 
 
 @dataclass(frozen=True)
@@ -99,6 +108,9 @@ def fit_confidence(rounds: Sequence[PracticeRound], weights: Floats) -> Floats:
     :func:`~nodegraft.methods.graft.confidence.calibrated_probabilities`, with nodes as frequent as
     they are.
 
+    Where labels are wrong, answers that disagree with them are not: labels then count by their
+    chance to be right (:func:`~nodegraft.nn.linear.loglinear.label_noise`).
+
     Args:
         rounds: What signals say in each episode.
         weights: Of the signals.
@@ -111,4 +123,6 @@ def fit_confidence(rounds: Sequence[PracticeRound], weights: Floats) -> Floats:
         probabilities = softmax(np.tensordot(weights, one.signals, 1), axis=1)
         right = probabilities.argmax(axis=1) == one.targets
         answers.append((probabilities, one.scarcity, right))
-    return fit_calibration(answers)
+    pairs = [(one.signals, one.targets) for one in rounds]
+    noise, trust = label_noise(pairs, weights, num_signed=1)
+    return fit_calibration(answers, np.concatenate(trust) if noise > LEAST_NOISE else None)

@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Generic, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,6 +63,14 @@ class RecentDerivations(Generic[Value]):
 @dataclass(kw_only=True)
 class Derived(Method, Generic[Value]):
     """What is learned is the labels; the rest is worked out once for each change or view."""
+
+    _is_trial = False
+    """Whether nobody will ask for what follows from these labels again."""
+
+    def _trial(self) -> Self:
+        copy = super()._trial()
+        copy._recent, copy._is_trial = RecentDerivations[Value](), True
+        return copy
 
     def _start(self, inputs: GraphInputs, labels: KeyedLabels) -> None:
         # Where fitting and loading begin: constructors do no work, and readers share it from here.

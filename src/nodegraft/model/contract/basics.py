@@ -248,6 +248,11 @@ def check_abilities_are_as_declared(case: Case) -> None:
         with must_raise(NotSupportedError, "abstaining without calibrated confidence"):
             model.predict_or_abstain(graph, [node])
     _check_confidence(model, case, [node, other])
+    if declared(Capability.SET_LABELS):
+        before = _saved(model)
+        (found,) = model.predict_sets(graph, [node], coverage=0.5).sets
+        expect(set(found) <= set(model.classes_), "a prediction set has unknown classes")
+        expect(_saved(model) == before, "calibrating prediction sets changes the model")
     if declared(Capability.EMBED):
         expect(model.embed(graph, [node, other, node]).shape[0] == 3, "embed gives other rows")
     else:

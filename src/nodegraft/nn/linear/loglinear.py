@@ -47,18 +47,7 @@ def mixture_weights(
     from scipy.optimize import minimize
     from scipy.special import log_softmax
 
-    centred = [signals - signals.mean(axis=2, keepdims=True) for signals, _ in rounds]
-    spread = np.sqrt(np.mean([(one**2).mean(axis=(1, 2)) for one in centred], axis=0))
-    scale = np.where(spread > 0, spread, 1.0)
-    parts = [
-        (
-            # Side by side in memory: products over them are made some hundred times.
-            np.ascontiguousarray(one / scale[:, None, None]).reshape(scale.size, -1),
-            targets,
-            _balance(targets, one.shape[2]) / len(rounds),
-        )
-        for one, (_, targets) in zip(centred, rounds, strict=True)
-    ]
+    scale, parts = _scaled(rounds)
     steps = 0
 
     def cost(weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
@@ -85,6 +74,69 @@ def mixture_weights(
     return weights
 
 
+def label_noise(
+    rounds: Sequence[tuple[Signals, NDArray[np.int64]]],
+    start: NDArray[np.float64],
+    num_signed: int = 0,
+) -> tuple[float, list[NDArray[np.float64]]]:
+    r"""Return the share of labels that look drawn at random, and the chance of each to be right.
+
+    Labels are most likely under :math:`(1 - e)\, p(c \mid i) + e / C` with weights of
+    :func:`mixture_weights` of their own: a label that only a random draw explains is taken for a
+    wrong one, a label that is the second guess is not.
+
+    Args:
+        rounds: Signals of some nodes, and the column of each one's class, as labelled.
+        start: Weights to start from.
+        num_signed: As in :func:`mixture_weights`.
+    """
+    # Slow to import, and only a fit needs them.
+    from scipy.optimize import minimize
+    from scipy.special import expit, logit, softmax
+
+    scale, parts = _scaled(rounds)
+
+    def cost(found: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        weights, noise = found[:-1], expit(found[-1])
+        total, slope = SHRINKAGE * float(weights @ weights), 2 * SHRINKAGE * found
+        slope[-1] = 0.0
+        for signals, targets, balance in parts:
+            shares = softmax((weights @ signals).reshape(targets.size, -1), axis=1)
+            nodes, even = np.arange(targets.size), 1.0 / shares.shape[1]
+            own = shares[nodes, targets]
+            likelihood = (1.0 - noise) * own + noise * even
+            right = (1.0 - noise) * own / likelihood
+            total -= float(balance @ np.log(likelihood))
+            errors = shares * right[:, None]
+            errors[nodes, targets] -= right
+            slope[:-1] += signals @ (errors * balance[:, None]).ravel()
+            slope[-1] -= float(balance @ ((even - own) / likelihood)) * noise * (1.0 - noise)
+        return total, slope
+
+    bounds = [(0.0, None)] * (scale.size - num_signed) + [(None, None)] * num_signed
+    # From few and from many wrong labels: weights that follow wrong ones are an optimum, too.
+    found = min(
+        (
+            minimize(
+                cost,
+                np.append(start * scale, logit(noise)),
+                jac=True,
+                method="L-BFGS-B",
+                bounds=[*bounds, (-9.0, 2.0)],
+            )
+            for noise in (0.02, 0.25)
+        ),
+        key=lambda one: float(one.fun),
+    )
+    weights, noise = found.x[:-1], float(expit(found.x[-1]))
+    right = []
+    for signals, targets, _ in parts:
+        shares = softmax((weights @ signals).reshape(targets.size, -1), axis=1)
+        own = (1.0 - noise) * shares[np.arange(targets.size), targets]
+        right.append(own / (own + noise / shares.shape[1]))
+    return noise, right
+
+
 def balanced_likelihood(
     weights: NDArray[np.float64], signals: Signals, targets: NDArray[np.int64]
 ) -> float:
@@ -100,6 +152,26 @@ def balanced_likelihood(
     logs = log_softmax(np.tensordot(weights, signals, 1), axis=1)
     chosen = logs[np.arange(targets.size), targets]
     return float(_balance(targets, signals.shape[2]) @ chosen)
+
+
+def _scaled(
+    rounds: Sequence[tuple[Signals, NDArray[np.int64]]],
+) -> tuple[NDArray[np.float64], list[tuple[Signals, NDArray[np.int64], NDArray[np.float64]]]]:
+    """Return the spread of each signal, and of each round the signals divided by it (signal x
+    pair), the targets and the weight of each node."""
+    centred = [signals - signals.mean(axis=2, keepdims=True) for signals, _ in rounds]
+    spread = np.sqrt(np.mean([(one**2).mean(axis=(1, 2)) for one in centred], axis=0))
+    scale = np.where(spread > 0, spread, 1.0)
+    parts = [
+        (
+            # Side by side in memory: products over them are made some hundred times.
+            np.ascontiguousarray(one / scale[:, None, None]).reshape(scale.size, -1),
+            targets,
+            _balance(targets, one.shape[2]) / len(rounds),
+        )
+        for one, (_, targets) in zip(centred, rounds, strict=True)
+    ]
+    return scale, parts
 
 
 def _balance(targets: NDArray[np.int64], classes: int) -> NDArray[np.float64]:

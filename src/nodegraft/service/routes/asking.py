@@ -31,6 +31,10 @@ class Question(Form):
     min_confidence: float | None = Field(default=None, ge=0.0, le=1.0, examples=[0.9])
     """Predictions with less confidence are withheld: `reason` is then `below_confidence`."""
 
+    coverage: float | None = Field(default=None, gt=0.0, lt=1.0, examples=[None])
+    """Also give a `set` of classes for each node, which holds its class in this share of the nodes
+    of known classes. The first request for a version takes longer: it calibrates on labels."""
+
     missing: Missing = Field(default="null", examples=["null"])
     """What happens to keys that the graph does not have: `null` answers them without a class, with
     `reason` `unknown_key`; `skip` leaves them out; `error` refuses the whole request."""
@@ -82,6 +86,10 @@ class Predicted(Form):
     top: list[Likely]
     """The likeliest classes, best first; empty for an unknown key."""
 
+    members: list[str] | None = Field(default=None, serialization_alias="set", examples=[None])
+    """Classes that hold the node's class with the `coverage` asked for, the likeliest first; null
+    without `coverage`. An empty set says that no known class is likely enough."""
+
 
 class Predictions(Answer):
     """Predictions in the order of the keys."""
@@ -91,6 +99,10 @@ class Predictions(Answer):
 
     answers: list[Predicted]
     """One for each."""
+
+    sets_note: str | None = Field(default=None, examples=[None])
+    """Which classes the coverage holds for one by one, and for which together; null without
+    `coverage`."""
 
 
 class Explanation(Answer):
@@ -148,12 +160,14 @@ def predict(question: Question, live: ReadVersion) -> Predictions:
         question.min_confidence,
         keys=keys,
         ignore_labels=question.ignore_labels,
+        coverage=question.coverage,
     )
     return Predictions(
         model_version=live.version,
         graph_version=live.graph_version,
         world=found.world,
         answers=[_predicted(**row) for row in found.to_rows()],
+        sets_note=found.sets_note,
     )
 
 
@@ -170,7 +184,7 @@ def _require_key_type(graph: Graph, keys: list[Key]) -> None:
 
 def _predicted(top: list[dict[str, Any]], **row: Any) -> Predicted:
     likely = [Likely(name=one["class"], probability=one["probability"]) for one in top]
-    return Predicted(name=row.pop("class"), top=likely, **row)
+    return Predicted(name=row.pop("class"), top=likely, members=row.pop("set", None), **row)
 
 
 @ROUTER.get("/explain")

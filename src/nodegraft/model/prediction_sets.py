@@ -1,0 +1,252 @@
+"""Sets of classes that hold a node's class with a chosen probability: conformal prediction.
+
+A class is in the set of a node if its probability reaches a threshold. Thresholds come from
+labelled nodes that did not teach the scores they are judged by: nodes that are held out, and for
+classes without any, the labels of one fifth after the other, scored by a model that is taught the
+other four fifths. If a class's nodes are like its labels, the set of a node holds its class with
+the chosen probability or more, on average. All of it is computed on the graph as it is now.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nodegraft.base.errors import ParameterError
+from nodegraft.base.events import SILENT, Listener
+from nodegraft.base.parameters.constraints import OpenFraction
+from nodegraft.base.parameters.validate import validate_value
+from nodegraft.base.tabular import Tabular
+from nodegraft.graph.keyed_labels import KeyedLabels
+from nodegraft.graph.keys import Key
+from nodegraft.graph.labels import NodeLabels
+from nodegraft.graph.view import GraphView
+from nodegraft.model.best_classes import rows_in_block
+from nodegraft.model.capability import Capability
+
+if TYPE_CHECKING:
+    from nodegraft.model.method import Method
+
+Floats = NDArray[np.float64]
+
+FOLDS = 5
+"""Parts of the labels of a class; one after the other does not teach and is scored."""
+
+FEW_LABELS = 10
+"""Classes with at most so many labels share a threshold: five labels are no distribution."""
+
+OWN_THRESHOLD = 50
+"""A class with so many calibration nodes has a threshold of its own."""
+
+MOST_NODES = 1000
+"""At most so many calibration nodes of a class, by the hash of their keys."""
+
+
+@dataclass(frozen=True)
+class ThresholdGroup:
+    """Classes that share a threshold."""
+
+    classes: tuple[str, ...]
+    """Their names."""
+
+    nodes: int
+    """How many calibration nodes the threshold comes from."""
+
+    threshold: float
+    """Least probability of a class that is in a set; minus infinity where the calibration nodes are
+    too few for the coverage, so that these classes are in every set."""
+
+
+@dataclass(frozen=True)
+class SetCalibration:
+    """Probabilities of the true class of nodes that did not teach it."""
+
+    probabilities: dict[str, Floats]
+    """Class name -> that probability for each calibration node of the class."""
+
+    labels: dict[str, int]
+    """Class name -> how many nodes teach it."""
+
+    def groups(self, coverage: float) -> list[ThresholdGroup]:
+        """Return thresholds, and which classes share them.
+
+        A class with :data:`OWN_THRESHOLD` calibration nodes has its own. The others share one among
+        those with at most :data:`FEW_LABELS` labels and one among the rest; where these have too
+        few calibration nodes for the coverage, the threshold is that of all nodes together.
+
+        >>> few = SetCalibration({"hats": np.linspace(0.1, 0.9, 9)}, {"hats": 9})
+        >>> [group.threshold for group in few.groups(0.8)]
+        [0.2]
+
+        Args:
+            coverage: Share of nodes whose set must hold their class, between 0 and 1.
+        """
+        validate_value("coverage", coverage, OpenFraction)
+        own = [name for name, found in self.probabilities.items() if found.size >= OWN_THRESHOLD]
+        rest = [name for name in self.probabilities if name not in own]
+        few = [name for name in rest if self.labels[name] <= FEW_LABELS]
+        more = [name for name in rest if name not in few]
+        pooled = [names for names in (few, more) if names]
+        return [self._group(names, coverage) for names in [[name] for name in own] + pooled]
+
+    def _group(self, names: Sequence[str], coverage: float) -> ThresholdGroup:
+        found = np.concatenate([self.probabilities[name] for name in names])
+        if _rank(found.size, coverage) > found.size:
+            found = np.concatenate(list(self.probabilities.values()))
+        return ThresholdGroup(tuple(names), found.size, conformal_threshold(found, coverage))
+
+    def thresholds(self, coverage: float) -> Floats:
+        """Return the threshold of each class, in the order of the model's classes.
+
+        Args:
+            coverage: Share of nodes whose set must hold their class, between 0 and 1.
+        """
+        by_class = {
+            name: group.threshold for group in self.groups(coverage) for name in group.classes
+        }
+        return np.array([by_class[name] for name in self.probabilities])
+
+    def note(self, coverage: float) -> str:
+        """Say which classes the coverage holds for one by one, and for which together.
+
+        Args:
+            coverage: Share of nodes whose set must hold their class, between 0 and 1.
+        """
+        groups = self.groups(coverage)
+        own = sum(group.nodes == self.probabilities[group.classes[0]].size for group in groups)
+        open_ended = sum(len(one.classes) for one in groups if np.isneginf(one.threshold))
+        parts = [f"{own:,} with a threshold of their own"] * bool(own)
+        parts += [f"{len(self.labels) - own:,} that share one"] * (own < len(self.labels))
+        said = (
+            f"Sets hold the class of at least {100 * coverage:g} % of the nodes of known classes, "
+            f"on average; thresholds of {len(self.labels):,} classes: {', '.join(parts)}."
+        )
+        if open_ended:
+            least = _least_nodes(coverage)
+            said += (
+                f" {open_ended:,} classes are in every set: this coverage needs {least:,} labels "
+                "to calibrate on. Ask for less coverage, or add labels."
+            )
+        return said
+
+
+@dataclass(frozen=True)
+class PredictionSets(Tabular):
+    """Sets of classes, one for each node."""
+
+    nodes: list[Key]
+    """Keys of the nodes."""
+
+    sets: list[tuple[str, ...]]
+    """Classes of each node, the most likely first. An empty set says that no known class is likely
+    enough."""
+
+    coverage: float
+    """Share of nodes whose set must hold their class."""
+
+    calibration: SetCalibration
+    """What thresholds were computed from."""
+
+    @cached_property
+    def note(self) -> str:
+        """Say which classes the coverage holds for one by one, and for which together."""
+        return self.calibration.note(self.coverage)
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+    def to_arrow(self) -> Any:
+        """Return a table with the columns node and set."""
+        # Slow to import, and most callers read the attributes.
+        import pyarrow as pa
+
+        sets = pa.array([list(one) for one in self.sets], pa.list_(pa.string()))
+        return pa.table({"node": self.nodes, "set": sets})
+
+
+def conformal_threshold(probabilities: Floats, coverage: float) -> float:
+    """Return the largest threshold that enough calibration nodes reach.
+
+    >>> conformal_threshold(np.array([0.9, 0.5, 0.7]), 0.5)
+    0.7
+
+    Args:
+        probabilities: Of the true class, for each calibration node.
+        coverage: Share of further nodes that must reach the threshold.
+
+    Returns:
+        Minus infinity where there are too few nodes.
+    """
+    rank = _rank(probabilities.size, coverage)
+    if rank > probabilities.size:
+        return -np.inf
+    return float(np.sort(probabilities)[-rank])
+
+
+def _rank(nodes: int, coverage: float) -> int:
+    # One more node than there are: the next one may be anywhere among them.
+    return int(np.ceil((nodes + 1) * coverage - 1e-9))
+
+
+def _least_nodes(coverage: float) -> int:
+    return int(np.ceil(coverage / (1.0 - coverage) - 1e-9))
+
+
+def calibrate(
+    model: "Method", view: GraphView, held_out: NodeLabels, listener: Listener = SILENT
+) -> SetCalibration:
+    """Score nodes of known class by models that they did not teach.
+
+    Args:
+        model: The model; it is not changed.
+        view: What may be seen of the graph.
+        held_out: Class name -> nodes that did not teach it. Labels of classes without any are
+            scored by models without them, which takes a method that can be taught other labels.
+        listener: Is told of every part.
+    """
+    found: dict[str, list[Floats]] = {name: [] for name in model.classes_}
+    for name, own in _own_probabilities(model, view, held_out):
+        found[name].append(own)
+    names = [name for name in model.classes_ if not found[name] and model.labels_[name].size > 1]
+    if Capability.SET_LABELS in model.capabilities():
+        for fold in range(FOLDS) if names else ():
+            listener.step("calibrate prediction sets", fold, FOLDS)
+            part = {name: model.labels_[name] for name in names if model.labels_[name].size > fold}
+            left_out = KeyedLabels(
+                {name: keys[fold::FOLDS][: MOST_NODES // FOLDS] for name, keys in part.items()}
+            )
+            kept = {name: np.delete(keys, slice(fold, None, FOLDS)) for name, keys in part.items()}
+            other = model._taught_by(view, KeyedLabels({**model.labels_, **kept}))
+            for name, own in _own_probabilities(other, view, left_out.on(view)):
+                found[name].append(own)
+        listener.step("calibrate prediction sets", FOLDS, FOLDS)
+    elif not any(found.values()):
+        raise ParameterError(
+            f"{model.name} has to be fitted again to leave labels out, so prediction sets need "
+            "nodes that did not teach it: give held_out, class name -> keys of nodes."
+        )
+    return SetCalibration(
+        {name: np.concatenate(parts or [np.zeros(0)]) for name, parts in found.items()},
+        {name: int(keys.size) for name, keys in model.labels_.items()},
+    )
+
+
+def _own_probabilities(
+    model: "Method", view: GraphView, labels: NodeLabels
+) -> list[tuple[str, Floats]]:
+    """Return each class that has nodes, and its probability for them."""
+    known = {name: rows[:MOST_NODES] for name, rows in labels.items() if name in model.classes_}
+    some = NodeLabels({name: rows for name, rows in known.items() if rows.size})
+    if not some:
+        return []
+    rows, targets, step = some.rows(), some.targets(model.classes_), rows_in_block(model)
+    own = []
+    for start in range(0, rows.size, step):
+        scores = model.score_rows(view, rows[start : start + step])
+        probabilities = model.probabilities(view, scores)
+        own.append(probabilities[np.arange(len(scores)), targets[start : start + step]])
+    ends = np.cumsum(list(some.counts().values()))[:-1]
+    return list(zip(some, np.split(np.concatenate(own), ends), strict=True))
