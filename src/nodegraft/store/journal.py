@@ -1,5 +1,6 @@
 """What was done to a store, row by row: rows are added, never changed."""
 
+import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC
@@ -165,7 +166,7 @@ class Journal:
         try:
             with self.engine.connect() as connection:
                 yield connection
-        except SQLAlchemyError as error:
+        except (SQLAlchemyError, sqlite3.Error) as error:
             raise unreachable(error, self.engine.url) from error
 
     @contextmanager
@@ -183,7 +184,7 @@ class Journal:
         except IntegrityError:
             # Whoever adds rows knows what it means.
             raise
-        except SQLAlchemyError as error:
+        except (SQLAlchemyError, sqlite3.Error) as error:
             raise unreachable(error, self.engine.url) from error
 
 
