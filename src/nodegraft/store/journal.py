@@ -5,6 +5,7 @@ stored. The number of a version is one more than that of its parent, and it is t
 two processes that start from the same version the database refuses one, without a lock.
 """
 
+import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC
@@ -170,7 +171,7 @@ class Journal:
         try:
             with self.engine.connect() as connection:
                 yield connection
-        except SQLAlchemyError as error:
+        except (SQLAlchemyError, sqlite3.Error) as error:
             raise unreachable(error, self.engine.url) from error
 
     @contextmanager
@@ -188,7 +189,7 @@ class Journal:
         except IntegrityError:
             # Whoever adds rows knows what it means.
             raise
-        except SQLAlchemyError as error:
+        except (SQLAlchemyError, sqlite3.Error) as error:
             raise unreachable(error, self.engine.url) from error
 
 

@@ -45,7 +45,8 @@ def require_own_place(connection: Connection, objects: Objects) -> None:
         )
     store_id, marker = read_setting(connection, STORE_ID, None), objects.marker()
     # The store's own folder may be a copy that was made without the marker.
-    if objects.in_store if marker is None else marker == store_id:
+    is_own = objects.in_store if marker is None else marker == store_id
+    if is_own:
         return
     said = "has no marker" if marker is None else "has the marker of another store"
     raise StoreError(

@@ -15,7 +15,6 @@ from nodegraft.base.extras import extra
 
 with extra("store", package="sqlalchemy", purpose="A store"):
     from sqlalchemy import Connection, Engine, event
-    from sqlalchemy.exc import OperationalError
 
 APPENDED = ("versions", "promotions", "audit")
 """Tables to which rows are added: their hash is extended by what came."""
@@ -79,34 +78,19 @@ def _note_write(connection: Connection, _: Any, statement: str, *__: Any) -> Non
     changes: dict[str, bool] = connection.info.setdefault(_CHANGES, {})
     extends = is_added and table in APPENDED
     if table not in changes and not extends:
-        _lock(connection)
+        # SQLite refuses at once, without waiting, to let a transaction write that has read what
+        # another one has changed since: so it becomes the one writer before it reads.
+        connection.exec_driver_sql(LOCK_ONLY)
         # A new hash of all rows must not cover up a row that was damaged before.
-        database = _driver(connection)
-        if _has_settings(database) and not _is_whole(database, table):
+        if not _is_whole(_driver(connection), table):
             connection.info.setdefault(_BROKEN, set()).add(table)
     changes[table] = changes.get(table, True) and extends
-
-
-def _lock(connection: Connection) -> None:
-    """Make a transaction the one writer before it reads.
-
-    SQLite refuses at once, without waiting, to let a transaction write that has read what another
-    one has changed since.
-    """
-    try:
-        connection.exec_driver_sql(LOCK_ONLY)
-    except OperationalError as error:
-        # A database whose tables are being made has no other writer.
-        if "no such table" not in str(error):
-            raise
 
 
 def _write_changed(connection: Connection) -> None:
     changes: dict[str, bool] = connection.info.pop(_CHANGES, {})
     broken: set[str] = connection.info.pop(_BROKEN, set())
     database = _driver(connection)
-    if not changes or not _has_settings(database):
-        return
     for table, extends in changes.items():
         if table in broken:
             continue
@@ -157,10 +141,6 @@ def _write(database: sqlite3.Connection, table: str, digest: dict[str, Any]) -> 
 def _tables(database: sqlite3.Connection) -> list[str]:
     listed = database.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
     return [table for table in COVERED if (table,) in listed]
-
-
-def _has_settings(database: sqlite3.Connection) -> bool:
-    return "settings" in _tables(database)
 
 
 def _driver(connection: Connection) -> sqlite3.Connection:
