@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from itertools import product
 
 import numpy as np
-from studies import record_file
 from studies.inner_streams import inner_stream
 from studies.record_file import GRAPHS, PAGES, Record, rounded
 
@@ -23,6 +22,7 @@ from nodegraft.evaluation.metrics import expected_calibration_error
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.methods.graft import Graft, practice
 from nodegraft.report.tables.table import Table
+from studies import record_file
 
 RECORDS = record_file.FOLDER / "label-noise.json"
 SHARES = (0.0, 0.1, 0.2)

@@ -13,7 +13,6 @@ from itertools import product
 from time import process_time
 
 import numpy as np
-from studies import record_file
 from studies.record_file import GRAPHS, PAGES, Record, rounded
 
 from nodegraft.base.events import SILENT
@@ -23,6 +22,7 @@ from nodegraft.methods.graft import Graft
 from nodegraft.model.best_classes import classes_above
 from nodegraft.report.tables.table import Table
 from nodegraft.streams.arrival import Arrival
+from studies import record_file
 
 RECORDS = record_file.FOLDER / "prediction-sets.json"
 COVERAGES = (0.8, 0.9, 0.95)

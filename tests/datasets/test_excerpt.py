@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 from pyarrow import parquet
-from studies import excerpt
 
 import nodegraft as ng
+from studies import excerpt
 
 MEGABYTE = 1_000_000
 LICENCE = "WordNet 3.0 Copyright 2006 by Princeton University.  All rights reserved."

@@ -311,7 +311,7 @@ class Method(Saveable):
         model = self._now()
         model._check(graph)
         if held_out is not None:
-            return calibrate(model, graph, _by_row(graph, held_out, model.classes_), listener)
+            return calibrate(model, graph, _by_row(graph, held_out), listener)
         return model._set_calibration.get(
             (graph, model.labels_), lambda: calibrate(model, graph, NodeLabels({}), listener)
         )
