@@ -1,0 +1,101 @@
+"""Messages use the words of the glossary: its last column lists those that must not come back."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from nodegraft.cli.app import app
+
+ROOT = Path(__file__).parents[1]
+SOURCE = ROOT / "src" / "nodegraft"
+GLOSSARY = ROOT / "docs" / "reference" / "glossary.md"
+QUOTED = re.compile(r"`([^`]+)`")
+
+
+def banned_phrases() -> list[str]:
+    """Return the phrases in the last column of the glossary's table."""
+    rows = [line for line in GLOSSARY.read_text().splitlines() if line.startswith("| ")]
+    return [phrase for row in rows[1:] for phrase in QUOTED.findall(row.split(" | ")[-1])]
+
+
+def banned_in(text: str) -> list[str]:
+    """Return the banned phrases that a text contains, as whole words, in any case."""
+    plain = " ".join(text.split())
+    return [phrase for phrase, pattern in PATTERNS.items() if pattern.search(plain)]
+
+
+PATTERNS = {
+    phrase: re.compile(rf"(?<![\w-]){re.escape(phrase)}(?![\w-])", re.IGNORECASE)
+    for phrase in banned_phrases()
+}
+
+
+def messages(file: Path) -> Iterator[tuple[int, str]]:
+    """Yield line and text of string literals that a user may see.
+
+    Those are literals with a blank in them, and in `cli/` also single words, unless they are a
+    key, an index or an argument that names a field.
+    """
+    tree = ast.parse(file.read_text())
+    skipped = {id(node) for parent in ast.walk(tree) for node in _not_shown(parent)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            is_text = " " in node.value.strip() or file.is_relative_to(SOURCE / "cli")
+            if is_text and id(node) not in skipped:
+                yield node.lineno, node.value
+
+
+def _not_shown(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield literals below a node that are docstrings, keys, indices or compared values."""
+    body = getattr(node, "body", None)
+    if isinstance(body, list):
+        yield from (one.value for one in body if isinstance(one, ast.Expr))
+    if isinstance(node, ast.Dict):
+        yield from filter(None, node.keys)
+    elif isinstance(node, ast.Subscript):
+        yield node.slice
+    elif isinstance(node, ast.Compare):
+        yield from (node.left, *node.comparators)
+
+
+@pytest.mark.parametrize("folder", sorted(path.name for path in SOURCE.iterdir() if path.is_dir()))
+def test_messages_use_the_words_of_the_glossary(folder: str) -> None:
+    found = [
+        f"{file.relative_to(ROOT)}:{line}: {phrase!r} in {text!r}"
+        for file in sorted((SOURCE / folder).rglob("*.py"))
+        for line, text in messages(file)
+        for phrase in banned_in(text)
+    ]
+    assert found == []
+
+
+def _commands(group: typer.core.TyperGroup, *names: str) -> Iterator[tuple[str, ...]]:
+    yield names
+    for name, command in group.commands.items():
+        if isinstance(command, typer.core.TyperGroup):
+            yield from _commands(command, *names, name)
+        else:
+            yield (*names, name)
+
+
+def test_help_uses_the_words_of_the_glossary(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    group = typer.main.get_command(app)
+    assert isinstance(group, typer.core.TyperGroup)
+    found = []
+    for names in _commands(group):
+        done = CliRunner().invoke(app, [*names, "--help"])
+        assert done.exit_code == 0, done.output
+        found += [f"{' '.join(names)}: {phrase}" for phrase in banned_in(done.output)]
+    assert found == []
+
+
+def test_a_banned_phrase_is_found() -> None:
+    assert len(PATTERNS) > 40
+    assert banned_in("Version 1 goes on\nanswering.") == ["answering", "goes on answering", "goes on"]
+    assert banned_in("Version 1 stays live.") == []
