@@ -97,5 +97,9 @@ def test_help_uses_the_words_of_the_glossary(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_a_banned_phrase_is_found() -> None:
     assert len(PATTERNS) > 40
-    assert banned_in("Version 1 goes on\nanswering.") == ["answering", "goes on answering", "goes on"]
+    assert banned_in("Version 1 goes on\nanswering.") == [
+        "answering",
+        "goes on answering",
+        "goes on",
+    ]
     assert banned_in("Version 1 stays live.") == []
