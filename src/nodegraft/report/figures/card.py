@@ -34,7 +34,7 @@ def _draw_versions(axes: Axes, card: Card) -> None:
     points = _by_version(card)
     axes.set_title("Version by version")
     axes.set_xlabel("version")
-    axes.set_ylabel("held-out nodes answered rightly, %")
+    axes.set_ylabel("held-out accuracy, %")
     axes.plot(list(points), list(points.values()), color=BLUE, marker="o", markersize=3.5)
     axes.set_xticks(list(points)[:: 1 + len(points) // 10])
     low = max(0.0, min(points.values()) - 5.0)
@@ -70,7 +70,7 @@ def _by_version(card: Card) -> dict[int, float]:
 
 def _describe(card: Card) -> str:
     versions = ", ".join(f"{number}: {share:.1f} %" for number, share in _by_version(card).items())
-    told = f"Held-out nodes answered rightly, by version: {versions}."
+    told = f"Held-out accuracy by version: {versions}."
     if card.reliability is None:
         return told
     levels = "; ".join(
