@@ -47,7 +47,7 @@ class NotFittedError(NodegraftError):
     """
 
     def __init__(self, method: str) -> None:
-        super().__init__(f"This {method} model knows no class yet: call fit(graph, labels) first.")
+        super().__init__(f"This {method} model is not fitted: call fit(graph, labels) first.")
 
 
 class NotSupportedError(NodegraftError):

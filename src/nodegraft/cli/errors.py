@@ -11,7 +11,7 @@ from rich.markup import escape
 
 from nodegraft.base.errors import CandidateWaitsError, NodegraftError
 
-_PYTHON_AND_FLAG = re.compile(r"[\w.]+=\S+ \((--[^)]+)\)|[\w.]+ \((--[^)]+)\)")
+_PYTHON_AND_FLAG = re.compile(r"[\w.]+=\S+ \((--[^)]+)\)")
 """A Python argument with the command-line flag behind it: ``repair=True (--repair)``."""
 
 
@@ -24,7 +24,7 @@ def with_flags(message: str) -> str:
     Args:
         message: Message of an error.
     """
-    return _PYTHON_AND_FLAG.sub(lambda match: match[1] or match[2], message)
+    return _PYTHON_AND_FLAG.sub(r"\1", message)
 
 
 def user_errors(command: Callable[..., None]) -> Callable[..., None]:

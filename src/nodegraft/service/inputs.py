@@ -94,8 +94,8 @@ async def _wish(
         Header(
             min_length=1,
             max_length=200,
-            description="A new key for each change. The same change sent again with the same key gets "
-            "the first response, and is not made twice.",
+            description="A new key for each change. The same change sent again with the same key "
+            "gets the first response, and is not made twice.",
         ),
     ] = None,
 ) -> Wish:

@@ -88,8 +88,8 @@ class Settings:
             return
         if self.is_loopback:
             raise ParameterError(
-                "With --name the service is for callers on other machines, but this store has no API "
-                f"token: anyone could change it. {advice}, or omit --name."
+                "With --name the service is for callers on other machines, but this store has no "
+                f"API token: anyone could change it. {advice}, or omit --name."
             )
         who = "A cluster" if self.behind_others else self.host
         instead = "" if self.behind_others else ", or listen on 127.0.0.1"

@@ -169,7 +169,7 @@ def require_local(objects: Objects) -> None:
     """
     if not objects.are_local:
         raise ParameterError(
-            "A graph on disk is memory-mapped, so its store needs its objects on this machine: omit "
-            "objects=… (--objects), or give a folder. A graph that fits into memory can be stored "
-            "at a URL: read it from its tables."
+            "A graph on disk is memory-mapped, so its store needs its objects on this machine: "
+            "omit objects=… (--objects), or give a folder. A graph that fits into memory can be "
+            "stored at a URL: read it from its tables."
         )

@@ -361,10 +361,10 @@ class StoreLabels(Mapping[str, ClassLabels]):
         for name, keys in new.items():
             for key in keys:
                 if key in owners:
-                    other = "" if owners[key] == name else f" of {name!r}, or use `relabel`"
+                    other = "" if owners[key] == name else ", or use `relabel`"
                     raise StoreError(
-                        f"Node {key!r} already has the label {owners[key]!r}. A node has one class: "
-                        f"omit it{other}."
+                        f"Node {key!r} already has the label {owners[key]!r}. A node has one "
+                        f"class: omit it{other}."
                     )
                 owners[key] = name
 
@@ -372,8 +372,8 @@ class StoreLabels(Mapping[str, ClassLabels]):
         empty = [name for name, one in self.items() if not one.taught]
         if empty:
             raise StoreError(
-                f"Class {empty[0]!r} would have no label left to learn from: use `remove` to remove "
-                "the class."
+                f"Class {empty[0]!r} would have no label left to learn from: use `remove` to "
+                "remove the class."
             )
         return self
 

@@ -145,8 +145,8 @@ class Preview(Tabular):
             recall = self.before.recall(name)
             if recall - self.after.recall(name) > _noise(recall, asked, SEVERAL):
                 found.append(
-                    f"Held-out accuracy of class {name!r} would drop from {self.before.right[name]} "
-                    f"to {self.after.right[name]} of {asked} nodes."
+                    f"Held-out accuracy of class {name!r} would drop from "
+                    f"{self.before.right[name]} to {self.after.right[name]} of {asked} nodes."
                 )
         mixed = [
             name
@@ -154,8 +154,8 @@ class Preview(Tabular):
             if not right and self.taken_for[name].mixed
         ]
         return found + [
-            f"Split-half check of {name!r}: 0 of {self.new.asked[name]} examples recognised, and they "
-            f"are predicted as several known classes "
+            f"Split-half check of {name!r}: 0 of {self.new.asked[name]} examples recognised, and "
+            f"they are predicted as several known classes "
             f"({', '.join(self.taken_for[name].classes)}). Check that they belong to one class."
             for name in mixed
         ]

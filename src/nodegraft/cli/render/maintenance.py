@@ -31,7 +31,7 @@ def pruned_line(pruned: Pruned, dry_run: bool) -> Text:
     what = numbered(list(pruned.versions)) if pruned.versions else "files of killed processes"
     if dry_run:
         return Text(f"Would prune {what} and free {space}. Nothing was changed.")
-    return Text(f"Pruned {what}: freed {space}. Complete: {numbered(list(pruned.kept))}.")
+    return Text(f"Pruned {what}: freed {space}. Kept: {numbered(list(pruned.kept))}.")
 
 
 def purged_lines(purged: Purged) -> Text:

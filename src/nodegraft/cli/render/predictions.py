@@ -55,12 +55,12 @@ def predictions_table(
     others = [_others(answers, row, predictions[row]) for row in range(len(answers))]
     room = width - _needed_width(answers, classes)
     widest, dropped = max(map(len, others), default=0), ""
-    if any(others) and room < (needed := min(OTHERS, max(widest, len("other classes"))) + GAP):
+    if any(others) and room < (needed := min(OTHERS, max(widest, len("others"))) + GAP):
         others, dropped = [""] * len(others), NO_ROOM
     elif any(others):
         room -= needed
     if any(others):
-        table.add_column("other classes", min_width=min(OTHERS, max(widest, len("other classes"))))
+        table.add_column("others", min_width=min(OTHERS, max(widest, len("others"))))
     has_room = answers.columns.shape[1] <= 2 and room >= TEXT_WIDTH + GAP
     shown = texts if has_room else [None] * len(answers)
     text_cells = add_text_column(table, shown, TEXT_WIDTH)

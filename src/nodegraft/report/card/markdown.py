@@ -86,8 +86,8 @@ def _what_it_is(card: Card) -> str:
 def _how_well(card: Card) -> Iterator[str]:
     if card.held_out.interval is None:
         yield (
-            "No label is held out (a fifth of every class with 10 labels or more is), so accuracy is "
-            "not known."
+            "No label is held out (a fifth of every class with 10 labels or more is), so accuracy "
+            "is not known."
         )
     else:
         yield (

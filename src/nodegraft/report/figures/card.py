@@ -44,15 +44,15 @@ def _draw_versions(axes: Axes, card: Card) -> None:
 
 def _draw_reliability(axes: Axes, card: Card) -> None:
     found = card.reliability or {}
-    axes.set_title("If it may abstain")
+    axes.set_title("Abstaining")
     axes.set_xlabel("least confidence")
     axes.set_ylabel("held-out nodes, %")
     answered = {least: 100 * one.asked / card.held_out.asked for least, one in found.items()}
     right = {least: 100 * one.share for least, one in found.items() if one.share is not None}
     ends = {}
     for name, points, colour, dashes in (
-        ("right among them", right, BLUE, "-"),
-        ("answered", answered, VERMILION, "--"),
+        ("accuracy", right, BLUE, "-"),
+        ("coverage", answered, VERMILION, "--"),
     ):
         if points:
             places, heights = list(points), list(points.values())
@@ -74,7 +74,7 @@ def _describe(card: Card) -> str:
     if card.reliability is None:
         return told
     levels = "; ".join(
-        f"{least:.2f}: {one.asked} of {card.held_out.asked} answered, {one.right} of them rightly"
+        f"{least:.2f}: {one.asked} of {card.held_out.asked} predicted, {one.right} correctly"
         for least, one in card.reliability.items()
     )
     return f"{told} By least confidence: {levels}."
