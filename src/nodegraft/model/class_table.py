@@ -70,9 +70,7 @@ class ClassTable:
         known = set(self.names)
         taken = [name for name in labels if name in known]
         if taken:
-            raise ClassNameError(
-                f"The model already has the class {taken[0]!r}: choose another name."
-            )
+            raise ClassNameError(f"The model already has the class {taken[0]!r}: rename one.")
         empty = [name for name, count in labels.items() if count == 0]
         if empty or not labels:
             raise ClassNameError(
@@ -107,9 +105,7 @@ class ClassTable:
         )
         twice = [one.name for one in classes if one.name in names.values()]
         if len(set(twice)) < len(twice):
-            raise ClassNameError(
-                f"The model already has the class {twice[0]!r}: choose another name."
-            )
+            raise ClassNameError(f"The model already has the class {twice[0]!r}: rename one.")
         return ClassTable(classes)
 
     def remove(self, names: Iterable[str]) -> tuple["ClassTable", NDArray[np.int64]]:

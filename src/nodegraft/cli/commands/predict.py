@@ -158,7 +158,7 @@ def explain(
     explanation = state.model.explain(state.graph, key)
     console = Console()
     described = ExplainedNode(key, state.label_of.get(key), text)
-    console.print(explanation_lines(described, explanation))
+    console.print(explanation_lines(described, explanation, console.width))
     console.print(predicting_version(number, live, waiting))
 
 

@@ -11,8 +11,11 @@ from rich.text import Text
 
 from nodegraft.cli.render.values import likely, text_line
 
-BAR = 12
-"""Length of the longest bar, in characters."""
+MAX_BAR = 12
+"""Largest length of a bar, in characters."""
+
+GAP = 3
+"""Characters between two columns."""
 
 SMALL = 0.05
 """Signals whose lead is below this share of the largest lead are summed up in one row."""
@@ -35,19 +38,22 @@ class ExplainedNode:
     """Text of the node; None without one."""
 
 
-def explanation_lines(node: ExplainedNode, explanation: dict[str, Any]) -> RenderableType:
+def explanation_lines(
+    node: ExplainedNode, explanation: dict[str, Any], width: int = 80
+) -> RenderableType:
     """Return prediction and second class, their signals, and the labels that contribute most.
 
     Args:
         node: The node.
         explanation: Explanation by the method.
+        width: Characters of a line; bars are shortened or dropped where it is too short.
     """
     if "signals" not in explanation:
         return Text("\n".join(f"{name}: {value}" for name, value in explanation.items()))
     parts: list[RenderableType] = [
         _head(node, explanation),
         *([text_line(node.text)] if node.text else []),
-        _signals(explanation["signals"], explanation["answer"], explanation["runner_up"]),
+        _signals(explanation["signals"], explanation["answer"], explanation["runner_up"], width),
     ]
     labels = [
         label
@@ -107,13 +113,17 @@ def _head(node: ExplainedNode, explanation: dict[str, Any]) -> Text:
     return Text(head)
 
 
-def _signals(signals: list[dict[str, Any]], answer: str, other: str) -> Table:
+def _signals(signals: list[dict[str, Any]], answer: str, other: str, width: int) -> Table:
     table = Table(box=SIMPLE, pad_edge=False)
     table.add_column("signal", no_wrap=True)
     alone = answer == other
-    for heading in (answer,) if alone else (answer, other, "lead"):
-        table.add_column(escape(heading), justify="right", overflow="fold", min_width=5)
-    if not alone:
+    headings = (answer,) if alone else (answer, other, "lead")
+    for heading in headings:
+        table.add_column(escape(heading), justify="right", overflow="fold", min_width=6)
+    names = max(len(signal["signal"]) for signal in signals)
+    columns = sum(max(len(heading), 6) + GAP for heading in headings)
+    longest = max(0, min(MAX_BAR, width - names - columns - 2 * GAP))
+    if not alone and longest:
         table.add_column("", no_wrap=True)
     rows = [
         (signal["signal"], signal["for"], 0.0 if alone else signal["for_runner_up"])
@@ -126,7 +136,7 @@ def _signals(signals: list[dict[str, Any]], answer: str, other: str) -> Table:
     small = [row for row in rows if abs(row[1] - row[2]) < least]
     together = [(f"{len(small)} other signals", *_sums(small))] if small else []
     for name, own, its in [*large, *together]:
-        _add(table, name, own, its, "" if alone else _bar(own - its, most))
+        _add(table, name, own, its, _bar(own - its, most, longest))
     table.add_section()
     _add(table, "total", *_sums(rows), "")
     return table
@@ -141,9 +151,10 @@ def _sums(rows: list[tuple[str, float, float]]) -> tuple[float, float]:
     return sum(own for _, own, _ in rows), sum(its for _, _, its in rows)
 
 
-def _bar(lead: float, most: float) -> Text:
+def _bar(lead: float, most: float, longest: int) -> Text:
     # The sign of the number tells the same without colours.
-    return Text("█" * round(BAR * abs(lead) / most), style="green" if lead > 0 else "red")
+    length = 0 if abs(lead) < NOTHING else round(longest * abs(lead) / most)
+    return Text("█" * length, style="green" if lead > 0 else "red")
 
 
 def _number(value: float, sign: str = "-") -> str:

@@ -18,6 +18,9 @@ from nodegraft.store.drift import ALARM, Shift
 from nodegraft.store.new_classes import NewClass
 from nodegraft.store.suggestion import Suggestion
 
+TEXT_WIDTH = 9
+"""Smallest width of the column of texts."""
+
 
 def suggestions_table(suggestions: list[Suggestion], texts: Texts) -> RenderableType:
     """Return one row for each node to label.
@@ -29,10 +32,10 @@ def suggestions_table(suggestions: list[Suggestion], texts: Texts) -> Renderable
     if not suggestions:
         return Text("Every node has a label.")
     table = Table(box=SIMPLE, pad_edge=False)
-    for heading in ("node", "prediction", "second class"):
-        table.add_column(heading, overflow="fold")
-    table.add_column("similar nodes", justify="right", no_wrap=True)
-    text_cells = add_text_column(table, texts)
+    for heading in ("node", "prediction", "second\nclass"):
+        table.add_column(heading, overflow="fold", min_width=len("prediction"))
+    table.add_column("similar\nnodes", justify="right", no_wrap=True)
+    text_cells = add_text_column(table, texts, TEXT_WIDTH)
     for suggestion, text in zip(suggestions, text_cells, strict=True):
         classes = escape(suggestion.answer), escape(suggestion.runner_up)
         similar = f"{max(suggestion.like_it, 1):.0f}"

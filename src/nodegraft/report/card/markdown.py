@@ -153,9 +153,7 @@ def _world(card: Card) -> str:
             "World when this card was written: closed. Every node is assumed to belong to a known "
             "class, so confidence is the probability of the predicted class among the known ones."
         )
-    opening = (
-        "World when this card was written: open. Nodes may belong to classes that are not known"
-    )
+    opening = "World when this card was written: open. Nodes may belong to unknown classes"
     share = card.share_of_known_classes
     if share is None:
         return f"{opening}. {NO_ESTIMATE}"
