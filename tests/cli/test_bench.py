@@ -5,7 +5,7 @@ import pytest
 from rich.console import Console
 
 from nodegraft.benchmark.estimate import Estimates
-from nodegraft.cli.display.bench import BenchDisplay
+from nodegraft.cli.progress import SuiteDisplay
 from nodegraft.runners.work import JobEnded, JobStarted
 from tests.cli.test_commands import call, invoke
 from tests.runners.runs import job
@@ -31,15 +31,15 @@ def test_bench_runs_what_is_left_and_table_shows_it(places: tuple[str, str]) -> 
     early = invoke("lab", "table", suite, "--runs", runs)
     assert early.exit_code == 2
     assert "2 of 2 jobs have no record" in early.stderr
-    assert "2 jobs to do" in invoke("lab", "bench", suite, "--out", runs, "--dry-run").stdout
+    assert "2 jobs to run" in invoke("lab", "bench", suite, "--out", runs, "--dry-run").stdout
     done = call("lab", "bench", suite, "--out", runs, "--workers", "2")
     assert done.returncode == 0, done.stderr
     assert "2/2 sgc-mean on synthetic" in done.stdout
-    assert "0 jobs to do, 2 of 2 done" in invoke("lab", "bench", suite, "--out", runs).stdout
+    assert "0 jobs to run, 2 of 2 done" in invoke("lab", "bench", suite, "--out", runs).stdout
     assert "| synthetic | sgc-mean |" in invoke("lab", "table", suite, "--runs", runs).stdout
     assert "sgc-mean" in invoke("lab", "results", runs, "--sql", "SELECT method FROM runs").stdout
     assert "2 records in 1 file:" in invoke("lab", "compact", runs).stdout
-    assert "0 jobs to do, 2 of 2 done" in invoke("lab", "bench", suite, "--out", runs).stdout
+    assert "0 jobs to run, 2 of 2 done" in invoke("lab", "bench", suite, "--out", runs).stdout
     place = Path(runs, "sessions.csv")
     assert (
         invoke(
@@ -57,8 +57,8 @@ def test_a_dry_run_tells_how_long_it_will_take(places: tuple[str, str]) -> None:
     assert invoke("lab", "bench", suite, "--out", runs).exit_code == 0
     Path(suite).write_text(SUITE)
     said = invoke("lab", "bench", suite, "--out", runs, "--dry-run").stdout
-    assert "1 job to do, 1 of 2 done" in said
-    assert "of one process, by the records there are" in said
+    assert "1 job to run, 1 of 2 done" in said
+    assert "in one process, estimated from earlier records" in said
 
 
 def test_a_failed_job_is_on_record_and_tried_again_on_request(places: tuple[str, str]) -> None:
@@ -68,13 +68,13 @@ def test_a_failed_job_is_on_record_and_tried_again_on_request(places: tuple[str,
     Path(suite).write_text(text)
     done = invoke("lab", "bench", suite, "--out", runs)
     assert done.exit_code == 2
-    assert "1 of 2 jobs failed, and 1 did not" in done.stderr
+    assert "1 of 2 jobs failed, 1 succeeded" in done.stderr
     assert "5 heads cannot share 32 numbers evenly" in done.stdout
     (told,) = Path(runs).glob("failed/*.json")
     assert "Traceback" in json.loads(told.read_text())["error"]
     again = invoke("lab", "bench", suite, "--out", runs)
     assert again.exit_code == 0
-    assert "0 jobs to do, 1 of 2 done, 1 failed before" in again.stdout
+    assert "0 jobs to run, 1 of 2 done, 1 failed before" in again.stdout
     assert invoke("lab", "bench", suite, "--out", runs, "--retry-failed").exit_code == 2
     assert len([*Path(runs).glob("failed/*.json")]) == 2
 
@@ -97,7 +97,7 @@ def test_what_cannot_work_does_not_wait_for_its_turn(places: tuple[str, str]) ->
 def test_the_display_counts_what_it_is_told() -> None:
     console = Console(record=True, force_terminal=True, width=120)
     jobs = [job(seed) for seed in range(4)]
-    with BenchDisplay(console, jobs, Estimates([]), lambda: 2) as display:
+    with SuiteDisplay(console, jobs, Estimates([]), lambda: 2) as display:
         assert display.time_left() is None
         for one in jobs[:3]:
             display.handle(JobStarted(one))

@@ -16,4 +16,4 @@ def test_a_graph_is_built_told_of_and_never_overwritten(tmp_path: Path) -> None:
     assert ng.load_graph(place).content_hash == read.content_hash
     again = invoke(*command)
     assert again.exit_code == 2
-    assert "holds a graph already: choose a new folder" in again.output
+    assert "already contains a graph: choose a new folder" in again.output

@@ -106,7 +106,7 @@ def test_progress_is_live_in_a_terminal(tmp_path: Path) -> None:
         (["--dataset", "synthetic", "--method", "sgc"], "There is no method named 'sgc'"),
         ([*SMALL, "--method", "sgc-mean", "--set", "hopps=1"], "Did you mean 'hops'?"),
         ([*SMALL, "--method", "sgc-mean", "--set", "hops=x"], "must be a whole number"),
-        ([*SMALL, "--method", "sgc-mean", "--set", "hops"], "must look like name=value"),
+        ([*SMALL, "--method", "sgc-mean", "--set", "hops"], "must have the form NAME=VALUE"),
         ([*SMALL, "--method", "sgc-mean", "--set", "hops=-1"], "hops must be a whole number at"),
         ([*SMALL, "--method", "ranpac", "--set", "penalty=-1"], "penalty must be a number above 0"),
         ([*SMALL, "--method", "hag-meta", "--set", "tla=of"], "tla is one of off, set, class-axis"),
@@ -212,7 +212,7 @@ def test_info_has_a_row_for_each_kind_of_edges(tmp_path: Path) -> None:
     )
     assert done.exit_code == 0, done.stderr
     lines = [" ".join(line.split()) for line in done.stdout.splitlines()]
-    start = lines.index("kind of edges edges direction weights inside a class adjusted")
+    start = lines.index("edge type edges directed weighted within a class adjusted")
     assert lines[start + 2 : start + 5] == [
         "coref 1 no no 100.0 % 0.0 %",
         "head 1 no no 100.0 % 0.0 %",

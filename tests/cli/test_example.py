@@ -35,13 +35,13 @@ def test_an_empty_folder_is_filled_and_a_full_one_refused(tmp_path: Path) -> Non
     assert example(tmp_path).exit_code == 0
     again = example(tmp_path)
     assert again.exit_code == 2
-    assert "exists already: choose a new folder" in again.stderr
+    assert "is not empty: choose a new or an empty folder" in again.stderr
 
 
 def test_a_place_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_text("")
-    assert "exists already" in example(file).stderr
+    assert "is not empty" in example(file).stderr
     below = example(file / "below")
     assert below.exit_code == 2
     assert "cannot be written" in below.stderr

@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from nodegraft.cli.app import app
-from nodegraft.cli.display.evaluation import advice
+from nodegraft.cli.render.inspect import advice
 from nodegraft.evaluation.protocol import SessionResult, StreamResult
 from nodegraft.store.comparison import Evaluation, MethodResult
 from nodegraft.store.own_stream import planned
@@ -49,11 +49,13 @@ def compared(*methods: MethodResult) -> str:
 
 def test_the_advice_says_whether_a_lead_is_noise() -> None:
     clear = compared(measured(0.9, 0.8, 0.85), measured(0.5, 0.4, 0.46))
-    assert clear.startswith("Take at 0.9: 39.7 ± ")
-    assert clear.endswith("points ahead of at 0.5, the next best, which is beyond the noise.")
+    assert clear.startswith("Use at 0.9: 39.7 ± ")
+    assert clear.endswith(
+        "points more accurate than at 0.5, the next best, which is more than noise."
+    )
     close = compared(measured(0.9, 0.8, 0.85), measured(0.8, 0.9, 0.84))
-    assert "which may be noise" in close
-    assert "(--seeds 6), or take at 0.8, which learns a session faster" in close
+    assert "which is within noise" in close
+    assert "(--seeds 6), or use at 0.8, which learns faster" in close
     assert "one seed cannot say" in compared(measured(0.9), measured(0.5))
     assert compared(measured(0.9)).startswith("Only at 0.9 was measured")
 
@@ -63,13 +65,15 @@ def test_methods_are_compared_in_a_table_and_on_a_page(place: Path, tmp_path: Pa
     done = call("evaluate", str(place), *told, "--out", str(tmp_path / "page"))
     assert done.exit_code == 0, done.output
     flat = " ".join(done.output.split())
-    assert "Version 2: 2 classes known, 2 taught one by one from 5 labels each; 2 seeds" in flat
+    assert (
+        "Version 2: 2 known classes; 2 new classes, 1 per session, 5 labels each; 2 seeds" in flat
+    )
     assert "too few labels: class-04 (5), class-05 (5). A class needs 10" in flat
     assert re.search(r"sgc-mean +\d+\.\d ± ", done.output)
     page = (tmp_path / "page" / "index.html").read_text()
     assert "Use sgc-mean" in page
     assert "What new classes cost" in page
-    assert "Left out, because they have too few labels: class-04 (5), class-05 (5)" in page
+    assert "Excluded for too few labels: class-04 (5), class-05 (5)" in page
     assert f"nodegraft evaluate {place.name} --method sgc-mean --method text-only" in page
     assert str(place) not in page
     numbers = json.loads((tmp_path / "page" / "evaluation.json").read_text())
@@ -80,7 +84,7 @@ def test_promoting_leaves_a_card_that_nobody_changes(place: Path) -> None:
     done = call("promote", str(place), "--note", "looks right", columns=300)
     assert done.exit_code == 0, done.output
     kept = place / "cards" / "version-2.md"
-    assert done.output == f"Version 2 answers now.\nIts card: {kept}\n"
+    assert done.output == f"Version 2 is live.\nModel card: {kept}\n"
     text = kept.read_text()
     assert "“looks right”" in text
     assert "](version-2.svg)" in text
@@ -94,7 +98,7 @@ def test_a_card_that_cannot_be_written_does_not_undo_the_promotion(place: Path) 
     (place / "cards").write_text("in the way")
     done = call("promote", str(place), columns=400)
     assert done.exit_code == 0, done.output
-    assert "Version 2 answers now." in done.output
+    assert "Version 2 is live." in done.output
     assert f"nodegraft card {place} --version 2 --out CARD.md" in done.output
     with Store.open(place) as store:
         assert store.champion == 2

@@ -26,14 +26,14 @@ def said(folder: Path, line: str) -> str:
 
 def test_a_change_answers_at_once_if_asked_to(shop: Path) -> None:
     assert "answers until" not in said(shop, "rename shop hats caps --promote")
-    assert "2 answers" in said(shop, "history shop")
+    assert "2 live" in said(shop, "history shop")
     assert (shop / "shop" / "cards" / "version-2.md").exists()
-    assert "goes on answering" in said(shop, "rename shop caps wear")
+    assert "Version 2 stays live" in said(shop, "rename shop caps wear")
     code, output = invoke(shop, "rename shop wear hats --promote")
     assert code == 2
     refused = " ".join(output.split())
     assert "version 3 waits for review, and would go live with this change" in refused
-    assert "nodegraft discard STORE, or leave out --promote" in refused
+    assert "nodegraft discard STORE, or omit --promote" in refused
     assert "promote=True" not in refused
     discarded = said(shop, "discard shop 3 --note early")
     assert discarded == (
@@ -45,14 +45,14 @@ def test_a_change_answers_at_once_if_asked_to(shop: Path) -> None:
 
 
 def test_a_store_is_pruned(shop: Path) -> None:
-    assert said(shop, "prune shop") == "Nothing to free: all that is there is needed."
+    assert said(shop, "prune shop") == "Nothing to prune: every file is needed."
     for old, new in (("hats", "caps"), ("caps", "wear"), ("wear", "hats")):
         said(shop, f"rename shop {old} {new}")
     would = said(shop, "prune shop --keep 1 --dry-run")
-    assert would.startswith("This would prune versions 2-3 and free")
+    assert would.startswith("Would prune versions 2-3 and free")
     done = said(shop, "prune shop --keep 1 --by anna")
     assert done.startswith("Pruned versions 2-3: ")
-    assert done.endswith("Still whole: versions 1, 4.")
+    assert done.endswith("Kept: versions 1, 4.")
     listed = said(shop, "history shop")
     assert "3 pruned rename caps to wear" in listed
     assert "prune versions 2-3 anna" in listed
@@ -65,7 +65,7 @@ def test_a_node_is_forgotten(shop: Path) -> None:
     said(shop, "promote shop")
     told = said(shop, "purge shop hats7 hats1 --yes")
     assert not (shop / "shop" / "cards").exists()
-    assert told.startswith("Forgotten: 2 nodes. Version 3, learned anew without, answers")
+    assert told.startswith("Purged 2 nodes. Version 3, rebuilt without them, is live")
     assert "purge 2 nodes from version 2" in said(shop, "history shop")
     assert invoke(shop, "explain shop hats7")[0] == 2
     assert said(shop, "predict shop --nodes hats8")

@@ -70,9 +70,9 @@ def test_a_dry_run_of_sync_says_what_would_go(shop: str, tables: dict[str, str])
     assert "Nodes: 0 added, 51 of 60 removed" in seen.output
     assert "Labels: 36 of 45 removed." in seen.output
     assert "3 classes would lose labels" in seen.output
-    assert "Against it: 51 of 60 nodes (85.0 %)" in seen.output
-    assert "of 9 nodes" in seen.output
-    assert "Nothing was changed." in seen.output
+    assert "Quality gate: 51 of 60 nodes (85.0 %)" in seen.output
+    assert "of 9 predictions" in seen.output
+    assert "nothing was changed." in seen.output
     assert newest(shop) == (1, 1)
 
 
@@ -80,7 +80,7 @@ def test_a_dry_run_of_grow(shop: str, tables: dict[str, str]) -> None:
     seen = call("grow", shop, "--nodes", tables["new"], "--dry-run")
     assert seen.exit_code == 0, seen.output
     assert "Nodes: 1 added, 0 of 60 removed" in seen.output
-    assert "of 60 nodes" in seen.output
+    assert "of 60 predictions" in seen.output
     assert newest(shop) == (1, 1)
 
 
@@ -100,7 +100,7 @@ def test_settings_are_shown_changed_and_remembered(shop: str, tables: dict[str, 
     assert "Largest share of all nodes" in shown.output
     assert "No setting was ever changed." in call("settings", shop, "--history").output
     done = call("settings", shop, "max_removed_share=0.9", "--note", "stocktaking", "--by", "anna")
-    assert "Setting max_removed_share is 0.9 now; it was 0.1." in done.output
+    assert "Setting max_removed_share is now 0.9 (before: 0.1)." in done.output
     assert call("sync", shop, "--nodes", tables["truncated"]).exit_code == 0
     told = call("settings", shop, "--history").output
     assert "max_removed_share: default → 0.9" in told
@@ -117,9 +117,9 @@ def test_warnings_are_shown_and_do_not_block(shop: str) -> None:
     lesson = ("add", shop, "--class", "light", "--nodes", "lamp17", "--override", "a test")
     for done in (call(*lesson, "--dry-run"), call(*lesson)):
         assert done.exit_code == 0, done.output
-        assert "Warning: Class 'light' is taught from 1 example" in done.output
+        assert "Warning: Class 'light' has only 1 example" in done.output
     assert newest(shop) == (2, 1)
 
 
 def test_renaming_says_that_nothing_changes(shop: str) -> None:
-    assert "0 of 60 nodes" in call("rename", shop, "lamp", "light").output
+    assert "0 of 60 predictions" in call("rename", shop, "lamp", "light").output

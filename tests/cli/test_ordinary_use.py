@@ -16,7 +16,7 @@ from typer.testing import CliRunner, Result
 
 import nodegraft as ng
 from nodegraft.cli.app import app
-from nodegraft.cli.display.shares import likely
+from nodegraft.cli.render.values import likely
 from nodegraft.store.changes import Change
 from tests.service.browser import opened
 from tests.service.running import running

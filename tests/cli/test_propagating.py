@@ -4,7 +4,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from nodegraft.cli.app import app
-from nodegraft.cli.commands.propagating import _executor
+from nodegraft.cli.commands.data_build import _executor
 from nodegraft.graph.blocks.encode import kept_encoding
 from nodegraft.graph.graph import Graph
 from nodegraft.methods.proto_gcn import ProtoGCN

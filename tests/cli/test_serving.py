@@ -17,7 +17,7 @@ def token(*words: str) -> Result:
 def test_a_token_is_shown_once_listed_by_name_and_revoked(tmp_path: Path) -> None:
     place = str(tmp_path / "shop")
     made(tmp_path / "shop")[0].close()
-    assert "no token" in token("list", place).output
+    assert "no API token" in token("list", place).output
     secret = token("add", place, "--name", "ci", "--scope", "teach").output.strip()
     assert secret.startswith("nodegraft_")
     listed = token("list", place).output
@@ -29,9 +29,7 @@ def test_a_token_is_shown_once_listed_by_name_and_revoked(tmp_path: Path) -> Non
     assert taken.exit_code == 2
     assert "'ci' already" in taken.output
     assert token("revoke", place, "--name", "ci").exit_code == 0
-    assert "revoked; it is not served until one is added" in " ".join(
-        token("list", place).output.split()
-    )
+    assert "All API tokens were revoked: add one" in " ".join(token("list", place).output.split())
     assert "no token called 'ci'" in token("revoke", place, "--name", "ci").output
 
 
@@ -52,8 +50,9 @@ def test_a_cluster_serves_no_store_without_a_token(tmp_path: Path) -> None:
     told = ["serve", str(tmp_path / "shop"), "--host", "127.0.0.1", "--ray", "127.0.0.1:9"]
     refused = CliRunner().invoke(app, told)
     assert refused.exit_code == 2
-    assert "A cluster can be reached by others, and this store has no token" in " ".join(
-        refused.output.split()
+    assert (
+        "A cluster can be reached from other machines, but this store has no API token"
+        in " ".join(refused.output.split())
     )
     added(tmp_path / "shop", "ci", Scope.READ)
     assert "Cannot connect to a Ray cluster" in CliRunner().invoke(app, told).output

@@ -13,9 +13,9 @@ from rich.console import Console
 from typer.testing import CliRunner, Result
 
 from nodegraft.cli.app import app
-from nodegraft.cli.display.explanation import Asked, explanation
-from nodegraft.cli.display.shares import likely
-from nodegraft.cli.display.suggesting import show_new_classes
+from nodegraft.cli.render.explanation import ExplainedNode, explanation_lines
+from nodegraft.cli.render.inspect import new_class_lines
+from nodegraft.cli.render.values import likely
 from nodegraft.methods.graft import Graft
 from nodegraft.model import best_classes
 from nodegraft.store.new_classes import NewClass
@@ -54,7 +54,7 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     }
     done = call("init", places["store"], *tables(places), "--text", "text")
     assert done.exit_code == 0, done.output
-    assert "knows 2 classes from 24 labels" in " ".join(done.output.split())
+    assert "2 classes, 24 labels" in " ".join(done.output.split())
     assert "World: open." in " ".join(done.output.split())
     assert f"nodegraft add {places['store']} --class NAME" in done.output
     return places
@@ -83,25 +83,27 @@ def test_all_answers_are_written_block_by_block(
         node in labelled for node in NODES
     ]
     told = " ".join(done.output.split())
-    assert f"predictions for {len(NODES)} nodes, 24 of them with a label of their own" in told
-    assert f"{len(NODES) - 24} of them below the confidence asked for." in told
+    assert f"predictions for {len(NODES)} nodes (24 with a label, " in told
+    assert f"{len(NODES) - 24} below --min-confidence)." in told
     assert [one.name for one in tmp_path.iterdir()] == [out.name]
     if ending == "parquet":
         assert parquet.ParquetFile(out).num_row_groups == 4
 
 
 def test_answers_say_who_gave_them_and_who_is_newer(shop: dict[str, str]) -> None:
-    assert call("predict", shop["store"], "--nodes", "cap1").output.endswith("by version 1.\n")
+    assert call("predict", shop["store"], "--nodes", "cap1").output.endswith(
+        "by version 1 (live).\n"
+    )
     lamps = ("add", shop["store"], "--class", "lamp", "--nodes", "lamp0,lamp1,lamp2")
     assert call(*lamps).exit_code == 0
     old = call("predict", shop["store"], "--nodes", "lamp3", "--top", "3").output
-    assert "or ask it with --version 2" in " ".join(old.split())
+    assert "Version 2 waits for review: try it with --version 2" in " ".join(old.split())
     new = call("predict", shop["store"], "--nodes", '"odd, one",lamp3', "--version", "2").output
     assert "odd, one" in new
-    assert "Answered by version 2." in new
+    assert "Predicted by version 2." in new
     assert call("undo", shop["store"]).exit_code == 0
     told = call("history", shop["store"]).output
-    assert "1 answers" in told
+    assert "1 live" in told
     assert "add lamp (3)" in told
 
 
@@ -130,7 +132,7 @@ def test_a_node_is_explained_where_there_is_one_class_only() -> None:
     }
     console = Console(width=80)
     with console.capture() as seen:
-        console.print(explanation(Asked("a", "boot", None), told))
+        console.print(explanation_lines(ExplainedNode("a", "boot", None), told))
     words = " ".join(seen.get().split())
     assert words.startswith("a is predicted to be cap, the only class there is. Confidence 40 %: ")
     assert "probability 100 % × known 40 %. It probably belongs to no known class: 60 %." in words
@@ -138,7 +140,7 @@ def test_a_node_is_explained_where_there_is_one_class_only() -> None:
 
     told["world"] = "closed"
     with console.capture() as seen:
-        console.print(explanation(Asked("a", "boot", None), told))
+        console.print(explanation_lines(ExplainedNode("a", "boot", None), told))
     assert "belongs to no known class" not in " ".join(seen.get().split())
 
 
@@ -165,7 +167,7 @@ def test_a_table_with_unknown_keys_is_answered(shop: dict[str, str], tmp_path: P
         assert name in said
     out = tmp_path / "answers.csv"
     done = call("predict", shop["store"], "--table", str(asked), "--out", str(out))
-    assert "1 of them not in the graph" in " ".join(done.output.split())
+    assert "1 not in the graph" in " ".join(done.output.split())
     rows = read_csv(str(out)).to_pylist()
     assert [row["reason"] for row in rows] == ["own_label", "unknown_key", "prediction"]
     skipped = call("predict", shop["store"], "--table", str(asked), "--missing", "skip")
@@ -208,9 +210,7 @@ def test_a_store_is_made_in_a_declared_world(shop: dict[str, str], tmp_path: Pat
     assert (found["world"], answer["confidence"]) == ("closed", answer["probability"])
     card = " ".join(call("card", place).output.split())
     assert "World when this card was written: closed" in card
-    assert "as the world is declared closed" in " ".join(
-        call("explain", place, "lamp3").output.split()
-    )
+    assert "because the world is closed" in " ".join(call("explain", place, "lamp3").output.split())
 
 
 @pytest.mark.parametrize("columns", [80, 120])
@@ -237,7 +237,7 @@ def test_an_older_store_is_migrated_when_asked_to(
     refused = call("predict", old, "--nodes", "cap1")
     assert refused.exit_code == 2
     assert "run `nodegraft migrate STORE`" in refused.stderr
-    assert call("migrate", old).output == "Tables of revision 0100 are now of revision 0101.\n"
+    assert call("migrate", old).output == "Updated the tables from revision 0100 to 0101.\n"
     assert "Nothing to do" in call("migrate", old).output
     told = call("predict", old, "--nodes", "cap1").output
     assert "cap1" in told
@@ -247,15 +247,16 @@ def test_a_group_is_shown_with_the_command_that_teaches_it() -> None:
     group = NewClass(21, ("desk", "lamp"), ("lamp1", "odd, one"))
     console = Console(width=60)
     with console.capture() as seen:
-        show_new_classes(console, Path("my shop"), {group: ["a bright lamp", None]})
-        show_new_classes(console, Path("my shop"), {})
+        for groups in ({group: ["a bright lamp", None]}, {}):
+            for lines in new_class_lines(Path("my shop"), groups):
+                console.print(lines, soft_wrap=True)
     told = seen.get()
     assert "21 nodes: desk, lamp" in told
     command = next(line for line in told.splitlines() if "nodegraft add" in line)
     _, _, place, _, _, _, nodes, _ = shlex.split(command)
     assert place == "my shop"
     assert next(csv.reader([nodes])) == ["lamp1", "odd, one"]
-    assert told.endswith("No group of nodes looks like a class that is not known.\n")
+    assert told.endswith("No group of nodes looks like an unknown class.\n")
 
 
 def test_shares_are_never_rounded_to_certainty() -> None:
@@ -268,11 +269,14 @@ def test_shares_are_never_rounded_to_certainty() -> None:
     [
         (["predict", "{store}", "--nodes", "cap1,Cap2"], "no node 'Cap2' in this graph. Did you"),
         (["predict", "{store}", "--nodes", "xyzzy"], "There is no node 'xyzzy' in this graph."),
-        (["predict", "{store}", "--nodes", " , "], "No node was named"),
-        (["predict", "{store}", "--nodes", "cap1", "--all"], "in one way: --nodes"),
+        (["predict", "{store}", "--nodes", " , "], "No node key was given"),
+        (["predict", "{store}", "--nodes", "cap1", "--all"], "one of --nodes"),
         (["explain", "{store}", "cap1,cap2"], "There is no node 'cap1,cap2'"),
         (["add", "{store}", "--labels", "{empty}"], "empty.csv has no label: its column 'label'"),
-        (["split", "{store}", "cap", "--into", "a=cap1", "--into", "b"], "must look like CLASS="),
+        (
+            ["split", "{store}", "cap", "--into", "a=cap1", "--into", "b"],
+            "must have the form CLASS=",
+        ),
     ],
 )
 def test_errors_say_what_to_do(shop: dict[str, str], arguments: list[str], sentence: str) -> None:

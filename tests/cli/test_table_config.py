@@ -58,7 +58,7 @@ def test_what_init_was_told_is_written_and_read_again(folder: Path) -> None:
     call("init", folder / "three", *tables(folder), "--features", "e1")
     with Store.open(folder / "three") as three:
         assert three.graph().num_features == 1
-    assert "exists already" in call(
+    assert "already exists" in call(
         "init", folder / "four", *tables(folder), "--write-config", code=2
     )
 
@@ -80,13 +80,13 @@ def test_later_tables_may_have_other_columns(folder: Path) -> None:
     ("content", "message"),
     [
         ('[tables]\nkeys = "id"\n', "unknown option 'keys'"),
-        ("[tables]\nkey = 7\n", "key has a value of the wrong type, 7"),
+        ("[tables]\nkey = 7\n", "key has a value of the wrong type: 7"),
         ("[tables\n", "cannot be read"),
-        ("tables = 3\n", "has one section, [tables], and 'tables' is not that"),
-        ('[table]\nkey = "id"\n', "has one section, [tables], and 'table' is not that"),
-        ("[tables]\ntext = [1]\n", "text has a value of the wrong type, [1]"),
-        ("[tables]\nkey = ['id']\n", "key has a value of the wrong type, ['id']"),
-        ("[tables]\nmin_documents = true\n", "min_documents has a value of the wrong type, True"),
+        ("tables = 3\n", "has 'tables': its only section must be [tables]"),
+        ('[table]\nkey = "id"\n', "has 'table': its only section must be [tables]"),
+        ("[tables]\ntext = [1]\n", "text has a value of the wrong type: [1]"),
+        ("[tables]\nkey = ['id']\n", "key has a value of the wrong type: ['id']"),
+        ("[tables]\nmin_documents = true\n", "min_documents has a value of the wrong type: True"),
     ],
 )
 def test_a_file_that_cannot_be_used_is_refused(content: str, message: str, folder: Path) -> None:
@@ -135,7 +135,7 @@ def test_sync_and_grow_say_what_they_use(folder: Path) -> None:
     assert "nodegraft.toml: key, source, target, edge_type." in said
     place.write_text(place.read_text().replace('key_type = "text"', 'key_type = "integer"'))
     more = ("grow", folder / "store", "--nodes", folder / "more.csv")
-    assert "the keys of the store are of type 'text'" in call(*more, code=2)
+    assert "the keys of the store have type 'text'" in call(*more, code=2)
 
 
 def test_the_file_of_parts_is_beside_their_folder(folder: Path) -> None:
@@ -176,7 +176,7 @@ def test_numbers_stay_numbers_in_later_tables(folder: Path) -> None:
     more = folder / "more.csv"
     more.write_text("id;e1;e2\nq1;1;abc\nq2;2;def\n")
     said = call("grow", store, "--nodes", more, code=2)
-    assert "2 nodes with something else than a number" in said
+    assert "2 nodes with a value that is not a number" in said
     assert "column 'e2' of more.csv" in said
     assert "row 1: 'abc'" in said
     call("grow", store, "--nodes", more, "--repair")

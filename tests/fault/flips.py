@@ -15,7 +15,7 @@ import numpy as np
 
 from nodegraft.base.errors import NodegraftError
 from nodegraft.base.files import array_file
-from nodegraft.cli.display.card import kept_card
+from nodegraft.cli.changes import keep_card
 from nodegraft.store.store import Store
 from tests.fault.test_store_kills import forked
 from tests.store.on_disk import joined, labels_of, made, rows
@@ -31,7 +31,7 @@ def lived_in(folder: Path, mapped: bool) -> Path:
         store.add(labels_of(4), override="a test")
         store.promote()
         store.predict()
-        kept_card(store, store.champion)
+        keep_card(store, store.champion)
     return store.place
 
 

@@ -413,7 +413,7 @@ def test_a_database_that_is_gone_is_told_and_not_made(
     (place / "store.db").rename(tmp_path / "away")
     with pytest.raises(StoreError, match=r"store\.db"):
         Store.open(place)
-    with pytest.raises(StoreError, match="exists already"):
+    with pytest.raises(StoreError, match="already exists"):
         make(place)
     (tmp_path / "away").rename(place / "store.db")
     assert seen(place) == seen(first[0])

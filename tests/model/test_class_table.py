@@ -18,7 +18,7 @@ def test_new_classes_come_after_the_old() -> None:
 @pytest.mark.parametrize(
     ("shots", "message"),
     [
-        ({"caps": 1, "hats": 2}, "knows 'hats' already"),
+        ({"caps": 1, "hats": 2}, "already has the class 'hats'"),
         ({"caps": 1, "rings": 0}, "Class 'rings' has no nodes"),
         ({}, "No class given"),
     ],
@@ -40,7 +40,7 @@ def test_what_stays_keeps_its_order_and_birth() -> None:
 def test_all_can_be_removed_and_unknown_ones_cannot() -> None:
     kept, columns = TABLE.remove(TABLE.names)
     assert (len(kept), columns.tolist()) == (0, [])
-    with pytest.raises(ClassNameError, match="knows no class 'caps'"):
+    with pytest.raises(ClassNameError, match="has no class 'caps'"):
         TABLE.remove(["hats", "caps"])
 
 

@@ -159,7 +159,7 @@ def test_a_first_fit_that_fails_leaves_nothing_half_learned(tmp_path: Path) -> N
     with pytest.raises(RuntimeError):
         model.fit(GRAPH, BASE)
     assert not hasattr(model, "means_")
-    with pytest.raises(NotFittedError, match="nearest model knows no class yet"):
+    with pytest.raises(NotFittedError, match="nearest model is not fitted"):
         model.save(tmp_path / "model")
 
 

@@ -133,7 +133,7 @@ def test_a_preview_warns_of_a_class_of_one_example(wardrobe: Path) -> None:
         page.get_by_role("button", name="Example gloves-1", exact=True).click()
         page.get_by_role("button", name="See what would change").click()
         warning = page.locator("#preview-seen .warning")
-        expect(warning).to_contain_text("Warning: Class 'gloves' is taught from 1 example")
+        expect(warning).to_contain_text("Warning: Class 'gloves' has only 1 example")
         page.get_by_role("button", name="Yes, teach it").click()
         expect(page.locator("#teaching-told")).to_contain_text("taught from 1 example")
         assert told.complaints == []

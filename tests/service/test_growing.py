@@ -110,7 +110,7 @@ def test_warnings_are_in_previews_and_changes(tables: Path, tmp_path: Path) -> N
     lesson = {"classes": {"caps": ["hats9"]}, "override": "a test"}
     with asked(tmp_path / "wear") as client:
         seen = client.post("/v1/classes:preview", json=lesson).json()
-        assert any("'caps' is taught from 1 example" in one for one in seen["warnings"])
+        assert any("'caps' has only 1 example" in one for one in seen["warnings"])
         key = {"Idempotency-Key": "caps"}
         taught = client.post("/v1/classes", json=lesson, headers=key)
         assert (taught.status_code, taught.json()["warnings"]) == (201, seen["warnings"])

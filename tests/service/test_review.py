@@ -123,7 +123,7 @@ def test_a_diff_has_the_warnings_of_its_changes(shop: Path, new: New) -> None:
     with asked(shop) as client:
         client.post("/v1/classes", json={"classes": {name: nodes[:1]}, "override": "try"})
         client.post("/v1/classes", json=lesson(new, 1))
-        warning = f"Class {name!r} is taught from 1 example"
+        warning = f"Class {name!r} has only 1 example"
         assert any(warning in one for one in client.get("/v1/diff").json()["warnings"])
         back = client.get("/v1/diff", params={"before": 3, "after": 1}).json()
         assert not any(warning in one for one in back["warnings"])

@@ -138,7 +138,7 @@ def test_what_makes_no_sense_is_refused_before_the_work(store: Store) -> None:
         store.evaluate(shots=0)
     with pytest.raises(UnknownNameError, match="Did you mean 'graft'"):
         store.evaluate(["grft"])
-    with pytest.raises(ParameterError, match="joint is taught most labels"):
+    with pytest.raises(ParameterError, match="joint gets most labels"):
         store.evaluate(["graft", "joint"])
     with pytest.raises(ParameterError, match="list of methods"):
         store.evaluate("graft")

@@ -90,7 +90,7 @@ def test_a_class_cannot_go_with_its_nodes_unseen(store: Store) -> None:
     hats = pa.Table.from_pylist([row for row in NODES.to_pylist() if row["id"][0] == "h"])
     with pytest.raises(StoreError, match="use `remove`"):
         store.sync(hats, override="a test")
-    with pytest.raises(StoreError, match="Nothing to grow by"):
+    with pytest.raises(StoreError, match="No table was given"):
         store.grow()
     assert store.candidate == 1
 

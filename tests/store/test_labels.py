@@ -89,7 +89,7 @@ def test_state_comes_back() -> None:
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        (lambda: START.added({"hats": [50]}), "knows 'hats' already: give it more labels"),
+        (lambda: START.added({"hats": [50]}), "already has the class 'hats': add labels to it"),
         (lambda: START.added({"caps": []}), "has no nodes"),
         (lambda: START.added({}), "No class"),
         (lambda: START.added({" ": [50]}), "class name is text"),
@@ -97,16 +97,16 @@ def test_state_comes_back() -> None:
         (lambda: START.added({"caps": [50], "berets": [50]}), "labelled 'caps' already"),
         (lambda: START.added({"caps": [50, 50]}), "listed twice"),
         (lambda: START.added({"caps": "p1"}), "A list of"),
-        (lambda: START.labelled({"cps": [50]}), "knows no class 'cps'"),
+        (lambda: START.labelled({"cps": [50]}), "has no class 'cps'"),
         (lambda: START.unlabelled([99]), "99 has no label"),
         (lambda: START.unlabelled(range(20, 27)), "no label left that teaches"),
-        (lambda: START.relabelled({"caps": [3]}), "knows no class 'caps'"),
-        (lambda: START.removed(["hats", "shoes"]), "one class at least"),
-        (lambda: START.removed(["caps"]), "knows no class"),
+        (lambda: START.relabelled({"caps": [3]}), "has no class 'caps'"),
+        (lambda: START.removed(["hats", "shoes"]), "at least one class"),
+        (lambda: START.removed(["caps"]), "has no class"),
         (lambda: START.renamed("hats", "shoes"), "use `merge`"),
-        (lambda: START.merged(["hats"], "all"), "two classes at least"),
+        (lambda: START.merged(["hats"], "all"), "at least two classes"),
         (lambda: START.split("hats", {"caps": [1]}), "two new classes at least"),
-        (lambda: START.split("hats", {"caps": [1], "shoes": [2]}), "knows 'shoes' already"),
+        (lambda: START.split("hats", {"caps": [1], "shoes": [2]}), "already has the class 'shoes'"),
     ],
 )
 def test_what_makes_no_sense_is_refused(change: Callable[[], StoreLabels], told: str) -> None:

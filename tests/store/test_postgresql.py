@@ -515,7 +515,7 @@ def test_a_writer_does_not_wait_for_ever_for_one_that_hangs(
 def test_a_database_is_of_one_store(kept: Made, tmp_path: Path) -> None:
     place, _ = kept
     assert "already" in refused(partial(make, tmp_path / "other", url_of(place)))[0]
-    with pytest.raises(StoreError, match="is no store"):
+    with pytest.raises(StoreError, match="is not a store"):
         Store.open(tmp_path / "other")
     with Store.open(place) as store:
         assert store.candidate == 1

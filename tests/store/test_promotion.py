@@ -46,7 +46,7 @@ def test_a_change_that_is_refused_does_not_answer(small: Small) -> None:
     poison = {"poison": [*one[:3], *two[:3]]}
     with pytest.raises(GateError, match="are they all of one class"):
         store.add(poison, promote=True)
-    with pytest.raises(StoreError, match="leave override out"):
+    with pytest.raises(StoreError, match=r"without promote=True \(--promote\)"):
         store.add(poison, promote=True, override="a test")
     assert (store.candidate, store.champion) == (1, 1)
     # Nor does it with the next change that nothing speaks against.

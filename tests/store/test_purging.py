@@ -146,7 +146,7 @@ def test_the_last_label_of_a_class_is_not_forgotten_unseen(tmp_path: Path) -> No
 
 
 def test_nodes_are_listed(store: Store) -> None:
-    with pytest.raises(ParameterError, match="No node was named"):
+    with pytest.raises(ParameterError, match="No node was given"):
         store.purge([])
     with pytest.raises(ParameterError, match="A list of nodes"):
         store.purge(KEY)

@@ -48,7 +48,7 @@ def test_only_promotion_changes_who_answers(tmp_path: Path) -> None:
         store.promote()
     store.rollback()
     assert store.champion == 1
-    with pytest.raises(StoreError, match="none to go back to"):
+    with pytest.raises(StoreError, match="none to roll back to"):
         store.rollback()
     assert [move.action for move in store.promotions()] == ["init", "promote", "rollback"]
 
@@ -133,9 +133,9 @@ def test_the_gate_refuses_a_class_of_two_classes(tmp_path: Path) -> None:
 def test_a_folder_that_is_something_else_is_left_alone(tmp_path: Path) -> None:
     graph, labels = drawn()
     (tmp_path / "notes.txt").write_text("mine")
-    with pytest.raises(StoreError, match="exists already"):
+    with pytest.raises(StoreError, match="already exists"):
         Store.init(tmp_path, graph, labels)
-    with pytest.raises(StoreError, match="is no store"):
+    with pytest.raises(StoreError, match="is not a store"):
         Store.open(tmp_path)
 
 

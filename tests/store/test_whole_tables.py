@@ -85,7 +85,7 @@ def test_a_truncated_export_does_not_go_live(tmp_path: Path) -> None:
     assert "override=" in str(refused.value)
     assert "--override REASON" in str(refused.value)
     assert (store.candidate, store.champion) == (1, 1)
-    with pytest.raises(StoreError, match="leave override out"):
+    with pytest.raises(StoreError, match=r"without promote=True \(--promote\)"):
         store.sync(truncated, promote=True, override="the rest is sold")
     made_version = store.sync(truncated, override="the rest is sold")
     assert made_version.measures["override"] == "the rest is sold"

@@ -81,7 +81,7 @@ def test_the_smallest_graphs_come_back(keys: list[str], tmp_path: Path) -> None:
 
 
 def test_a_folder_that_exists_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(CheckpointError, match="exists already"):
+    with pytest.raises(CheckpointError, match="already exists"):
         save_graph(Graph(["a"], np.ones((1, 1))), tmp_path)
     assert list(tmp_path.iterdir()) == []
 

@@ -47,7 +47,7 @@ class NotFittedError(NodegraftError):
     """
 
     def __init__(self, method: str) -> None:
-        super().__init__(f"This {method} model knows no class yet: call fit(graph, labels) first.")
+        super().__init__(f"This {method} model is not fitted: call fit(graph, labels) first.")
 
 
 class NotSupportedError(NodegraftError):
@@ -59,9 +59,7 @@ class NotSupportedError(NodegraftError):
     """
 
     def __init__(self, method: str, capability: str) -> None:
-        super().__init__(
-            f"{method} cannot {capability}; ask model.capabilities() before relying on it."
-        )
+        super().__init__(f"{method} cannot {capability}: model.capabilities() lists what it can.")
 
 
 class ClassNameError(NodegraftError):
@@ -79,11 +77,11 @@ class SimilarNameError(ClassNameError):
     def __init__(self, name: str, other: str) -> None:
         self.name, self.other = name, other
         self.what_happened = (
-            f"The class name {name!r} differs from {other!r} only by case, blanks or spelling of "
-            "the same letters."
+            f"The class name {name!r} differs from {other!r} only by case, spaces or Unicode "
+            "spelling."
         )
         super().__init__(
-            f"{self.what_happened} Use {other!r}; or, if they are two classes, give "
+            f"{self.what_happened} Use {other!r}; or, if these are two classes, give "
             "force_name=True (--force-name)."
         )
 
@@ -128,8 +126,8 @@ class GraphTooLargeError(NodegraftError):
         super().__init__(
             "This method trains on the whole graph at once, which would take about "
             f"{needed / 1e9:,.1f} GB of memory; {available / 1e9:,.1f} GB are free. Train it on "
-            "a part, graph.view(rows), and let it answer about all; or use a method in closed "
-            "form, which reads a graph in pieces: graft, sgc-mean, sgc-ridge or sgc-lda."
+            "a part, graph.view(rows), and predict all nodes; or use a method in closed form, "
+            "which reads a graph in pieces: graft, sgc-mean, sgc-ridge or sgc-lda."
         )
 
 
@@ -141,7 +139,9 @@ class UnfinishedStoreError(StoreError):
     """A store was never finished: making it was cut."""
 
     def __init__(self) -> None:
-        super().__init__("This store was never finished: make it again with `nodegraft init`.")
+        super().__init__(
+            "Creating this store was interrupted: create it again with `nodegraft init`."
+        )
 
 
 class OutdatedStoreError(StoreError):
@@ -169,8 +169,8 @@ class RequestConflictError(StoreError):
 
     def __init__(self, key: str) -> None:
         super().__init__(
-            f"The key {key!r} was used before, to ask for something else: take a new key for each "
-            "change, and the same one only to send the very same change again."
+            f"The idempotency key {key!r} was used before for another change: use a new key for "
+            "each change, and the same key only to send the same change again."
         )
 
 
@@ -190,7 +190,7 @@ class CandidateWaitsError(StoreError):
         )
         super().__init__(
             f"{self.what_happened} Promote it with store.promote(), discard it with "
-            "store.discard(), or leave out promote=True to add the change to it."
+            "store.discard(), or omit promote=True to add the change to it."
         )
 
     def __reduce__(self) -> tuple[type["CandidateWaitsError"], tuple[int, int]]:
@@ -270,9 +270,9 @@ class MissingLabelsError(NodegraftError):
 
     def __init__(self, missing: Sequence[object], name: str) -> None:
         super().__init__(
-            f"The model rests on {len(missing)} labelled nodes of {name!r} that this graph does "
-            f"not have: {_shown(missing)}. Give it a graph that still has them, or fit it again "
-            "without."
+            f"This graph lacks {len(missing)} labelled nodes of {name!r} that the model was fitted "
+            f"on: {_shown(missing)}. Use a graph that has them, or fit the model again without "
+            "them."
         )
 
 
@@ -286,7 +286,7 @@ class HiddenNodeError(NodegraftError):
 
     def __init__(self, hidden: int, total: int) -> None:
         super().__init__(
-            f"Not visible in this view, as they have not arrived yet: {hidden} of {total} nodes."
+            f"{hidden} of {total} nodes are not visible in this view: they have not arrived yet."
         )
 
 

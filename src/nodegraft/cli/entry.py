@@ -1,4 +1,4 @@
-"""Where the ``nodegraft`` command starts; says what to install where it cannot."""
+"""Entry point of the ``nodegraft`` command; names the extra to install where it is missing."""
 
 import os
 import sys
@@ -14,7 +14,7 @@ def main() -> None:
     except ModuleNotFoundError as error:
         if error.name not in ("typer", "rich"):
             raise
-        sys.exit("The nodegraft command needs its extra: pip install 'nodegraft[cli]'")
+        sys.exit("The nodegraft command needs an extra: pip install 'nodegraft[cli]'")
     # Rich would end the command with an error.
     Console.on_broken_pipe = _end_quietly  # type: ignore[method-assign,assignment]
     try:
@@ -25,6 +25,6 @@ def main() -> None:
 
 
 def _end_quietly(*_: object) -> NoReturn:
-    # Whoever read the output has had enough (`| head`): that is no error.
+    # The reader of the output closed the pipe (`| head`), which is not an error.
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     sys.exit(0)

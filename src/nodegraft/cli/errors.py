@@ -1,5 +1,6 @@
-"""Errors meant for the user, as the user should see them."""
+"""Errors meant for the user, in the words of the command line."""
 
+import re
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
@@ -10,18 +11,24 @@ from rich.markup import escape
 
 from nodegraft.base.errors import CandidateWaitsError, NodegraftError
 
+_PYTHON_AND_FLAG = re.compile(r"[\w.]+=\S+ \((--[^)]+)\)")
+"""A Python argument with the command-line flag behind it: ``repair=True (--repair)``."""
 
-def _sentences(error: NodegraftError) -> str:
-    if isinstance(error, CandidateWaitsError):
-        return (
-            f"{error.what_happened} Promote it with: nodegraft promote STORE, discard it with: "
-            "nodegraft discard STORE, or leave out --promote to add the change to it."
-        )
-    return str(error)
+
+def with_flags(message: str) -> str:
+    """Return a message that shows flags only, where it shows Python arguments and flags.
+
+    >>> with_flags("Give a reason: override='…' (--override REASON).")
+    'Give a reason: --override REASON.'
+
+    Args:
+        message: Message of an error.
+    """
+    return _PYTHON_AND_FLAG.sub(r"\1", message)
 
 
 def user_errors(command: Callable[..., None]) -> Callable[..., None]:
-    """Errors meant for the user are one message and exit code 2, not a traceback.
+    """Show errors meant for the user as one message with exit code 2, not as a traceback.
 
     Args:
         command: A command.
@@ -33,8 +40,17 @@ def user_errors(command: Callable[..., None]) -> Callable[..., None]:
             command(*args, **kwargs)
         except NodegraftError as error:
             Console(stderr=True).print(
-                f"[bold red]Error:[/] {escape(_sentences(error))}", highlight=False, soft_wrap=True
+                f"[bold red]Error:[/] {escape(_message(error))}", highlight=False, soft_wrap=True
             )
             raise typer.Exit(2) from error
 
     return guarded
+
+
+def _message(error: NodegraftError) -> str:
+    if isinstance(error, CandidateWaitsError):
+        return (
+            f"{error.what_happened} Promote it with: nodegraft promote STORE, discard it with: "
+            "nodegraft discard STORE, or omit --promote to add the change to it."
+        )
+    return with_flags(str(error))

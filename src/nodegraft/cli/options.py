@@ -1,35 +1,216 @@
-"""Options that several commands take, and what is written in them."""
+"""Arguments and options that several commands take, each declared once."""
 
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from nodegraft.base.errors import ParameterError
 
-DataRoot = Annotated[
-    Path | None,
-    typer.Option("--data", help="Folder that holds the data folders (or set NODEGRAFT_DATA)."),
+class KeyTypes(StrEnum):
+    """Types that node keys can have."""
+
+    TEXT = "text"
+    INTEGER = "integer"
+
+
+# Stores and versions
+
+StorePlace = Annotated[Path, typer.Argument(metavar="STORE", help="Folder of the store.")]
+By = Annotated[
+    str | None, typer.Option(help="Author of the change; by default the logged-in user.")
 ]
-DatasetOptions = Annotated[
+Note = Annotated[str, typer.Option(help="Reason for the change, stored in the history.")]
+Override = Annotated[
+    str,
+    typer.Option(metavar="REASON", help="Apply the change although held-out accuracy drops."),
+]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Show what would change, and change nothing.")
+]
+Promote = Annotated[
+    bool,
+    typer.Option(
+        "--promote", help="Make the new version live at once, unless held-out accuracy drops."
+    ),
+]
+VersionNumber = Annotated[
+    int | None,
+    typer.Argument(metavar="[VERSION]", help="Version number; by default the newest version."),
+]
+LiveVersion = Annotated[
+    int | None,
+    typer.Option("--version", help="Version number; by default the live version."),
+]
+NewestVersion = Annotated[
+    int | None,
+    typer.Option("--version", help="Version number; by default the newest version."),
+]
+
+# Classes and labels
+
+ClassName = Annotated[str | None, typer.Option("--class", help="Class name.")]
+ClassNames = Annotated[list[str], typer.Argument(metavar="CLASS...", help="Class names.")]
+NodeKeys = Annotated[
+    str | None, typer.Option("--nodes", help="Node keys, separated by commas: p17,p20,p33.")
+]
+LabelTable = Annotated[
+    str | None,
+    typer.Option(
+        "--labels", help="Table of node keys and class names, instead of --class and --nodes."
+    ),
+]
+LabelKeyColumn = Annotated[
+    str, typer.Option("--key", "--label-key", help="Column with the node key, in the table.")
+]
+LabelColumn = Annotated[str, typer.Option("--label", help="Column with the class name.")]
+ForceName = Annotated[
+    bool,
+    typer.Option(
+        "--force-name",
+        help="Accept a name that differs from another class name only by case or spaces.",
+    ),
+]
+
+# Tables of nodes and edges
+
+NodeTable = Annotated[
+    str | None,
+    typer.Option("--nodes", help="Table of nodes: a file, URL, or folder or glob of .parquet."),
+]
+EdgeTable = Annotated[
+    str | None,
+    typer.Option("--edges", help="Table of edges: a file, URL, or folder or glob of .parquet."),
+]
+Repair = Annotated[
+    bool, typer.Option("--repair", help="Correct or drop invalid rows instead of refusing them.")
+]
+KeyColumn = Annotated[str, typer.Option("--key", help="Column with the node key.")]
+KeyType = Annotated[
+    KeyTypes | None,
+    typer.Option(
+        "--key-type",
+        help="Type of all node keys; by default that of the tables: keys in CSV files are integers "
+        "only if all are, without leading zeros.",
+    ),
+]
+TextColumns = Annotated[
+    list[str] | None, typer.Option("--text", help="Column of text, or a glob: 'text_*'.")
+]
+NumberColumns = Annotated[
+    list[str] | None, typer.Option("--features", help="Column of numbers, or a glob: 'e*'.")
+]
+NoFeatures = Annotated[
+    bool, typer.Option("--no-features", help="Use no features: predict from edges alone.")
+]
+CategoryColumns = Annotated[
+    list[str] | None,
+    typer.Option("--categories", help="Column with few different values, or a glob."),
+]
+MinDocuments = Annotated[
+    int, typer.Option("--min-documents", help="Ignore words that occur in fewer texts.")
+]
+SourceColumn = Annotated[
+    str, typer.Option("--source", "--source-key", help="Column with the source node's key.")
+]
+TargetColumn = Annotated[
+    str, typer.Option("--target", "--target-key", help="Column with the target node's key.")
+]
+TypeColumn = Annotated[str | None, typer.Option("--type", help="Column with the edge type.")]
+WeightColumn = Annotated[str | None, typer.Option("--weight", help="Column with the edge weight.")]
+Directed = Annotated[
+    bool, typer.Option("--directed/--no-directed", help="Distinguish source and target of edges.")
+]
+DirectedTypes = Annotated[
+    str | None,
+    typer.Option(
+        "--directed-types", help="Edge types that are directed, separated by commas: cites,needs."
+    ),
+]
+Delimiter = Annotated[
+    str | None,
+    typer.Option(
+        "--delimiter", help="Column separator of CSV files; by default detected from the header."
+    ),
+]
+
+# Methods, datasets and clusters
+
+MethodName = Annotated[
+    str, typer.Option("--method", help="Method; list them with: nodegraft lab methods.")
+]
+MethodSettings = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="Set a parameter of the method."),
+]
+DatasetName = Annotated[
+    str, typer.Option("--dataset", help="Dataset; list them with: nodegraft lab datasets.")
+]
+DatasetSettings = Annotated[
     list[str] | None,
     typer.Option("--dataset-set", metavar="NAME=VALUE", help="Set an option of the dataset."),
 ]
+DataRoot = Annotated[
+    Path | None,
+    typer.Option("--data", help="Folder with the data folders (or set NODEGRAFT_DATA)."),
+]
+Seed = Annotated[int, typer.Option("--seed", help="Random seed of the split and of the method.")]
+RecordFolder = Annotated[str, typer.Argument(help="Folder or URL of run records.")]
+SuiteFile = Annotated[Path, typer.Argument(help="TOML file of a suite; see experiments/.")]
+RayAddress = Annotated[
+    str | None,
+    typer.Option(
+        "--ray",
+        metavar="ADDRESS",
+        help="Run on this Ray cluster; 'local' starts one here with --workers CPUs.",
+    ),
+]
+Workers = Annotated[int, typer.Option("--workers", min=1, help="Number of worker processes.")]
 
 
-def name_value_pairs(settings: list[str] | None) -> dict[str, str]:
-    """What ``--set name=value`` says.
+@dataclass(frozen=True)
+class Intent:
+    """Options of every command that edits classes or labels."""
 
-    >>> name_value_pairs(["base-shots=5"])
-    {'base_shots': '5'}
+    dry_run: DryRun = False
+    """Whether only to show what would change."""
+
+    note: Note = ""
+    """Reason for the change."""
+
+    by: By = None
+    """Author; None for the logged-in user."""
+
+    override: Override = ""
+    """Reason to apply the change although held-out accuracy drops."""
+
+    promote: Promote = False
+    """Whether to make the new version live at once."""
+
+
+def takes_intent(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options of :class:`Intent` to a command, which receives them as ``intent``.
 
     Args:
-        settings: The texts, as they were given.
+        command: Command with a last parameter ``intent``.
     """
-    pairs = {}
-    for setting in settings or []:
-        name, equals, value = setting.partition("=")
-        if not equals:
-            raise ParameterError(f"{setting!r} must look like name=value.")
-        pairs[name.strip().replace("-", "_")] = value.strip()
-    return pairs
+    own = inspect.signature(command).parameters.values()
+    shared = inspect.signature(Intent).parameters
+    parameters = [parameter for parameter in own if parameter.name != "intent"]
+
+    def with_options(**options: Any) -> None:
+        intent = Intent(**{name: options.pop(name) for name in shared})
+        command(**options, intent=intent)
+
+    with_options.__name__, with_options.__doc__ = command.__name__, command.__doc__
+    with_options.__module__ = command.__module__
+    with_options.__annotations__ = {
+        parameter.name: parameter.annotation for parameter in (*parameters, *shared.values())
+    }
+    with_options.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [*parameters, *shared.values()]
+    )
+    return with_options

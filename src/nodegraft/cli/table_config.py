@@ -1,4 +1,4 @@
-"""The file nodegraft.toml beside tables, which says how they are read."""
+"""The file nodegraft.toml beside tables: options for reading them."""
 
 import tomllib
 from collections.abc import Iterable
@@ -45,18 +45,18 @@ _PARTNERS = {
     "directed": ("directed_types",),
     "directed_types": ("directed",),
 }
-"""Option -> options of the file that it replaces, too: both together would contradict."""
+"""Option -> options of the file that it replaces too, because both would contradict."""
 
 
 @dataclass(frozen=True)
 class TableConfig:
-    """What a nodegraft.toml says."""
+    """Contents of a nodegraft.toml."""
 
     place: Path | None = None
-    """The file; None where there is none."""
+    """The file; None without one."""
 
     values: dict[str, Any] = field(default_factory=dict)
-    """Options of tables, by their Python names."""
+    """Options by their Python names."""
 
     @classmethod
     def beside(cls, *tables: str | None) -> "TableConfig":
@@ -73,16 +73,18 @@ class TableConfig:
 
     @staticmethod
     def place_beside(table: str | None) -> Path:
-        """Return where a new file can be written, or refuse to write one.
+        """Return the place of a new file beside a table; refuse one that exists.
 
         Args:
-            table: The table of nodes.
+            table: Table of nodes.
         """
         if table is None or "://" in table:
-            raise DataError(f"--write-config writes {FILE} beside a local table: give --nodes.")
+            raise DataError(
+                f"--write-config writes {FILE} beside a local table: give --nodes FILE."
+            )
         place = _folder_beside(table) / FILE
         if place.exists():
-            raise DataError(f"{place} exists already: remove it first, or edit it.")
+            raise DataError(f"{place} already exists: edit it, or remove it first.")
         return place
 
     @staticmethod
@@ -90,8 +92,8 @@ class TableConfig:
         """Write a new file.
 
         Args:
-            place: Where to.
-            values: Options of tables, by their Python names.
+            place: The new file.
+            values: Options by their Python names.
         """
         given = {name: value for name, value in values.items() if value not in (None, False, [])}
         try:
@@ -102,24 +104,24 @@ class TableConfig:
 
     @property
     def found(self) -> bool:
-        """Whether there is such a file."""
+        """Whether there is a file."""
         return self.place is not None
 
     def line(self, used: Iterable[str] = tuple(_TYPES)) -> str:
-        """Return what is said of it.
+        """Return which options were read from the file.
 
         Args:
             used: Options that the command uses.
         """
         names = [name for name in self.values if name in used]
-        return f"Read {self.place}: {', '.join(names) or 'nothing for this command'}."
+        return f"Read {self.place}: {', '.join(names) or 'no options of this command'}."
 
     def completed(self, context: typer.Context, **given: Any) -> dict[str, Any]:
-        """Return options with those of the file where the command line does not give them.
+        """Return options of the command line, completed by those of the file.
 
         Args:
-            context: The command.
-            given: Options by their Python names.
+            context: Context of the command.
+            given: Options of the command line, by their Python names.
         """
         typed = {name for name in given if _is_typed(context, name)}
         typed |= {partner for name in typed for partner in _PARTNERS.get(name, ())}
@@ -127,11 +129,11 @@ class TableConfig:
 
 
 def columns_beside(store: Path, *tables: str | None) -> dict[str, Any]:
-    """Return how later tables of a store are read, from a nodegraft.toml beside them; say so.
+    """Return the options for new tables of a store from a nodegraft.toml beside them; print them.
 
     Args:
-        store: The folder of the store.
-        tables: Tables of a command.
+        store: Folder of the store.
+        tables: Tables of the command.
     """
     from rich.console import Console
 
@@ -145,7 +147,7 @@ def columns_beside(store: Path, *tables: str | None) -> dict[str, Any]:
         if own not in (None, config.values["key_type"]):
             raise DataError(
                 f"{config.place}: key_type is {config.values['key_type']!r}, but the keys of the "
-                f"store are of type {own!r} and stay so: change or remove key_type."
+                f"store have type {own!r}: change or remove key_type."
             )
     if config.found:
         Console().print(config.line(GROWING), highlight=False, soft_wrap=True, markup=False)
@@ -158,7 +160,7 @@ def _is_typed(context: typer.Context, name: str) -> bool:
 
 
 def _folder_beside(table: str) -> Path:
-    """Return the folder that holds a table: of parts, the folder that holds theirs."""
+    """Return the folder of a table; of a folder or glob of parts, the folder above."""
     place = Path(table)
     if not place.exists():
         while is_glob(str(place)):
@@ -175,17 +177,17 @@ def _checked(place: Path) -> dict[str, Any]:
     values = content.get(SECTION, {})
     if other is not None or not isinstance(values, dict):
         shown = repr(SECTION if other is None else other)
-        raise DataError(f"{place} has one section, [{SECTION}], and {shown} is not that.")
+        raise DataError(f"{place} has {shown}: its only section must be [{SECTION}].")
     for name, value in values.items():
         if name not in _TYPES:
             raise DataError(f"{place} has an unknown option {name!r}; known: {', '.join(_TYPES)}.")
         if not _fits(value, _TYPES[name]):
-            raise DataError(f"{place}: {name} has a value of the wrong type, {value!r}.")
+            raise DataError(f"{place}: {name} has a value of the wrong type: {value!r}.")
     return dict(values)
 
 
 def _fits(value: Any, types: type | tuple[type, ...]) -> bool:
     if isinstance(value, list):
         return types == (list, str) and all(isinstance(part, str) for part in value)
-    # To Python, true is an integer.
+    # In Python, a bool is an int.
     return isinstance(value, types) and (types is bool or not isinstance(value, bool))

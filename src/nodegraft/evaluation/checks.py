@@ -130,4 +130,4 @@ def check_independent_of_other_queries(make: Make, stream: ClassStream) -> None:
     for place in order[:10]:
         alone = method.score_rows(last.view, rows[[place]])
         tolerance = 1e-6 * (1.0 + float(np.abs(together[place]).max()))
-        expect_close(alone[0], together[place], tolerance, "scores depend on the company of a node")
+        expect_close(alone[0], together[place], tolerance, "scores depend on the batch of a node")

@@ -334,15 +334,15 @@ class Graph(GraphView):
             if not isinstance(edges, Relation) and not len(edges := list(edges)):
                 return {}
             raise DataError(
-                f"This graph has edges of the kinds {', '.join(known)}: say which kind the new "
-                f'ones are of, as in {{"{next(iter(known))}": pairs}}.'
+                f"This graph has the edge types {', '.join(known)}: give the type of the new "
+                f'edges, as in {{"{next(iter(known))}": pairs}}.'
             )
         given = relations_in(edges, next(iter(known)))
         for name, new in given.items():
             if name in known and known[name].is_directed:
                 given[name] = replace(new, directed=True)
             elif name in known and known[name].num_edges and new.directed:
-                raise DataError(f"Edges of kind {name!r} have no direction in this graph.")
+                raise DataError(f"Edges of type {name!r} have no direction in this graph.")
         return given
 
     @cached_property
@@ -351,7 +351,7 @@ class Graph(GraphView):
         return content_of(self._store)
 
     def __repr__(self) -> str:
-        kinds = f" of {len(self.relations)} kinds" if len(self.relations) > 1 else ""
+        kinds = f" of {len(self.relations)} types" if len(self.relations) > 1 else ""
         return (
             f"Graph({self.num_nodes:,} nodes, {self.num_edges:,} undirected edges{kinds}, "
             f"{self.num_features:,} features)"

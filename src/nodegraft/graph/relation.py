@@ -70,7 +70,7 @@ def relations_in(edges: Edges, unnamed: str) -> dict[str, Relation]:
     given = edges if isinstance(edges, Mapping) else {unnamed: edges}
     for name in given:
         if not isinstance(name, str) or not name:
-            raise DataError(f"A kind of edges is known by a name, not {name!r}.")
+            raise DataError(f"An edge type needs a name (text), not {name!r}.")
     return {
         name: one if isinstance(one, Relation) else Relation(one) for name, one in given.items()
     }
@@ -92,8 +92,7 @@ def kinds_with_direction(directed: bool | Iterable[str], kinds: Collection[str])
     unknown = named - set(kinds)
     if unknown:
         raise DataError(
-            f"There are no edges of kind {min(unknown)!r} that could have a direction, only "
-            f"{', '.join(kinds)}."
+            f"There is no edge type {min(unknown)!r} to be directed; there are {', '.join(kinds)}."
         )
     return named
 

@@ -42,7 +42,7 @@ class SGCLogistic(Method):
     """One number for each class."""
 
     name: ClassVar[str] = "sgc-logistic"
-    summary: ClassVar[str] = "logistic regression on propagated features, fitted anew each session"
+    summary: ClassVar[str] = "logistic regression on propagated features, refitted each session"
     citation: ClassVar[str] = "Wu et al. 2019 (SGC)"
     block_rows: ClassVar[int] = 8192
 

@@ -70,7 +70,7 @@ class ClassTable:
         known = set(self.names)
         taken = [name for name in labels if name in known]
         if taken:
-            raise ClassNameError(f"The model knows {taken[0]!r} already: choose another name.")
+            raise ClassNameError(f"The model already has the class {taken[0]!r}: rename one.")
         empty = [name for name, count in labels.items() if count == 0]
         if empty or not labels:
             raise ClassNameError(
@@ -105,7 +105,7 @@ class ClassTable:
         )
         twice = [one.name for one in classes if one.name in names.values()]
         if len(set(twice)) < len(twice):
-            raise ClassNameError(f"The model knows {twice[0]!r} already: choose another name.")
+            raise ClassNameError(f"The model already has the class {twice[0]!r}: rename one.")
         return ClassTable(classes)
 
     def remove(self, names: Iterable[str]) -> tuple["ClassTable", NDArray[np.int64]]:
@@ -124,7 +124,7 @@ class ClassTable:
         asked = list(names)
         unknown = [name for name in asked if name not in column]
         if unknown:
-            raise ClassNameError(f"The model knows no class {unknown[0]!r}.")
+            raise ClassNameError(f"The model has no class {unknown[0]!r}.")
         return [column[name] for name in asked]
 
     def to_json(self) -> list[dict[str, Any]]:

@@ -98,7 +98,7 @@ def application(settings: Settings, workshop: Workshop | None = None) -> FastAPI
     app = FastAPI(
         title="nodegraft",
         version=version("nodegraft"),
-        summary="The classes of nodes, and new classes from a handful of them.",
+        summary="Predict classes of nodes, and add new classes from a few examples.",
         lifespan=running,
         # These pages would load scripts from another host.
         docs_url=None,

@@ -24,7 +24,7 @@ async def whole_body(headers: Headers, receive: Receive) -> Receive:
         async with asyncio.timeout(BODY_SECONDS):
             body = await _read(receive)
     except TimeoutError:
-        told = f"The body did not come within {BODY_SECONDS:g} s."
+        told = f"The request body did not arrive within {BODY_SECONDS:g} s."
         raise HttpError(
             408, "too_slow", told, "Send it at once.", {"Connection": "close"}
         ) from None
@@ -44,7 +44,7 @@ def refuse_body(headers: Headers) -> None:
 
 
 def _too_large() -> HttpError:
-    told = f"The body of a request may have {MOST_BYTES:,} bytes."
+    told = f"The request body is larger than {MOST_BYTES:,} bytes."
     return HttpError(413, "too_large", told, "Send it in parts.", {"Connection": "close"})
 
 
@@ -53,7 +53,12 @@ async def _read(receive: Receive) -> bytes:
     while True:
         message = await receive()
         if message["type"] == "http.disconnect":
-            raise HttpError(400, "cut", "The body ended before its end.", "Send it again.")
+            raise HttpError(
+                400,
+                "cut",
+                "The connection closed before the end of the request body.",
+                "Send it again.",
+            )
         parts.append(message.get("body", b""))
         size += len(parts[-1])
         if size > MOST_BYTES:

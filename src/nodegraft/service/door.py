@@ -96,7 +96,7 @@ class Door:
             # No token has such a name: one address takes nothing from others, nor from tokens.
             bucket = f"\0{'probes' if path in OPEN else 'anonymous'} {address}"
         if not self._rate.allows(bucket):
-            told = "You ask more often than you may."
+            told = "Too many requests: the rate limit is exceeded."
             raise HttpError(429, "too_often", told, "Wait a second.", {"Retry-After": "1"})
         if path in OPEN or path in FILES:
             # Anybody may request these: waiting for a body would let anybody hold connections.
@@ -108,10 +108,14 @@ class Door:
         host, origin = headers.get("host", ""), headers.get("origin")
         if _name(f"//{host}") not in self._hosts:
             advice = "Use a name that the service was started with (--name)."
-            raise HttpError(400, "wrong_host", "This service has another name.", advice)
+            raise HttpError(
+                400, "wrong_host", "The host name of the request is not served.", advice
+            )
         if origin is not None and origin.partition("://")[2] != host:
-            advice = "Ask from a program, or from a page of this host."
-            raise HttpError(403, "wrong_origin", "A page of another site asks.", advice)
+            advice = "Send requests from a program, or from a page of this host."
+            raise HttpError(
+                403, "wrong_origin", "The request comes from a page of another site.", advice
+            )
 
     async def _caller(self, path: str, headers: Headers, address: str) -> Token:
         if path in OPEN or path in FILES:
@@ -123,7 +127,7 @@ class Door:
         if token is None and self._private and not self._tokens.current().required:
             return ANONYMOUS
         if token is None:
-            message = "A token is needed that this store knows."
+            message = "A valid API token is needed."
             advice = "Send `Authorization: Bearer TOKEN`; `nodegraft token add` makes one."
             raise HttpError(401, "no_token", message, advice, {"WWW-Authenticate": "Bearer"})
         return token

@@ -41,7 +41,7 @@ _KNOWN: dict[type[NodegraftError], tuple[int, str, str]] = {
     ),
     StoreChangedError: (409, "store_changed", "Send it again."),
     StoreUnreachableError: (503, "store_unreachable", "Send it again in some seconds."),
-    RequestConflictError: (422, "key_used_before", "Take a new Idempotency-Key."),
+    RequestConflictError: (422, "key_used_before", "Use a new Idempotency-Key."),
     ClassNameError: (409, "class_name", "Look at GET /v1/classes."),
     StoreError: (409, "store_refused", "Look at GET /v1/sessions."),
     UnknownNodeError: (
@@ -69,7 +69,7 @@ def told(error: NodegraftError) -> HttpError:
         number = error.candidate
         advice = (
             f"Promote it (POST /v1/versions/{number}:promote), discard it (POST /v1/versions/"
-            f"{number}:discard), or leave out promote=true to add the change to it."
+            f"{number}:discard), or omit promote=true to add the change to it."
         )
         return HttpError(409, "candidate_waits", error.what_happened, advice)
     if isinstance(error, TablesError):
@@ -77,7 +77,7 @@ def told(error: NodegraftError) -> HttpError:
         advice = "Correct these rows in `nodes` and `edges`, or leave them out, and send it again."
         return HttpError(status, code, error.what_happened, advice)
     if isinstance(error, SimilarNameError):
-        advice = f'Use {error.other!r}; or, if they are two classes, send "force_name": true.'
+        advice = f'Use {error.other!r}; or, if these are two classes, send "force_name": true.'
         return HttpError(409, "similar_name", error.what_happened, advice)
     if isinstance(error, GateError):
         more["objections"] = list(error.objections)
@@ -87,7 +87,7 @@ def told(error: NodegraftError) -> HttpError:
 
 def _invalid(error: RequestValidationError) -> HttpError:
     found = dict.fromkeys(f"{_place(one['loc'])}: {one['msg'].lower()}" for one in error.errors())
-    told = f"This cannot be read: {'; '.join(list(found)[:SHOWN])}."
+    told = f"The request is invalid: {'; '.join(list(found)[:SHOWN])}."
     return HttpError(422, "invalid_request", told, _READ_AGAIN)
 
 

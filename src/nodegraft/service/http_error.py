@@ -59,5 +59,5 @@ def unexpected(error: Exception) -> HttpError:
         error: The mistake.
     """
     LOG.error("a request failed", exc_info=error)
-    advice = "Tell who runs this service: its log says more."
-    return HttpError(500, "internal", "Something went wrong that is not your fault.", advice)
+    advice = "Tell the operator of this service: its log has the details."
+    return HttpError(500, "internal", "Internal error.", advice)

@@ -40,7 +40,7 @@ async def require_ready(request: Request) -> None:
     """
     if request.app.state.draining.has_begun:
         message = "This service is stopping; requests in progress are finished."
-        raise HttpError(503, "stopping", message, "Ask another host.", {"Retry-After": "5"})
+        raise HttpError(503, "stopping", message, "Send it to another host.", {"Retry-After": "5"})
     request.app.state.tokens.current()
 
 
@@ -55,8 +55,8 @@ def require(caller: Token, wanted: Scope) -> None:
         wanted: What it takes.
     """
     if not caller.scope.allows(wanted):
-        told = f"This takes the scope {wanted.value}, and your token has {caller.scope.value}."
-        raise HttpError(403, "scope", told, "Ask who runs this service for another token.")
+        told = f"This needs the scope {wanted.value}; your token has {caller.scope.value}."
+        raise HttpError(403, "scope", told, "Ask the operator of this service for another token.")
 
 
 def needs(wanted: Scope) -> Dependency:
@@ -87,15 +87,15 @@ async def _wish(
     caller: Caller,
     promote: Annotated[
         bool,
-        Query(description="Let the new version answer at once; this takes the scope admin."),
+        Query(description="Make the new version live at once; this needs the scope admin."),
     ] = False,
     idempotency_key: Annotated[
         str | None,
         Header(
             min_length=1,
             max_length=200,
-            description="Another one for each change. Whoever sends the same change with the same "
-            "key again gets the first answer, and nothing is done twice.",
+            description="A new key for each change. The same change sent again with the same key "
+            "gets the first response, and is not made twice.",
         ),
     ] = None,
 ) -> Wish:
@@ -107,16 +107,18 @@ async def _wish(
 
 
 Wanted = Annotated[Wish, Depends(_wish)]
-Node = Annotated[str, Query(description="The key of a node.", min_length=1, max_length=1_000)]
+Node = Annotated[str, Query(description="Node key.", min_length=1, max_length=1_000)]
 Limit = Annotated[
-    int, Query(description="How many, newest first.", ge=1, le=MOST_LISTED, examples=[100])
+    int, Query(description="Number of rows, newest first.", ge=1, le=MOST_LISTED, examples=[100])
 ]
-Number = Annotated[int, Path(description="The number of a version.", ge=1, le=2**31 - 1)]
-Note = Annotated[str, Query(description="Why: it is written down.", max_length=2_000)]
+Number = Annotated[int, Path(description="Version number.", ge=1, le=2**31 - 1)]
+Note = Annotated[
+    str, Query(description="Reason for the change, stored in the history.", max_length=2_000)
+]
 Override = Annotated[
     str,
     Query(
-        description="A reason for doing it although held-out nodes speak against it.",
+        description="Reason to apply the change although held-out accuracy drops.",
         max_length=2_000,
     ),
 ]

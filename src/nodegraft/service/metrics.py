@@ -35,20 +35,20 @@ class Metrics:
         )
         self._seconds = Histogram(
             "nodegraft_request_seconds",
-            "How long requests took, by route",
+            "Duration of requests, by route",
             ("route",),
             buckets=SECONDS,
             registry=self._registry,
         )
         self._swaps = Counter(
-            "nodegraft_swaps", "Versions that began to answer", registry=self._registry
+            "nodegraft_swaps", "Changes of the live version", registry=self._registry
         )
         self._version, self._nodes, self._classes = (
             Gauge(f"nodegraft_{name}", text, registry=self._registry, multiprocess_mode="livemin")
             for name, text in (
-                ("model_version", "The version that answers"),
+                ("model_version", "Live version"),
                 ("nodes", "Nodes of its graph"),
-                ("classes", "Classes that it knows"),
+                ("classes", "Known classes"),
             )
         )
 

@@ -21,7 +21,7 @@ Keys = Annotated[list[NodeKey], Field(min_length=1, max_length=MOST_KEYS)]
 
 def _bounded(labels: dict[str, list[str | int]]) -> dict[str, list[str | int]]:
     if sum(map(len, labels.values())) > MOST_KEYS:
-        raise ValueError(f"a lesson has {MOST_KEYS:,} labels at most")
+        raise ValueError(f"at most {MOST_KEYS:,} labels in one request")
     return labels
 
 
@@ -152,7 +152,7 @@ class Changed(Answer):
     promoted: bool = Field(examples=[False])
     """Whether the new version was to answer at once."""
 
-    warnings: list[str] = Field(examples=[["Class 'e-bikes' is taught from 1 example: …"]])
+    warnings: list[str] = Field(examples=[["Class 'e-bikes' has only 1 example: …"]])
     """What to look at before the version is promoted; it was made all the same."""
 
     @classmethod

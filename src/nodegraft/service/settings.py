@@ -73,29 +73,29 @@ class Settings:
             self._check_without_tokens(tokens.required)
         if self.host in ("0.0.0.0", "::") and not self.names:  # noqa: S104
             raise ParameterError(
-                f"{self.host} is every address of this machine, and no caller calls it that: say "
-                "by which names it is called, with --name shop.example."
+                f"--host {self.host} listens on every address of this machine: give the host names "
+                "that callers use with --name shop.example."
             )
 
     def _check_without_tokens(self, had_tokens: bool) -> None:
         advice = "Add one first: nodegraft token add STORE --name NAME --scope read"
         if had_tokens:
             raise ParameterError(
-                "This store had tokens, and all of them were revoked or have expired: nobody could "
-                f"use the service. {advice}."
+                "All API tokens of this store were revoked or have expired, so every request would "
+                f"be refused. {advice}."
             )
         if self.is_private:
             return
         if self.is_loopback:
             raise ParameterError(
-                "With --name the service is meant for callers on other machines, and this store "
-                f"has no token: everybody could teach it. {advice}, or leave out --name."
+                "With --name the service is for callers on other machines, but this store has no "
+                f"API token: anyone could change it. {advice}, or omit --name."
             )
         who = "A cluster" if self.behind_others else self.host
         instead = "" if self.behind_others else ", or listen on 127.0.0.1"
         raise ParameterError(
-            f"{who} can be reached by others, and this store has no token: everybody could "
-            f"teach it. {advice}{instead}."
+            f"{who} can be reached from other machines, but this store has no API token: anyone "
+            f"could change it. {advice}{instead}."
         )
 
     @property

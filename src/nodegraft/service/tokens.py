@@ -76,7 +76,7 @@ class TokenCache:
         """Return the tokens, or refuse the request where they are too old to be trusted."""
         reading = self._reading
         if reading is None or monotonic() - reading.asked_at > TOKEN_STALE_SECONDS:
-            message = "The tokens of this store cannot be read, so no request is answered."
+            message = "The API tokens of this store cannot be read, so all requests are refused."
             advice = "Send it again in some seconds; the log of the service says what is wrong."
             raise HttpError(503, "tokens_unavailable", message, advice, {"Retry-After": "5"})
         return reading.listed

@@ -248,11 +248,11 @@ def _clear(store: Store, line: "Connection[Any, Any]") -> None:
         cleared = store.clear_stale(STALE_ROWS, until=line.poll)
     except Exception:
         # Answers are the same without, and the next change must find somebody.
-        LOG.exception("stale rows could not be made anew")
+        LOG.exception("stale rows could not be recomputed")
         return
     if cleared.rows:
         told = {"rows": cleared.rows, "rows_per_second": round(cleared.rate)}
-        LOG.info("stale rows were made anew", extra={"told": told})
+        LOG.info("stale rows were recomputed", extra={"told": told})
 
 
 def _outcome(work: Callable[[Store], Any], store: Store) -> tuple[tuple[bool, Any], bool]:

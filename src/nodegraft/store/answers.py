@@ -304,8 +304,8 @@ def answered_in_blocks(
         validate_value("min_confidence", min_confidence, Fraction)
         if Capability.CALIBRATED not in state.model.capabilities():
             raise ParameterError(
-                f"{state.model.name} gives no calibrated confidence, so it cannot abstain: leave "
-                "min_confidence out, or use graft."
+                f"{state.model.name} gives no calibrated confidence, so it cannot abstain: omit "
+                "min_confidence=… (--min-confidence), or use graft."
             )
 
     # All blocks go into one table, so that its type is decided before the first.

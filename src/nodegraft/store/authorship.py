@@ -14,9 +14,9 @@ def writable(text: str) -> str:
     try:
         text.encode()
     except UnicodeEncodeError as error:
-        raise ParameterError(f"{text!r} is no text that can be written down: {error}.") from error
+        raise ParameterError(f"{text!r} is not valid text: {error}.") from error
     if "\0" in text:
-        raise ParameterError(f"The text {text[:80]!r} has a NUL character: leave it out.")
+        raise ParameterError(f"The text {text[:80]!r} has a NUL character: remove it.")
     return text
 
 
@@ -28,8 +28,7 @@ def override_reason(text: str) -> str:
     """
     if text and not text.strip():
         raise ParameterError(
-            "The reason in override (on the command line --override) has only blanks: write why, "
-            "or leave override out."
+            "The reason of override=… (--override) is blank: give a reason, or omit it."
         )
     return writable(text)
 

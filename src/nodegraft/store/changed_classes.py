@@ -66,7 +66,7 @@ def class_warnings(changed: Mapping[str, ChangedClass], num_classes: int, asked:
         asked: How many nodes were asked about.
     """
     found = [
-        f"Class {name!r} is taught from 1 example: its predictions depend on that node alone. "
+        f"Class {name!r} has only 1 example: its predictions depend on that node alone. "
         "Add more examples."
         for name, one in changed.items()
         if one.examples == 1

@@ -143,8 +143,8 @@ def _require_unused(objects: str) -> None:
     place.check_writable()
     if place.files():
         raise StoreError(
-            f"{objects} holds files already: give each store a place of its own. If they are of "
-            "a store whose making was cut, remove them first."
+            f"{objects} contains files: give each store a place of its own. If creating a store "
+            "there was interrupted, remove its files first."
         )
 
 
@@ -154,7 +154,7 @@ def _settings_written(folder: Path, settings: StoreSettings) -> bool:
     try:
         return WriteOnceFolder(folder).write(SETTINGS, settings_text(settings).encode(), mode)
     except OSError as error:
-        raise StoreError(f"{folder} cannot be written to: {error.strerror or error}.") from error
+        raise StoreError(f"{folder} cannot be written: {error.strerror or error}.") from error
 
 
 def _refuse_taken(folder: Path) -> None:
@@ -166,7 +166,7 @@ def _refuse_taken(folder: Path) -> None:
     left = {name for name in left if not name.startswith(".")}
     strange = left - {OBJECTS, DERIVED, SETTINGS, *DATABASE_FILES}
     if strange or (SETTINGS in left and not _unfinished(folder)):
-        raise StoreError(f"{folder} exists already: choose a new folder for the store.")
+        raise StoreError(f"{folder} already exists: choose a new folder for the store.")
     (folder / SETTINGS).unlink(missing_ok=True)
 
 

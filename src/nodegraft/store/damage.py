@@ -65,9 +65,8 @@ def refuse_damaged(folder: Path, journal: Journal) -> None:
     more = f" and {found.count - 1} more" if found.count > 1 else ""
     raise StoreError(
         f"This store is damaged: {found.files[0]}{more}, found by `nodegraft verify` on "
-        f"{_minute(found.at)} UTC. Restore what it names from a backup (copy files back under "
-        f"the same names), then run `nodegraft verify {folder}`: when all is whole, the store "
-        "opens again."
+        f"{_minute(found.at)} UTC. Restore these files from a backup under the same names, "
+        f"then run `nodegraft verify {folder}`: when it finds no damage, the store opens again."
     )
 
 

@@ -34,12 +34,12 @@ DATABASE_FILES = ("store.db", "store.db-wal", "store.db-shm")
 
 _SENTENCES = {
     "readonly database": (
-        "You may read this store but not write to it: ask whoever owns its folder."
+        "This store is read-only for you: ask the owner of its folder for write access."
     ),
-    "disk is full": "The disk is full, and nothing was written: make room, and do it again.",
+    "disk is full": "The disk is full. Nothing was written: free space, then try again.",
     "database is locked": (
         f"Another process has been writing to the store for more than {WAIT_SECONDS} seconds. "
-        "Nothing was written; do it again when that one has ended."
+        "Nothing was written; try again when it has finished."
     ),
 }
 """What SQLite says -> what to say."""
@@ -116,8 +116,12 @@ def unreachable(error: Exception, url: URL) -> StoreUnreachableError:
             return StoreUnreachableError(sentence)
     for password in _passwords(url):
         reason = reason.replace(password, "***")
-    hint = " Is it running, and may you write to it?" if isinstance(error, OperationalError) else ""
-    return StoreUnreachableError(f"The store's database did not answer: {reason}.{hint}")
+    hint = (
+        " Check that it runs and that you have write access."
+        if isinstance(error, OperationalError)
+        else ""
+    )
+    return StoreUnreachableError(f"The store's database did not respond: {reason}.{hint}")
 
 
 @contextmanager

@@ -83,8 +83,8 @@ def shifts(before: State, after: State) -> list[Shift]:
     likeness = (np.asarray(one.features @ usual).ravel() for one in (old, new))
     return [
         *found,
-        _spread_shift("edges of a node", old.degrees, new.degrees),
-        _spread_shift("likeness to the usual features", *likeness),
+        _spread_shift("edges per node", old.degrees, new.degrees),
+        _spread_shift("similarity to average features", *likeness),
     ]
 
 
@@ -94,7 +94,7 @@ def _answers_shift(before: NDArray[Any], after: NDArray[Any]) -> Shift:
     most = max(sorted(gaps), key=lambda name: abs(gaps[name]))
     errors = [_error(old[name] / before.size, before.size, after.size) for name in gaps]
     return Shift(
-        "answers",
+        "predictions",
         f"{100 * old[most] / before.size:.1f} % {most}",
         f"{100 * new[most] / after.size:.1f} % {most}",
         sum(map(abs, gaps.values())) / 2,
@@ -121,8 +121,8 @@ def _spread_shift(what: str, before: Floats, after: Floats) -> Shift:
     )
     return Shift(
         what,
-        f"{np.median(before):.3g} at the median",
-        f"{np.median(after):.3g} at the median",
+        f"median {np.median(before):.3g}",
+        f"median {np.median(after):.3g}",
         float(np.abs(old - new).max()),
         float(1.36 * np.sqrt(1.0 / before.size + 1.0 / after.size)),
     )

@@ -74,8 +74,8 @@ def _parameters(own: Method, name: str) -> dict[str, Any]:
     """Those of the store's own method are the store's; others are as by default."""
     if REGISTRY.get(name).many_shot:
         raise ParameterError(
-            f"{name} is taught most labels of every new class: it says what could be reached, and "
-            "is no method to choose. Leave it out."
+            f"{name} gets most labels of every new class: it is an upper bound, not a method to "
+            "use. Omit it."
         )
     return own.get_params() if name == own.name else {}
 

@@ -39,8 +39,8 @@ def graded(state: State, labels: Labels | None, min_confidence: float | None = N
     nodes = [key for keys in truth.values() for key in keys]
     if not nodes:
         raise StoreError(
-            "There is no node to ask about: give labels. A store has some of its own where a class "
-            "has ten labels or more."
+            "There is no labelled node to measure accuracy on: give labels. A store holds out "
+            "labels of its own where a class has ten or more."
         )
     answers = answered(state, state.graph.rows_of(nodes), 0, min_confidence=min_confidence)
     # Never `classes`: held-out nodes have a label of their own, which is the truth.

@@ -175,7 +175,7 @@ def require_local(objects: Objects) -> None:
     """
     if not objects.are_local:
         raise ParameterError(
-            "A graph on disk is mapped where it lies, so its store keeps its objects on this "
-            "machine: leave objects out (--objects), or name a folder. A graph that fits into "
-            "memory can be kept behind a URL: read it from its tables."
+            "A graph on disk is memory-mapped, so its store needs its objects on this machine: "
+            "omit objects=… (--objects), or give a folder. A graph that fits into memory can be "
+            "stored at a URL: read it from its tables."
         )

@@ -67,7 +67,7 @@ def grown(
         repair: As in :func:`nodegraft.read_tables`.
     """
     if nodes is None and edges is None:
-        raise StoreError("Nothing to grow by: give a table of new nodes, of new edges, or both.")
+        raise StoreError("No table was given: give nodes=… (--nodes), edges=… (--edges), or both.")
     named = {name: value for name, value in options.items() if name in GROWING}
     with _advice_for_stores():
         tables = grow_tables(graph, nodes, edges, repair=repair, **named)

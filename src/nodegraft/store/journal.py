@@ -298,8 +298,8 @@ def refuse_pruned(number: int, pruned: Mapping[int, Version]) -> None:
         by = pruned[number]
         raise StoreError(
             f"Version {number} was pruned on {by.at:%Y-%m-%d %H:%M} UTC by {by.by} (version "
-            f"{by.number}, {by.action}): what it did is still listed, but its graph, labels and "
-            "model are gone."
+            f"{by.number}, {by.action}): the history lists it, but its graph, labels and model are "
+            "deleted."
         )
 
 
@@ -320,10 +320,10 @@ def _told(journal: Journal, rows: tuple[Version | Promotion, ...]) -> str:
     moved = any(isinstance(row, Promotion) and row.number <= last.number for row in rows)
     if newer or not moved:
         return (
-            f"The store has changed meanwhile: version {newest.number} is there ({newest.action} "
-            f"by {newest.by}, {newest.at:%Y-%m-%d %H:%M} UTC). Nothing was written; do it again."
+            f"The store has changed meanwhile: version {newest.number} is new ({newest.action} "
+            f"by {newest.by}, {newest.at:%Y-%m-%d %H:%M} UTC). Nothing was written; try again."
         )
     return (
-        f"The champion has changed meanwhile: version {last.version} answers ({last.action} by "
-        f"{last.by}). Nothing was written; do it again."
+        f"The live version has changed meanwhile: it is version {last.version} ({last.action} by "
+        f"{last.by}). Nothing was written; try again."
     )

@@ -75,8 +75,8 @@ MAX_REMOVED_SHARE = KnownSetting(
 WORLD = KnownSetting(
     "world",
     DEFAULT_WORLD,
-    "Whether nodes may belong to classes that are not known yet (open) or not (closed); it decides "
-    "what confidence means, and never a class.",
+    "Whether nodes may belong to unknown classes (open) or not (closed); it changes confidence, "
+    "never a predicted class.",
     _world,
 )
 
@@ -91,9 +91,8 @@ def refuse_open_world(method: str) -> None:
         method: Name of the method.
     """
     raise ParameterError(
-        f"The world cannot be open: {method} has no open-set score, so it takes every node to "
-        "belong to a known class. Use the method graft, or leave the world closed. Nothing was "
-        "changed."
+        f"The world cannot be open: {method} has no open-set score, so every node is assumed to "
+        "belong to a known class. Use the method graft, or a closed world. Nothing was changed."
     )
 
 

@@ -94,7 +94,7 @@ class StoreLabels(Mapping[str, ClassLabels]):
     def __getitem__(self, name: str) -> ClassLabels:
         if name not in self._classes:
             known = ", ".join(sorted(self._classes)[:8])
-            raise ClassNameError(f"The store knows no class {name!r}. It knows {known}.")
+            raise ClassNameError(f"The store has no class {name!r}. It has {known}.")
         return self._classes[name]
 
     def __contains__(self, name: object) -> bool:
@@ -159,7 +159,7 @@ class StoreLabels(Mapping[str, ClassLabels]):
         known = [name for name in classes if name in self]
         if known:
             raise ClassNameError(
-                f"The store knows {known[0]!r} already: give it more labels with `label`, or "
+                f"The store already has the class {known[0]!r}: add labels to it with `label`, or "
                 "choose another name."
             )
         session = max(self.sessions.values(), default=-1) + 1
@@ -192,7 +192,7 @@ class StoreLabels(Mapping[str, ClassLabels]):
         strangers = sorted(gone - self.owners().keys(), key=str)
         if strangers:
             raise StoreError(
-                f"Node {strangers[0]!r} has no label in this store: give it one with `label`."
+                f"Node {strangers[0]!r} has no label in this store: add one with `label`."
             )
         left = {name: one.without(gone) for name, one in self.items()}
         return StoreLabels(left)._each_taught()
@@ -220,7 +220,7 @@ class StoreLabels(Mapping[str, ClassLabels]):
             self[name]
         left = {name: one for name, one in self.items() if name not in gone}
         if not left:
-            raise StoreError("A store needs one class at least: this would remove the last one.")
+            raise StoreError("A store needs at least one class: this would remove the last one.")
         return StoreLabels(left)
 
     def renamed(self, old: str, new: str, force_name: bool = False) -> "StoreLabels":
@@ -233,7 +233,9 @@ class StoreLabels(Mapping[str, ClassLabels]):
         """
         self[old]
         if new in self:
-            raise ClassNameError(f"The store knows {new!r} already: to join both use `merge`.")
+            raise ClassNameError(
+                f"The store already has the class {new!r}: use `merge` to merge both."
+            )
         self._check_names([new], force_name, gone=[old])
         return StoreLabels({new if name == old else name: one for name, one in self.items()})
 
@@ -247,9 +249,11 @@ class StoreLabels(Mapping[str, ClassLabels]):
         """
         parts = list(dict.fromkeys(several(names, "class names")))
         if len(parts) < 2:
-            raise StoreError("Merging takes two classes at least.")
+            raise StoreError("Merging needs at least two classes.")
         if into in self and into not in parts:
-            raise ClassNameError(f"The store knows {into!r} already: name it among the merged.")
+            raise ClassNameError(
+                f"The store already has the class {into!r}: list it among the classes to merge."
+            )
         if into not in self:
             self._check_names([into], force_name, gone=parts)
         both = [self[name] for name in parts]
@@ -281,7 +285,7 @@ class StoreLabels(Mapping[str, ClassLabels]):
         """
         old, left = self[name], {other: one for other, one in self.items() if other != name}
         if len(parts) < 2:
-            raise StoreError("Splitting takes two new classes at least.")
+            raise StoreError("Splitting needs at least two new classes.")
         rest = StoreLabels(left)
         # A part may have the name of the whole.
         gone = [] if name in parts else [name]
@@ -307,7 +311,9 @@ class StoreLabels(Mapping[str, ClassLabels]):
             document: Its JSON.
         """
         if document.get("kind") != "labels" or document.get("schema") != 1:
-            raise StoreError("This object of the store holds no labels that this nodegraft reads.")
+            raise StoreError(
+                "This object of the store does not contain labels that this nodegraft can read."
+            )
         sessions: list[Any] = document["sessions"]
         names = [name for name, _ in sessions]
         parts = [
@@ -341,10 +347,10 @@ class StoreLabels(Mapping[str, ClassLabels]):
         for name, keys in new.items():
             for key in keys:
                 if key in owners:
-                    other = "" if owners[key] == name else f" of {name!r}, or use `relabel`"
+                    other = "" if owners[key] == name else ", or use `relabel`"
                     raise StoreError(
-                        f"Node {key!r} is labelled {owners[key]!r} already. A node has one class: "
-                        f"leave it out{other}."
+                        f"Node {key!r} already has the label {owners[key]!r}. A node has one "
+                        f"class: omit it{other}."
                     )
                 owners[key] = name
 
@@ -352,8 +358,8 @@ class StoreLabels(Mapping[str, ClassLabels]):
         empty = [name for name, one in self.items() if not one.taught]
         if empty:
             raise StoreError(
-                f"Class {empty[0]!r} would have no label left that teaches it: use `remove` to "
-                "let the class go."
+                f"Class {empty[0]!r} would have no label left to learn from: use `remove` to "
+                "remove the class."
             )
         return self
 
@@ -364,7 +370,7 @@ def _in_order(keys: Iterable[Key]) -> Keys:
         return ()
     array = key_array(listed)
     if array.ndim != 1:
-        raise StoreError(f"Node keys are texts or integers, not {listed[0]!r}.")
+        raise StoreError(f"Node keys are text or integers, not {listed[0]!r}.")
     return tuple(array[hash_order(array)].tolist())
 
 

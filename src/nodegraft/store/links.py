@@ -29,6 +29,6 @@ def refuse_links(folder: Path) -> None:
     for place in places:
         if place.is_symlink():
             raise StoreError(
-                f"{place} is a symbolic link, and a store follows none: replace it by what it "
-                f"leads to. (Objects may lie elsewhere: `objects` in {SETTINGS} names their place.)"
+                f"{place} is a symbolic link, which a store does not follow: replace it by its "
+                f"target. (Objects may be elsewhere: `objects` in {SETTINGS} names their place.)"
             )

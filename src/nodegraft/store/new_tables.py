@@ -26,9 +26,7 @@ if TYPE_CHECKING:
     from nodegraft.tables.columns import Source
     from nodegraft.tables.node_texts import NodeTexts
 
-_WITHOUT_PROMOTING = (
-    "To make the version all the same, and look at it before it answers, leave promote out."
-)
+_WITHOUT_PROMOTING = "To review the version before it is live, omit promote=True (--promote)."
 
 _CHECK_TABLES = (
     "Check that the tables are complete. The limit is the setting max_removed_share of the store."
@@ -214,8 +212,8 @@ class StoreGrower(StoreRecorder):
         before = self._state(parent)
         if parent.texts is not None and isinstance(before.graph._store, MappedStore):
             raise StoreError(
-                "This store keeps texts of nodes beside a graph on disk, and sync would lose them: "
-                "grow it, or build today's tables and make a new store of them."
+                "This store has texts of nodes beside a graph on disk, and sync would lose them: "
+                "use grow, or build a graph from the new tables and create a new store."
             )
         with self._states.graphs.work_folder() as folder:
             options = self._tables(named)

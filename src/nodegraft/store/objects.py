@@ -274,8 +274,8 @@ class Objects:
             yield
         except OSError as error:
             raise StoreError(
-                f"{self._folder.place}/{name} cannot be removed: {error.strerror or error}. What "
-                "was removed before is gone; do it again to go on."
+                f"{self._folder.place}/{name} cannot be removed: {error.strerror or error}. Run "
+                "it again to remove the rest."
             ) from error
 
     def _write(self, content: bytes) -> str:
@@ -294,8 +294,8 @@ class Objects:
             return self._folder.read(_object_name(name))
         except FileNotFoundError as error:
             raise StoreError(
-                f"The store lacks {self._folder.place}/{name}, which a version needs: was it "
-                "deleted, or copied while it was being written?"
+                f"{self._folder.place}/{name} is missing, which a version needs: restore it from a "
+                "backup. It may have been deleted, or copied while it was written."
             ) from error
         except OSError as error:
             raise StoreError(
@@ -305,8 +305,8 @@ class Objects:
     def _require_hash(self, name: str, content: bytes) -> None:
         if hashlib.sha256(content).hexdigest() != name:
             raise StoreError(
-                f"{self._folder.place}/{name} is damaged: it is not as it was written. Bring it "
-                "back from a copy of the store."
+                f"{self._folder.place}/{name} is damaged: its checksum is wrong. Restore it "
+                "from a backup of the store."
             )
 
     def _listed(self, name: str) -> tuple[dict[str, str], Document]:

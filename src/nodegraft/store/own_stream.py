@@ -54,8 +54,8 @@ class Plan:
         named = [f"{name} ({count})" for name, count in self.left_out.items()]
         more = f" and {len(named) - SHOWN} more" if len(named) > SHOWN else ""
         return (
-            f"Left out, because they have too few labels: {', '.join(named[:SHOWN])}{more}. A "
-            f"class needs {self.needed}: half of them to teach it, half to check it."
+            f"Excluded for too few labels: {', '.join(named[:SHOWN])}{more}. A class needs "
+            f"{self.needed}, half of them for training, half for testing."
         )
 
 
@@ -107,10 +107,10 @@ def own_stream(state: State, plan: Plan, seed: int) -> ClassStream:
 def _too_few(enough: int, left_out: Mapping[str, int], needed: int) -> str:
     nearest = sorted(left_out, key=lambda name: (-left_out[name], name))[:FEWEST_CLASSES]
     shown = ", ".join(f"{name!r} has {left_out[name]}" for name in nearest)
-    lacking = f" Of the others {shown}." if shown else ""
-    fewer = " Or ask for fewer labels of a new class with --shots." if left_out else ""
+    lacking = f" Others: {shown}." if shown else ""
+    fewer = " Or use fewer labels of each new class: shots=… (--shots)." if left_out else ""
     return (
-        f"Teaching new classes can be tried out with {FEWEST_CLASSES} classes of {needed} labels "
-        f"each, or more; this version has {enough} such classes.{lacking} Label more nodes with "
-        f"`label`, or more classes with `add`.{fewer}"
+        f"An evaluation needs at least {FEWEST_CLASSES} classes with {needed} labels each; this "
+        f"version has {enough} such classes.{lacking} Add labels with "
+        f"`label`, or classes with `add`.{fewer}"
     )

@@ -138,16 +138,15 @@ class Preview(Tabular):
         old, new, noise = self.before.accuracy, self.after.accuracy, self.noise
         if old is not None and new is not None and noise is not None and old - new > noise:
             found.append(
-                f"{100 * old:.1f} % of {self.before.nodes} held-out nodes are answered rightly "
-                f"now, and {100 * new:.1f} % would be; chance explains {100 * noise:.1f} points."
+                f"Held-out accuracy would drop from {100 * old:.1f} % to {100 * new:.1f} % "
+                f"({self.before.nodes:,} nodes; ±{100 * noise:.1f} points is within noise)."
             )
         for name, asked in self.before.asked.items():
             recall = self.before.recall(name)
             if recall - self.after.recall(name) > _noise(recall, asked, SEVERAL):
                 found.append(
-                    f"Class {name!r} would lose {self.before.right[name] - self.after.right[name]} "
-                    f"of the {self.before.right[name]} held-out nodes that are answered rightly "
-                    f"now (of {asked})."
+                    f"Held-out accuracy of class {name!r} would drop from "
+                    f"{self.before.right[name]} to {self.after.right[name]} of {asked} nodes."
                 )
         mixed = [
             name
@@ -155,9 +154,9 @@ class Preview(Tabular):
             if not right and self.taken_for[name].mixed
         ]
         return found + [
-            f"None of the {self.new.asked[name]} labels of {name!r} is recognised by the others, "
-            f"and they look like known classes ({', '.join(self.taken_for[name].classes)}): "
-            "are they all of one class?"
+            f"Split-half check of {name!r}: 0 of {self.new.asked[name]} examples recognised, and "
+            f"they are predicted as several known classes "
+            f"({', '.join(self.taken_for[name].classes)}). Check that they belong to one class."
             for name in mixed
         ]
 

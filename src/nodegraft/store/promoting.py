@@ -39,7 +39,7 @@ class StorePromoter(StoreWithSettings):
         if chosen != self.waiting():
             newest = self._journal.candidate()
             raise StoreError(
-                f"Version {chosen.number} was not promoted: it does not wait for review. The "
+                f"Version {chosen.number} was not promoted: it is not waiting for review. The "
                 f"newest version is {newest.number} ({newest.action} by {newest.by}, "
                 f"{newest.at:%Y-%m-%d %H:%M} UTC)."
             )
@@ -64,7 +64,7 @@ class StorePromoter(StoreWithSettings):
         stack = answered_before(self._journal.promotions())
         if len(stack) < 2:
             raise StoreError(
-                f"No version answered before version {stack[-1]}: there is none to go back to."
+                f"Version {stack[-1]} is the first live version: there is none to roll back to."
             )
         return self._promoted(stack[-2], "rollback", by, note)
 
@@ -77,7 +77,7 @@ class StorePromoter(StoreWithSettings):
         confirm: Callable[["Connection"], None] | None = None,
     ) -> Promotion:
         if version == self.champion:
-            raise StoreError(f"Version {version} is the one that answers already.")
+            raise StoreError(f"Version {version} is already live.")
         number = self._journal.promotions()[-1].number + 1
         move = Promotion(number, version, action, author(by), writable(note), now())
         self._journal.add(move, confirm=confirm)

@@ -15,9 +15,7 @@ if TYPE_CHECKING:
     from nodegraft.store.state import State
     from nodegraft.store.succession import ClassSuccession
 
-WITH_OVERRIDE = (
-    "To do it all the same, give a reason with override=… (on the command line --override REASON)."
-)
+WITH_OVERRIDE = "To apply the change anyway, give a reason: override='…' (--override REASON)."
 
 
 class StoreRecorder(StorePromoter):
@@ -27,8 +25,8 @@ class StoreRecorder(StorePromoter):
         """The version that is changed; and the last promotion, if the next one answers at once."""
         if override_reason(override) and promote:
             raise StoreError(
-                "A version that was made with override is not promoted unseen: make it with "
-                "override, look at it, and then promote it. Or leave override out."
+                "A change with an override cannot be promoted at once: make it without "
+                "promote=True (--promote), review it, then promote it."
             )
         parent = self._journal.version()
         return parent, self._answering(parent) if promote else None
@@ -94,7 +92,7 @@ class StoreRecorder(StorePromoter):
         if self._objects.lacks(names.all):
             raise StoreChangedError(
                 "Files that this version shares with older ones were pruned meanwhile by another "
-                "process. Nothing was written; do it again."
+                "process. Nothing was written; try again."
             )
 
 
@@ -137,8 +135,8 @@ def refuse_unchecked(labels: "StoreLabels", seen: "Preview") -> None:
     num_held_out = sum(map(len, labels.held_out.values()))
     if num_held_out and not seen.before.nodes:
         raise GateError(
-            [f"No held-out node is left to check it; before there were {num_held_out:,}."],
-            "Make it without promote (on the command line without --promote), and review it.",
+            [f"No held-out node is left to measure accuracy; there were {num_held_out:,}."],
+            "Make it without promote=True (--promote), and review it.",
         )
 
 

@@ -48,7 +48,7 @@ def settings_in(folder: Path) -> StoreSettings:
         found = StoreSettings(settings["database"], _without_dots(settings["objects"]))
     except FileNotFoundError as error:
         raise StoreError(
-            f"{folder} is no store: {SETTINGS} is missing. Make one with `nodegraft init`."
+            f"{folder} is not a store: {SETTINGS} is missing. Create one with `nodegraft init`."
         ) from error
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise StoreError(f"{folder / SETTINGS} cannot be read: {error}.") from error
@@ -98,7 +98,7 @@ def journal_in(folder: Path, settings: StoreSettings | None = None) -> Journal:
     database = (settings or settings_in(folder)).database
     if database is None and not (folder / DATABASE_FILES[0]).exists():
         raise StoreError(
-            f"{folder / DATABASE_FILES[0]} is gone, and with it what the versions were: bring "
-            "it back from a copy."
+            f"{folder / DATABASE_FILES[0]} is missing, and with it the history of versions: "
+            "restore it from a backup."
         )
     return Journal(database_url(folder, database))

@@ -271,8 +271,8 @@ class States:
             model = unpacked_model(saved)
         except CheckpointError as error:
             raise UnreadableModelError(
-                f"{error} nodegraft refit learns the newest version again, from its labels; "
-                "nodegraft promote lets it answer."
+                f"{error} Fit the newest version again with `nodegraft refit`, then make it live "
+                "with `nodegraft promote`."
             ) from error
         if {name: set(keys) for name, keys in labels.taught.items()} != {
             name: set(keys.tolist()) for name, keys in model.labels_.items()

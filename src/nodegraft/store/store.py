@@ -283,7 +283,7 @@ class Store(StoreWriter):
 
         keys = key_array(several(nodes, "nodes"))
         if not keys.size:
-            raise ParameterError("No node was named: say which ones are to be forgotten.")
+            raise ParameterError("No node was given: give the keys of the nodes to delete.")
         forgetting = Purge(self._journal, self._objects, self._states, keys.tolist())
         try:
             return forgetting.run(author(by), writable(note), listener)

@@ -127,11 +127,11 @@ class StoreWriter(StoreGrower):
         parent, newest = self._journal.version(), self._journal.candidate()
         undone = newest if version is None else self._journal.version(version)
         if undone.parent is None:
-            raise StoreError("Version 1 is the first: there is nothing before it to go back to.")
+            raise StoreError("Version 1 is the first version: there is nothing to undo.")
         if undone.action in PRUNING:
             raise StoreError(
-                f"Version {undone.number} ({undone.action}) cannot be undone: what it took away "
-                "is gone."
+                f"Version {undone.number} ({undone.action}) cannot be undone: what it removed "
+                "is deleted."
             )
         kept = self._journal.version(undone.parent)
         self._refuse_pruned(kept)
@@ -193,7 +193,7 @@ class StoreWriter(StoreGrower):
         except UnreadableModelError as error:
             raise StoreError(
                 f"Version {undone.number} (refit) cannot be undone: this nodegraft cannot read the "
-                f"model of version {kept.number}, which would be back."
+                f"model of version {kept.number}, which it would restore."
             ) from error
 
     def _without(self, undone: Version, kept: Version, newest: Version) -> StateNames:
@@ -212,7 +212,7 @@ class StoreWriter(StoreGrower):
         if odd:
             raise StoreError(
                 f"Version {undone.number} cannot be undone by itself: version {odd[0].number} "
-                f"({odd[0].action}) is no change of labels. Undo the versions after "
+                f"({odd[0].action}) does not change labels. Undo the versions after "
                 f"{undone.number} first, newest first."
             )
         changes = {
@@ -268,5 +268,5 @@ class Refit:
 def _labels_after(before: "State", change: Change) -> "StoreLabels":
     labels = change.applied(before.labels)
     if labels == before.labels:
-        raise StoreError("This would change nothing: all of it is so already.")
+        raise StoreError("This would change nothing: the labels are already like that.")
     return labels

@@ -150,10 +150,10 @@ def require_usable(findings: Iterable[Finding], repair: bool, report: str) -> No
     """
     found = list(findings)
     if any(one.fatal for one in found):
-        raise DataError(f"The tables must be corrected first, as the arrows say:\n{report}")
+        raise DataError(f"The tables have errors; correct them as shown behind ->:\n{report}")
     if any(one.blocking for one in found) and not repair:
         raise TablesError(
-            "The tables need mending first (repair=True or --repair does what the arrows "
-            f"say):\n{report}",
-            f"The tables need mending first:\n{report}",
+            "The tables have errors; correct them, or do what is shown behind -> with "
+            f"repair=True (--repair):\n{report}",
+            f"The tables have errors:\n{report}",
         )

@@ -125,7 +125,9 @@ def given_edges(table: SourceTable, columns: EdgeColumns, keys: NodeKeys) -> Giv
         named = kinds.numbers >= 0
         places, where = np.flatnonzero(~named), table.where(columns.kind or "")
         shown = [f"row {table.row_number(place)}" for place in places[:3]]
-        findings += finding("edges without a kind", places.size, shown, "dropped", where=where)
+        findings += finding(
+            "edges without an edge type", places.size, shown, "dropped", where=where
+        )
         usable &= named
     weights: NDArray[np.float64] | None = None
     if columns.weight:

@@ -86,8 +86,8 @@ def read_labels(
     if isinstance(recipe, FeatureRecipe) and label in recipe.columns:
         raise DataError(
             f"The column {label!r} of {table.place} holds class names, and a column of that name "
-            "is among the features of the graph, which would give the classes away. Make the "
-            "graph without it; if it is another column, rename the one with class names."
+            "is among the features of the graph, which would leak the classes. Build the graph "
+            "without it; if it is another column, rename the one with class names."
         )
     if convert_keys or not table.typed:
         table = table.with_keys([key], graph.node_keys.key_type)

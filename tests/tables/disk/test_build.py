@@ -193,7 +193,7 @@ def test_another_build_starts_anew(tmp_path: Path) -> None:
 
 def test_folders_of_others_are_left_alone(tmp_path: Path) -> None:
     tables = write_tables(tmp_path, "integers")
-    with pytest.raises(CheckpointError, match="exists already"):
+    with pytest.raises(CheckpointError, match="already exists"):
         build_graph(*tables, tmp_path, features="price")
     build_graph(*tables, tmp_path / "graph", features="price")
     with pytest.raises(CheckpointError, match="holds a graph already"):

@@ -116,7 +116,7 @@ def map_array(path: Path, stored: StoredArray) -> NDArray[Any]:
     """
     dtype, start = np.dtype(stored.dtype), _header_size(path, stored)
     if path.stat().st_size != start + dtype.itemsize * prod(stored.shape):
-        raise DamagedFileError(path, "it is cut short or too long")
+        raise DamagedFileError(path, "it is too short or too long")
     if 0 in stored.shape:
         # There is nothing to map.
         return np.empty(stored.shape, dtype=dtype)

@@ -40,7 +40,7 @@ def write_bundle(
     try:
         if directory.exists():
             raise CheckpointError(
-                f"{directory} exists already and is never overwritten: choose a new name."
+                f"{directory} already exists and is never overwritten: choose a new name."
             )
         draft.mkdir(parents=True)
         # Not ascontiguousarray: that makes a row out of a single number.

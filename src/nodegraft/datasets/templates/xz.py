@@ -19,7 +19,7 @@ def read_lines(path: Path, encoding: str = "utf-8") -> Iterator[str]:
             yield from lines
     except (lzma.LZMAError, EOFError) as error:
         raise DataError(
-            f"{path} is cut short or not an .xz file ({error}): fetch it again."
+            f"{path} is truncated or not an .xz file ({error}): fetch it again."
         ) from error
 
 

@@ -12,7 +12,7 @@ from nodegraft.base.hashing import HashPart
 from nodegraft.graph.algebra.matrix import IntArray
 from nodegraft.graph.stores.shelf import Shelf
 
-LISTED = "sets on the shelf"
+LISTED = "cached sets"
 
 
 class MassShelf:

@@ -24,5 +24,5 @@ class EdgesByKind:
         """
         if relation not in self.edges:
             known = ", ".join(self.relations)
-            raise DataError(f"There are no edges of kind {relation!r}, only {known}.")
+            raise DataError(f"There is no edge type {relation!r}; there are {known}.")
         return self.edges[relation]

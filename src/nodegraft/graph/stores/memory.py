@@ -59,7 +59,7 @@ class MemoryStore(EdgesByKind):
         """
         plain = _numbers(features)
         if not edges:
-            raise DataError("A graph needs one kind of edges at least, which may have none.")
+            raise DataError("A graph needs at least one edge type, which may have no edges.")
         for own in edges.values():
             if not (len(keys) == plain.shape[0] == own.num_nodes):
                 raise DataError(

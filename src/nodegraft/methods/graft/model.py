@@ -202,12 +202,12 @@ class Graft(Derived[_Scorer]):
             found = homophily_of_kinds(view, curriculum.train)
             self.kinds_, self.unseen_kind_ = relation_weights(found)
         self.directed_ = self.directions and view.has_directions
-        self.listener.step("spread features along edges", 0, 1)
+        self.listener.step("propagate features", 0, 1)
         self.background_ = np.zeros((0, view.num_features))
         # Only of counts are ratios odds.
         if self.words and columns.are_counts:
             self.background_ = self._background(view)
-        self.listener.step("spread features along edges", 1, 1)
+        self.listener.step("propagate features", 1, 1)
         self.times_, self.block_types_ = np.array(self._all_times), {}
         self.weights_ = np.zeros((STAGES, 0))
         if self.typed_blocks and (view.has_directions or len(view.relations) > 1):

@@ -119,7 +119,7 @@ def rounds_played(
             without = np.concatenate((many.rows(), few.rows(), absent.rows()))
             pool = evidence.pool(taught, evidence.sample(without), without)
         near, known = evidence.features.rows(pool), evidence.known(taught, first, practice=True)
-        listener.step("practise on known classes", done, len(episodes))
+        listener.step("calibrate on known classes", done, len(episodes))
         signals = (
             evidence.signals(queries, rows, known, np.float32),
             evidence.signals(near, pool, known, np.float32),

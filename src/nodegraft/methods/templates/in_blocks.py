@@ -33,14 +33,14 @@ def encode_for(
     model._check(graph)
     if not isinstance(model, Pretrained):
         raise ParameterError(
-            f"{model.name} has no trained encoder. What it reads of a graph on disk is worked out "
-            "by `nodegraft propagate` without a model."
+            f"{model.name} has no trained encoder. Precompute the features it reads with "
+            "`nodegraft propagate`, without a model."
         )
     network = model.answering_encoder().row_network()
     if network is None:
         raise ParameterError(
-            f"The layers of {model.name} weigh each pair of neighbours, and are not worked out in "
-            "blocks: it answers about a graph on disk from the neighbourhoods of the nodes asked "
-            "about, as long as these fit into memory. Graph convolutions can: proto-gcn."
+            f"The layers of {model.name} weigh each pair of neighbours, so they cannot be computed "
+            "in blocks: it predicts nodes of a graph on disk from their neighbourhoods, as long "
+            "as these fit into memory. Use graph convolutions: proto-gcn."
         )
     return encode(graph, network, executor, listener=listener)

@@ -69,7 +69,7 @@ def check_predicts_class_names(case: Case) -> None:
     expect(model.classes_ == (*case.known, *case.fresh[:6]), "classes are not in the order learned")
     nodes = case.keys(case.known[0], 20)
     predicted = model.predict(case.graph, nodes)
-    expect(set(predicted) <= set(model.classes_), "an answer is no known class")
+    expect(set(predicted) <= set(model.classes_), "a prediction is not a known class")
     shares = model.predict_proba(case.graph, nodes)
     expect(shares.shape == (len(nodes), 11), f"probabilities have the shape {shares.shape}")
     expect_close(shares.sum(axis=1), np.ones(len(nodes)), 1e-6, "probabilities do not add up to 1")
@@ -78,7 +78,7 @@ def check_predicts_class_names(case: Case) -> None:
 
 
 def check_learns_something(case: Case) -> None:
-    """More than half of the nodes of known classes are named rightly.
+    """More than half of the nodes of known classes are predicted correctly.
 
     Args:
         case: The method and a small graph.
@@ -87,7 +87,9 @@ def check_learns_something(case: Case) -> None:
     truth = [name for name in case.known for _ in case.members[name]]
     nodes = [key for name in case.known for key in case.keys(name)]
     right = np.mean(np.array(model.predict(case.graph, nodes)) == np.array(truth))
-    expect(right > 0.5, f"only {100 * right:.0f} % of nodes of known classes are named rightly")
+    expect(
+        right > 0.5, f"only {100 * right:.0f} % of nodes of known classes are predicted correctly"
+    )
 
 
 def check_saving_keeps_every_bit(case: Case) -> None:
@@ -108,11 +110,11 @@ def check_saving_keeps_every_bit(case: Case) -> None:
     for one in (model, loaded):
         expect(
             np.array_equal(scores(one, case.graph), scores(case.taught(), case.graph)),
-            "a loaded model answers otherwise",
+            "a loaded model predicts differently",
         )
         one.add_classes(case.graph, {case.untaught[0]: case.keys(case.untaught[0])})
     same = np.array_equal(scores(loaded, case.graph), scores(model, case.graph))
-    expect(same, "a loaded model learns otherwise")
+    expect(same, "a loaded model learns differently")
 
 
 def check_is_deterministic(case: Case) -> None:
@@ -139,7 +141,7 @@ def check_invalid_input_changes_nothing(case: Case) -> None:
     before = scores(model, graph)
     known, new = case.known[0], case.fresh[0]
     first, second = case.keys(new, 2)
-    with must_raise(ClassNameError, "a class that is known", "already"):
+    with must_raise(ClassNameError, "a known class", "already"):
         model.add_classes(graph, {known: [first]})
     with must_raise(ClassNameError, "a class without nodes", "no nodes"):
         model.add_classes(graph, {new: []})

@@ -70,7 +70,7 @@ def check_nodes_may_go(case: Case, seed: int = 0) -> None:
     without = part(graph, np.setdiff1d(graph.rows, graph.rows_of([lost])))
     try:
         answers = model.predict_proba(without, without.keys_of(without.rows))
-        expect(bool(np.isfinite(answers).all()), "answers without a label are no numbers")
+        expect(bool(np.isfinite(answers).all()), "predictions without a label are not finite")
     except MissingLabelsError as error:
         expect(repr(lost) in str(error), f"the refusal does not name {lost!r}: {error}")
 

@@ -58,9 +58,9 @@ def check_readers_beside_a_writer(
         for thread in threads:
             thread.join()
     expect(not watch.errors, f"asking while classes change fails: {watch.errors[:1]}")
-    expect(watch.answers > 0, "no reader got an answer")
+    expect(watch.answers > 0, "no reader got a prediction")
     strange = (watch.names - committed) or (watch.shares - shares)
-    expect(not strange, f"{len(strange)} answers are those of no state the model was ever in")
+    expect(not strange, f"{len(strange)} predictions match no state that the model had")
 
 
 @dataclass(frozen=True)

@@ -61,7 +61,7 @@ def mixture_weights(
             errors[nodes, targets] -= 1.0
             slope = slope + signals @ (errors * balance[:, None]).ravel()
         steps += 1
-        listener.step("weigh signals", steps, MAX_STEPS, loss=total)
+        listener.step("fit signal weights", steps, MAX_STEPS, loss=total)
         return total, slope
 
     bounds = [(0.0, None)] * (scale.size - num_signed) + [(None, None)] * num_signed
@@ -69,7 +69,7 @@ def mixture_weights(
     options = {"maxfun": MAX_STEPS}
     found = minimize(cost, first, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
     # The limit was no forecast.
-    listener.step("weigh signals", steps, steps)
+    listener.step("fit signal weights", steps, steps)
     weights: NDArray[np.float64] = found.x / scale
     return weights
 

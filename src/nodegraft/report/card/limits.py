@@ -17,15 +17,15 @@ def limits(card: Card) -> list[str]:
     """
     few = [one.name for one in card.classes if 0 < one.held_out.asked < FEW]
     found = [
-        "It knows the classes above and no others: a node of another class gets the name of one "
-        f"of these{_abstaining(card)}.",
-        "Held-out nodes are nodes that somebody chose to label. Others may be harder: intervals "
-        "count held-out nodes only, and say nothing of that.",
-        "Every change was checked on the same held-out nodes, so these numbers are a little too "
-        "good; so they are where near-duplicates of a node teach.",
-        "Not measured: whether some groups of nodes fare worse than others within a class, how "
-        "well it does on a graph that has changed since, and what a wrong answer costs. Do not "
-        "let it decide alone where a wrong answer harms somebody.",
+        "It predicts only the classes above: a node of another class gets one of these"
+        f"{_abstaining(card)}.",
+        "Held-out nodes are nodes that somebody chose to label. Others may be harder, which the "
+        "intervals do not show.",
+        "Every change was checked on the same held-out nodes, so these numbers are slightly "
+        "optimistic; more so where near-duplicates of a node are among the labels learned.",
+        "Not measured: accuracy for groups of nodes within a class, accuracy on a graph that has "
+        "changed since, and the cost of a wrong prediction. Do not let it decide alone where a "
+        "wrong prediction harms somebody.",
     ]
     if few:
         found.insert(0, f"Measured on fewer than {FEW} nodes, so only roughly: {_named(few)}.")

@@ -24,17 +24,17 @@ def card_markdown(card: Card, store: str, picture: str | None = None) -> str:
         _head(card, store),
         f"# {_text(store)}, version {card.version}",
         _what_it_is(card),
-        "## What it was taught, and how well it answers",
+        "## Classes and accuracy",
         *_how_well(card),
         *_picture(card, picture),
-        "## When it may abstain",
+        "## Abstaining",
         *_abstaining(card),
-        "## How it came about",
+        "## History",
         _table(
-            ("version", "what", "why", "by", "when (UTC)", "held-out right"),
+            ("version", "change", "note", "by", "when (UTC)", "held-out accuracy"),
             [_step(one) for one in card.history],
         ),
-        "## What it is not for, and what was not measured",
+        "## Limits",
         "\n".join(f"- {_text(one)}" for one in limits(card)),
         "## Settings",
         _table(("parameter", "value"), [(a, json.dumps(b)) for a, b in card.parameters.items()]),
@@ -69,33 +69,33 @@ def _head(card: Card, store: str) -> str:
 def _what_it_is(card: Card) -> str:
     graph, taught = card.graph, sum(one.labels for one in card.classes)
     edges = ", ".join(f"{count:,} {_text(kind)}" for kind, count in graph.kinds.items())
-    kinds = "" if len(graph.kinds) == 1 else f" of {len(graph.kinds)} kinds ({edges})"
+    kinds = "" if len(graph.kinds) == 1 else f" of {len(graph.kinds)} types ({edges})"
     told = (
-        f"It says of which class a node is. Method: `{card.method}`. It knows {len(card.classes)} "
-        f"classes, taught by {taught:,} labelled nodes of a graph with {graph.nodes:,} nodes, "
-        f"{graph.edges:,} edges{kinds} and {graph.features:,} features; the graph is "
-        f"that of version {graph.since}."
+        f"It predicts the class of a node. Method: `{card.method}`. It has {len(card.classes)} "
+        f"classes, learned from {taught:,} labelled nodes of a graph with {graph.nodes:,} nodes, "
+        f"{graph.edges:,} edges{kinds} and {graph.features:,} features, unchanged since version "
+        f"{graph.since}."
     )
     move = card.promotion
     if move is None:
-        return f"{told} Nobody has let this version answer so far."
+        return f"{told} This version was never live."
     why = f": “{_text(move.note)}”" if move.note else "."
-    return f"{told}\n\n{_text(move.by)} let it answer from {move.at:%Y-%m-%d %H:%M} UTC on{why}"
+    return f"{told}\n\nPromoted by {_text(move.by)} on {move.at:%Y-%m-%d %H:%M} UTC{why}"
 
 
 def _how_well(card: Card) -> Iterator[str]:
     if card.held_out.interval is None:
         yield (
-            "No label is held out (from 10 labels of a class up, a fifth of them is), so nothing "
-            "can be said of how well it answers."
+            "No label is held out (a fifth of every class with 10 labels or more is), so accuracy "
+            "is not known."
         )
     else:
         yield (
-            f"Of {card.held_out.asked:,} labelled nodes that did not teach it, "
-            f"**{_percent(card.held_out.share)} are answered rightly** (95 % interval "
-            f"{_interval(card.held_out)}). Class by class:"
+            f"**Held-out accuracy {_percent(card.held_out.share)}** on {card.held_out.asked:,} "
+            f"labelled nodes that it did not learn from (95 % interval "
+            f"{_interval(card.held_out)}). By class:"
         )
-    head = ("class", "labels that teach", "held out", "right", "recall", "95 % interval", "since")
+    head = ("class", "labels learned", "held out", "correct", "recall", "95 % interval", "since")
     rows = [
         (
             _text(one.name),
@@ -116,23 +116,23 @@ def _picture(card: Card, picture: str | None) -> list[str]:
         return []
     if picture is None:
         return [
-            "No picture: `nodegraft card STORE --out FILE` draws one beside the file, where the "
-            "extra is installed that draws (`pip install 'nodegraft[report]'`)."
+            "No figure: `nodegraft card STORE --out FILE` draws one beside the file, if the extra "
+            "for figures is installed (`pip install 'nodegraft[report]'`)."
         ]
-    shown = "Held-out nodes answered rightly by version, and by how sure answers have to be"
+    shown = "Held-out accuracy by version, and by least confidence"
     return [f"![{shown}]({picture})"]
 
 
 def _abstaining(card: Card) -> Iterator[str]:
     if card.reliability is None:
         yield (
-            f"`{card.method}` gives no calibrated confidence, so it cannot abstain: it answers "
-            "about every node, also about those that are of no class it knows."
+            f"`{card.method}` gives no calibrated confidence, so it cannot abstain: it predicts "
+            "a known class for every node, also for nodes of unknown classes."
         )
         return
     yield _world(card)
     yield (
-        "What is left if only answers of some confidence are given (`nodegraft predict "
+        "Accuracy and coverage of predictions with a least confidence (`nodegraft predict "
         "--min-confidence`), measured on held-out nodes:"
     )
     rows = [
@@ -144,18 +144,16 @@ def _abstaining(card: Card) -> Iterator[str]:
         )
         for least, one in card.reliability.items()
     ]
-    yield _table(("least confidence", "answered", "right among them", "95 % interval"), rows)
+    yield _table(("least confidence", "coverage", "accuracy", "95 % interval"), rows)
 
 
 def _world(card: Card) -> str:
     if card.world == "closed":
         return (
-            "World when this card was written: closed. Every node is taken to belong to a known "
+            "World when this card was written: closed. Every node is assumed to belong to a known "
             "class, so confidence is the probability of the predicted class among the known ones."
         )
-    opening = (
-        "World when this card was written: open. Nodes may belong to classes that are not known"
-    )
+    opening = "World when this card was written: open. Nodes may belong to unknown classes"
     share = card.share_of_known_classes
     if share is None:
         return f"{opening}. {NO_ESTIMATE}"
@@ -168,7 +166,7 @@ def _world(card: Card) -> str:
 
 
 def _step(one: Step) -> Sequence[str]:
-    override = f"against the gate: {one.override}" if one.override else ""
+    override = f"override: {one.override}" if one.override else ""
     why = "; ".join(part for part in (one.note, override) if part)
     when = one.at[:16].replace("T", " ")
     cells = (f"{one.version}", _text(one.what), _text(why), _text(one.by), when)

@@ -34,7 +34,7 @@ def _draw_versions(axes: Axes, card: Card) -> None:
     points = _by_version(card)
     axes.set_title("Version by version")
     axes.set_xlabel("version")
-    axes.set_ylabel("held-out nodes answered rightly, %")
+    axes.set_ylabel("held-out accuracy, %")
     axes.plot(list(points), list(points.values()), color=BLUE, marker="o", markersize=3.5)
     axes.set_xticks(list(points)[:: 1 + len(points) // 10])
     low = max(0.0, min(points.values()) - 5.0)
@@ -44,15 +44,15 @@ def _draw_versions(axes: Axes, card: Card) -> None:
 
 def _draw_reliability(axes: Axes, card: Card) -> None:
     found = card.reliability or {}
-    axes.set_title("If it may abstain")
+    axes.set_title("Abstaining")
     axes.set_xlabel("least confidence")
     axes.set_ylabel("held-out nodes, %")
     answered = {least: 100 * one.asked / card.held_out.asked for least, one in found.items()}
     right = {least: 100 * one.share for least, one in found.items() if one.share is not None}
     ends = {}
     for name, points, colour, dashes in (
-        ("right among them", right, BLUE, "-"),
-        ("answered", answered, VERMILION, "--"),
+        ("accuracy", right, BLUE, "-"),
+        ("coverage", answered, VERMILION, "--"),
     ):
         if points:
             places, heights = list(points), list(points.values())
@@ -70,11 +70,11 @@ def _by_version(card: Card) -> dict[int, float]:
 
 def _describe(card: Card) -> str:
     versions = ", ".join(f"{number}: {share:.1f} %" for number, share in _by_version(card).items())
-    told = f"Held-out nodes answered rightly, by version: {versions}."
+    told = f"Held-out accuracy by version: {versions}."
     if card.reliability is None:
         return told
     levels = "; ".join(
-        f"{least:.2f}: {one.asked} of {card.held_out.asked} answered, {one.right} of them rightly"
+        f"{least:.2f}: {one.asked} of {card.held_out.asked} predicted, {one.right} correctly"
         for least, one in card.reliability.items()
     )
     return f"{told} By least confidence: {levels}."

@@ -112,6 +112,6 @@ def _previewed(change: Change, store: Store) -> tuple[Version, Seen]:
 
 def _removed(name: str, store: Store, **told: Any) -> Version:
     if name not in store.state(store.candidate).labels:
-        message = f"The newest version knows no class {name!r}."
+        message = f"The newest version has no class {name!r}."
         raise HttpError(404, "unknown_class", message, "Look at GET /v1/sessions.")
     return store.change(Change("remove", {"names": [name]}), **told)

@@ -54,8 +54,8 @@ async def _read_version(
     version: Annotated[
         VersionName,
         Query(
-            description="The version that is read: a number, `live` or `candidate`. The answer "
-            "names its number as `model_version`."
+            description="The version that is read: a number, `live` or `candidate`. The response "
+            "has its number as `model_version`."
         ),
     ] = "live",
 ) -> Live:

@@ -82,7 +82,7 @@ def nodes(
     """Nodes of a version, found by words or named by their keys."""
     store, state = service.store, live.state
     if bool(words.strip()) == bool(key):
-        told = "Either words or keys say which nodes are meant."
+        told = "Give either words or keys."
         raise HttpError(422, "invalid_request", told, "Send ?words=felt+hat or ?key=p7&key=p9.")
     found = [key_in(state.graph, one) for one in key] or store.search(words, limit, live.version)
     owners = state.labels.owners()

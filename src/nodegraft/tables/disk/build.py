@@ -91,5 +91,5 @@ def build_graph(
         return BuildSteps(Path(folder), request, listener).run(repair)
     except OSError as error:
         raise CheckpointError(
-            f"{folder} cannot be written: {error}. What is done is kept: the same build goes on."
+            f"{folder} cannot be written: {error}. Run the same build again to resume."
         ) from error

@@ -47,11 +47,11 @@ class BuildFolder:
     def _found(self) -> dict[str, Step] | None:
         """The steps that a build for the same request has finished."""
         if (self.place / MANIFEST).exists():
-            raise CheckpointError(f"{self.place} holds a graph already: choose a new folder.")
+            raise CheckpointError(f"{self.place} already contains a graph: choose a new folder.")
         journal = self.place / JOURNAL
         if not journal.exists():
             if self.place.exists() and any(self.place.iterdir()):
-                raise CheckpointError(f"{self.place} exists already: choose a new folder.")
+                raise CheckpointError(f"{self.place} already exists: choose a new folder.")
             return None
         lines = journal.read_text().splitlines()
         if not lines or _parsed(lines[0]) != self._request:

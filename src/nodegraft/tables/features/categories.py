@@ -66,7 +66,7 @@ class CategoryColumn:
         findings = (
             *finding(f"nodes without {self.column!r}", missing.size, keys[missing[:3]]),
             *finding(
-                f"nodes with a value of {self.column!r} that was not met before, taken as missing",
+                f"nodes with a new value of {self.column!r}, treated as missing",
                 strange.size,
                 [given[row] for row in strange[:3]],
             ),

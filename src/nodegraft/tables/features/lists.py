@@ -70,7 +70,7 @@ class ListColumn:
         findings = (
             *finding(what, odd.size, keys[odd[:3]], "such values become 0"),
             *finding(
-                f"nodes without a list in {self.column!r}, taken as zeros",
+                f"nodes without a list in {self.column!r}, treated as zeros",
                 missing.size,
                 keys[missing[:3]],
             ),

@@ -59,7 +59,7 @@ class NumberColumns:
             *_infinite(table, self.columns, infinite, keys),
         ]
         findings += finding(
-            "nodes with missing numbers, taken as the column's mean",
+            "nodes with missing numbers, replaced by the column's mean",
             missing.size,
             table.examples(missing, keys[missing[:3]]),
         )
@@ -92,8 +92,8 @@ def _odd_numbers(table: SourceTable, columns: tuple[str, ...]) -> list[Finding]:
     for name in columns:
         odd, column = table.odd_numbers(name), table.column(name)
         shown = table.examples(odd, (repr(column[place].as_py()) for place in odd[:3]))
-        what, where = "nodes with something else than a number", table.where(name)
-        findings += finding(what, odd.size, shown, "taken as missing", where=where)
+        what, where = "nodes with a value that is not a number", table.where(name)
+        findings += finding(what, odd.size, shown, "treated as missing", where=where)
     return findings
 
 
@@ -104,7 +104,7 @@ def _infinite(
     named = [name for place, name in enumerate(columns) if infinite[:, place].any()]
     shown = table.examples(rows, keys[rows[:3]])
     what, where = "nodes with infinite numbers", table.where(*named)
-    return finding(what, rows.size, shown, "taken as missing", where=where)
+    return finding(what, rows.size, shown, "treated as missing", where=where)
 
 
 def _moments(table: SourceTable, column: str) -> tuple[float, float]:

@@ -195,7 +195,7 @@ class TextColumns:
         """
         matrix = self.vectoriser.transform(joined(table, self.columns))
         silent = np.flatnonzero(np.diff(matrix.indptr) == 0)
-        what = "nodes whose text is missing or has no word that counts"
+        what = "nodes whose text is missing or has no known word"
         return Encoded(matrix, tuple(finding(what, silent.size, keys[silent[:3]])))
 
     def keeping(self, kept: NDArray[np.bool_]) -> "TextColumns":

@@ -1,0 +1,108 @@
+"""Commands of the benchmark about methods: tune parameters, check the contract, draw a map."""
+
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from nodegraft.cli.errors import user_errors
+from nodegraft.cli.options import DataRoot, DatasetName, Seed
+
+if TYPE_CHECKING:
+    from nodegraft.benchmark.job import Job
+
+
+@user_errors
+def tune(
+    plan: Annotated[Path, typer.Argument(help="TOML file of a search; see experiments/search/.")],
+    data: DataRoot = None,
+) -> None:
+    """Choose a method's parameters on validation classes, for each dataset.
+
+    Trials are stored beside PLAN. Run it again to resume.
+    """
+    import torch
+    from rich.console import Console
+
+    from nodegraft.base.files.folder import WriteOnceFolder
+    from nodegraft.cli.render.values import percent
+    from nodegraft.datasets.templates.dataset import load_dataset
+    from nodegraft.runners.search import Search, search
+
+    torch.set_num_threads(1)
+    wanted, console = Search.read(plan), Console()
+    WriteOnceFolder(plan.parent).check_writable()
+
+    load = cache(lambda name: load_dataset(name, data))  # once, not for every trial
+
+    def score(job: "Job") -> float:
+        loaded = load(job.dataset)
+        summary = job.run(loaded, job.stream(loaded)).document["summary"]
+        return float(summary["harmonic_mean"])
+
+    for dataset, trial in search(wanted, plan.with_suffix(".json"), score):
+        values = ", ".join(f"{name}={value}" for name, value in trial.parameters.items())
+        line = f"{dataset}  {percent(trial.score)}  {values}"
+        console.print(line, highlight=False, markup=False)
+    console.print(f"trials: {plan.with_suffix('.json')}", highlight=False, soft_wrap=True)
+
+
+@user_errors
+def check(
+    method: Annotated[str, typer.Argument(help="Method; list them with: nodegraft lab methods.")],
+) -> None:
+    """Check that a method fulfils the contract of all methods and uses no leaked data."""
+    from rich.console import Console
+
+    from nodegraft.evaluation.checks import check_no_leaks
+    from nodegraft.model.checks import CONTRACT
+    from nodegraft.model.contract.case import Case
+    from nodegraft.model.registry import REGISTRY
+
+    console, case = Console(), Case(REGISTRY.get(method))
+    for contract_check in CONTRACT:
+        name = contract_check.__name__.removeprefix("check_").replace("_", " ")
+        with console.status(name):
+            contract_check(case)
+        console.print(f"[green]ok[/]  {name}")
+    with console.status("checking for leaks"):
+        properties = check_no_leaks(method)
+    for name in properties:
+        console.print(f"[green]ok[/]  {name}")
+
+
+@user_errors
+def draw_map(
+    dataset: DatasetName,
+    method: Annotated[list[str], typer.Option(help="Method to draw; repeat for more.")],
+    seed: Seed = 0,
+    after: Annotated[int, typer.Option(help="Number of the session after which to draw.")] = 2,
+    data: DataRoot = None,
+    out: Annotated[Path, typer.Option(help="Folder for the map.")] = Path("runs/maps"),
+) -> None:
+    """Compute a 2-D map of node embeddings; `nodegraft lab report` draws those in RUNS/maps."""
+    import torch
+    from rich.console import Console
+
+    from nodegraft.base.files.folder import WriteOnceFolder
+    from nodegraft.benchmark.job import Job
+    from nodegraft.benchmark.map_points import map_points, write_map
+
+    torch.set_num_threads(1)
+    console = Console()
+    jobs = [Job(dataset=dataset, method=name, seed=seed) for name in method]
+    for job in jobs:
+        job.make_model()  # a wrong name is reported before the data are read
+    WriteOnceFolder(out).check_writable()
+    with console.status(f"reading {dataset}"):
+        loaded = jobs[0].load(data)
+    rows = []
+    for job in jobs:
+        with console.status(f"running {job.title}"):
+            rows += map_points(job, loaded, after)
+    place = write_map(rows, jobs[0], after, out)
+    console.print(f"map: {place}", highlight=False, soft_wrap=True, markup=False)
+
+
+COMMANDS = {"tune": tune, "check": check, "map": draw_map}

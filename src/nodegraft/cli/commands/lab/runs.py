@@ -1,0 +1,228 @@
+"""Commands of the benchmark that run methods: one run, or all jobs of a suite."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, cast
+
+import typer
+
+from nodegraft.base.errors import NodegraftError
+from nodegraft.cli.errors import user_errors
+from nodegraft.cli.inputs import name_value_pairs
+from nodegraft.cli.options import (
+    DataRoot,
+    DatasetName,
+    DatasetSettings,
+    MethodName,
+    MethodSettings,
+    RayAddress,
+    Seed,
+    SuiteFile,
+    Workers,
+)
+
+if TYPE_CHECKING:
+    from nodegraft.benchmark.job import Job
+    from nodegraft.benchmark.suite import Suite
+    from nodegraft.runners.work import JobEvent, Runner
+
+
+@user_errors
+def run(
+    dataset: DatasetName,
+    method: MethodName = "graft",
+    seed: Seed = 0,
+    node_seed: Annotated[
+        int | None, typer.Option(help="Random seed of the labelled nodes; by default --seed.")
+    ] = None,
+    data: DataRoot = None,
+    out: Annotated[str, typer.Option(help="Folder or URL for the run record.")] = "runs",
+    settings: MethodSettings = None,
+    dataset_settings: DatasetSettings = None,
+    ways: Annotated[int | None, typer.Option(help="New classes per session.")] = None,
+    shots: Annotated[int | None, typer.Option(help="Labels of each new class.")] = None,
+    least_shots: Annotated[
+        int | None,
+        typer.Option(help="Draw the number of labels of each new class from this to --shots."),
+    ] = None,
+    arrival: Annotated[
+        str,
+        typer.Option(help="When nodes arrive: growing, present, with-class or isolated."),
+    ] = "growing",
+    protocol: Annotated[
+        str, typer.Option(help="'strict', or 'published' (leaky, for comparison with old papers).")
+    ] = "strict",
+    without: Annotated[
+        list[str] | None,
+        typer.Option(help="Switch off an ingredient of the published protocol."),
+    ] = None,
+    rehearse: Annotated[
+        bool,
+        typer.Option("--rehearse", help="Use the validation classes, to choose parameters."),
+    ] = False,
+    threads: Annotated[
+        int, typer.Option(min=1, help="Threads of torch; one is usually fastest.")
+    ] = 1,
+    as_json: Annotated[
+        bool,
+        typer.Option("--json", help="Print the record as JSON; progress on standard error."),
+    ] = False,
+) -> None:
+    """Run one method on one dataset, session by session, under the strict protocol."""
+    import torch
+    from rich.console import Console
+    from rich.markup import escape
+
+    from nodegraft.base.files.folder import WriteOnceFolder
+    from nodegraft.base.parameters.build import read
+    from nodegraft.benchmark.job import Job
+    from nodegraft.benchmark.records.archive import Archive
+    from nodegraft.cli.progress import RunDisplay
+    from nodegraft.cli.render.lab import summary_table
+    from nodegraft.datasets.templates.dataset import REGISTRY as DATASETS
+    from nodegraft.model.registry import REGISTRY as METHODS
+
+    torch.set_num_threads(threads)
+    console = Console(stderr=as_json)
+    job = Job(
+        dataset=dataset,
+        method=method,
+        seed=seed,
+        node_seed=node_seed,
+        parameters=read(METHODS.get(method), name_value_pairs(settings)),
+        dataset_options=read(DATASETS.get(dataset), name_value_pairs(dataset_settings)),
+        ways=ways,
+        shots=shots,
+        least_shots=least_shots,
+        arrival=cast(Any, arrival),
+        protocol=cast(Any, protocol),
+        without=tuple(without or ()),
+        rehearse=rehearse,
+    )
+    # Wrong parameters and an unwritable folder are reported before the data are read.
+    job.make_model()
+    WriteOnceFolder(out).check_writable()
+    with console.status(f"reading {dataset}"):
+        loaded = job.load(data)
+    stream = job.stream(loaded)
+    for note in loaded.notes:
+        console.print(f"[yellow]note:[/] {escape(note)}", highlight=False)
+    title = f"{job.title}\n{stream.split.setting}\n{arrival}, {job.protocol_name} protocol"
+    with RunDisplay(console, title, len(stream)) as display:
+        record = job.run(loaded, stream, display)
+    place = Archive(out).write(record)
+    console.print(summary_table(record.document["summary"]))
+    console.print(f"record: {place}", highlight=False, soft_wrap=True, markup=False)
+    if as_json:
+        Console().out(json.dumps(record.document, indent=2), highlight=False)
+
+
+@user_errors
+def bench(
+    suite: SuiteFile,
+    data: DataRoot = None,
+    out: Annotated[
+        str, typer.Option(help="Folder for the run records, or a URL that fsspec supports.")
+    ] = "runs",
+    workers: Workers = 1,
+    ray: RayAddress = None,
+    job_cpus: Annotated[float, typer.Option(help="CPUs per job on Ray.")] = 1.0,
+    job_memory: Annotated[float, typer.Option(help="GB of memory per job on Ray.")] = 0.0,
+    job_gpus: Annotated[float, typer.Option(help="GPUs per job on Ray; may be a part.")] = 0.0,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show how many jobs are to run, and stop.")
+    ] = False,
+    retry_failed: Annotated[
+        bool, typer.Option("--retry-failed", help="Run jobs again that failed before.")
+    ] = False,
+    mlflow: Annotated[
+        str | None, typer.Option(metavar="URI", help="Log the suite's records to MLflow.")
+    ] = None,
+) -> None:
+    """Run all jobs of a suite that have no record yet; run it again to resume."""
+    from rich.console import Console
+
+    from nodegraft.base.files.folder import WriteOnceFolder
+    from nodegraft.benchmark.estimate import Estimates
+    from nodegraft.benchmark.records.archive import read_documents
+    from nodegraft.benchmark.records.failures import failed_keys
+    from nodegraft.benchmark.suite import Suite
+    from nodegraft.cli.progress import SuiteDisplay
+    from nodegraft.cli.render.lab import suite_status
+
+    wanted, records, console = Suite.read(suite), read_documents(out), Console()
+    estimates, failed = Estimates(records), failed_keys(out)
+    missing = list({entry.job.key: entry.job for entry in wanted.missing(records)}.values())
+    to_run = [job for job in missing if retry_failed or job.key not in failed]
+    _check(wanted, to_run, data)
+    total = len(wanted.entries)
+    status = suite_status(
+        wanted.title or suite.stem,
+        (len(to_run), total - len(missing), total),
+        *estimates.total(to_run),
+    )
+    console.print(status, highlight=False, markup=False)
+    if dry_run:
+        return
+    handle = _tracker(mlflow, wanted, records)
+    if not to_run:
+        return
+    WriteOnceFolder(out).check_writable()
+    with (
+        _runner(ray, workers, (job_cpus, job_memory, job_gpus)) as runner,
+        SuiteDisplay(console, to_run, estimates, runner.capacity) as display,
+    ):
+        try:
+            for event in runner.run(to_run, data, out):
+                display.handle(event)
+                handle(event)
+        except KeyboardInterrupt:
+            raise NodegraftError("Stopped. Run the same command again to resume.") from None
+    console.print(f"records: {out}", highlight=False, soft_wrap=True, markup=False)
+    if display.failed:
+        raise NodegraftError(
+            f"{display.failed} of {len(to_run)} jobs failed, {display.done} succeeded; run the "
+            "failed ones again with --retry-failed."
+        )
+
+
+def _check(suite: "Suite", jobs: Sequence["Job"], data: Path | None) -> None:
+    # Missing files and misspelt names are reported before the first job.
+    from nodegraft.report.tables.catalogue import check_names
+
+    check_names(suite.tables)
+    for job in jobs:
+        job.make_model()
+    datasets = {repr(dataset): dataset for dataset in (job.make_dataset() for job in jobs)}
+    for dataset in datasets.values():
+        dataset.locate(data)
+
+
+def _runner(ray: str | None, workers: int, share: tuple[float, float, float]) -> "Runner":
+    if ray is None:
+        from nodegraft.runners.local import LocalRunner
+
+        return LocalRunner(workers)
+    from nodegraft.runners.ray_cluster import JobResources, RayRunner  # Ray is an extra
+
+    cpus, gigabytes, gpus = share
+    resources = JobResources(cpus, int(gigabytes * 1e9), gpus)
+    return RayRunner(ray, resources, cpus=workers)
+
+
+def _tracker(
+    address: str | None, wanted: "Suite", records: Sequence[Mapping[str, Any]]
+) -> Callable[["JobEvent"], None]:
+    if address is None:
+        return lambda event: None
+    from nodegraft.runners.mlflow_tracking import MlflowTracker  # MLflow is an extra
+
+    tracker = MlflowTracker(address)
+    for _, record in wanted.with_records(records):
+        if record is not None:
+            tracker.log(record)
+    return tracker.handle
+
+
+COMMANDS = {"run": run, "bench": bench}

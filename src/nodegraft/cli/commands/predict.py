@@ -1,0 +1,186 @@
+"""Commands of the panel Predict and inspect that predict classes and explain predictions."""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from enum import StrEnum
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+from uuid import uuid4
+
+import typer
+
+from nodegraft.base.errors import DataError, ParameterError
+from nodegraft.cli.errors import user_errors
+from nodegraft.cli.inputs import key_from, keys_from, keys_in_table
+from nodegraft.cli.options import LiveVersion, StorePlace
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from nodegraft.store.answers import Answers
+    from nodegraft.store.store import Store
+
+
+class MissingKeys(StrEnum):
+    """Values of --missing."""
+
+    ERROR = "error"
+    SKIP = "skip"
+    NULL = "null"
+
+
+@user_errors
+def predict(
+    place: StorePlace,
+    nodes: Annotated[str | None, typer.Option(help="Node keys, separated by commas.")] = None,
+    table: Annotated[str | None, typer.Option(help="Table with a column of node keys.")] = None,
+    everyone: Annotated[bool, typer.Option("--all", help="Predict all nodes.")] = False,
+    key: Annotated[str, typer.Option(help="Column with the node key, in the table.")] = "key",
+    top: Annotated[int, typer.Option(help="Number of classes shown for each node.")] = 1,
+    min_confidence: Annotated[
+        float | None,
+        typer.Option(help="Abstain where confidence is lower, from 0 to 1."),
+    ] = None,
+    missing: Annotated[
+        MissingKeys | None,
+        typer.Option(
+            help="Keys that are not in the graph: refuse them (error), drop them (skip), or give a "
+            "row without a class (null). By default null for --table, error for --nodes."
+        ),
+    ] = None,
+    ignore_labels: Annotated[
+        bool,
+        typer.Option(
+            "--ignore-labels", help="Predict labelled nodes too, instead of showing their label."
+        ),
+    ] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print JSON, as the HTTP service sends it.")
+    ] = False,
+    out: Annotated[Path | None, typer.Option(help="Write a .parquet or .csv file.")] = None,
+    version: LiveVersion = None,
+) -> None:
+    """Predict the classes of nodes: --nodes, --table or --all."""
+    from rich.console import Console
+
+    from nodegraft.cli.render.predictions import (
+        MAX_SHOWN,
+        predictions_json,
+        predictions_table,
+        written_text,
+    )
+    from nodegraft.cli.render.versions import predicting_version
+    from nodegraft.store.answers import answered, answered_in_blocks, found_rows
+    from nodegraft.store.store import Store
+
+    if as_json and out is not None:
+        raise ParameterError("Give --json or --out, not both.")
+    if sum((nodes is not None, table is not None, everyone)) != 1:
+        raise ParameterError(
+            "Choose the nodes with one of --nodes p17,p20, --table new.parquet and --all."
+        )
+    with Store.open(place) as store:
+        live, waiting = store.champion, store.waiting()
+        number = live if version is None else version
+        state = store.state(number)
+        rows, keys = state.graph.rows, None
+        if nodes is not None:
+            given = keys_from(nodes, state.graph, missing in (None, MissingKeys.ERROR))
+            rows, keys = found_rows(state.graph, given, missing.value if missing else "error")
+        elif table is not None:
+            delimiter = store.table_options.get("delimiter")
+            listed = keys_in_table(table, key, state.graph, delimiter)
+            rows, keys = found_rows(state.graph, listed, missing.value if missing else "null")
+        options: dict[str, Any] = {"keys": keys, "ignore_labels": ignore_labels}
+        if out is None:
+            most = rows.size if as_json else MAX_SHOWN
+            shown = answered(state, rows[:most], number, top, min_confidence, **options)
+            texts = _texts(store, shown, number)
+    console = Console()
+    if as_json:
+        console.out(
+            json.dumps(predictions_json(shown), indent=2, ensure_ascii=False), highlight=False
+        )
+        return
+    if out is None:
+        console.print(predictions_table(shown, texts, rows.size - len(shown), console.width))
+        console.print(predicting_version(number, live, waiting))
+        return
+    reasons, notes = Counter[str](), set[str | None]()
+
+    def tables() -> Iterator["pa.Table"]:
+        for block in answered_in_blocks(state, rows, number, top, min_confidence, **options):
+            reasons.update(block.reasons)
+            notes.add(block.note)
+            yield block.to_arrow()
+
+    _write_tables(tables(), out)
+    console.print(
+        f"{out}: {written_text(rows.size, reasons)}",
+        highlight=False,
+        markup=False,
+        soft_wrap=True,
+    )
+    for note in filter(None, notes):
+        console.print(note, highlight=False)
+    console.print(predicting_version(number, live, waiting))
+
+
+def _texts(store: "Store", answers: "Answers", version: int) -> list[str | None]:
+    """Return texts of the nodes; None for those that are not in the graph."""
+    found = answers.is_found.tolist()
+    there = [node for node, is_there in zip(answers.nodes, found, strict=True) if is_there]
+    texts = iter(store.texts(there, version))
+    return [next(texts) if is_there else None for is_there in found]
+
+
+@user_errors
+def explain(
+    place: StorePlace,
+    node: Annotated[str, typer.Argument(help="Node key.")],
+    version: LiveVersion = None,
+) -> None:
+    """Explain a prediction: signals, labels and edges that contribute to it."""
+    from rich.console import Console
+
+    from nodegraft.cli.render.explanation import ExplainedNode, explanation_lines
+    from nodegraft.cli.render.versions import predicting_version
+    from nodegraft.store.store import Store
+
+    with Store.open(place) as store:
+        live, waiting = store.champion, store.waiting()
+        number = live if version is None else version
+        state = store.state(number)
+        key = key_from(node, state.graph)
+        (text,) = store.texts([key], number)
+    explanation = state.model.explain(state.graph, key)
+    console = Console()
+    described = ExplainedNode(key, state.label_of.get(key), text)
+    console.print(explanation_lines(described, explanation, console.width))
+    console.print(predicting_version(number, live, waiting))
+
+
+def _write_tables(tables: "Iterable[pa.Table]", place: Path) -> None:
+    """Write tables to a new file, in the format of its name; each is a row group."""
+    from pyarrow import csv, parquet
+
+    writers = {".parquet": parquet.ParquetWriter, ".csv": csv.CSVWriter}
+    if place.suffix not in writers:
+        raise ParameterError(f"--out {place} must end in .parquet or .csv.")
+    draft = place.with_name(f".{place.name}.{uuid4().hex}")
+    parts = iter(tables)
+    try:
+        first = next(parts)
+        with writers[place.suffix](str(draft), first.schema) as writer:
+            for part in chain((first,), parts):
+                writer.write_table(part)
+        draft.replace(place)
+    except OSError as error:
+        raise DataError(f"{place} cannot be written: {error}.") from error
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+COMMANDS = {"predict": predict, "explain": explain}

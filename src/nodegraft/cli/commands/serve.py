@@ -1,0 +1,181 @@
+"""Commands of the panel Serve: the HTTP service and its API tokens."""
+
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from nodegraft.base.errors import ParameterError
+from nodegraft.cli.errors import user_errors
+from nodegraft.cli.inputs import parse_expiry
+from nodegraft.cli.options import By, StorePlace
+from nodegraft.service.limits import JOB_SECONDS, NOTICE_SECONDS, RATE
+from nodegraft.store.access import Scope
+from nodegraft.store.rows import now
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from nodegraft.service.settings import Settings
+
+TokenName = Annotated[str, typer.Option("--name", help="Name of the token's owner.")]
+
+
+@user_errors
+def serve(
+    place: StorePlace,
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option(help="Port to listen on; 0 for any.", min=0, max=65535)
+    ] = 8000,
+    workers: Annotated[int, typer.Option(help="Number of worker processes.", min=1)] = 1,
+    ray: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS", help="Serve from replicas on a Ray cluster; 'local' starts one here."
+        ),
+    ] = None,
+    names: Annotated[
+        list[str] | None,
+        typer.Option("--name", help="Host name that callers use, as shop.example."),
+    ] = None,
+    rate: Annotated[
+        float, typer.Option(help="Requests per second of one caller; 0 for no limit.", min=0.0)
+    ] = RATE,
+    job_seconds: Annotated[
+        float, typer.Option("--job-timeout", help="Timeout of one change, in seconds.", min=1.0)
+    ] = JOB_SECONDS,
+    notice_seconds: Annotated[
+        float,
+        typer.Option(
+            "--notice",
+            help="Seconds to serve after SIGTERM, while /readyz reports false.",
+            min=0.0,
+        ),
+    ] = NOTICE_SECONDS,
+) -> None:
+    """Serve a store over HTTP, by default on this machine only."""
+    from nodegraft.service.server import serve as run
+    from nodegraft.service.settings import Settings
+
+    settings = Settings(
+        place,
+        host,
+        port,
+        workers,
+        tuple(names or ()),
+        rate,
+        job_seconds=job_seconds,
+        notice_seconds=notice_seconds,
+    )
+    if ray is None:
+        run(settings, lambda address: _print_address(place, address))
+    else:
+        _serve_on_ray(settings, ray)
+
+
+@user_errors
+def add_token(
+    place: StorePlace,
+    name: TokenName,
+    scope: Annotated[
+        Scope, typer.Option(help="read predicts; teach makes versions; admin promotes them.")
+    ] = Scope.READ,
+    expires: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME",
+            help="Expire after days (30d) or hours (12h), or on a date (2030-06-01).",
+        ),
+    ] = None,
+    by: By = None,
+) -> None:
+    """Add an API token and print it; it is shown only once."""
+    from nodegraft.store.tokens import StoreTokens
+
+    expires_at = None if expires is None else parse_expiry(expires, now())
+    with StoreTokens.open(place) as tokens:
+        typer.echo(tokens.add(name, scope, expires_at=expires_at, by=by))
+
+
+@user_errors
+def list_tokens(place: StorePlace) -> None:
+    """List API tokens: scope, and when each was created, last used, and expires."""
+    from rich.console import Console
+    from rich.table import Table
+
+    from nodegraft.store.tokens import StoreTokens
+
+    with StoreTokens.open(place) as tokens:
+        listed = tokens.read()
+    table = Table(
+        "name", "scope", "created (UTC)", "last used", "expires", box=None, pad_edge=False
+    )
+    for token in listed.tokens:
+        expired = " (expired)" if token.is_expired(now()) else ""
+        table.add_row(
+            token.name,
+            token.scope.value,
+            _time_text(token.created_at),
+            _time_text(token.last_used_at),
+            _time_text(token.expires_at) + expired,
+        )
+    empty = "This store has no API token."
+    if listed.required:
+        empty = "All API tokens were revoked: add one to serve the store."
+    Console().print(table if table.row_count else empty, markup=False)
+
+
+@user_errors
+def revoke_token(place: StorePlace, name: TokenName, by: By = None) -> None:
+    """Revoke an API token: every host refuses it within about a second."""
+    from nodegraft.store.tokens import StoreTokens
+
+    with StoreTokens.open(place) as tokens:
+        tokens.revoke(name, by=by)
+    typer.echo(f"Revoked the token {name}.")
+
+
+def _serve_on_ray(settings: "Settings", cluster: str) -> None:
+    from nodegraft.base.hashing import content_hash
+    from nodegraft.runners.ray_connection import LOCAL
+    from nodegraft.runners.ray_serve import replicated, wait_for_signal  # Ray is an extra
+    from nodegraft.service.replica import replica
+    from nodegraft.service.server import check
+
+    # Replicas have working folders of their own.
+    store = settings.store.absolute()
+    settings = replace(settings, store=store, behind_others=cluster != LOCAL)
+    check(settings)
+    if not settings.port:
+        raise ParameterError("Ray Serve needs a port number: choose a free port with --port.")
+    with replicated(
+        partial(replica, settings),
+        # The hash tells stores in folders of the same name apart.
+        name=f"{store.name}-{content_hash(str(store))[:8]}",
+        address=cluster,
+        replicas=settings.workers,
+        host=settings.host,
+        port=settings.port,
+    ):
+        _print_address(settings.store, settings.address(settings.port))
+        wait_for_signal()
+
+
+def _print_address(place: Path, address: str) -> None:
+    from nodegraft.store.tokens import StoreTokens
+
+    with StoreTokens.open(place) as tokens:
+        required = tokens.read().required
+    callers = "callers with an API token" if required else "all users of this machine"
+    typer.echo(f"Serving {place} to {callers} at {address} (stop with Ctrl+C).", err=True)
+
+
+def _time_text(at: "datetime | None") -> str:
+    return "never" if at is None else f"{at:%Y-%m-%d %H:%M}"
+
+
+COMMANDS = {"serve": serve}
+TOKEN_COMMANDS = {"add": add_token, "list": list_tokens, "revoke": revoke_token}

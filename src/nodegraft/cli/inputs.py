@@ -1,0 +1,261 @@
+"""Parse what commands are given: node keys, labels, tables, name=value pairs and dates."""
+
+import csv
+import io
+import re
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, cast
+
+from nodegraft.base.errors import DataError, ParameterError
+
+if TYPE_CHECKING:
+    from nodegraft.graph.graph import Graph
+    from nodegraft.graph.keyed_labels import KeyedLabels
+    from nodegraft.graph.keys import Key
+    from nodegraft.store.store import Store
+
+MAX_SEARCHED_KEYS = 100_000
+"""Similar keys are suggested for a misspelt one only in graphs of at most this size."""
+
+_DURATION = re.compile(r"(\d{1,5})([dh])")
+_UNITS = {"d": "days", "h": "hours"}
+
+
+def name_value_pairs(settings: list[str] | None) -> dict[str, str]:
+    """Parse the values of ``--set name=value``.
+
+    >>> name_value_pairs(["base-shots=5"])
+    {'base_shots': '5'}
+
+    Args:
+        settings: Values of the option.
+    """
+    pairs = {}
+    for setting in settings or []:
+        name, equals, value = setting.partition("=")
+        if not equals:
+            raise ParameterError(f"{setting!r} must have the form NAME=VALUE.")
+        pairs[name.strip().replace("-", "_")] = value.strip()
+    return pairs
+
+
+def parse_expiry(text: str, at: datetime) -> datetime:
+    """Return the time that a duration or a date stands for.
+
+    >>> at = datetime(2030, 1, 1, tzinfo=UTC)
+    >>> parse_expiry("30d", at).isoformat(), parse_expiry("2030-06-01", at).isoformat()
+    ('2030-01-31T00:00:00+00:00', '2030-06-01T00:00:00+00:00')
+
+    Args:
+        text: Days (``30d``), hours (``12h``), or a date or time in ISO 8601, in UTC unless it
+            says otherwise.
+        at: The present, in UTC.
+    """
+    duration = _DURATION.fullmatch(text)
+    try:
+        if duration:
+            expires_at = at + timedelta(**{_UNITS[duration[2]]: int(duration[1])})
+        else:
+            expires_at = datetime.fromisoformat(text)
+            zone = expires_at.tzinfo or UTC
+            expires_at = expires_at.replace(tzinfo=zone).astimezone(UTC)
+    except (ValueError, OverflowError) as error:
+        raise ParameterError(
+            f"--expires {text!r} is not understood: write days (30d), hours (12h), or a date "
+            "(2030-06-01)."
+        ) from error
+    if expires_at <= at:
+        raise ParameterError(f"--expires {text!r} is in the past: it is {at:%Y-%m-%d %H:%M} UTC.")
+    return expires_at
+
+
+def number_columns(features: list[str] | None, no_features: bool) -> list[str] | None:
+    """Return the Python argument for ``--features`` and ``--no-features``.
+
+    Args:
+        features: Values of ``--features``.
+        no_features: Value of ``--no-features``.
+    """
+    if features and no_features:
+        raise ParameterError("Give --features or --no-features, not both.")
+    return None if no_features else features or []
+
+
+def directed_edges(directed: bool, types: str | None) -> bool | list[str]:
+    """Return the Python argument for ``--directed`` and ``--directed-types``.
+
+    Args:
+        directed: Value of ``--directed``.
+        types: Value of ``--directed-types``.
+    """
+    if types is None:
+        return directed
+    if directed:
+        raise ParameterError("Give --directed for all edges or --directed-types, not both.")
+    return [name.strip() for name in types.split(",") if name.strip()]
+
+
+def keys_from(text: str, graph: "Graph", must_exist: bool = True) -> "list[Key]":
+    """Parse node keys that are separated by commas, in the key type of a graph.
+
+    Args:
+        text: Keys; a key with a comma is quoted, as in a CSV file.
+        graph: Graph of the nodes.
+        must_exist: Whether keys that the graph does not have are an error, which names them all.
+    """
+    from nodegraft.graph.keys import integer_key, integer_key_or_text
+
+    rows = csv.reader(text.splitlines(), skipinitialspace=True)
+    parts = [part.strip() for row in rows for part in row if part.strip()]
+    if not parts:
+        raise ParameterError("No node key was given: separate keys by commas, as in p17,p20.")
+    parse = integer_key if must_exist else integer_key_or_text
+    keys: list[Key] = list(parts) if graph.has_text_keys else [parse(part) for part in parts]
+    if must_exist:
+        missing = [
+            key for key, row in zip(keys, graph.node_keys.find(keys), strict=True) if row < 0
+        ]
+        if len(missing) == 1 and graph.has_text_keys:
+            # A single missing key may be misspelt: this error suggests similar keys.
+            key_from(str(missing[0]), graph)
+        graph.rows_of(keys)
+    return keys
+
+
+def key_from(text: str, graph: "Graph") -> "Key":
+    """Parse one node key, in the key type of a graph; refuse one that the graph does not have.
+
+    Args:
+        text: The key.
+        graph: Graph of the node.
+    """
+    from nodegraft.base.errors import UnknownNodeError
+    from nodegraft.graph.keys import integer_key
+
+    if not graph.has_text_keys:
+        return integer_key(text)
+    try:
+        graph.rows_of([text])
+    except UnknownNodeError as error:
+        close = []
+        if graph.num_nodes <= MAX_SEARCHED_KEYS:
+            close = get_close_matches(text, map(str, graph.keys_of(graph.rows)), n=3)
+        hint = f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
+        raise DataError(f"There is no node {text!r} in this graph.{hint}") from error
+    return text
+
+
+def joined_keys(keys: "Iterable[Key]") -> str:
+    """Join keys by commas, in the form that :func:`keys_from` parses.
+
+    >>> joined_keys(["p17", "odd, one"])
+    'p17,"odd, one"'
+
+    Args:
+        keys: Keys of nodes.
+    """
+    line = io.StringIO()
+    csv.writer(line, lineterminator="").writerow(keys)
+    return line.getvalue()
+
+
+def keys_in_table(
+    table: str, key: str, graph: "Graph", delimiter: str | None = None
+) -> "list[Key]":
+    """Read the node keys in a table, in the key type of a graph.
+
+    Args:
+        table: A file.
+        key: Column with the node key.
+        graph: Graph of the nodes.
+        delimiter: Column separator of a CSV file; None to detect it.
+    """
+    from nodegraft.graph.keys import integer_key_or_text
+    from nodegraft.tables.columns import is_text, keys_like, read_source, require_columns
+
+    read = read_source(table, "nodes", (key,), delimiter)
+    require_columns([(read, (key,))], "Name the column with the node key with --key.")
+    if not graph.has_text_keys and is_text(read.column(key)):
+        # Text that is not an integer names no node of this graph, which must not end the batch.
+        texts = read.texts(key)
+        return cast("list[Key]", [text and integer_key_or_text(text) for text in texts])
+    read = read.with_keys([key], graph.node_keys.key_type)
+    keys: list[Key] = keys_like(graph.node_keys, read, key).tolist()
+    return keys
+
+
+def labels_from(
+    store: "Store",
+    name: str | None,
+    nodes: str | None,
+    table: str | None,
+    key: str = "key",
+    label: str = "label",
+    repair: bool = False,
+) -> "dict[str, list[Key]]":
+    """Return class name -> keys, from ``--class`` and ``--nodes`` or from ``--labels``.
+
+    Args:
+        store: Store of the nodes.
+        name: Value of ``--class``.
+        nodes: Value of ``--nodes``.
+        table: Value of ``--labels``.
+        key: Column with the node key.
+        label: Column with the class name.
+        repair: Whether to correct or drop invalid rows of the table.
+    """
+    graph = store.graph()
+    if table is not None:
+        if name or nodes:
+            raise ParameterError("Give --class and --nodes, or --labels, not both.")
+        return labels_in_table(
+            table, graph, key, label, repair, store.table_options.get("delimiter")
+        )
+    if not (name and nodes):
+        raise ParameterError(
+            "Give a class and its nodes (--class e-bikes --nodes p17,p20), or a table of node "
+            "keys and class names (--labels new.parquet)."
+        )
+    return {name: keys_from(nodes, graph)}
+
+
+def labels_in_table(
+    table: str, graph: "Graph", key: str, label: str, repair: bool, delimiter: str | None
+) -> "dict[str, list[Key]]":
+    """Read class name -> keys from a table; refuse one without any label.
+
+    Args:
+        table: A file.
+        graph: Graph of the nodes.
+        key: Column with the node key.
+        label: Column with the class name.
+        repair: Whether to correct or drop invalid rows.
+        delimiter: Column separator of a CSV file; None to detect it.
+    """
+    from nodegraft.tables.labels import read_labels
+
+    labels = read_labels(
+        table,
+        graph,
+        key=key,
+        label=label,
+        convert_keys=True,
+        repair=repair,
+        delimiter=delimiter,
+    )
+    return listed_labels(labels, table, label)
+
+
+def listed_labels(labels: "KeyedLabels", table: str, column: str) -> "dict[str, list[Key]]":
+    """Return class name -> keys; refuse a table without any label.
+
+    Args:
+        labels: Labels of the table.
+        table: Its file.
+        column: Column with the class name.
+    """
+    if not labels:
+        raise DataError(f"{table} has no label: its column {column!r} is empty.")
+    return {name: keys.tolist() for name, keys in labels.items()}

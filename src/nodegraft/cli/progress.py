@@ -1,0 +1,178 @@
+"""Live progress in a terminal: one line for a store, a table for a run, counts for a suite."""
+
+from collections.abc import Callable
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.text import Text
+
+from nodegraft.base.events import Listener
+from nodegraft.base.progress import step_text
+from nodegraft.cli.render.lab import (
+    SuiteProgress,
+    job_line,
+    session_row,
+    session_table,
+    suite_progress,
+)
+
+if TYPE_CHECKING:
+    from nodegraft.benchmark.estimate import Estimates
+    from nodegraft.benchmark.job import Job
+    from nodegraft.evaluation.protocol import SessionResult
+    from nodegraft.runners.work import JobEvent
+
+
+class StatusLine(Listener):
+    """One line that shows the current step, and disappears at the end.
+
+    Args:
+        console: Console to draw on.
+        text: Text before the first step.
+    """
+
+    def __init__(self, console: Console, text: str = "working") -> None:
+        self._status = console.status(text)
+
+    def __enter__(self) -> "StatusLine":
+        self._status.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._status.stop()
+
+    def step(self, stage: str, done: int, total: int, **numbers: float) -> None:
+        """Show the current step of a stage."""
+        self._status.update(step_text(stage, done, total, **numbers))
+
+
+class RunDisplay(Listener):
+    """Table of sessions with a progress bar, for one run of a method on a dataset.
+
+    Args:
+        console: Console to draw on.
+        title: Title of the table.
+        sessions: Number of sessions of the run.
+    """
+
+    def __init__(self, console: Console, title: str, sessions: int) -> None:
+        self._table = session_table(title)
+        self._progress = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("sessions"),
+            TimeElapsedColumn(),
+            console=console,
+        )
+        self._task = self._progress.add_task("learning", total=sessions)
+        self._status = Text(style="dim", no_wrap=True, overflow="ellipsis")
+        self._console = console
+        self._live = Live(
+            Group(self._table, self._progress, self._status), console=console, refresh_per_second=8
+        )
+
+    def __enter__(self) -> "RunDisplay":
+        self._live.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None:
+            self._live.update(self._table)
+        self._live.stop()
+        if not self._console.is_terminal:
+            # Rich writes the last frame into a file or a pipe without its line end.
+            self._console.print()
+
+    def step(self, stage: str, done: int, total: int, **numbers: float) -> None:
+        """Show the current step of a stage below the bar."""
+        self._status.plain = step_text(stage, done, total, **numbers)
+
+    def session(self, result: "SessionResult") -> None:
+        """Add the row of a finished session."""
+        self._table.add_row(*session_row(result))
+        self._progress.update(self._task, advance=1)
+        self._status.plain = ""
+
+
+class SuiteDisplay:
+    """Counts of done, running and failed jobs and the time left; plain lines into a file or pipe.
+
+    Args:
+        console: Console to draw on.
+        jobs: All jobs to run.
+        estimates: How long they may take.
+        capacity: Returns how many jobs can run at the same time now.
+    """
+
+    def __init__(
+        self,
+        console: Console,
+        jobs: "list[Job]",
+        estimates: "Estimates",
+        capacity: Callable[[], int],
+    ) -> None:
+        self._console, self._estimates, self._capacity = console, estimates, capacity
+        self._waiting, self._started = list(jobs), list["Job"]()
+        self._total, self.done, self.failed = len(jobs), 0, 0
+        self._start = monotonic()
+        self._expected_seconds, self._actual_seconds = 0.0, 0.0
+        self._live = Live(console=console, get_renderable=self._frame, refresh_per_second=4)
+
+    def __enter__(self) -> "SuiteDisplay":
+        if self._console.is_terminal:
+            self._live.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._live.stop()
+
+    def handle(self, event: "JobEvent") -> None:
+        """Count a job that has started or ended.
+
+        Args:
+            event: What happened to the job.
+        """
+        from nodegraft.runners.work import JobEnded
+
+        if not isinstance(event, JobEnded):
+            self._started.append(event.job)
+            return
+        self._started.remove(event.job)
+        self._waiting.remove(event.job)
+        self.failed += bool(event.error)
+        self.done += not event.error
+        self._actual_seconds += event.seconds
+        self._expected_seconds += self._estimates.seconds(event.job) or event.seconds
+        if event.error or not self._console.is_terminal:
+            count = f"{self.done + self.failed}/{self._total}"
+            self._console.print(job_line(event, count), soft_wrap=True)
+
+    def time_left(self) -> float | None:
+        """Return the estimated seconds left, or None without any estimate."""
+        expected, unknown = self._estimates.total(self._waiting)
+        if unknown < len(self._waiting):
+            # Scale by how much slower jobs were here than the records say.
+            ratio = self._actual_seconds / self._expected_seconds if self._expected_seconds else 1.0
+            seconds = expected * ratio
+        elif self.done:
+            seconds = self._actual_seconds / (self.done + self.failed) * len(self._waiting)
+        else:
+            return None
+        return seconds / max(1, self._capacity())
+
+    def _frame(self) -> Group:
+        running = min(len(self._started), max(1, self._capacity()))
+        return suite_progress(
+            SuiteProgress(
+                total=self._total,
+                done=self.done,
+                failed=self.failed,
+                running=tuple(job.title for job in self._started[:running]),
+                seconds=monotonic() - self._start,
+                seconds_left=self.time_left(),
+            )
+        )

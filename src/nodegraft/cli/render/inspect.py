@@ -1,0 +1,166 @@
+"""Suggestions, drift, and methods compared on a store's own labels, as text and tables."""
+
+import shlex
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from rich.box import SIMPLE
+from rich.console import Group, RenderableType
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+
+from nodegraft.base.counting import counted
+from nodegraft.cli.inputs import joined_keys
+from nodegraft.cli.render.values import Texts, add_text_column
+from nodegraft.store.comparison import Estimate, Evaluation
+from nodegraft.store.drift import ALARM, Shift
+from nodegraft.store.new_classes import NewClass
+from nodegraft.store.suggestion import Suggestion
+
+TEXT_WIDTH = 9
+"""Smallest width of the column of texts."""
+
+
+def suggestions_table(suggestions: list[Suggestion], texts: Texts) -> RenderableType:
+    """Return one row for each node to label.
+
+    Args:
+        suggestions: The nodes.
+        texts: Text of each of them.
+    """
+    if not suggestions:
+        return Text("Every node has a label.")
+    table = Table(box=SIMPLE, pad_edge=False)
+    for heading in ("node", "prediction", "second\nclass"):
+        table.add_column(heading, overflow="fold", min_width=len("prediction"))
+    table.add_column("similar\nnodes", justify="right", no_wrap=True)
+    text_cells = add_text_column(table, texts, TEXT_WIDTH)
+    for suggestion, text in zip(suggestions, text_cells, strict=True):
+        classes = escape(suggestion.answer), escape(suggestion.runner_up)
+        similar = f"{max(suggestion.like_it, 1):.0f}"
+        table.add_row(escape(str(suggestion.node)), *classes, similar, *text)
+    return table
+
+
+def new_class_lines(place: Path, groups: Mapping[NewClass, Texts]) -> Iterator[RenderableType]:
+    """Yield each group of nodes with its top terms, some nodes, and the command to teach it.
+
+    Args:
+        place: Folder of the store.
+        groups: Group -> texts of its examples.
+    """
+    if not groups:
+        yield Text("No group of nodes looks like an unknown class.")
+        return
+    yield Text("Groups of similar nodes that may be a new class:")
+    for group, texts in groups.items():
+        terms = f": {', '.join(group.words)}" if group.words else ""
+        yield Text(f"\n{group.size:,} nodes{terms}", style="bold")
+        table = Table.grid(padding=(0, 2))
+        table.add_column(overflow="fold")
+        text_cells = add_text_column(table, texts)
+        for node, text in zip(group.examples, text_cells, strict=True):
+            table.add_row(f"  {escape(str(node))}", *text)
+        yield table
+        nodes = shlex.quote(joined_keys(group.examples))
+        yield Text(
+            f"  nodegraft add {shlex.quote(str(place))} --class NAME --nodes {nodes} --dry-run"
+        )
+
+
+def drift_table(shifts: list[Shift]) -> RenderableType:
+    """Return one row for each measure, and which of them are above the alarm threshold.
+
+    Args:
+        shifts: Measures before and after.
+    """
+    table = Table(box=SIMPLE, pad_edge=False)
+    for heading in ("measure", "before", "after"):
+        table.add_column(heading, overflow="fold")
+    for heading in ("distance", "noise"):
+        table.add_column(heading, justify="right")
+    for shift in shifts:
+        cells = (escape(shift.what), escape(shift.before), escape(shift.after))
+        style = "yellow" if shift.alarming else ""
+        table.add_row(*cells, f"{shift.distance:.3f}", f"{shift.noise:.3f}", style=style)
+    alarms = [shift.what for shift in shifts if shift.alarming]
+    threshold = f"above the alarm threshold ({ALARM:g})"
+    if alarms:
+        return Group(table, Text(f"Drift {threshold}: {', '.join(alarms)}."))
+    return Group(table, Text(f"No drift {threshold}."))
+
+
+def evaluation_lines(evaluation: Evaluation) -> RenderableType:
+    """Return the setting, a row for each method, and which one to use.
+
+    Args:
+        evaluation: Measurements of all methods.
+    """
+    lines: list[RenderableType] = [Text(_setting(evaluation))]
+    if evaluation.plan.left_out:
+        lines.append(Text(evaluation.plan.exclusion(), style="yellow"))
+    return Group(*lines, _methods_table(evaluation), Text(advice(evaluation)))
+
+
+def advice(evaluation: Evaluation) -> str:
+    """Return which method to use, and whether its lead is larger than noise.
+
+    Args:
+        evaluation: Measurements of all methods.
+    """
+    best, lead = evaluation.best, evaluation.lead
+    if lead is None:
+        return f"Only {best.method} was measured: add others with --method to compare."
+    second = evaluation.methods[1]
+    difference = f"{_hundredths(lead)} points"
+    if lead.beyond_noise:
+        return (
+            f"Use {best.method}: {difference} more accurate than {second.method}, the next best, "
+            "which is more than noise."
+        )
+    fastest = min((best, second), key=lambda measured: measured.session_seconds.mean)
+    doubt = "which is within noise" if lead.seeds > 1 else "but one seed cannot tell noise apart"
+    return (
+        f"{best.method} is {difference} more accurate than {second.method}, {doubt}: run more "
+        f"seeds (--seeds {2 * lead.seeds}), or use {fastest.method}, which learns faster."
+    )
+
+
+def _setting(evaluation: Evaluation) -> str:
+    setting, seeds = evaluation.plan.setting, counted(evaluation.seeds, "seed")
+    return (
+        f"Version {evaluation.version}: {setting.base} known classes; {setting.novel} new classes, "
+        f"{setting.ways} per session, {counted(setting.shots, 'label')} each; {seeds}; strict "
+        "protocol; accuracy averaged over classes."
+    )
+
+
+def _methods_table(evaluation: Evaluation) -> Table:
+    table = Table(box=SIMPLE, pad_edge=False)
+    table.add_column("method", overflow="fold")
+    for heading in (
+        "accuracy before\nnew classes, %",
+        f"after {evaluation.plan.setting.novel} new\nclasses, %",
+        "points lost\nper class",
+        "seconds per\nsession",
+    ):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for measured in evaluation.methods:
+        table.add_row(
+            escape(measured.method),
+            _hundredths(measured.first),
+            _hundredths(measured.last),
+            _hundredths(measured.loss_per_class),
+            _with_noise(measured.session_seconds, 1.0, 2),
+        )
+    return table
+
+
+def _hundredths(share: Estimate) -> str:
+    return _with_noise(share, 100.0, 1)
+
+
+def _with_noise(number: Estimate, unit: float, digits: int) -> str:
+    mean = f"{unit * number.mean:.{digits}f}"
+    return mean if number.seeds == 1 else f"{mean} ± {unit * number.half_width:.{digits}f}"

@@ -1,0 +1,227 @@
+"""Benchmark runs and suites, datasets and records, as text and tables."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from rich.box import SIMPLE
+from rich.console import Group
+from rich.markup import escape
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from nodegraft.base.counting import counted
+from nodegraft.cli.render.values import duration, file_size, percent, points
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from nodegraft.evaluation.protocol import SessionResult
+    from nodegraft.graph.statistics import GraphStatistics
+    from nodegraft.runners.work import JobEnded
+
+COLUMNS = ("session", "classes", "macro", "micro", "known", "novel", "harmonic", "seconds")
+
+MAX_NAMED_JOBS = 4
+"""At most this many running jobs are named."""
+
+
+@dataclass(frozen=True)
+class SuiteProgress:
+    """How far a suite of jobs is."""
+
+    total: int
+    """Number of jobs."""
+
+    done: int
+    """Number of jobs that ended well."""
+
+    failed: int
+    """Number of jobs that failed."""
+
+    running: tuple[str, ...]
+    """Titles of the jobs that run."""
+
+    seconds: float
+    """Time since the start."""
+
+    seconds_left: float | None
+    """Estimated time left; None without an estimate."""
+
+
+def suite_progress(progress: SuiteProgress) -> Group:
+    """Return a bar with counts, and the titles of some running jobs.
+
+    Args:
+        progress: How far the suite is.
+    """
+    left = progress.seconds_left
+    counts = Table.grid(padding=(0, 2))
+    counts.add_row(
+        ProgressBar(total=progress.total, completed=progress.done + progress.failed, width=30),
+        f"{progress.done} of {progress.total} done",
+        f"{len(progress.running)} running",
+        Text(f"{progress.failed} failed", style="red" if progress.failed else ""),
+        f"{duration(progress.seconds)} so far",
+        "" if left is None else f"about {duration(left)} left",
+    )
+    named = [Text(f"  {title}", style="dim") for title in progress.running[:MAX_NAMED_JOBS]]
+    return Group(counts, *named)
+
+
+def job_line(event: "JobEnded", count: str) -> Text:
+    """Return where the record of a job is, or how the job failed.
+
+    Args:
+        event: How the job ended.
+        count: Its number, such as 3/12.
+    """
+    job = f"{count} {event.job.title}, {event.job.protocol_name}: "
+    if not event.error:
+        return Text(f"{job}{event.place}")
+    reason = event.error.strip().rpartition("\n")[2]
+    return Text(f"{job}FAILED, {reason}\n  traceback: {event.place}", style="red")
+
+
+def suite_status(
+    title: str, counts: tuple[int, int, int], seconds: float, without_estimate: int
+) -> str:
+    """Return how many jobs of a suite are to run, and how long they may take.
+
+    >>> suite_status("graft", (2, 3, 6), 60.0, 2)
+    'graft: 2 jobs to run, 3 of 6 done, 1 failed before (run them again with --retry-failed)'
+
+    Args:
+        title: Title of the suite.
+        counts: How many jobs are to run, are done, and are in the suite.
+        seconds: Estimated time of one process.
+        without_estimate: Number of jobs to run for which no similar job is recorded.
+    """
+    to_run, done, total = counts
+    text = f"{title}: {counted(to_run, 'job')} to run, {done} of {total} done"
+    if done + to_run < total:
+        failed = total - done - to_run
+        text += f", {failed} failed before (run them again with --retry-failed)"
+    if to_run == without_estimate:
+        return text
+    text += f"\nabout {duration(seconds)} in one process, estimated from earlier records"
+    return text + (f"; no estimate for {without_estimate} of them" if without_estimate else "")
+
+
+def session_table(title: str) -> Table:
+    """Return an empty table of sessions.
+
+    Args:
+        title: Title of the table.
+    """
+    table = Table(title=title, title_justify="left", caption_justify="left")
+    table.caption = "accuracies in percent; all but micro are averages over classes"
+    for name in COLUMNS:
+        table.add_column(name, justify="right")
+    return table
+
+
+def session_row(result: "SessionResult") -> list[str]:
+    """Return the cells of a session, in the order of `COLUMNS`.
+
+    Args:
+        result: Measurements of the session.
+    """
+    shares = (
+        result.macro_accuracy,
+        result.micro_accuracy,
+        result.known_accuracy,
+        result.novel_accuracy,
+        result.harmonic_mean,
+    )
+    cells = [percent(share).removesuffix(" %") for share in shares]
+    return [str(result.index), str(result.classes), *cells, f"{result.seconds:.2f}"]
+
+
+def summary_table(summary: dict[str, Any]) -> Table:
+    """Return the summary of a run, one number a row.
+
+    Args:
+        summary: Summary in the run's record.
+    """
+    rows = {
+        "A0, before the first new class": percent(summary["first_accuracy"]),
+        "last session": percent(summary["last_accuracy"]),
+        "average over sessions": percent(summary["average_accuracy"]),
+        "performance drop (PD)": points(summary["performance_drop"]),
+        "relative drop (RPD)": percent(summary["relative_performance_drop"]),
+        "harmonic mean, known and novel": percent(summary["harmonic_mean"]),
+        "average forgetting": points(summary["average_forgetting"]),
+        "training time": f"{summary['seconds']:.2f} s",
+        "model size": file_size(summary["kept_bytes"]),
+    }
+    return _two_columns(rows)
+
+
+def statistics_table(numbers: "GraphStatistics", quantiles: tuple[float, ...]) -> Table:
+    """Return sizes, homophily and degrees of a graph, one a row.
+
+    Args:
+        numbers: Statistics of the graph.
+        quantiles: Quantiles that the degrees are given for.
+    """
+    degrees = " ".join(str(value) for value in numbers.degree_quantiles)
+    marks = "/".join(f"{100 * quantile:.0f}" for quantile in quantiles)
+    rows = {
+        "nodes": f"{numbers.nodes:,} ({numbers.isolated:,} without an edge)",
+        "undirected edges": f"{numbers.edges:,}",
+        "features": f"{numbers.features:,} ({numbers.features_per_node:.1f} non-zero per node)",
+        "classes": f"{numbers.classes} (sizes: smallest {numbers.smallest_class:,}, "
+        f"median {numbers.median_class:,}, largest {numbers.largest_class:,})",
+        "edges within a class": f"{percent(numbers.homophily)} "
+        f"(homophily adjusted for chance: {percent(numbers.adjusted_homophily)})",
+        f"degrees at {marks} %": degrees,
+    }
+    return _two_columns(rows)
+
+
+def edge_types_table(numbers: "GraphStatistics") -> Table:
+    """Return edges and homophily of every edge type.
+
+    Args:
+        numbers: Statistics of the graph.
+    """
+    table = Table(box=SIMPLE, pad_edge=False)
+    for heading in ("edge type", "edges", "directed", "weighted", "within a class", "adjusted"):
+        is_number = heading in ("edges", "within a class", "adjusted")
+        table.add_column(heading, justify="right" if is_number else "left")
+    for kind in numbers.kinds:
+        table.add_row(
+            escape(kind.name),
+            f"{kind.edges:,}",
+            "yes" if kind.directed else "no",
+            "yes" if kind.weighted else "no",
+            percent(kind.homophily),
+            percent(kind.adjusted_homophily),
+        )
+    return table
+
+
+def query_table(result: "pa.Table") -> Table:
+    """Return the result of a query, text to the left and numbers to the right.
+
+    Args:
+        result: The result.
+    """
+    from pyarrow.types import is_string
+
+    table = Table(box=SIMPLE, pad_edge=False)
+    for name, kind in zip(result.column_names, result.schema.types, strict=True):
+        table.add_column(
+            escape(name), justify="left" if is_string(kind) else "right", overflow="fold"
+        )
+    for row in result.to_pylist():
+        table.add_row(*("–" if value is None else escape(str(value)) for value in row.values()))
+    return table
+
+
+def _two_columns(rows: dict[str, str]) -> Table:
+    table = Table.grid(padding=(0, 2))
+    for name, value in rows.items():
+        table.add_row(name, value)
+    return table

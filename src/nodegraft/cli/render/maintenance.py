@@ -1,0 +1,130 @@
+"""Results of prune, purge, verify and settings, as text and tables."""
+
+from collections.abc import Sequence
+
+from rich.box import SIMPLE
+from rich.console import RenderableType
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+
+from nodegraft.base.counting import counted
+from nodegraft.cli.render.values import file_size
+from nodegraft.store.audit import AuditEntry
+from nodegraft.store.description import numbered
+from nodegraft.store.known_settings import SettingValue
+from nodegraft.store.pruning import Pruned
+from nodegraft.store.purging import Purged
+from nodegraft.store.verification import Verification
+
+
+def pruned_line(pruned: Pruned, dry_run: bool) -> Text:
+    """Return which versions were or would be pruned, and how much space that frees.
+
+    Args:
+        pruned: What was pruned.
+        dry_run: Whether nothing was deleted.
+    """
+    if not pruned.files and not pruned.versions:
+        return Text("Nothing to prune: every file is needed.")
+    space = f"{file_size(pruned.size)} in {counted(pruned.files, 'file')}"
+    what = numbered(list(pruned.versions)) if pruned.versions else "files of killed processes"
+    if dry_run:
+        return Text(f"Would prune {what} and free {space}. Nothing was changed.")
+    return Text(f"Pruned {what}: freed {space}. Kept: {numbered(list(pruned.kept))}.")
+
+
+def purged_lines(purged: Purged) -> Text:
+    """Return what was deleted, and what the user has to delete.
+
+    Args:
+        purged: What was purged.
+    """
+    masked = ""
+    if purged.rows:
+        masked = f", with keys in {counted(purged.rows, 'row')} removed or replaced by [purged]"
+    return Text(
+        f"Purged {counted(purged.nodes, 'node')}. Version {purged.champion}, rebuilt without "
+        f"them, is live. Deleted {numbered(list(purged.versions))}; the history still lists "
+        f"{'it' if len(purged.versions) == 1 else 'them'}{masked}. Delete yourself: copies of the "
+        "store, logs and backups of a database server, and the tables it was created from."
+    )
+
+
+def verification_lines(verification: Verification) -> Text:
+    """Return every damaged file, and what to do about it.
+
+    Args:
+        verification: Result of a verification.
+    """
+    unused = ""
+    if verification.unused:
+        files = counted(verification.unused, "file")
+        unused = f" No version uses {files}: delete with `nodegraft prune`."
+    if verification.is_clean:
+        return Text(f"{counted(verification.files, 'file')} verified, no damage.{unused}")
+    lines = [
+        f"{finding.file}: {finding.problem}.\n  To do: {finding.advice}."
+        for finding in verification.findings
+    ]
+    damaged = counted(len(verification.findings), "damaged file")
+    lines.append(f"{damaged} of {verification.files}.{unused}")
+    if any(finding.blocks for finding in verification.findings):
+        lines.append(
+            f"This could not be recorded in the store: {verification.recorded}"
+            if verification.recorded
+            else "The store cannot be opened until `nodegraft verify` finds no damage."
+        )
+    return Text("\n".join(lines))
+
+
+def settings_table(settings: Sequence[SettingValue]) -> Table:
+    """Return all settings with value, default and meaning.
+
+    Args:
+        settings: The settings.
+    """
+    table = Table(box=SIMPLE, pad_edge=False)
+    table.add_column("setting", no_wrap=True)
+    table.add_column("value", no_wrap=True)
+    table.add_column("default", no_wrap=True)
+    table.add_column("meaning", overflow="fold")
+    for setting in settings:
+        values = escape(str(setting.value)), escape(str(setting.default))
+        table.add_row(setting.name, *values, setting.description)
+    return table
+
+
+def settings_history_table(entries: Sequence[AuditEntry]) -> RenderableType:
+    """Return all changes of settings, newest first.
+
+    Args:
+        entries: Oldest first.
+    """
+    if not entries:
+        return Text("No setting was ever changed.")
+    table = Table(box=SIMPLE, pad_edge=False)
+    table.add_column("change and note", overflow="fold")
+    table.add_column("by", overflow="fold")
+    table.add_column("when (UTC)", no_wrap=True)
+    for entry in reversed(entries):
+        detail = entry.detail
+        before = "default" if detail["before"] is None else detail["before"]
+        note = f"\n[dim]{escape(entry.note)}[/]" if entry.note else ""
+        table.add_row(
+            escape(f"{detail['name']}: {before} → {detail['after']}") + note,
+            escape(entry.by),
+            f"{entry.at:%Y-%m-%d %H:%M}",
+        )
+    return table
+
+
+def setting_line(name: str, before: object, after: object) -> Text:
+    """Return the old and the new value of a setting.
+
+    Args:
+        name: Name of the setting.
+        before: Old value.
+        after: New value.
+    """
+    return Text(f"Setting {name} is now {after} (before: {before}).")

@@ -1,0 +1,146 @@
+"""Predictions of a store, as a table and as JSON."""
+
+from math import isnan
+from typing import Any
+
+from rich.box import SIMPLE
+from rich.console import Group, RenderableType
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+
+from nodegraft.base.counting import counted
+from nodegraft.cli.render.values import Texts, add_text_column, likely
+from nodegraft.store.answers import Answers
+
+OTHERS = 24
+"""Largest reserved width of the column of other classes."""
+
+MAX_SHOWN = 50
+"""At most this many predictions are shown; more belong in a file."""
+
+TEXT_WIDTH = 9
+"""Smallest width of the column of texts, beside three columns of numbers."""
+
+GAP = 2
+"""Characters between two columns."""
+
+NUMBERS = ("confidence", "probability", "known")
+
+NO_ROOM = "No room for the other classes of --top: widen the terminal, or use --json."
+
+
+def predictions_table(
+    answers: Answers, texts: Texts, left: int = 0, width: int = 80
+) -> RenderableType:
+    """Return one row for each node, with confidence, probability and known.
+
+    A node with a label shows it, and the prediction where that differs; one without a class shows
+    why. With more than one alternative class there is no room for texts. Where a line is too short
+    for all columns, texts are dropped first, then alternative classes.
+
+    Args:
+        answers: Predictions of the store.
+        texts: Texts of the nodes that are shown.
+        left: Number of further nodes, which are not shown.
+        width: Characters of a line.
+    """
+    table = Table(box=SIMPLE, pad_edge=False, padding=(0, 1, 0, 0))
+    table.add_column("node", overflow="fold", min_width=len("node"))
+    table.add_column("class", overflow="fold", min_width=len("class"))
+    for name in NUMBERS:
+        table.add_column(name, justify="right", no_wrap=True, min_width=len(name))
+    predictions = answers.predictions
+    classes = [_class_cell(answers, row, predictions[row]) for row in range(len(answers))]
+    others = [_others(answers, row, predictions[row]) for row in range(len(answers))]
+    room = width - _needed_width(answers, classes)
+    widest, dropped = max(map(len, others), default=0), ""
+    if any(others) and room < (needed := min(OTHERS, max(widest, len("others"))) + GAP):
+        others, dropped = [""] * len(others), NO_ROOM
+    elif any(others):
+        room -= needed
+    if any(others):
+        table.add_column("others", min_width=min(OTHERS, max(widest, len("others"))))
+    has_room = answers.columns.shape[1] <= 2 and room >= TEXT_WIDTH + GAP
+    shown = texts if has_room else [None] * len(answers)
+    text_cells = add_text_column(table, shown, TEXT_WIDTH)
+    numbers = (answers.confidence, answers.probability, answers.known)
+    for row, node in enumerate(answers.nodes):
+        table.add_row(
+            escape(str(node)),
+            classes[row],
+            *(_number(column[row]) if answers.is_found[row] else "" for column in numbers),
+            *([escape(others[row])] if any(others) else []),
+            *text_cells[row],
+        )
+    more = f"{left:,} more: write all to a file with --out predictions.parquet." if left else None
+    return Group(table, *(Text(line) for line in (more, dropped, answers.note) if line))
+
+
+def predictions_json(answers: Answers) -> dict[str, Any]:
+    """Return predictions as ``POST /v1/predict`` of a service sends them.
+
+    Args:
+        answers: Predictions of the store.
+    """
+    return {
+        "model_version": answers.version,
+        "world": answers.world,
+        "answers": answers.to_rows(),
+    }
+
+
+def written_text(nodes: int, reasons: dict[str, int]) -> str:
+    """Return what a written table contains.
+
+    >>> written_text(3, {"prediction": 1, "below_confidence": 2})
+    'predictions for 3 nodes (2 below --min-confidence).'
+
+    Args:
+        nodes: Number of rows.
+        reasons: Reason -> number of rows.
+    """
+    parts = [
+        f"{reasons[reason]:,} {what}"
+        for reason, what in (
+            ("own_label", "with a label"),
+            ("below_confidence", "below --min-confidence"),
+            ("unknown_key", "not in the graph"),
+        )
+        if reasons.get(reason)
+    ]
+    counts = f" ({', '.join(parts)})" if parts else ""
+    return f"predictions for {counted(nodes, 'node')}{counts}."
+
+
+def _class_cell(answers: Answers, row: int, predicted: str | None) -> str:
+    label = answers.labels[row]
+    if not answers.is_found[row]:
+        return "[dim]unknown key[/]"
+    if label is None or (answers.ignore_labels and label == predicted):
+        return "[dim]abstains[/]" if predicted is None else escape(predicted)
+    other = "" if predicted in (None, label) else f", predicted {predicted}"
+    if answers.ignore_labels:
+        return f"{escape(predicted or 'abstains')} (label {escape(label)})"
+    return escape(f"{label} (label){other}")
+
+
+def _needed_width(answers: Answers, classes: list[str]) -> int:
+    """Return the width of the columns that are never dropped; class names wrap at spaces."""
+    words = [word for cell in classes for word in Text.from_markup(cell).plain.split()]
+    cells = [Text(word).cell_len for word in words]
+    keys = [Text(str(node)).cell_len for node in answers.nodes]
+    widths = (max([4, *keys]), max([5, *cells]), *map(len, NUMBERS))
+    return sum(widths) + GAP * len(widths)
+
+
+def _number(share: float) -> str:
+    """Return a share in percent; a dash where there is no estimate."""
+    return "–" if isnan(share) else likely(share)
+
+
+def _others(answers: Answers, row: int, predicted: str | None) -> str:
+    """Return the alternative classes; a number stays on the line of its class."""
+    first = 0 if predicted is None else 1
+    others = zip(answers.top[row][first:], answers.probabilities[row, first:], strict=False)
+    return ", ".join(f"{name}\xa0" + likely(share).replace(" ", "\xa0") for name, share in others)

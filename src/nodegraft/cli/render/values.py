@@ -1,0 +1,112 @@
+"""Numbers and texts as people read them, and the column of texts that several tables have."""
+
+from collections.abc import Sequence
+
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+
+MIN_TEXT_WIDTH = 14
+"""Smallest width of a column of texts; other columns make room for it."""
+
+Texts = Sequence[str | None]
+"""One text for each node; None for a node without."""
+
+_UNITS = ("bytes", "kB", "MB", "GB", "TB")
+
+
+def likely(share: float) -> str:
+    """Return a probability in whole percent; only exact values are shown as 0 or 100.
+
+    >>> likely(0.314), likely(0.9996), likely(0.0004), likely(1.0)
+    ('31 %', '>99 %', '<1 %', '100 %')
+
+    Args:
+        share: Between 0 and 1.
+    """
+    rounded = round(100 * share)
+    if rounded == 100 and share < 1:
+        return ">99 %"
+    if rounded == 0 and share > 0:
+        return "<1 %"
+    return f"{rounded} %"
+
+
+def percent(share: float | None) -> str:
+    """Return a share as a percentage.
+
+    >>> percent(0.5666), percent(None)
+    ('56.7 %', '–')
+
+    Args:
+        share: Between 0 and 1, or None where there is none.
+    """
+    return "–" if share is None else f"{100 * share:.1f} %"
+
+
+def points(share: float) -> str:
+    """Return a difference of shares in percentage points.
+
+    >>> points(0.0123)
+    '1.2 points'
+
+    Args:
+        share: The difference.
+    """
+    return f"{100 * share:.1f} points"
+
+
+def file_size(size: int) -> str:
+    """Return a number of bytes in a readable unit.
+
+    >>> file_size(999), file_size(1_234_567)
+    ('999 bytes', '1.2 MB')
+
+    Args:
+        size: In bytes.
+    """
+    amount, unit = float(size), 0
+    while amount >= 1000 and unit < len(_UNITS) - 1:
+        amount, unit = amount / 1000, unit + 1
+    return f"{amount:.0f} bytes" if unit == 0 else f"{amount:.1f} {_UNITS[unit]}"
+
+
+def duration(seconds: float) -> str:
+    """Return a time in a readable unit.
+
+    >>> duration(42), duration(61), duration(7300)
+    ('42 s', '1 min', '2 h 02 min')
+
+    Args:
+        seconds: The time.
+    """
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02d} min"
+
+
+def add_text_column(table: Table, texts: Texts, min_width: int = MIN_TEXT_WIDTH) -> list[list[str]]:
+    """Add a column that fills the rest of the line; return its cells, one list for each row.
+
+    Where no node has a text, no column is added, and every list is empty.
+
+    Args:
+        table: A table of nodes, without rows yet.
+        texts: One for each node.
+        min_width: Smallest width of the column.
+    """
+    if not any(texts):
+        return [[] for _ in texts]
+    table.expand = True
+    table.add_column("text", width=min_width, ratio=1, no_wrap=True, overflow="ellipsis")
+    return [[escape(text or "")] for text in texts]
+
+
+def text_line(text: str) -> Text:
+    """Return a text shortened to one line.
+
+    Args:
+        text: Of any length.
+    """
+    return Text(text, style="dim", no_wrap=True, overflow="ellipsis")
