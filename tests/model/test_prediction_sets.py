@@ -14,7 +14,12 @@ from nodegraft.graph.labels import NodeLabels
 from nodegraft.methods.graft import Graft
 from nodegraft.methods.sgc_ridge import SGCRidge
 from nodegraft.model.method import Method
-from nodegraft.model.prediction_sets import OWN_THRESHOLD, SetCalibration, conformal_threshold
+from nodegraft.model.prediction_sets import (
+    OWN_THRESHOLD,
+    SetCalibration,
+    _own_probabilities,
+    conformal_threshold,
+)
 from nodegraft.model.registry import make_method
 
 OLD, NEW = 6, 4
@@ -72,12 +77,13 @@ def test_a_model_without_the_labels_that_are_scored_is_needed() -> None:
     """Thresholds from scores of nodes that taught would promise too much."""
     graph, classes, labels = drawn(0)
     model = taught(graph, labels, Graft())
-    own = model.calibrate_sets(graph)
-    named = {name: model.labels_[name].tolist() for name in model.classes_[OLD:]}
-    taught_nodes = model.calibrate_sets(graph, named)
+    honest = model.calibrate_sets(graph).probabilities
+    labelled = dict(_own_probabilities(model, graph, model.labels_.on(graph)))
     new = list(classes)[OLD:]
-    honest = np.mean([own.probabilities[name].mean() for name in new])
-    assert np.mean([taught_nodes.probabilities[name].mean() for name in new]) > honest + 0.05
+    mean = np.mean([honest[name].mean() for name in new])
+    assert np.mean([labelled[name].mean() for name in new]) > mean + 0.05
+    with pytest.raises(ParameterError, match="5 nodes of held_out are labels of the model"):
+        model.calibrate_sets(graph, {new[0]: labels[new[0]]})
 
 
 def test_held_out_nodes_are_used_where_a_class_has_some() -> None:
@@ -137,7 +143,7 @@ def test_too_few_labels_are_pooled_and_then_said() -> None:
     own, shared = few.groups(0.9)
     assert (own.classes, own.nodes) == (("a",), 60)
     assert (shared.classes, shared.nodes) == (("b", "c"), 62)
-    assert "1 with a threshold of their own, 2 that share one" in few.note(0.9)
+    assert "1 with their own, 2 that share one" in few.note(0.9)
     assert not np.isfinite(few.thresholds(0.999)).any()
     assert "needs 999 labels" in few.note(0.999)
     assert len(few.probabilities["a"]) >= OWN_THRESHOLD
@@ -158,7 +164,11 @@ def test_what_cannot_be_calibrated_is_refused() -> None:
     model = make_method("proto-gcn").fit(graph, first)
     with pytest.raises(ParameterError, match="give held_out"):
         model.predict_sets(graph, [0])
-    held_out = {name: graph.keys_of(rows)[:30] for name, rows in classes.items() if name in first}
+    held_out = {
+        name: [key for key in graph.keys_of(rows) if key not in first[name]][:30]
+        for name, rows in classes.items()
+        if name in first
+    }
     assert len(model.predict_sets(graph, [0, 1], 0.9, held_out=held_out)) == 2
     for wrong in (0.0, 1.0, 90):
         with pytest.raises(ParameterError, match="coverage"):

@@ -194,7 +194,7 @@ def test_prediction_sets_are_calibrated_on_held_out_labels(store: Store) -> None
     rows = answers.to_arrow().to_pylist()
     assert [row["set"] for row in rows] == [list(found) for found in answers.sets]
     assert answers.to_rows()[0]["set"] == rows[0]["set"]
-    assert "thresholds of 4 classes" in (answers.sets_note or "")
+    assert "Thresholds of 4 classes" in (answers.sets_note or "")
     without = store.predict()
     assert without.sets is None
     assert without.sets_note is None

@@ -1,10 +1,10 @@
-"""Sets of classes that hold a node's class with a chosen probability: conformal prediction.
+"""Sets of classes that contain a node's class with a chosen probability: conformal prediction.
 
-A class is in the set of a node if its probability reaches a threshold. Thresholds come from
-labelled nodes that did not teach the scores they are judged by: nodes that are held out, and for
-classes without any, the labels of one fifth after the other, scored by a model that is taught the
-other four fifths. If a class's nodes are like its labels, the set of a node holds its class with
-the chosen probability or more, on average. All of it is computed on the graph as it is now.
+A class is in the set of a node if its probability reaches a threshold. Thresholds are computed from
+nodes of known class that the scoring model did not learn from: held-out nodes, and for classes
+without any, their labels, one fifth after the other, scored by a model that learned from the other
+four fifths. If the nodes of a class are distributed like its labels, the set of a node contains its
+class with the chosen probability, on average. Everything is computed on the current graph.
 """
 
 from collections.abc import Sequence
@@ -118,19 +118,19 @@ class SetCalibration:
         groups = self.groups(coverage)
         own = sum(group.nodes == self.probabilities[group.classes[0]].size for group in groups)
         open_ended = sum(len(one.classes) for one in groups if np.isneginf(one.threshold))
-        parts = [f"{own:,} with a threshold of their own"] * bool(own)
+        parts = [f"{own:,} with their own"] * bool(own)
         parts += [f"{len(self.labels) - own:,} that share one"] * (own < len(self.labels))
-        said = (
-            f"Sets hold the class of at least {100 * coverage:g} % of the nodes of known classes, "
-            f"on average; thresholds of {len(self.labels):,} classes: {', '.join(parts)}."
+        note = (
+            f"A set contains the class of {100 * coverage:g} % of the nodes of known classes, on "
+            f"average. Thresholds of {len(self.labels):,} classes: {', '.join(parts)}."
         )
         if open_ended:
             least = _least_nodes(coverage)
-            said += (
+            note += (
                 f" {open_ended:,} classes are in every set: this coverage needs {least:,} labels "
-                "to calibrate on. Ask for less coverage, or add labels."
+                "for calibration. Use a lower coverage, or add labels."
             )
-        return said
+        return note
 
 
 @dataclass(frozen=True)
@@ -207,6 +207,12 @@ def calibrate(
             scored by models without them, which takes a method that can be taught other labels.
         listener: Is told of every part.
     """
+    taught = np.intersect1d(held_out.rows(), model.labels_.on(view).rows()) if held_out else ()
+    if len(taught):
+        raise ParameterError(
+            f"{len(taught):,} nodes of held_out are labels of the model, such as "
+            f"{view.keys_of(taught[:1])[0]!r}: give nodes that it did not learn from."
+        )
     found: dict[str, list[Floats]] = {name: [] for name in model.classes_}
     for name, own in _own_probabilities(model, view, held_out):
         found[name].append(own)

@@ -131,8 +131,6 @@ def migrate(place: StorePlace) -> None:
     text = f"Updated the tables from revision {done.before} to {done.after}."
     if done.before == done.after:
         text = f"Nothing to do: the tables have the newest revision, {done.after}."
-    if done.tokens:
-        text += f" Imported {counted(done.tokens, 'token')} from tokens.json."
     Console().print(text, highlight=False)
 
 

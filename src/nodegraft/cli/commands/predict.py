@@ -43,6 +43,13 @@ def predict(
         float | None,
         typer.Option(help="Abstain where confidence is lower, from 0 to 1."),
     ] = None,
+    coverage: Annotated[
+        float | None,
+        typer.Option(
+            help="Also give a set of classes that contains the node's class with this probability, "
+            "such as 0.9."
+        ),
+    ] = None,
     missing: Annotated[
         MissingKeys | None,
         typer.Option(
@@ -93,7 +100,11 @@ def predict(
             delimiter = store.table_options.get("delimiter")
             listed = keys_in_table(table, key, state.graph, delimiter)
             rows, keys = found_rows(state.graph, listed, missing.value if missing else "null")
-        options: dict[str, Any] = {"keys": keys, "ignore_labels": ignore_labels}
+        options: dict[str, Any] = {
+            "keys": keys,
+            "ignore_labels": ignore_labels,
+            "coverage": coverage,
+        }
         if out is None:
             most = rows.size if as_json else MAX_SHOWN
             shown = answered(state, rows[:most], number, top, min_confidence, **options)
@@ -113,7 +124,7 @@ def predict(
     def tables() -> Iterator["pa.Table"]:
         for block in answered_in_blocks(state, rows, number, top, min_confidence, **options):
             reasons.update(block.reasons)
-            notes.add(block.note)
+            notes.update((block.note, block.sets_note))
             yield block.to_arrow()
 
     _write_tables(tables(), out)
@@ -167,6 +178,8 @@ def _write_tables(tables: "Iterable[pa.Table]", place: Path) -> None:
     from pyarrow import csv, parquet
 
     writers = {".parquet": parquet.ParquetWriter, ".csv": csv.CSVWriter}
+    if place.suffix == ".csv":
+        tables = map(_with_text_sets, tables)
     if place.suffix not in writers:
         raise ParameterError(f"--out {place} must end in .parquet or .csv.")
     draft = place.with_name(f".{place.name}.{uuid4().hex}")
@@ -181,6 +194,14 @@ def _write_tables(tables: "Iterable[pa.Table]", place: Path) -> None:
         raise DataError(f"{place} cannot be written: {error}.") from error
     finally:
         draft.unlink(missing_ok=True)
+
+
+def _with_text_sets(table: "pa.Table") -> "pa.Table":
+    """Return a table whose sets are JSON text: CSV has no lists."""
+    if "set" not in table.column_names:
+        return table
+    texts = [json.dumps(names, ensure_ascii=False) for names in table["set"].to_pylist()]
+    return table.set_column(table.column_names.index("set"), "set", [texts])
 
 
 COMMANDS = {"predict": predict, "explain": explain}

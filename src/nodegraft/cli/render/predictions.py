@@ -27,7 +27,10 @@ GAP = 2
 
 NUMBERS = ("confidence", "probability", "known")
 
-NO_ROOM = "No room for the other classes of --top: widen the terminal, or use --json."
+NO_ROOM = "No room for the other classes: widen the terminal, or use --json."
+
+SET_SHOWN = 4
+"""At most this many classes of a prediction set are shown."""
 
 
 def predictions_table(
@@ -53,14 +56,17 @@ def predictions_table(
     predictions = answers.predictions
     classes = [_class_cell(answers, row, predictions[row]) for row in range(len(answers))]
     others = [_others(answers, row, predictions[row]) for row in range(len(answers))]
+    title = "others"
+    if answers.sets is not None and answers.coverage is not None:
+        others, title = list(map(_set_text, answers.sets)), f"{100 * answers.coverage:g} % set"
     room = width - _needed_width(answers, classes)
     widest, dropped = max(map(len, others), default=0), ""
-    if any(others) and room < (needed := min(OTHERS, max(widest, len("others"))) + GAP):
+    if any(others) and room < (needed := min(OTHERS, max(widest, len(title))) + GAP):
         others, dropped = [""] * len(others), NO_ROOM
     elif any(others):
         room -= needed
     if any(others):
-        table.add_column("others", min_width=min(OTHERS, max(widest, len("others"))))
+        table.add_column(title, min_width=min(OTHERS, max(widest, len(title))))
     has_room = answers.columns.shape[1] <= 2 and room >= TEXT_WIDTH + GAP
     shown = texts if has_room else [None] * len(answers)
     text_cells = add_text_column(table, shown, TEXT_WIDTH)
@@ -74,7 +80,9 @@ def predictions_table(
             *text_cells[row],
         )
     more = f"{left:,} more: write all to a file with --out predictions.parquet." if left else None
-    return Group(table, *(Text(line) for line in (more, dropped, answers.note) if line))
+    return Group(
+        table, *(Text(line) for line in (more, dropped, answers.note, answers.sets_note) if line)
+    )
 
 
 def predictions_json(answers: Answers) -> dict[str, Any]:
@@ -83,10 +91,12 @@ def predictions_json(answers: Answers) -> dict[str, Any]:
     Args:
         answers: Predictions of the store.
     """
+    sets_note = {} if answers.sets_note is None else {"sets_note": answers.sets_note}
     return {
         "model_version": answers.version,
         "world": answers.world,
         "answers": answers.to_rows(),
+        **sets_note,
     }
 
 
@@ -144,3 +154,14 @@ def _others(answers: Answers, row: int, predicted: str | None) -> str:
     first = 0 if predicted is None else 1
     others = zip(answers.top[row][first:], answers.probabilities[row, first:], strict=False)
     return ", ".join(f"{name}\xa0" + likely(share).replace(" ", "\xa0") for name, share in others)
+
+
+def _set_text(names: tuple[str, ...]) -> str:
+    """Return the first classes of a prediction set, and how many more there are.
+
+    >>> _set_text(("a", "b", "c", "d", "e"))
+    'a, b, c, d and 1 more'
+    """
+    shown = ", ".join(names[:SET_SHOWN]) or "none"
+    more = len(names) - SET_SHOWN
+    return f"{shown} and {more:,} more" if more > 0 else shown
