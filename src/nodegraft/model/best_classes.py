@@ -131,6 +131,8 @@ def classes_above(
 ) -> list[tuple[str, ...]]:
     """Return the classes of each row whose probability reaches their threshold, best first.
 
+    The likeliest class is always among them.
+
     >>> classes_above(np.array([[0.2, 0.7, 0.1]]), np.array([0.2, 0.3, 0.2]), ["a", "b", "c"])
     [('b', 'a')]
 
@@ -140,6 +142,7 @@ def classes_above(
         names: Of the classes.
     """
     inside = probabilities >= thresholds
+    inside[np.arange(len(inside)), probabilities.argmax(axis=1)] = True
     rows, columns = np.nonzero(inside)
     best_first = np.lexsort((-probabilities[rows, columns], rows))
     found = np.array(names, dtype=object)[columns[best_first]]

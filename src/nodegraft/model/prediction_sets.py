@@ -4,7 +4,8 @@ A class is in the set of a node if its probability reaches a threshold. Threshol
 nodes of known class that the scoring model did not learn from: held-out nodes, and for classes
 without any, their labels, one fifth after the other, scored by a model that learned from the other
 four fifths. If the nodes of a class are distributed like its labels, the set of a node contains its
-class with the chosen probability, on average. Everything is computed on the current graph.
+class with the chosen probability, on average. The likeliest class is always in the set, so that
+coverage is never below accuracy. Everything is computed on the current graph.
 """
 
 from collections.abc import Sequence
@@ -121,8 +122,8 @@ class SetCalibration:
         parts = [f"{own:,} with their own"] * bool(own)
         parts += [f"{len(self.labels) - own:,} that share one"] * (own < len(self.labels))
         note = (
-            f"A set contains the class of {100 * coverage:g} % of the nodes of known classes, on "
-            f"average. Thresholds of {len(self.labels):,} classes: {', '.join(parts)}."
+            f"A set contains the class of at least {100 * coverage:g} % of the nodes of known "
+            f"classes, on average. Thresholds of {len(self.labels):,} classes: {', '.join(parts)}."
         )
         if open_ended:
             least = _least_nodes(coverage)
@@ -141,8 +142,7 @@ class PredictionSets(Tabular):
     """Keys of the nodes."""
 
     sets: list[tuple[str, ...]]
-    """Classes of each node, the most likely first. An empty set says that no known class is likely
-    enough."""
+    """Classes of each node, the likeliest first; at least one."""
 
     coverage: float
     """Share of nodes whose set must hold their class."""

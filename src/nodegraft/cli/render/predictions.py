@@ -162,6 +162,6 @@ def _set_text(names: tuple[str, ...]) -> str:
     >>> _set_text(("a", "b", "c", "d", "e"))
     'a, b, c, d and 1 more'
     """
-    shown = ", ".join(names[:SET_SHOWN]) or "none"
+    shown = ", ".join(names[:SET_SHOWN])
     more = len(names) - SET_SHOWN
     return f"{shown} and {more:,} more" if more > 0 else shown

@@ -32,8 +32,8 @@ class Question(Form):
     """Predictions with less confidence are withheld: `reason` is then `below_confidence`."""
 
     coverage: float | None = Field(default=None, gt=0.0, lt=1.0, examples=[None])
-    """Also give a `set` of classes for each node, which holds its class in this share of the nodes
-    of known classes. The first request for a version takes longer: it calibrates on labels."""
+    """Also give a `set` of classes for each node, which contains its class with this probability.
+    The first request for a version takes longer: it calibrates on labels."""
 
     missing: Missing = Field(default="null", examples=["null"])
     """What happens to keys that the graph does not have: `null` answers them without a class, with
@@ -87,8 +87,8 @@ class Predicted(Form):
     """The likeliest classes, best first; empty for an unknown key."""
 
     members: list[str] | None = Field(default=None, serialization_alias="set", examples=[None])
-    """Classes that hold the node's class with the `coverage` asked for, the likeliest first; null
-    without `coverage`. An empty set says that no known class is likely enough."""
+    """Classes that contain the node's class with probability `coverage`, the likeliest first; null
+    without `coverage`, empty for an unknown key."""
 
 
 class Predictions(Answer):
