@@ -25,6 +25,7 @@ from nodegraft.streams.arrival import Arrival
 from studies import record_file
 
 RECORDS = record_file.FOLDER / "prediction-sets.json"
+SHARES = ("one_class", "best_below_threshold")
 COVERAGES = (0.8, 0.9, 0.95)
 ARRIVALS: tuple[Arrival, ...] = ("growing", "present")
 
@@ -88,10 +89,7 @@ def page(records: Sequence[Record]) -> str:
                     f"{100 * coverage:g}",
                     *(_percent([one[name] for one in found]) for name in ("known", "new")),
                     *(_mean([one[name] for one in found]) for name in ("size_known", "size_new")),
-                    *(
-                        _percent([one[name] for one in found])
-                        for name in ("one_class", "best_below_threshold")
-                    ),
+                    *(_percent([one[name] for one in found]) for name in SHARES),
                     f"{np.mean([one['classes'] for one in some]):.0f}",
                     _mean([one["calibration_seconds"] for one in some]),
                     str(len(some)),
@@ -103,7 +101,7 @@ def page(records: Sequence[Record]) -> str:
             "classes in a set, known",
             "new",
             "sets of one class, %",
-            "of them below the threshold, %",
+            "of them below it, %",
         ),
         *("classes in all", "calibration, CPU s", "seeds"),
     ]

@@ -28,7 +28,8 @@ OLD, NEW = 6, 4
 
 def drawn(seed: int, many: int = 60) -> tuple[Graph, NodeLabels, dict[str, list[Key]]]:
     """A graph, its classes and the labels that teach: many of the first ones, five of the last."""
-    graph, classes = BlockModel(nodes=3000, classes=OLD + NEW, signal=0.35, seed=seed).draw()
+    model = BlockModel(nodes=3000, classes=OLD + NEW, degree=4.0, signal=0.2, seed=seed)
+    graph, classes = model.draw()
     random = np.random.default_rng(seed)
     counts = [many] * OLD + [5] * NEW
     pairs = zip(classes.items(), counts, strict=True)
@@ -58,7 +59,7 @@ def covered(model: Method, graph: Graph, classes: NodeLabels, coverage: float) -
     return float(np.mean(hits[False])), float(np.mean(hits[True])), float(np.mean(sizes))
 
 
-@pytest.mark.parametrize("coverage", [0.8, 0.9])
+@pytest.mark.parametrize("coverage", [0.9, 0.95])
 @pytest.mark.parametrize("method", ["graft", "sgc-ridge"])
 def test_coverage_holds_for_old_and_new_classes(method: str, coverage: float) -> None:
     found = []
@@ -69,8 +70,8 @@ def test_coverage_holds_for_old_and_new_classes(method: str, coverage: float) ->
     old, new, size = np.mean(found, axis=0)
     assert abs(old - coverage) < 0.03
     # Twenty labels decide about the new classes: their coverage varies by a few points.
-    assert coverage - 0.06 < new < coverage + 0.09
-    assert size < {"graft": 3.0, "sgc-ridge": 7.0}[method]
+    assert coverage - 0.06 < new < 1.0
+    assert size < {"graft": 4.5, "sgc-ridge": 9.5}[method]
 
 
 def test_a_model_without_the_labels_that_are_scored_is_needed() -> None:
