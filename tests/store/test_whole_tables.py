@@ -100,7 +100,8 @@ def test_a_version_that_no_held_out_node_can_check_does_not_go_live(store: Store
     left = pa.Table.from_pylist(rows)
     store.set_setting("max_removed_share", 0.5)
     with pytest.raises(
-        GateError, match=r"No held-out node is left to check it; before .* 30\. .*without promote"
+        GateError,
+        match=r"No held-out node is left to measure accuracy; there were 30\. .*without promote",
     ):
         store.sync(left, promote=True)
     assert (store.candidate, store.champion) == (1, 1)
@@ -156,7 +157,7 @@ def test_a_reason_is_text_that_says_something(store: Store) -> None:
         lambda reason: store.refit(override=reason),
     ]
     for attempt in attempts:
-        for reason, message in ((" \t", "only blanks"), ("a\0b", "NUL"), ("\ud800", "written")):
+        for reason, message in ((" \t", "is blank"), ("a\0b", "NUL"), ("\ud800", "written")):
             with pytest.raises(ParameterError, match=message):
                 attempt(reason)
     assert store.candidate == 1
