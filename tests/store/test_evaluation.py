@@ -127,7 +127,7 @@ def test_too_few_labels_for_any_stream_say_what_is_needed(store: Store, tmp_path
         store.evaluate(shots=15)
     fewer, _ = made(tmp_path / "store")
     fewer.remove(["class-00"], override="tests")
-    with pytest.raises(StoreError, match=r"4 classes of 10 .* this version has 3"):
+    with pytest.raises(StoreError, match=r"4 classes with 10 .* this version has 3"):
         fewer.evaluate()
 
 

@@ -28,7 +28,7 @@ def check_found_again(store: Store, new: dict[str, list[Key]]) -> None:
     with pytest.raises(RequestConflictError, match="for another change"):
         store.made_for(Request("ä", "1"))
     # Whoever looked before another host wrote it is refused, and finds it the next time.
-    with pytest.raises(StoreChangedError, match="version 3 is there"):
+    with pytest.raises(StoreChangedError, match="version 3 is new"):
         store.undo(request=second)
 
 

@@ -84,7 +84,7 @@ def test_damage_is_recorded_until_it_is_repaired(shop: Path) -> None:
     flip(model)
     (found,) = Store.verify(shop, by="anna").findings
     assert (found.file, found.blocks) == (str(model), True)
-    assert found.problem.startswith("is damaged: it is not as it was written")
+    assert found.problem.startswith("is damaged: its checksum is wrong")
     assert "needed by version 2" in found.advice
     for refused in (Store.open, lambda place: Store.verify(place).findings and Store.open(place)):
         with pytest.raises(StoreError, match=rf"{model.name}, found by `nodegraft verify` on \d"):
