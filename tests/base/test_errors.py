@@ -10,7 +10,7 @@ from nodegraft.base import errors
     [
         (errors.UnknownNodeError(["a"], 3), "1 of 3 nodes is not in this graph: 'a'."),
         (errors.UnknownNodeError([*range(24)], 24), "18, 19 and 4 more."),
-        (errors.HiddenNodeError(2, 5), "have not arrived yet: 2 of 5 nodes"),
+        (errors.HiddenNodeError(2, 5), "2 of 5 nodes are not visible in this view"),
         (errors.NotFittedError("sgc-mean"), "call fit(graph, labels) first"),
         (errors.NotSupportedError("sgc-mean", "embed nodes"), "sgc-mean cannot embed nodes"),
         (

@@ -56,6 +56,6 @@ def test_graft_tells_its_stages_and_how_far_it_is() -> None:
     heard = Heard()
     evaluate(Graft(), small_stream(), listener=heard)
     stages = list(dict.fromkeys(stage for stage, _, _ in heard.steps))
-    assert stages == ["spread features along edges", "practise on known classes", "weigh signals"]
+    assert stages == ["propagate features", "calibrate on known classes", "fit signal weights"]
     practised = [(done, total) for stage, done, total in heard.steps if "practise" in stage]
     assert practised == [(done, len(practised)) for done in range(1, len(practised) + 1)]

@@ -51,7 +51,7 @@ def purge_again(place: Path) -> None:
         purge(place)
     except StoreError as error:
         # All was written down: what was left to remove is removed.
-        if "it is finished now" not in str(error):
+        if "it is complete now" not in str(error):
             raise
 
 

@@ -311,7 +311,7 @@ def test_a_graph_may_have_edges_of_several_kinds() -> None:
     }
     assert [graph.is_directed(name) for name in graph.relations] == [True, False, False]
     assert np.stack(graph.edges(), axis=1).tolist() == [[0, 1], [1, 2]]
-    assert repr(graph) == "Graph(3 nodes, 2 undirected edges of 3 kinds, 2 features)"
+    assert repr(graph) == "Graph(3 nodes, 2 undirected edges of 3 types, 2 features)"
 
 
 def test_one_kind_may_be_a_relation_without_a_name() -> None:
@@ -322,9 +322,9 @@ def test_one_kind_may_be_a_relation_without_a_name() -> None:
 @pytest.mark.parametrize(
     ("edges", "message"),
     [
-        ({}, "one kind of edges at least"),
-        ({"": PATH}, "known by a name, not ''"),
-        ({7: PATH}, "known by a name, not 7"),
+        ({}, "at least one edge type"),
+        ({"": PATH}, "needs a name \\(text\\), not ''"),
+        ({7: PATH}, "needs a name \\(text\\), not 7"),
         (Relation(PATH, weights=[1.0]), "2 edges need as many weights"),
         (
             Relation(PATH, weights=np.array(["1", "2"])),
@@ -375,7 +375,7 @@ def test_growing_by_nodes_alone_names_no_kind() -> None:
 
 @pytest.mark.parametrize("edges", [PATH, np.array(PATH), iter(PATH), Relation(PATH)])
 def test_with_several_kinds_plain_pairs_are_refused(edges: Any) -> None:
-    message = r"kinds cites, like, near: say which kind .* as in \{\"cites\": pairs\}"
+    message = r"edge types cites, like, near: give the type .* as in \{\"cites\": pairs\}"
     with pytest.raises(DataError, match=message):
         typed().grow(edges=edges)
 
@@ -391,7 +391,7 @@ def test_a_kind_keeps_its_direction_without_any_edge_too(edges: Any, directed: b
 
 
 def test_edges_without_a_direction_do_not_get_one() -> None:
-    with pytest.raises(DataError, match="Edges of kind 'near' have no direction in this graph"):
+    with pytest.raises(DataError, match="Edges of type 'near' have no direction in this graph"):
         typed().grow(edges={"near": Relation([("a", "c")], directed=True)})
 
 

@@ -123,8 +123,8 @@ def without(part: str) -> HeteroData:
         (without("x"), False, "HeteroData needs both x and edge_index"),
         (without("edge_index"), False, "HeteroData needs both x and edge_index"),
         (without("edges"), False, "HeteroData needs both x and edge_index"),
-        (papers(), ["cite"], "no edges of kind 'cite' .* only cites, like"),
-        (papers(), "cite", "no edges of kind 'cite' .* only cites, like"),
+        (papers(), ["cite"], "no edge type 'cite' .* are cites, like"),
+        (papers(), "cite", "no edge type 'cite' .* are cites, like"),
         (Data(x=X, edge_index=ENDS, edge_type=TYPES[:2]), False, "3 .* numbers in edge_type"),
         (
             Data(x=X, edge_index=ENDS, edge_type=TYPES, edge_weight=WEIGHTS[:2]),

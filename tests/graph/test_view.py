@@ -290,7 +290,7 @@ def test_kinds_are_known_by_name() -> None:
     assert view.relations == ("plain", "heavy", "told")
     assert [view.is_directed(name) for name in view.relations] == [False, False, True]
     for ask in (view.edges_of, view.is_directed):
-        with pytest.raises(DataError, match="no edges of kind 'other', only plain, heavy, told"):
+        with pytest.raises(DataError, match="no edge type 'other'; there are plain, heavy, told"):
             ask("other")
 
 

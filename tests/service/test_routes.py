@@ -175,7 +175,7 @@ def test_the_gate_refuses_and_says_what_speaks_against_it(shop: Path) -> None:
         assert refused.status_code == 409
         error = refused.json()["error"]
         assert error["code"] == "gate_refused"
-        assert "are they all of one class" in error["objections"][0]
+        assert "Check that they belong to one class" in error["objections"][0]
         forced = {"classes": {"poison": poison}, "override": "a test"}
         assert client.post("/v1/classes", json=forced).status_code == 201
 

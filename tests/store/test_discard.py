@@ -92,7 +92,7 @@ def test_changes_continue_on_top_of_a_candidate(small: Small) -> None:
     with pytest.raises(CandidateWaitsError) as refused:
         store.rename("class-00", "first", promote=True)
     assert (refused.value.candidate, refused.value.live) == (3, 1)
-    for advice in ("store.promote()", "store.discard()", "leave out promote=True"):
+    for advice in ("store.promote()", "store.discard()", "omit promote=True"):
         assert advice in str(refused.value)
     assert store.rename("class-00", "first").number == 4
     assert store.champion == 1

@@ -48,7 +48,7 @@ def test_planted_shifts_are_told_by_what_has_moved(state: State) -> None:
         for one in shifts(state, replace(state, graph=graph.with_features(features)))
         if one.alarming
     }
-    assert "likeness to the usual features" in told
+    assert "similarity to average features" in told
     fewer = graph.keeping_edges(lambda source, target: (source + target) % 3 == 0)
     told = {one.what for one in shifts(state, replace(state, graph=fewer)) if one.alarming}
-    assert "edges of a node" in told
+    assert "edges per node" in told

@@ -123,11 +123,11 @@ def test_of_many_classes_left_out_some_are_named() -> None:
 
 
 def test_too_few_labels_for_any_stream_say_what_is_needed(store: Store, tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match=r"4 classes of 30 labels each.*has 0 such.*has 20"):
+    with pytest.raises(StoreError, match=r"4 classes with 30 labels each.*has 0 such.*has 20"):
         store.evaluate(shots=15)
     fewer, _ = made(tmp_path / "store")
     fewer.remove(["class-00"], override="tests")
-    with pytest.raises(StoreError, match=r"4 classes of 10 .* this version has 3"):
+    with pytest.raises(StoreError, match=r"4 classes with 10 .* this version has 3"):
         fewer.evaluate()
 
 

@@ -56,7 +56,7 @@ def test_nobody_to_ask_about_is_told(tmp_path: Path) -> None:
     graph, labels = drawn()
     few = {name: keys[:3] for name, keys in labels.items()}
     store = Store.init(tmp_path / "s", graph, few, method="sgc-mean")
-    with pytest.raises(StoreError, match="no node to ask about: give labels"):
+    with pytest.raises(StoreError, match="no labelled node to measure accuracy on: give labels"):
         store.score()
 
 
@@ -68,7 +68,7 @@ def test_what_is_a_table_can_be_had_as_one(tmp_path: Path) -> None:
     history = store.history().to_arrow()
     assert history["action"].to_pylist() == ["init", "add"]
     assert history["detail"].to_pylist()[1].startswith('{"classes": {')
-    assert store.drift().to_arrow()["what"].to_pylist()[0] == "answers"
+    assert store.drift().to_arrow()["what"].to_pylist()[0] == "predictions"
     suggested = store.suggest(3)
     assert suggested.to_arrow()["node"].to_pylist() == [one.node for one in suggested]
     assert Records[object]().to_arrow().num_rows == 0

@@ -51,7 +51,7 @@ def test_labels_are_undone_below_a_graph_that_has_grown(store: Store) -> None:
     undone = store.undo(2)
     assert undone.graph == store.history()[2].graph
     assert "caps" not in store.state(4).labels
-    with pytest.raises(StoreError, match="is no change of labels"):
+    with pytest.raises(StoreError, match="does not change labels"):
         store.undo(3)
 
 

@@ -112,7 +112,7 @@ def test_the_command_takes_what_was_built(tmp_path: Path) -> None:
     built = ["--graph", str(tmp_path / "graph")]
     refused = CliRunner().invoke(app, ["init", *given, *built, "--text", "words"])
     assert refused.exit_code == 2
-    assert "leave --nodes" in refused.output
+    assert "omit --nodes" in refused.output
     assert "--graph FOLDER" in CliRunner().invoke(app, ["init", *given]).output
     done = CliRunner().invoke(app, ["init", *given, *built])
     assert done.exit_code == 0, done.output

@@ -46,7 +46,7 @@ def test_a_damaged_file_is_told(spoil: object, tmp_path: Path) -> None:
 def test_a_missing_file_is_told(tmp_path: Path) -> None:
     objects, name = kept(tmp_path)
     (tmp_path / name).unlink()
-    with pytest.raises(StoreError, match="lacks"):
+    with pytest.raises(StoreError, match="is missing, which a version needs"):
         objects.get(name)
 
 

@@ -191,7 +191,7 @@ def test_of_two_that_add_at_once_none_is_lost(
         assert [name for name in new if name in known] == sorted(done)
         for name in refused:
             message = (tmp_path / name).read_text()
-            assert f"has changed meanwhile: version 2 is there (add by {done[0]}" in message
+            assert f"has changed meanwhile: version 2 is new (add by {done[0]}" in message
             store.add({name: new[name]})
 
 
@@ -209,7 +209,7 @@ def test_of_two_that_promote_at_once_one_is_refused(
             store.promote(int(version))
 
     (refused,) = both_at_once(promote, ["2", "3"], tmp_path)
-    assert "The champion has changed meanwhile" in (tmp_path / refused).read_text()
+    assert "The live version has changed meanwhile" in (tmp_path / refused).read_text()
     with Store.open(place) as store:
         assert str(store.champion) == {"2": "3", "3": "2"}[refused]
 
@@ -319,9 +319,9 @@ def test_a_database_that_stops_is_told_and_comes_back(kept: Made, server: Server
         server.stop()
         try:
             for work in (store.history, store.predict, store.undo, partial(store.add, new)):
-                with pytest.raises(StoreError, match=r"(?s)did not answer.*Is it running"):
+                with pytest.raises(StoreError, match=r"(?s)did not respond.*Check that it runs"):
                     work()
-            with pytest.raises(StoreError, match="did not answer"):
+            with pytest.raises(StoreError, match="did not respond"):
                 Store.open(place)
             assert monotonic() - began < database_room.WAIT_SECONDS
         finally:
@@ -342,7 +342,7 @@ def test_a_database_that_pauses_is_waited_for(
         back.join()
     # The shortest that its driver knows is two seconds.
     monkeypatch.setattr(database_room, "WAIT_SECONDS", 2)
-    with server.paused(), pytest.raises(StoreError, match="did not answer"):
+    with server.paused(), pytest.raises(StoreError, match="did not respond"):
         Store.open(place)
     with Store.open(place) as store:
         assert store.candidate == 2
@@ -479,7 +479,7 @@ def test_a_password_is_shown_to_nobody(server: Server, tmp_path: Path) -> None:
         told.append(refused(lambda: Store.open(place).close())[0])
     finally:
         server.start()
-    assert "did not answer" in told[-1]
+    assert "did not respond" in told[-1]
     assert [one for one in told if PASSWORD in one or "cr@t" in one] == []
 
 
@@ -509,7 +509,7 @@ def test_a_writer_does_not_wait_for_ever_for_one_that_hangs(
     if not ended:
         was_killed(child)
     assert ended
-    assert "did not answer" in (tmp_path / "late").read_text()
+    assert "did not respond" in (tmp_path / "late").read_text()
 
 
 def test_a_database_is_of_one_store(kept: Made, tmp_path: Path) -> None:

@@ -44,7 +44,7 @@ def test_a_change_that_is_refused_does_not_answer(small: Small) -> None:
         for name in ("class-00", "class-01")
     )
     poison = {"poison": [*one[:3], *two[:3]]}
-    with pytest.raises(GateError, match="are they all of one class"):
+    with pytest.raises(GateError, match="Check that they belong to one class"):
         store.add(poison, promote=True)
     with pytest.raises(StoreError, match=r"without promote=True \(--promote\)"):
         store.add(poison, promote=True, override="a test")
@@ -71,7 +71,7 @@ def test_tables_that_spoil_answers_do_not_answer_at_once(tmp_path: Path) -> None
         store.promote()
         texts = TABLE["text"].to_pylist()
         mixed = TABLE.set_column(1, "text", [texts[20:40] + texts[:20] + texts[40:]])
-        with pytest.raises(GateError, match="leave promote out"):
+        with pytest.raises(GateError, match=r"omit promote=True \(--promote\)"):
             store.sync(mixed, promote=True)
         assert store.champion == store.candidate == 3
         assert store.sync(mixed).number == 4

@@ -138,7 +138,7 @@ def test_a_writer_whose_files_are_pruned_is_refused(
         return names
 
     monkeypatch.setattr(store._states, "put_learned", pruned_after)
-    with pytest.raises(StoreError, match="do it again"):
+    with pytest.raises(StoreError, match="try again"):
         store.add({name: nodes})
     monkeypatch.undo()
     assert store.candidate == first.number

@@ -109,7 +109,7 @@ def test_life_goes_on(store: Store) -> None:
     store.grow(new, promote=False)
     assert store.predict(["m1"], version=6).predictions == ["hats"]
     store.undo()
-    with pytest.raises(StoreError, match="what it took away is gone"):
+    with pytest.raises(StoreError, match="what it removed is deleted"):
         store.undo(4)
     with pytest.raises(StoreError, match="Version 2 was pruned"):
         store.undo(3)
@@ -119,7 +119,7 @@ def test_life_goes_on(store: Store) -> None:
 
 @pytest.mark.parametrize("nodes", [["n99"], [KEY, "n99"], ["n99", "n98"]])
 def test_a_node_that_nothing_names_is_told(nodes: list[str], store: Store) -> None:
-    with pytest.raises(StoreError, match="Nothing in this store names 'n9"):
+    with pytest.raises(StoreError, match="history entry of this store names 'n9"):
         store.purge(nodes)
     assert store.candidate == 3
     assert store.pruned() == {}
@@ -192,7 +192,7 @@ def test_no_file_is_left_where_others_add_versions(
             with pytest.raises(StoreError, match=r"Not all files are deleted: \d+ are left"):
                 store.purge(keys)
             monkeypatch.setattr(pruning, "_removed_in_batches", remove)
-            with pytest.raises(StoreError, match="it is finished now"):
+            with pytest.raises(StoreError, match="it is complete now"):
                 store.purge(keys)
         else:
             store.purge(keys)

@@ -127,15 +127,15 @@ def test_what_was_written_down_speaks_for_a_model_that_cannot_be_read(tmp_path: 
     store, _ = made(tmp_path / "store", method="graft")
     told = store.version().measures["after"]
     store = with_unreadable_model(store, words=False, ridge=False, diffusion=False, hops=0)
-    with pytest.raises(GateError, match="held-out nodes are answered rightly"):
+    with pytest.raises(GateError, match="Held-out accuracy would drop"):
         store.refit()
     version = store.refit(override="no other way")
     assert version.measures["override"] == "no other way"
     assert version.measures["before"] == told
     assert version.measures["after"]["asked"] == told["asked"]
     assert version.measures["after"]["accuracy"] < told["accuracy"]
-    said = version_line(version, champion=1).plain
-    assert "cannot be read any more; of held-out nodes it answered 100.0 % rightly" in said
+    said = version_line(version, live=1).plain
+    assert "can no longer be read; its held-out accuracy was 100.0 %" in said
 
 
 def test_where_nothing_was_written_down_a_refit_is_not_held_against_it(tmp_path: Path) -> None:

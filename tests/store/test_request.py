@@ -25,10 +25,10 @@ def check_found_again(store: Store, new: dict[str, list[Key]]) -> None:
     undone = store.undo(request=second)
     assert (undone.number, store.champion) == (3, 2)
     assert (store.made_for(first), store.made_for(second)) == (added, undone)
-    with pytest.raises(RequestConflictError, match="something else"):
+    with pytest.raises(RequestConflictError, match="for another change"):
         store.made_for(Request("ä", "1"))
     # Whoever looked before another host wrote it is refused, and finds it the next time.
-    with pytest.raises(StoreChangedError, match="version 3 is there"):
+    with pytest.raises(StoreChangedError, match="version 3 is new"):
         store.undo(request=second)
 
 

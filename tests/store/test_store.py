@@ -125,7 +125,7 @@ def test_the_gate_refuses_a_class_of_two_classes(tmp_path: Path) -> None:
         [key for key in everything[name] if key not in labelled]
         for name in ("class-00", "class-01")
     )
-    with pytest.raises(GateError, match="are they all of one class"):
+    with pytest.raises(GateError, match="Check that they belong to one class"):
         store.add({"poison": [*one[:3], *two[:3]]})
     assert store.candidate == 1
 

@@ -84,13 +84,13 @@ def test_damage_is_recorded_until_it_is_repaired(shop: Path) -> None:
     flip(model)
     (found,) = Store.verify(shop, by="anna").findings
     assert (found.file, found.blocks) == (str(model), True)
-    assert found.problem.startswith("is damaged: it is not as it was written")
+    assert found.problem.startswith("is damaged: its checksum is wrong")
     assert "needed by version 2" in found.advice
     for refused in (Store.open, lambda place: Store.verify(place).findings and Store.open(place)):
         with pytest.raises(StoreError, match=rf"{model.name}, found by `nodegraft verify` on \d"):
             refused(shop)
     flip(model)
-    with pytest.raises(StoreError, match="when all is whole, the store opens again"):
+    with pytest.raises(StoreError, match="when it finds no damage, the store opens again"):
         Store.open(shop)
     assert Store.verify(shop, by="bert").is_clean
     with Store.open(shop) as store:
@@ -316,7 +316,7 @@ def test_a_file_that_is_deleted_meanwhile_is_skipped(
 
 def test_the_command_names_files_and_has_an_exit_code(shop: Path) -> None:
     done = CliRunner().invoke(app, ["verify", str(shop)])
-    assert (done.exit_code, "files verified: all are whole" in done.output) == (0, True)
+    assert (done.exit_code, "files verified, no damage" in done.output) == (0, True)
     model = model_of(shop)
     flip(model)
     done = CliRunner().invoke(app, ["verify", str(shop)])

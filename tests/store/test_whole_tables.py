@@ -100,7 +100,8 @@ def test_a_version_that_no_held_out_node_can_check_does_not_go_live(store: Store
     left = pa.Table.from_pylist(rows)
     store.set_setting("max_removed_share", 0.5)
     with pytest.raises(
-        GateError, match=r"No held-out node is left to check it; before .* 30\. .*without promote"
+        GateError,
+        match=r"No held-out node is left to measure accuracy; there were 30\. .*without promote",
     ):
         store.sync(left, promote=True)
     assert (store.candidate, store.champion) == (1, 1)
@@ -108,7 +109,7 @@ def test_a_version_that_no_held_out_node_can_check_does_not_go_live(store: Store
     store.undo()
     # Held-out nodes go with their classes, too.
     store.unlabel([key for key in held_out if not str(key).startswith("hats")], promote=True)
-    with pytest.raises(GateError, match=r"before there were 10"):
+    with pytest.raises(GateError, match=r"there were 10"):
         store.remove(["hats"], promote=True)
     store.remove(["hats"])
     # Where nothing was held out before, nothing is missed.
@@ -156,7 +157,7 @@ def test_a_reason_is_text_that_says_something(store: Store) -> None:
         lambda reason: store.refit(override=reason),
     ]
     for attempt in attempts:
-        for reason, message in ((" \t", "only blanks"), ("a\0b", "NUL"), ("\ud800", "written")):
+        for reason, message in ((" \t", "is blank"), ("a\0b", "NUL"), ("\ud800", "not valid text")):
             with pytest.raises(ParameterError, match=message):
                 attempt(reason)
     assert store.candidate == 1

@@ -114,7 +114,7 @@ def test_a_table_strips_blanks_only_when_it_is_repaired(tmp_path: Path) -> None:
 def test_a_name_that_cannot_be_repaired_is_refused_all_the_same(tmp_path: Path) -> None:
     labels = tmp_path / "labels.csv"
     labels.write_text(f"key,label\n1,{'x' * 201}\n")
-    with pytest.raises(DataError, match=r"must be corrected first(.|\n)*choose another name"):
+    with pytest.raises(DataError, match=r"correct them as shown(.|\n)*choose another name"):
         read_labels(labels, Graph([1, 2], np.eye(2)), repair=True)
 
 

@@ -129,7 +129,7 @@ def test_a_missing_list_is_zeros_and_told(parquet: Write) -> None:
     nodes = parquet("nodes", {"key": NODES["key"], "features": [[1.0, 2.0], None, [3.0, 4.0]]})
     tables = read_tables(nodes, parquet("edges", EDGES))
     assert rows(tables.graph) == [[1, 2], [0, 0], [3, 4]]
-    assert tables.report.count("nodes without a list in 'features', taken as zeros") == 1
+    assert tables.report.count("nodes without a list in 'features', treated as zeros") == 1
 
 
 def test_text_becomes_features(write: Write) -> None:
@@ -235,8 +235,9 @@ ODD_REPORT = """\
          2  rows with a node key seen before, column 'key' of nodes \
 (for example row 3: b, row 7: b) -> the first row of each is kept
          1  node with infinite numbers, column 'price' of nodes \
-(for example row 5: d) -> taken as missing
-         2  nodes with missing numbers, taken as the column's mean (for example row 4: c, row 6: e)
+(for example row 5: d) -> treated as missing
+         2  nodes with missing numbers, replaced by the column's mean \
+(for example row 4: c, row 6: e)
          3  edges to nodes that are not in the table of nodes, columns 'source' and \
 'target' of edges (for example row 5: x–y, row 6: b–z, row 8: (nothing)–a) \
 -> dropped
@@ -250,9 +251,10 @@ def test_everything_odd_is_counted_and_refused(write: Write) -> None:
     with pytest.raises(DataError) as caught:
         read_tables(*files, features=["price", "weight"])
     head, report = str(caught.value).split("\n", 1)
-    assert (
-        head == "The tables need mending first (repair=True or --repair does what the arrows say):"
+    assert head.startswith(
+        "The tables have errors; correct them, or do what is shown behind -> with"
     )
+    assert head.endswith(" repair=True (--repair):")
     assert without_endings(report) == ODD_REPORT
 
 
@@ -282,7 +284,7 @@ def test_repair_does_what_the_report_says(write: Write) -> None:
 )
 def test_each_fault_alone_is_enough_to_refuse(write: Write, nodes: Columns, edges: Columns) -> None:
     files = write("nodes", nodes), write("edges", edges)
-    with pytest.raises(DataError, match="need mending"):
+    with pytest.raises(DataError, match="have errors"):
         read_tables(*files, features=["x"])
     tables = read_tables(*files, features=["x"], repair=True)
     assert tables.graph.keys_of([0, 1]) == [1, 2]
@@ -383,7 +385,7 @@ def test_edges_without_kind_or_weight_are_told_and_dropped(write: Write) -> None
     with pytest.raises(DataError) as caught:
         read_tables(*files, features="price", **KINDS)
     report = str(caught.value)
-    assert "1  edge without a kind, column 'kind' of edges." in report
+    assert "1  edge without an edge type, column 'kind' of edges." in report
     assert "3  edges whose weight is missing, infinite or not positive, column 'worth'" in report
     assert "(for example row 3: 0.0, row 4: -2.0, row 5: nan) -> dropped" in report
     tables = read_tables(*files, features="price", **KINDS, repair=True)
@@ -404,9 +406,9 @@ def test_a_weight_that_is_none_is_refused(parquet: Write, weight: float) -> None
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({**KINDS, "directed": ["cite"]}, "no edges of kind 'cite' .* only cites, like"),
-        ({**KINDS, "directed": "cite"}, "no edges of kind 'cite' .* only cites, like"),
-        ({"directed": ["cites"]}, "no edges of kind 'cites' .* only edges"),
+        ({**KINDS, "directed": ["cite"]}, "no edge type 'cite' .* are cites, like"),
+        ({**KINDS, "directed": "cite"}, "no edge type 'cite' .* are cites, like"),
+        ({"directed": ["cites"]}, "no edge type 'cites' .* are edges"),
         ({"edge_type": "type"}, "has no column 'type'; its columns are source, target, kind"),
         ({"edge_weight": "weight"}, "has no column 'weight'"),
         ({"edge_weight": "kind"}, "'kind' of .* must hold numbers"),
@@ -443,7 +445,7 @@ def test_kinds_grow(write: Write) -> None:
         "sells": [("b", "d", 8.0)],
     }
     plain = {name: more[name] for name in ("source", "target")}
-    with pytest.raises(DataError, match=r"kinds cites, like: say which kind"):
+    with pytest.raises(DataError, match=r"edge types cites, like: give the type"):
         grow_graph(graph, new, write("more", plain))
     assert kinds_of(grow_graph(graph, new)) == kinds_of(graph)
     with pytest.raises(DataError, match="1  edge whose weight is missing"):
@@ -572,7 +574,7 @@ def test_all_problems_are_told_at_once(csv: Callable[[str, str], Path]) -> None:
         "rows with a node key seen before".replace("rows", "row")
         + ", column 'key' of nodes.csv (for example row 4: a)",
         "row without a node key, column 'key' of nodes.csv (for example row 3)",
-        "number, column 'price' of nodes.csv (for example row 2: 'cheap') -> taken as missing",
+        "number, column 'price' of nodes.csv (for example row 2: 'cheap') -> treated as missing",
         "infinite numbers, column 'price' of nodes.csv (for example row 5: d)",
         "columns 'source' and 'target' of edges.csv (for example row 2: a–x)",
         "not positive, column 'worth' of edges.csv (for example row 3: -1.0)",

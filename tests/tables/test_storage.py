@@ -113,7 +113,7 @@ def test_a_file_cut_short_is_noticed(tmp_path: Path) -> None:
     [
         ("edges.0.indptr", {}, "whole graph: 'indptr'"),
         ("", {"relations": ["edges", "more"]}, "whole graph: 'indptr'"),
-        ("", {"relations": []}, "whole graph: A graph needs one kind of edges"),
+        ("", {"relations": []}, "whole graph: A graph needs at least one edge type"),
         ("features", {}, "whole graph: 'features.data'"),
         ("keys.ends", {}, "whole graph: 'ends'"),
         ("", {"kind": "model"}, "does not hold a graph of schema 3"),

@@ -164,6 +164,6 @@ class Purge:
             erase_free_space(self._journal.engine)
         shown = ", ".join(map(repr, sorted(left, key=str)[:5]))
         raise StoreError(
-            f"No version and no history entry of this store has the node {shown}. If a purge of it "
-            "was interrupted, it is complete now."
+            f"No version and no history entry of this store names {shown}. If a purge of it was "
+            "interrupted, it is complete now."
         )

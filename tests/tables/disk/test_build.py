@@ -196,7 +196,7 @@ def test_folders_of_others_are_left_alone(tmp_path: Path) -> None:
     with pytest.raises(CheckpointError, match="already exists"):
         build_graph(*tables, tmp_path, features="price")
     build_graph(*tables, tmp_path / "graph", features="price")
-    with pytest.raises(CheckpointError, match="holds a graph already"):
+    with pytest.raises(CheckpointError, match="already contains a graph"):
         build_graph(*tables, tmp_path / "graph", features="price")
 
 
@@ -212,7 +212,7 @@ def test_graphs_without_edges_can_be_built(tmp_path: Path) -> None:
         ({"features": "prize"}, "no column 'prize'"),
         ({"features": "price", "key": "id"}, "no column 'id'"),
         ({"features": "price", "edge_type": "sort"}, "no column 'sort'"),
-        ({"features": "price", "directed": ["cites"]}, "no edges of kind 'cites'"),
+        ({"features": "price", "directed": ["cites"]}, "no edge type 'cites'"),
     ],
 )
 def test_wrong_names_are_told(options: dict[str, Any], message: str, tmp_path: Path) -> None:
