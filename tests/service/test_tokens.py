@@ -219,9 +219,7 @@ def test_a_service_is_open_to_others_only_with_tokens_and_a_name(shop: Path) -> 
     for host in ("0.0.0.0", "192.0.2.7", "shop.example"):  # noqa: S104
         with pytest.raises(ParameterError, match=r"no API token.*nodegraft token add"):
             check(Settings(shop, host=host))
-    with pytest.raises(
-        ParameterError, match=r"no API token.*nodegraft token add.*leave out --name"
-    ):
+    with pytest.raises(ParameterError, match=r"no API token.*nodegraft token add.*omit --name"):
         check(Settings(shop, names=("shop.example",)))
     secret = added(shop, "ci", Scope.READ)
     check(Settings(shop, host="192.0.2.7"))
@@ -230,7 +228,9 @@ def test_a_service_is_open_to_others_only_with_tokens_and_a_name(shop: Path) -> 
         check(Settings(shop, host="0.0.0.0"))  # noqa: S104
     check(Settings(shop, host="0.0.0.0", names=("shop.example",)))  # noqa: S104
     revoke(shop, "ci")
-    with pytest.raises(ParameterError, match=r"all of them were revoked.*nodegraft token add"):
+    with pytest.raises(
+        ParameterError, match=r"All API tokens of this store were revoked.*nodegraft token add"
+    ):
         check(Settings(shop))
     assert secret.startswith("nodegraft_")
 
