@@ -277,7 +277,7 @@ def test_a_token_is_asked_for_and_says_what_one_may_do(wardrobe: Path) -> None:
     with running(wardrobe) as life, opened(life.port) as (page, _):
         page.get_by_label("Token").fill("wrong")
         page.get_by_role("button", name="Come in").click()
-        expect(page.locator("#sign-in-told")).to_contain_text("A token is needed")
+        expect(page.locator("#sign-in-told")).to_contain_text("A valid API token is needed")
         page.get_by_label("Token").fill(secret)
         page.get_by_role("button", name="Come in").click()
         expect(page.locator("#caller-name")).to_have_text("You are anna (read).")

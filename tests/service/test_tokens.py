@@ -115,7 +115,7 @@ def test_who_may_only_read_the_database_serves_and_logs_once(
 @pytest.mark.parametrize(
     ("damage", "reason"),
     [
-        ("DROP TABLE tokens", r"no such table: tokens\. Is"),
+        ("DROP TABLE tokens", r"no such table: tokens\. Check"),
         ("UPDATE tokens SET scope = 'root'", r"'root' is not a valid Scope\. The store is not"),
     ],
 )
@@ -217,9 +217,9 @@ def test_a_service_is_open_to_others_only_with_tokens_and_a_name(shop: Path) -> 
     check(Settings(shop))
     check(Settings(shop, host="localhost"))
     for host in ("0.0.0.0", "192.0.2.7", "shop.example"):  # noqa: S104
-        with pytest.raises(ParameterError, match=r"no token.*nodegraft token add"):
+        with pytest.raises(ParameterError, match=r"no API token.*nodegraft token add"):
             check(Settings(shop, host=host))
-    with pytest.raises(ParameterError, match=r"no token.*nodegraft token add.*leave out --name"):
+    with pytest.raises(ParameterError, match=r"no API token.*nodegraft token add.*omit --name"):
         check(Settings(shop, names=("shop.example",)))
     secret = added(shop, "ci", Scope.READ)
     check(Settings(shop, host="192.0.2.7"))
@@ -228,7 +228,9 @@ def test_a_service_is_open_to_others_only_with_tokens_and_a_name(shop: Path) -> 
         check(Settings(shop, host="0.0.0.0"))  # noqa: S104
     check(Settings(shop, host="0.0.0.0", names=("shop.example",)))  # noqa: S104
     revoke(shop, "ci")
-    with pytest.raises(ParameterError, match=r"all of them were revoked.*nodegraft token add"):
+    with pytest.raises(
+        ParameterError, match=r"All API tokens of this store were revoked.*nodegraft token add"
+    ):
         check(Settings(shop))
     assert secret.startswith("nodegraft_")
 

@@ -33,13 +33,13 @@ def test_the_head_is_yaml_that_a_hub_reads(card: Card) -> None:
 def test_what_people_wrote_is_no_markup(card: Card) -> None:
     text = card_markdown(card, "shop")
     row = next(line for line in text.splitlines() if line.startswith("| 2 | add"))
-    assert r"| a \| b \<i\>\*; against the gate: it is a test | anna\_b |" in row
+    assert r"| a \| b \<i\>\*; override: it is a test | anna\_b |" in row
     assert "“looks right”" in text
 
 
 def test_numbers_are_those_of_the_card(card: Card) -> None:
     text = card_markdown(card, "shop")
-    assert f"**{100 * (card.held_out.share or 0):.1f} % are answered rightly**" in text
+    assert f"**Held-out accuracy {100 * (card.held_out.share or 0):.1f} %**" in text
     assert "| class-05 | 5 | 0 | – | – | – | version 2 |" in text
     assert sum(line.startswith("| 0.") for line in text.splitlines()) == 6
 
@@ -58,8 +58,8 @@ def test_a_card_that_nothing_was_measured_of_says_so(card: Card) -> None:
     files = card_files(none, "shop", "version-2")
     assert list(files) == ["version-2.md"]
     text = files["version-2.md"]
-    assert "nothing can be said of how well it answers" in text
-    assert "Nobody has let this version answer" in text
+    assert "so accuracy is not known" in text
+    assert "This version was never live" in text
     assert "so it cannot abstain" in text
     assert "model-index" not in text
 
@@ -68,11 +68,11 @@ def test_the_picture_stands_beside_the_card_and_is_the_same_every_time(card: Car
     files = card_files(card, "shop", "version-2")
     assert list(files) == ["version-2.svg", "version-2.md"]
     assert "](version-2.svg)" in files["version-2.md"]
-    assert "right among them" in files["version-2.svg"]
+    assert "held-out accuracy, %" in files["version-2.svg"]
     assert card_files(card, "shop", "version-2") == files
 
 
 def test_without_a_picture_the_card_says_how_to_get_one(card: Card) -> None:
     text = card_markdown(card, "shop")
-    assert "No picture" in text
+    assert "No figure" in text
     assert "nodegraft[report]" in text
