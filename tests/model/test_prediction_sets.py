@@ -163,7 +163,7 @@ def test_what_cannot_be_calibrated_is_refused() -> None:
     graph, classes, labels = drawn(5)
     first = {name: labels[name] for name in list(labels)[:OLD]}
     model = make_method("proto-gcn").fit(graph, first)
-    with pytest.raises(ParameterError, match="give held_out"):
+    with pytest.raises(ParameterError, match="held_out in Python"):
         model.predict_sets(graph, [0])
     held_out = {
         name: [key for key in graph.keys_of(rows) if key not in first[name]][:30]

@@ -231,8 +231,9 @@ def calibrate(
         listener.step("calibrate prediction sets", FOLDS, FOLDS)
     elif not any(found.values()):
         raise ParameterError(
-            f"{model.name} has to be fitted again to leave labels out, so prediction sets need "
-            "nodes that did not teach it: give held_out, class name -> keys of nodes."
+            f"{model.name} has to be fitted again to leave labels out, so prediction sets need nodes "
+            "of known class that it did not learn from: held_out in Python; a store holds out a "
+            "fifth of the labels of classes with ten or more."
         )
     return SetCalibration(
         {name: np.concatenate(parts or [np.zeros(0)]) for name, parts in found.items()},
