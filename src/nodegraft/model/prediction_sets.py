@@ -231,8 +231,8 @@ def calibrate(
         listener.step("calibrate prediction sets", FOLDS, FOLDS)
     elif not any(found.values()):
         raise ParameterError(
-            f"{model.name} has to be fitted again to leave labels out, so prediction sets need nodes "
-            "of known class that it did not learn from: held_out in Python; a store holds out a "
+            f"{model.name} has to be fitted again to leave labels out, so prediction sets need "
+            "nodes of known class that it did not learn from: held_out in Python; a store holds out a "
             "fifth of the labels of classes with ten or more."
         )
     return SetCalibration(
