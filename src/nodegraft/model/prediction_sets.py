@@ -232,8 +232,8 @@ def calibrate(
     elif not any(found.values()):
         raise ParameterError(
             f"{model.name} has to be fitted again to leave labels out, so prediction sets need "
-            "nodes of known class that it did not learn from: held_out in Python; a store holds out "
-            "a fifth of the labels of classes with ten or more."
+            "nodes of known class that it did not learn from: held_out in Python; a store holds "
+            "out a fifth of the labels of classes with ten or more."
         )
     return SetCalibration(
         {name: np.concatenate(parts or [np.zeros(0)]) for name, parts in found.items()},
