@@ -56,7 +56,7 @@ def test_the_advice_says_whether_a_lead_is_noise() -> None:
     close = compared(measured(0.9, 0.8, 0.85), measured(0.8, 0.9, 0.84))
     assert "which is within noise" in close
     assert "(--seeds 6), or use at 0.8, which learns faster" in close
-    assert "one seed cannot say" in compared(measured(0.9), measured(0.5))
+    assert "one seed cannot tell noise apart" in compared(measured(0.9), measured(0.5))
     assert compared(measured(0.9)).startswith("Only at 0.9 was measured")
 
 

@@ -113,7 +113,7 @@ class Undeclared(SGCMean):
         (
             RemembersInTheClass,
             threads.check_readers_beside_a_writer,
-            "no state the model was ever in",
+            "no state that the model had",
         ),
     ],
 )

@@ -135,7 +135,7 @@ def test_a_preview_warns_of_a_class_of_one_example(wardrobe: Path) -> None:
         warning = page.locator("#preview-seen .warning")
         expect(warning).to_contain_text("Warning: Class 'gloves' has only 1 example")
         page.get_by_role("button", name="Yes, teach it").click()
-        expect(page.locator("#teaching-told")).to_contain_text("taught from 1 example")
+        expect(page.locator("#teaching-told")).to_contain_text("has only 1 example")
         assert told.complaints == []
 
 
@@ -164,7 +164,7 @@ def test_long_and_similar_names_can_be_taught_and_reviewed(wardrobe: Path) -> No
                 f"Version {version} waits for review"
             )
         expect(anyway).to_be_hidden()
-        expect(page.locator("#review-seen .warning").first).to_contain_text("from 1 example")
+        expect(page.locator("#review-seen .warning").first).to_contain_text("has only 1 example")
         page.get_by_text("Which predictions change").click()
         expect(page.locator("#suggestion")).to_contain_text("confidence")
         assert not page.evaluate(WIDER_THAN_THE_WINDOW)

@@ -21,11 +21,11 @@ def test_an_empty_file_has_no_stanzas(write_xz: Write, tmp_path: Path) -> None:
 def test_a_file_cut_short_is_named(write_xz: Write, tmp_path: Path) -> None:
     path = write_xz(tmp_path / "a.xz", "Text: one\n" * 1000)
     path.write_bytes(path.read_bytes()[:-20])
-    with pytest.raises(DataError, match=r"a\.xz is cut short or not an \.xz file"):
+    with pytest.raises(DataError, match=r"a\.xz is truncated or not an \.xz file"):
         list(read_lines(path))
 
 
 def test_a_file_of_another_kind_is_named(tmp_path: Path) -> None:
     (tmp_path / "a.xz").write_text("plain text")
-    with pytest.raises(DataError, match=r"a\.xz is cut short or not an \.xz file"):
+    with pytest.raises(DataError, match=r"a\.xz is truncated or not an \.xz file"):
         list(read_lines(tmp_path / "a.xz"))
