@@ -10,9 +10,9 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from nodegraft.benchmark.records.archive import read_documents
-from nodegraft.benchmark.suite import Suite
-from nodegraft.report.tables.catalogue import suite_tables
+from nodegraft.lab.benchmark.records.archive import read_documents
+from nodegraft.lab.benchmark.suite import Suite
+from nodegraft.lab.report.tables.catalogue import suite_tables
 
 ROOT = Path(__file__).parents[1]
 BLOCK = re.compile(

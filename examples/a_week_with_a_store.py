@@ -10,13 +10,13 @@ from importlib.resources import as_file, files
 from tempfile import TemporaryDirectory
 
 import nodegraft as ng
-from nodegraft.store.changes import Change
+from nodegraft.analysis.labels.changes import Change
 
 FEELINGS = ["joy", "anger", "fear", "hope", "shame"]
 MIXED = ["elbow", "ankle", "lunch", "omelet", "pizza"]
 COLUMNS = {"edge_type": "kind", "directed": True}
 
-with as_file(files("nodegraft.datasets") / "excerpt") as words, TemporaryDirectory() as folder:
+with as_file(files("nodegraft.lab.datasets") / "excerpt") as words, TemporaryDirectory() as folder:
     # Monday: three tables become a store.
     graph = ng.read_graph(
         words / "nodes.parquet", words / "edges.parquet", text="description", **COLUMNS

@@ -25,10 +25,10 @@ import pyarrow.parquet as pq
 
 import nodegraft as ng
 from nodegraft.cli.app import app
-from nodegraft.datasets.debian import Debian, read_descriptions, read_packages
-from nodegraft.datasets.templates.text_graph import TextNode
-from nodegraft.datasets.templates.xz import read_stanzas
 from nodegraft.graph.keys import Key
+from nodegraft.lab.datasets.debian import Debian, read_descriptions, read_packages
+from nodegraft.lab.datasets.templates.text_graph import TextNode
+from nodegraft.lab.datasets.templates.xz import read_stanzas
 
 KNOWN = ("golang", "haskell", "javascript", "net", "ocaml", "php", "ruby", "utils", "vcs")
 NEW, LATER = "rust", "perl"

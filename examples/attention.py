@@ -8,8 +8,8 @@ from pathlib import Path
 from tempfile import mkdtemp
 
 import nodegraft as ng
+from nodegraft.lab.report.figures.attention import draw_attention
 from nodegraft.methods.hag_meta import HAGMeta
-from nodegraft.report.figures.attention import draw_attention
 
 # A weak signal, so that some supports are better examples of their class than others.
 data = ng.load_dataset("synthetic", nodes=2000, classes=20, homophily=0.6, signal=2.5)

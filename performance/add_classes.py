@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from nodegraft.base.measure import peak_resident_bytes
 from nodegraft.base.seeds import Seeds
-from nodegraft.graph.algebra.adjacency import Adjacency
+from nodegraft.graph.edges.adjacency import Adjacency
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.keys import NodeKeys
 from nodegraft.methods.graft import Graft

@@ -19,12 +19,12 @@ from torch_geometric.nn import GCNConv
 
 import nodegraft as ng
 from nodegraft.base.seeds import Seeds
-from nodegraft.episodes.gpil import GPIL
-from nodegraft.graph.algebra.matrix import IntArray
+from nodegraft.graph.edges.matrix import IntArray
 from nodegraft.graph.view import GraphView
-from nodegraft.nn.encoders.gcn import GCN
-from nodegraft.training.learners.hag import HAGNetwork, HAGOptions
-from nodegraft.training.optimiser import adam
+from nodegraft.methods.neural.encoders.gcn import GCN
+from nodegraft.methods.neural.learners.hag import HAGNetwork, HAGOptions
+from nodegraft.methods.neural.optimiser import adam
+from nodegraft.streams.episodes.gpil import GPIL
 
 
 def main() -> None:

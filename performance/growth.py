@@ -25,9 +25,9 @@ from performance import add_classes
 from performance.add_classes import draw_graph, draw_labels, timed
 
 from nodegraft.base.seeds import Seeds
-from nodegraft.graph.algebra.adjacency import Adjacency
-from nodegraft.graph.clearing import clear_stale
+from nodegraft.graph.edges.adjacency import Adjacency
 from nodegraft.graph.graph import Graph
+from nodegraft.graph.growth.clearing import clear_stale
 from nodegraft.graph.keys import NodeKeys
 from nodegraft.methods.graft import Graft
 

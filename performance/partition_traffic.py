@@ -17,13 +17,13 @@ from tempfile import TemporaryDirectory
 import numpy as np
 from numpy.typing import NDArray
 
+from nodegraft.analysis.rendering.table import Table
 from nodegraft.base.seeds import Seeds
-from nodegraft.graph.algebra.adjacency import Adjacency
-from nodegraft.graph.blocks.executor import BlockExecutor, LayerWork
-from nodegraft.graph.blocks.operator_folder import OperatorFolder
+from nodegraft.graph.disk.blocks.executor import BlockExecutor, LayerWork
+from nodegraft.graph.disk.blocks.operator_folder import OperatorFolder
+from nodegraft.graph.edges.adjacency import Adjacency
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.keys import NodeKeys, key_hashes
-from nodegraft.report.tables.table import Table
 
 PARTS = (2, 4, 8, 16, 32, 64, 128, 256, 512)
 COUNTED_PARTS = (2, 4, 8)

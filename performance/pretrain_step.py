@@ -17,11 +17,11 @@ from torch import Tensor
 
 from nodegraft.base.measure import peak_resident_bytes
 from nodegraft.base.seeds import Seeds
-from nodegraft.datasets.synthetic import Synthetic
-from nodegraft.nn.encoders.gcn import GCN
+from nodegraft.lab.datasets.synthetic import Synthetic
+from nodegraft.methods.neural.encoders.gcn import GCN
+from nodegraft.methods.neural.pretrain import FullBatchTrainer, Pretraining
 from nodegraft.streams.setting import Setting
 from nodegraft.streams.split import ClassSplit
-from nodegraft.training.pretrain import FullBatchTrainer, Pretraining
 
 SIZES = (32, 16)
 

@@ -31,16 +31,16 @@ from performance.anonymous_peak import AnonymousPeak
 from performance.partition_traffic import power_law
 from performance.process_family import processor_seconds
 
+from nodegraft.analysis.rendering.table import Table
 from nodegraft.base.seeds import Seeds
-from nodegraft.graph.algebra.adjacency import Adjacency
-from nodegraft.graph.algebra.operator import Operator
-from nodegraft.graph.algebra.propagation import PropagatedFeatures
-from nodegraft.graph.algebra.row_blocks import block_bounds, spread_rows
-from nodegraft.graph.blocks.executor import BlockExecutor
-from nodegraft.graph.blocks.propagate import propagate
+from nodegraft.graph.disk.blocks.executor import BlockExecutor
+from nodegraft.graph.disk.blocks.propagate import propagate
+from nodegraft.graph.edges.adjacency import Adjacency
+from nodegraft.graph.edges.operator import Operator
+from nodegraft.graph.edges.row_blocks import block_bounds, spread_rows
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.keys import NodeKeys
-from nodegraft.report.tables.table import Table
+from nodegraft.graph.propagation.propagation import PropagatedFeatures
 from nodegraft.runners.block_processes import BlockProcesses
 
 ARRAYS = ("indptr", "indices", "features")

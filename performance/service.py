@@ -26,12 +26,12 @@ import uvicorn
 from fastapi import FastAPI
 from performance.process_family import family, processor_seconds
 
-from nodegraft.datasets.templates.dataset import load_dataset
+from nodegraft.analysis.predictions import answered
 from nodegraft.graph.keys import Key
+from nodegraft.lab.datasets.templates.dataset import load_dataset
 from nodegraft.service.routes.asking import Predictions, Question
 from nodegraft.service.server import serve
 from nodegraft.service.settings import Settings
-from nodegraft.store.answers import answered
 from nodegraft.store.store import Store
 
 BARE, OURS = 8811, 8812

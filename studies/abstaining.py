@@ -24,6 +24,7 @@ from studies.record_file import PAGES, Record, rounded
 from studies.selective import balanced_weights, precision_and_coverage, risk_coverage
 
 import nodegraft as ng
+from nodegraft.analysis.rendering.drawing import save_svg
 from nodegraft.base.events import SILENT
 from nodegraft.base.seeds import Seeds
 from nodegraft.evaluation.metrics import (
@@ -33,7 +34,6 @@ from nodegraft.evaluation.metrics import (
 from nodegraft.evaluation.protocol import teach
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.methods.graft import Graft
-from nodegraft.report.figures.canvas.drawing import save_svg
 from nodegraft.streams.session import Session
 from studies import record_file
 

@@ -11,7 +11,7 @@ from studies.figures.abstaining import (
 )
 from studies.record_file import Record
 
-from nodegraft.report.tables.table import Table
+from nodegraft.analysis.rendering.table import Table
 
 GRAPHS = ("amazon-clothing", "gentoo", "wordnet", "debian")
 LEVELS = (0.90, 0.95)

@@ -24,15 +24,15 @@ from studies.searches import best_parameters
 from torch import Tensor
 
 import nodegraft as ng
-from nodegraft.datasets.templates.dataset import LoadedDataset
+from nodegraft.analysis.rendering.table import Table
+from nodegraft.lab.datasets.templates.dataset import LoadedDataset
+from nodegraft.lab.report.tables.cells import percent
 from nodegraft.methods.hag_meta import HAGMeta
-from nodegraft.nn.attention.node import softmax_within, weighted_means
-from nodegraft.nn.prototypes import squared_distances
-from nodegraft.report.tables.cells import percent
-from nodegraft.report.tables.table import Table
+from nodegraft.methods.neural.attention.node import softmax_within, weighted_means
+from nodegraft.methods.neural.learners.prototypes import relative_spread
+from nodegraft.methods.neural.meta import macro_accuracy
+from nodegraft.methods.neural.prototypes import squared_distances
 from nodegraft.streams.session import Session
-from nodegraft.training.learners.prototypes import relative_spread
-from nodegraft.training.meta import macro_accuracy
 from studies import record_file
 
 RECORDS = record_file.FOLDER / "attention.json"

@@ -21,16 +21,17 @@ from studies.inner_streams import inner_stream
 from studies.record_file import GRAPHS, PAGES, Record, rounded
 from studies.selective import precision_and_coverage
 
+from nodegraft.analysis.rendering.table import Table
 from nodegraft.base.events import SILENT
 from nodegraft.base.seeds import Seeds
-from nodegraft.datasets.templates.dataset import LoadedDataset
 from nodegraft.evaluation.metrics import (
     auroc,
     expected_calibration_error,
 )
 from nodegraft.evaluation.protocol import in_sight_but_not_taught, teach
-from nodegraft.graph.algebra.matrix import IntArray
+from nodegraft.graph.edges.matrix import IntArray
 from nodegraft.graph.view import GraphView
+from nodegraft.lab.datasets.templates.dataset import LoadedDataset
 from nodegraft.methods.graft import Graft
 from nodegraft.methods.graft.classes import Floats, label_scarcity
 from nodegraft.methods.graft.confidence import (
@@ -39,7 +40,6 @@ from nodegraft.methods.graft.confidence import (
     calibrated_probabilities,
     known_class_probability,
 )
-from nodegraft.report.tables.table import Table
 from nodegraft.streams.arrival import Arrival
 from nodegraft.streams.session import Session
 from nodegraft.streams.split import ClassSplit

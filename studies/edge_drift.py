@@ -16,13 +16,13 @@ from itertools import product
 from studies.record_file import GRAPHS, PAGES, Record
 
 import nodegraft as ng
+from nodegraft.analysis.rendering.table import Table
 from nodegraft.base.events import SILENT
 from nodegraft.base.measure import Measurement
 from nodegraft.base.seeds import Seeds
-from nodegraft.datasets.templates.dataset import LoadedDataset
 from nodegraft.evaluation.protocol import measure, teach
-from nodegraft.report.tables.cells import percent
-from nodegraft.report.tables.table import Table
+from nodegraft.lab.datasets.templates.dataset import LoadedDataset
+from nodegraft.lab.report.tables.cells import percent
 from studies import record_file
 
 METHODS = (

@@ -7,7 +7,7 @@ the class, become features. Edges are the pointers between these nodes, each wit
 are given to a third of the nodes of every class, drawn by the hash of their keys, and to none of
 the class that the tutorial teaches.
 
-Writes ``src/nodegraft/datasets/excerpt/``.
+Writes ``src/nodegraft/lab/datasets/excerpt/``.
 """
 
 import argparse
@@ -19,11 +19,11 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import parquet
 
-from nodegraft.datasets.templates.xz import read_lines
-from nodegraft.datasets.wordnet import FILES, NAMES, pointers, read_names
 from nodegraft.graph.keys import hash_order
+from nodegraft.lab.datasets.templates.xz import read_lines
+from nodegraft.lab.datasets.wordnet import FILES, NAMES, pointers, read_names
 
-FOLDER = Path(__file__).parents[1] / "src" / "nodegraft" / "datasets" / "excerpt"
+FOLDER = Path(__file__).parents[1] / "src" / "nodegraft" / "lab" / "datasets" / "excerpt"
 LICENCE = "LICENSE"
 NEW = "feeling"
 CLASSES = (

@@ -15,14 +15,14 @@ from itertools import product
 import numpy as np
 from studies.record_file import PAGES, Record
 
+from nodegraft.analysis.labels.changes import Change
+from nodegraft.analysis.labels.labels import StoreLabels
+from nodegraft.analysis.preview import compare
+from nodegraft.analysis.rendering.table import Table
+from nodegraft.analysis.snapshot import State, first_state
 from nodegraft.base.seeds import Seeds
-from nodegraft.datasets.templates.dataset import LoadedDataset
 from nodegraft.graph.keys import Key
-from nodegraft.report.tables.table import Table
-from nodegraft.store.changes import Change
-from nodegraft.store.labels import StoreLabels
-from nodegraft.store.preview import compare
-from nodegraft.store.state import State, first_state
+from nodegraft.lab.datasets.templates.dataset import LoadedDataset
 from studies import record_file
 
 RECORDS = record_file.FOLDER / "gate.json"

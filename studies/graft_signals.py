@@ -22,14 +22,14 @@ from studies.figures.signals import (
 )
 from studies.record_file import GRAPHS, PAGES
 
+from nodegraft.analysis.rendering.drawing import save_svg
+from nodegraft.analysis.rendering.table import Table
 from nodegraft.base.events import SILENT
 from nodegraft.evaluation.protocol import teach
 from nodegraft.methods.graft import Graft
 from nodegraft.methods.graft.practice import Mixture, PracticeRound
-from nodegraft.nn.linear.loglinear import Signals, mixture_weights
-from nodegraft.nn.recalls import recalls
-from nodegraft.report.figures.canvas.drawing import save_svg
-from nodegraft.report.tables.table import Table
+from nodegraft.methods.linear.loglinear import Signals, mixture_weights
+from nodegraft.model.recalls import recalls
 from nodegraft.streams.session import Session
 from studies import record_file
 

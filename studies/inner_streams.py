@@ -10,8 +10,8 @@ from dataclasses import replace
 import numpy as np
 
 import nodegraft as ng
-from nodegraft.datasets.templates.dataset import LoadedDataset
 from nodegraft.graph.labels import NodeLabels
+from nodegraft.lab.datasets.templates.dataset import LoadedDataset
 from nodegraft.streams.arrival import Arrival
 
 SESSIONS = 4

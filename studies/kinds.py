@@ -19,11 +19,11 @@ from studies.record_file import PAGES, Record
 from studies.searches import best_parameters
 
 import nodegraft as ng
+from nodegraft.analysis.rendering.table import Table
 from nodegraft.base.seeds import Seeds
-from nodegraft.datasets.templates.dataset import LoadedDataset
-from nodegraft.graph.homophily import homophily_of_kinds, relation_weights
-from nodegraft.report.tables.cells import percent
-from nodegraft.report.tables.table import Table
+from nodegraft.graph.statistics.homophily import homophily_of_kinds, relation_weights
+from nodegraft.lab.datasets.templates.dataset import LoadedDataset
+from nodegraft.lab.report.tables.cells import percent
 from studies import record_file
 
 GRAPHS = ("gentoo", "debian", "wordnet")

@@ -17,11 +17,11 @@ import numpy as np
 from studies.inner_streams import inner_stream
 from studies.record_file import GRAPHS, PAGES, Record, rounded
 
-from nodegraft.datasets.templates.dataset import LoadedDataset
+from nodegraft.analysis.rendering.table import Table
 from nodegraft.evaluation.metrics import expected_calibration_error
 from nodegraft.graph.labels import NodeLabels
+from nodegraft.lab.datasets.templates.dataset import LoadedDataset
 from nodegraft.methods.graft import Graft, practice
-from nodegraft.report.tables.table import Table
 from studies import record_file
 
 RECORDS = record_file.FOLDER / "label-noise.json"

@@ -20,11 +20,11 @@ from pathlib import Path
 from studies.excerpt import CLASSES, FOLDER, NEW, named, read_nouns
 from studies.record_file import PAGES, Record
 
+from nodegraft.analysis.labels.labels import StoreLabels
+from nodegraft.analysis.rendering.table import Table
+from nodegraft.analysis.snapshot import first_state
+from nodegraft.analysis.suggestions.new_classes import new_classes
 from nodegraft.graph.graph import Graph
-from nodegraft.report.tables.table import Table
-from nodegraft.store.labels import StoreLabels
-from nodegraft.store.new_classes import new_classes
-from nodegraft.store.state import first_state
 from nodegraft.tables.labels import read_labels
 from nodegraft.tables.read import read_graph
 from studies import record_file

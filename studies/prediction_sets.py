@@ -15,12 +15,12 @@ from time import process_time
 import numpy as np
 from studies.record_file import GRAPHS, PAGES, Record, rounded
 
+from nodegraft.analysis.rendering.table import Table
 from nodegraft.base.events import SILENT
-from nodegraft.datasets.templates.dataset import LoadedDataset
 from nodegraft.evaluation.protocol import teach
+from nodegraft.lab.datasets.templates.dataset import LoadedDataset
 from nodegraft.methods.graft import Graft
 from nodegraft.model.best_classes import classes_above
-from nodegraft.report.tables.table import Table
 from nodegraft.streams.arrival import Arrival
 from studies import record_file
 

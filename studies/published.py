@@ -17,10 +17,10 @@ from typing import Any
 from studies.record_file import GRAPHS, PAGES, Record
 
 import nodegraft as ng
-from nodegraft.datasets.templates.dataset import LoadedDataset
+from nodegraft.analysis.rendering.table import Table
 from nodegraft.evaluation.published import Ingredients, evaluate_published
-from nodegraft.report.tables.cells import percent
-from nodegraft.report.tables.table import Table
+from nodegraft.lab.datasets.templates.dataset import LoadedDataset
+from nodegraft.lab.report.tables.cells import percent
 from studies import record_file
 
 RECORDS = record_file.FOLDER / "published.json"

@@ -17,12 +17,12 @@ import numpy as np
 from studies.record_file import GRAPHS, PAGES, Record
 from studies.suggesting import SHOTS, scored, taught
 
+from nodegraft.analysis.labels.labels import StoreLabels
+from nodegraft.analysis.rendering.table import Table
+from nodegraft.analysis.snapshot import first_state
 from nodegraft.base.seeds import Seeds
-from nodegraft.datasets.templates.dataset import LoadedDataset
 from nodegraft.evaluation.metrics import interval
-from nodegraft.report.tables.table import Table
-from nodegraft.store.labels import StoreLabels
-from nodegraft.store.state import first_state
+from nodegraft.lab.datasets.templates.dataset import LoadedDataset
 from studies import record_file
 
 RECORDS = record_file.FOLDER / "refitting.json"

@@ -26,7 +26,7 @@ import numpy as np
 from studies.record_file import PAGES, Record
 from studies.scale_steps import DEGREE, STEPS, TEXT_KEYS
 
-from nodegraft.report.figures.canvas.drawing import (
+from nodegraft.analysis.rendering.drawing import (
     GREY,
     INK,
     PALETTE,
@@ -35,7 +35,7 @@ from nodegraft.report.figures.canvas.drawing import (
     panel,
     save_svg,
 )
-from nodegraft.report.tables.table import Table
+from nodegraft.analysis.rendering.table import Table
 from studies import record_file
 
 RECORDS = record_file.FOLDER / "scale.json"

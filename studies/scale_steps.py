@@ -26,11 +26,11 @@ from performance.power_law import node_keys, write_tables
 
 import nodegraft as ng
 from nodegraft.base.seeds import Seeds
-from nodegraft.graph.algebra.operator import Operator
-from nodegraft.graph.algebra.row_blocks import widened
-from nodegraft.graph.blocks.propagate import propagate
+from nodegraft.graph.disk.blocks.propagate import propagate
+from nodegraft.graph.edges.operator import Operator
+from nodegraft.graph.edges.row_blocks import widened
 from nodegraft.graph.keys import Key
-from nodegraft.store.shelf import FolderShelf
+from nodegraft.store.objects.derived_cache import FolderShelf
 
 if TYPE_CHECKING:
     from nodegraft.model.method import Method

@@ -11,7 +11,7 @@ from typing import Any
 
 from studies.record_file import PAGES
 
-from nodegraft.report.tables.table import Table
+from nodegraft.analysis.rendering.table import Table
 
 SEARCHES = Path(__file__).parents[1] / "experiments" / "search"
 

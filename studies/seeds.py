@@ -15,8 +15,8 @@ import numpy as np
 from studies.record_file import GRAPHS, PAGES, Record
 
 import nodegraft as ng
-from nodegraft.datasets.templates.dataset import LoadedDataset
-from nodegraft.report.tables.table import Table
+from nodegraft.analysis.rendering.table import Table
+from nodegraft.lab.datasets.templates.dataset import LoadedDataset
 from studies import record_file
 
 METHODS = ("sgc-mean", "graft")

@@ -28,11 +28,11 @@ from performance.anonymous_peak import AnonymousPeak
 from studies.record_file import PAGES, Record
 
 import nodegraft as ng
+from nodegraft.analysis.rendering.table import Table
 from nodegraft.base.seeds import Seeds
 from nodegraft.graph.block_model import BlockModel
 from nodegraft.graph.labels import NodeLabels
-from nodegraft.report.tables.cells import percent
-from nodegraft.report.tables.table import Table
+from nodegraft.lab.report.tables.cells import percent
 from studies import record_file
 
 RECORDS = record_file.FOLDER / "sizes.json"

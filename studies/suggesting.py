@@ -21,16 +21,16 @@ from itertools import product
 import numpy as np
 from studies.record_file import PAGES, Record
 
+from nodegraft.analysis.labels.labels import StoreLabels
+from nodegraft.analysis.measures import right_answers
+from nodegraft.analysis.rendering.table import Table
+from nodegraft.analysis.snapshot import State, first_state
+from nodegraft.analysis.suggestions.suggestion import suggestions
 from nodegraft.base.seeds import Seeds
-from nodegraft.datasets.templates.dataset import LoadedDataset
 from nodegraft.evaluation.metrics import interval
-from nodegraft.graph.algebra.matrix import IntArray
+from nodegraft.graph.edges.matrix import IntArray
 from nodegraft.graph.labels import NodeLabels
-from nodegraft.report.tables.table import Table
-from nodegraft.store.labels import StoreLabels
-from nodegraft.store.measures import right_answers
-from nodegraft.store.state import State, first_state
-from nodegraft.store.suggestion import suggestions
+from nodegraft.lab.datasets.templates.dataset import LoadedDataset
 from studies import record_file
 
 RECORDS = record_file.FOLDER / "suggesting.json"

@@ -26,8 +26,8 @@ from performance.anonymous_peak import AnonymousPeak
 from studies.record_file import PAGES, Record
 
 import nodegraft as ng
+from nodegraft.analysis.rendering.table import Table
 from nodegraft.graph.block_model import BlockModel
-from nodegraft.report.tables.table import Table
 from studies import record_file
 
 RECORDS = record_file.FOLDER / "teaching.json"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from nodegraft.datasets.templates.dataset import CACHE_VARIABLE, DATA_VARIABLE
+from nodegraft.lab.datasets.templates.dataset import CACHE_VARIABLE, DATA_VARIABLE
 
 REQUIRED_VARIABLE = "NODEGRAFT_REQUIRE_REAL_DATA"
 BESIDE_THE_REPOSITORY = Path(__file__).parents[2] / "shared" / "data"

@@ -7,12 +7,12 @@ if TYPE_CHECKING:
     from nodegraft.base import errors
     from nodegraft.base.events import Listener
     from nodegraft.base.progress import PrintProgress
-    from nodegraft.datasets.templates.dataset import list_datasets, load_dataset
     from nodegraft.evaluation.protocol import evaluate
+    from nodegraft.graph.edges.relation import Relation
     from nodegraft.graph.graph import Graph
     from nodegraft.graph.labels import NodeLabels
     from nodegraft.graph.numbered_labels import labels_from_numbers
-    from nodegraft.graph.relation import Relation
+    from nodegraft.lab.datasets.templates.dataset import list_datasets, load_dataset
     from nodegraft.methods.graft import Graft
     from nodegraft.model.method import Method
     from nodegraft.model.registry import list_methods, load_model, make_method
@@ -33,13 +33,13 @@ _HOMES = {
     "errors": "nodegraft.base.errors",
     "Listener": "nodegraft.base.events",
     "PrintProgress": "nodegraft.base.progress",
-    "list_datasets": "nodegraft.datasets.templates.dataset",
-    "load_dataset": "nodegraft.datasets.templates.dataset",
+    "list_datasets": "nodegraft.lab.datasets.templates.dataset",
+    "load_dataset": "nodegraft.lab.datasets.templates.dataset",
     "evaluate": "nodegraft.evaluation.protocol",
     "Graph": "nodegraft.graph.graph",
     "NodeLabels": "nodegraft.graph.labels",
     "labels_from_numbers": "nodegraft.graph.numbered_labels",
-    "Relation": "nodegraft.graph.relation",
+    "Relation": "nodegraft.graph.edges.relation",
     "Graft": "nodegraft.methods.graft",
     "Method": "nodegraft.model.method",
     "list_methods": "nodegraft.model.registry",

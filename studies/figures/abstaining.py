@@ -7,8 +7,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from nodegraft.analysis.rendering.drawing import Axes, Figure, Line2D
 from nodegraft.base.errors import ParameterError
-from nodegraft.report.figures.canvas.drawing import Axes, Figure, Line2D
 
 # From the palette of Okabe and Ito, apart for colour-blind eyes; dashes tell them apart in grey.
 STYLES: tuple[tuple[str, Literal[":", "--", "-"]], ...] = (

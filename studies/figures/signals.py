@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from nodegraft.analysis.rendering.drawing import Axes, Figure, SubFigure
 from nodegraft.base.errors import ParameterError
-from nodegraft.report.figures.canvas.drawing import Axes, Figure, SubFigure
 
 # From the palette of Okabe and Ito: blue and orange stay apart for colour-blind eyes and in grey.
 MIXED, BEST, OTHER = "#0072B2", "#E69F00", "#BBBBBB"

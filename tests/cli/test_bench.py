@@ -4,11 +4,11 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from nodegraft.benchmark.estimate import Estimates
 from nodegraft.cli.progress import SuiteDisplay
-from nodegraft.runners.work import JobEnded, JobStarted
+from nodegraft.lab.benchmark.estimate import Estimates
+from nodegraft.lab.runners.work import JobEnded, JobStarted
 from tests.cli.test_commands import call, invoke
-from tests.runners.runs import job
+from tests.lab.runners.runs import job
 
 SUITE = """
 title = "Two runs"

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
+from nodegraft.analysis.own_labels.comparison import Evaluation, MethodResult
+from nodegraft.analysis.own_labels.own_stream import planned
 from nodegraft.cli.app import app
 from nodegraft.cli.render.inspect import advice
 from nodegraft.evaluation.protocol import SessionResult, StreamResult
-from nodegraft.store.comparison import Evaluation, MethodResult
-from nodegraft.store.own_stream import planned
 from nodegraft.store.store import Store
 from tests.store.small import made
 

@@ -15,9 +15,9 @@ from playwright.sync_api import expect
 from typer.testing import CliRunner, Result
 
 import nodegraft as ng
+from nodegraft.analysis.labels.changes import Change
 from nodegraft.cli.app import app
 from nodegraft.cli.render.values import likely
-from nodegraft.store.changes import Change
 from tests.service.browser import opened
 from tests.service.running import running
 

@@ -5,11 +5,11 @@ from typer.testing import CliRunner, Result
 
 from nodegraft.cli.app import app
 from nodegraft.cli.commands.data_build import _executor
-from nodegraft.graph.blocks.encode import kept_encoding
+from nodegraft.graph.disk.blocks.encode import kept_encoding
 from nodegraft.graph.graph import Graph
+from nodegraft.methods.neural.encoders.gcn import GCN
 from nodegraft.methods.proto_gcn import ProtoGCN
 from nodegraft.methods.sgc_mean import SGCMean
-from nodegraft.nn.encoders.gcn import GCN
 from nodegraft.runners.block_processes import BlockProcesses
 from nodegraft.tables import storage
 from tests.graph.blocks_of import in_memory, placed, same_bits, wide_graph

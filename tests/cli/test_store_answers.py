@@ -12,13 +12,13 @@ from pyarrow.csv import read_csv
 from rich.console import Console
 from typer.testing import CliRunner, Result
 
+from nodegraft.analysis.suggestions.new_classes import NewClass
 from nodegraft.cli.app import app
 from nodegraft.cli.render.explanation import ExplainedNode, explanation_lines
 from nodegraft.cli.render.inspect import new_class_lines
 from nodegraft.cli.render.values import likely
 from nodegraft.methods.graft import Graft
 from nodegraft.model import best_classes
-from nodegraft.store.new_classes import NewClass
 from tests.store.small import add_later_revision
 
 NODES = {

@@ -14,12 +14,12 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor
 
-from nodegraft.graph.algebra.matrix import Matrix
+from nodegraft.graph.edges.matrix import Matrix
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView
+from nodegraft.methods.neural.prototypes import squared_distances
 from nodegraft.methods.proto_gcn import ProtoGCN
 from nodegraft.methods.sgc_mean import SGCMean
-from nodegraft.nn.prototypes import squared_distances
 from nodegraft.streams.session import Session
 
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from nodegraft.base.errors import GraphTooLargeError
+from nodegraft.graph.disk.mapped import MappedStore
 from nodegraft.graph.graph import Graph
-from nodegraft.graph.stores.mapped import MappedStore
 from nodegraft.model.checks import CONTRACT
 from nodegraft.model.contract.case import Case, scores
 from nodegraft.model.registry import REGISTRY

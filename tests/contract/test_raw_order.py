@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from nodegraft.datasets.synthetic import Synthetic
 from nodegraft.evaluation.protocol import evaluate
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.labels import NodeLabels
+from nodegraft.lab.datasets.synthetic import Synthetic
 from nodegraft.streams.stream import ClassStream
 from tests.contract.streams import quick
 

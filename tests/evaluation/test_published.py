@@ -5,14 +5,14 @@ import numpy as np
 import pytest
 
 from nodegraft.base.errors import NotSupportedError, ParameterError
-from nodegraft.benchmark.job import Job
-from nodegraft.datasets.synthetic import Synthetic
 from nodegraft.evaluation.published import (
     PUBLISHED,
     QUERIES,
     Ingredients,
     evaluate_published,
 )
+from nodegraft.lab.benchmark.job import Job
+from nodegraft.lab.datasets.synthetic import Synthetic
 from nodegraft.methods.proto_gcn import ProtoGCN
 from nodegraft.model.capability import Capability
 from nodegraft.model.method import Method

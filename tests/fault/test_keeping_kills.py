@@ -16,8 +16,8 @@ from tests.fault.test_store_kills import (
     some_steps,
     steps_of,
 )
+from tests.store.maintenance.test_purging import BRAND, KEY, WORD, found_in, tabled
 from tests.store.small import made
-from tests.store.test_purging import BRAND, KEY, WORD, found_in, tabled
 
 # What is tried shares what it starts from.
 pytestmark = pytest.mark.xdist_group("store kills")

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from performance.faults import kill_a_node, kill_the_driver
 
-from nodegraft.benchmark.job import Job
-from nodegraft.runners.local import LocalRunner
-from tests.runners.runs import contents, ended
+from nodegraft.lab.benchmark.job import Job
+from nodegraft.lab.runners.local import LocalRunner
+from tests.lab.runners.runs import contents, ended
 from tests.slow_suite import slow
 
 NODES = 2000

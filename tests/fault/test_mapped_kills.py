@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from nodegraft.graph.stores.mapped import MappedStore
+from nodegraft.graph.disk.mapped import MappedStore
 from nodegraft.store.store import Store
 from nodegraft.tables.storage import load_graph
 from tests.fault.test_store_kills import COMMITTED, inits_cut, killed_at, seen, steps_of

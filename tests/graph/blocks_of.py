@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from nodegraft.graph.algebra.matrix import Matrix
-from nodegraft.graph.blocks.encode import Encoded
-from nodegraft.graph.blocks.row_map import RowMap, RowNetwork
+from nodegraft.graph.disk.blocks.encode import Encoded
+from nodegraft.graph.disk.blocks.row_map import RowMap, RowNetwork
+from nodegraft.graph.edges.matrix import Matrix
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.stores.memory import MemoryStore
 from tests.graph.reference import random_graph

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from nodegraft.graph.algebra.adjacency import Adjacency
-from nodegraft.graph.algebra.entries import OUT
-from nodegraft.graph.algebra.matrix import IntArray, Matrix
+from nodegraft.graph.edges.adjacency import Adjacency
+from nodegraft.graph.edges.entries import OUT
+from nodegraft.graph.edges.matrix import IntArray, Matrix
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.keys import NodeKeys
 

@@ -8,13 +8,13 @@ from scipy.sparse import coo_array, csr_array
 from torch_geometric.data import Data
 
 from nodegraft.base.errors import DataError, ParameterError, UnknownNodeError
-from nodegraft.graph.algebra.adjacency import Adjacency
-from nodegraft.graph.algebra.entries import IN, OUT
-from nodegraft.graph.algebra.matrix import Matrix
+from nodegraft.graph.edges.adjacency import Adjacency
+from nodegraft.graph.edges.entries import IN, OUT
+from nodegraft.graph.edges.matrix import Matrix
+from nodegraft.graph.edges.relation import Relation
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.keys import NodeKeys
 from nodegraft.graph.labels import NodeLabels
-from nodegraft.graph.relation import Relation
 from nodegraft.graph.view import GraphView
 from tests.graph.reference import (
     dense,

@@ -12,12 +12,12 @@ from nodegraft.base.errors import (
     UnknownNodeError,
 )
 from nodegraft.graph import view as view_module
-from nodegraft.graph.algebra.entries import IN, OUT
-from nodegraft.graph.algebra.matrix import IntArray
-from nodegraft.graph.algebra.operator import Operator
-from nodegraft.graph.algebra.set_mass import TOLERANCE
+from nodegraft.graph.edges.entries import IN, OUT
+from nodegraft.graph.edges.matrix import IntArray
+from nodegraft.graph.edges.operator import Operator
+from nodegraft.graph.edges.relation import Relation
 from nodegraft.graph.graph import Graph
-from nodegraft.graph.relation import Relation
+from nodegraft.graph.propagation.set_mass import TOLERANCE
 from nodegraft.graph.view import GraphView
 from tests.graph.reference import (
     Dense,

@@ -2,9 +2,9 @@ import numpy as np
 import torch
 
 from nodegraft.methods.cec import CEC
+from nodegraft.methods.neural.prototypes import cosines
 from nodegraft.methods.proto_gcn import ProtoGCN
 from nodegraft.model.capability import Capability
-from nodegraft.nn.prototypes import cosines
 from tests.contract.streams import quick, small_stream
 
 

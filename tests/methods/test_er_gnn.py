@@ -8,9 +8,9 @@ from torch import Tensor
 
 from nodegraft.base.errors import ParameterError
 from nodegraft.graph.labels import NodeLabels
-from nodegraft.memory.replay import herding
 from nodegraft.methods import er_gnn
 from nodegraft.methods.er_gnn import ERGNN, mix
+from nodegraft.methods.neural.replay import herding
 from tests.methods.tuning import SOME_STEPS, assert_holds, lesson, steps_by_hand
 
 

@@ -12,8 +12,8 @@ from nodegraft.evaluation.checks import (
 from nodegraft.evaluation.protocol import evaluate
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.methods.hag_meta import HAGMeta
+from nodegraft.methods.neural.meta import leave_one_out
 from nodegraft.model.method import Method
-from nodegraft.training.meta import leave_one_out
 from tests.contract.streams import quick, small_stream
 from tests.methods.tuning import many_sessions
 

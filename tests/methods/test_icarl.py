@@ -4,9 +4,9 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from nodegraft.graph.labels import NodeLabels
-from nodegraft.memory.replay import herding
 from nodegraft.methods.icarl import ICaRL
-from nodegraft.nn.losses import distillation_loss
+from nodegraft.methods.neural.losses import distillation_loss
+from nodegraft.methods.neural.replay import herding
 from tests.methods.tuning import SOME_STEPS, assert_holds, lesson, many_sessions, steps_by_hand
 
 

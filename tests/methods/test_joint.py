@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 import torch
 
-from nodegraft.benchmark.job import Job
 from nodegraft.graph.keyed_labels import KeyedLabels
 from nodegraft.graph.labels import NodeLabels
+from nodegraft.lab.benchmark.job import Job
 from nodegraft.methods.joint import Joint
 from nodegraft.methods.joint_fewshot import JointFewShot
 from tests.contract.streams import small_stream

@@ -5,8 +5,8 @@ import pytest
 from scipy.sparse import csr_array
 
 from nodegraft.evaluation.checks import check_no_leaks
+from nodegraft.graph.edges.relation import Relation
 from nodegraft.graph.graph import Graph
-from nodegraft.graph.relation import Relation
 from nodegraft.methods.sgc_ridge import SGCRidge
 from nodegraft.model.checks import check_method
 from nodegraft.model.registry import load_model

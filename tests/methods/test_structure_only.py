@@ -9,14 +9,14 @@ import pyarrow.parquet
 import pytest
 from typer.testing import CliRunner
 
+from nodegraft.analysis import node_map as maps
+from nodegraft.analysis.node_map import node_map, with_labelled
+from nodegraft.analysis.suggestions import new_classes
 from nodegraft.base.errors import DataError
 from nodegraft.cli.app import app
 from nodegraft.graph.graph import Graph
 from nodegraft.methods.graft import Graft
 from nodegraft.model.registry import load_model
-from nodegraft.store import new_classes
-from nodegraft.store import node_map as maps
-from nodegraft.store.node_map import node_map, with_labelled
 from nodegraft.store.store import Store
 from nodegraft.tables.disk.build import build_graph
 from nodegraft.tables.read import grow_graph, read_graph, read_tables

@@ -8,8 +8,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from nodegraft.graph.algebra.adjacency import Adjacency
-from nodegraft.graph.algebra.matrix import IntArray
+from nodegraft.graph.edges.adjacency import Adjacency
+from nodegraft.graph.edges.matrix import IntArray
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.keys import NodeKeys
 from nodegraft.graph.labels import NodeLabels

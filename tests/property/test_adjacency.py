@@ -2,8 +2,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nodegraft.graph.algebra.adjacency import Adjacency
-from nodegraft.graph.algebra.entries import OUT
+from nodegraft.graph.edges.adjacency import Adjacency
+from nodegraft.graph.edges.entries import OUT
 from tests.graph.reference import (
     dense,
     joined,

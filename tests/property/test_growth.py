@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array, vstack
 
-from nodegraft.graph.algebra import grown as grown_adjacency
-from nodegraft.graph.algebra.matrix import Matrix, is_sparse
+from nodegraft.graph.edges.matrix import Matrix, is_sparse
+from nodegraft.graph.edges.relation import Relation
 from nodegraft.graph.graph import Graph
+from nodegraft.graph.growth import grown as grown_adjacency
 from nodegraft.graph.keys import Key
-from nodegraft.graph.relation import Relation
 from nodegraft.methods.graft import Graft
 from tests.graph.reference import dense, everyone, joined_in, weights_in, within
 from tests.slow_suite import examples

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nodegraft.graph.algebra.matrix import IntArray
+from nodegraft.graph.edges.matrix import IntArray
 from nodegraft.graph.graph import Graph
 from nodegraft.methods.graft import Graft
 from nodegraft.methods.graft.classes import Floats
 from nodegraft.methods.graft.scoring import Scoring
-from nodegraft.store.shelf import FolderShelf
+from nodegraft.store.objects.derived_cache import FolderShelf
 from tests.graph.reference import random_graph
 from tests.slow_suite import examples
 

@@ -23,13 +23,14 @@ from hypothesis.stateful import (
 )
 from numpy.typing import NDArray
 
+from nodegraft.analysis.labels.changes import Change, replayed
+from nodegraft.analysis.labels.labels import StoreLabels
+from nodegraft.analysis.snapshot import State
+from nodegraft.analysis.version import Version
 from nodegraft.base.errors import NodegraftError, StoreError
 from nodegraft.graph.keys import Key
-from nodegraft.store.changes import Change, replayed
-from nodegraft.store.labels import StoreLabels
-from nodegraft.store.objects import Objects
-from nodegraft.store.rows import Version
-from nodegraft.store.state import State, States
+from nodegraft.store.objects.objects import Objects
+from nodegraft.store.objects.states import States
 from nodegraft.store.store import Store
 from tests.property.strategies import thorough
 from tests.slow_suite import examples

@@ -4,10 +4,10 @@ from pathlib import Path
 import pytest
 from performance.ray_nodes import two_nodes
 
-from nodegraft.graph.blocks.encode import encode
-from nodegraft.graph.blocks.executor import LayerWork
-from nodegraft.graph.blocks.journal import BlockDone
-from nodegraft.graph.blocks.propagate import Propagation, propagate
+from nodegraft.graph.disk.blocks.encode import encode
+from nodegraft.graph.disk.blocks.executor import LayerWork
+from nodegraft.graph.disk.blocks.journal import BlockDone
+from nodegraft.graph.disk.blocks.propagate import Propagation, propagate
 from nodegraft.graph.graph import Graph
 from nodegraft.runners.ray_blocks import RayBlocks
 from tests.graph.blocks_of import SMALL, network_of, rows_in, same_bits, wide_graph

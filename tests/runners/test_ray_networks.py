@@ -12,8 +12,8 @@ from performance.networks import joined
 from performance.power_law import write_tables
 from performance.ray_nodes import two_nodes
 
-from nodegraft.graph.algebra.row_blocks import block_bounds
-from nodegraft.graph.blocks.operator_folder import OperatorFolder
+from nodegraft.graph.disk.blocks.operator_folder import OperatorFolder
+from nodegraft.graph.edges.row_blocks import block_bounds
 from nodegraft.tables.disk.build import build_graph
 from nodegraft.tables.storage import load_graph
 from tests.graph.blocks_of import same_bits

@@ -10,7 +10,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
-from nodegraft.store.access import Scope
+from nodegraft.store.access.access import Scope
 from nodegraft.store.store import Store
 from nodegraft.tables.read import read_tables
 from tests.service.browser import LONGEST, opened

@@ -17,9 +17,10 @@ from starlette.datastructures import Headers
 from starlette.testclient import TestClient
 from starlette.types import Receive
 
-from nodegraft.service import body, door, limits, timeouts
-from nodegraft.service.rate import MOST_BUCKETS, Rate
-from nodegraft.store.access import Scope
+from nodegraft.service.auth import body, limits, timeouts
+from nodegraft.service.auth import middleware as door
+from nodegraft.service.auth.rate import MOST_BUCKETS, Rate
+from nodegraft.store.access.access import Scope
 from tests.service.running import Running, running
 from tests.service.served import asked
 from tests.service.token_help import added, bearer

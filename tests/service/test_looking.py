@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from nodegraft.service.prepared import Prepared
-from nodegraft.store.access import Scope
+from nodegraft.service.live.prepared import Prepared
+from nodegraft.store.access.access import Scope
 from nodegraft.store.store import Store
 from tests.service.served import asked, lesson, make_of_tables
 from tests.service.token_help import added

@@ -8,7 +8,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from nodegraft.service.bundle import FILES
-from nodegraft.store.access import Scope
+from nodegraft.store.access.access import Scope
 from tests.service.served import asked
 from tests.service.token_help import added
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from nodegraft.store.access import Scope
-from nodegraft.store.rows import Version
+from nodegraft.analysis.version import Version
+from nodegraft.store.access.access import Scope
 from nodegraft.store.store import Store
 from tests.service.served import asked, lesson, make_of_tables
 from tests.service.test_label_studio import event

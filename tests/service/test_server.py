@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from nodegraft.base.errors import ParameterError
-from nodegraft.service import body, timeouts
+from nodegraft.service.auth import body, timeouts
 from nodegraft.service.server import serve
 from nodegraft.service.settings import Settings
 from nodegraft.store.store import Store

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
+from nodegraft.base.files.bundle import Arrays, Document
 from nodegraft.graph.block_model import BlockModel
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.keys import Key
-from nodegraft.store import migration
-from nodegraft.store.objects import Arrays, Document
 from nodegraft.store.store import Store
+from nodegraft.store.versions import migration
 
 LATER = 2
 """So many classes are not in the first version."""

@@ -13,11 +13,11 @@ from typing import Any, NoReturn
 import pytest
 
 from nodegraft.base.errors import NodegraftError, StoreError, StoreUnreachableError
-from nodegraft.store import database
 from nodegraft.store.store import Store
+from nodegraft.store.versions import database
 from tests.fault.test_store_kills import forked, seen, was_killed
 from tests.store.small import made
-from tests.store.test_postgresql import Made, both_at_once, write_together
+from tests.store.versions.test_postgresql import Made, both_at_once, write_together
 
 OPERATIONS: dict[str, Callable[[Store, dict[str, list[Any]]], object]] = {
     "add": lambda store, new: store.add(new),

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from nodegraft.analysis.description import what_it_did
 from nodegraft.base.errors import CandidateWaitsError, StoreError
 from nodegraft.graph.keys import Key
-from nodegraft.store.description import what_it_did
 from nodegraft.store.store import Store
 from tests.store.small import made
 

@@ -5,8 +5,8 @@ import pyarrow as pa
 import pytest
 
 import nodegraft as ng
+from nodegraft.analysis.description import what_it_did
 from nodegraft.base.errors import NodegraftError, StoreError
-from nodegraft.store.description import what_it_did
 from nodegraft.store.store import Store
 
 WORDS = {"hats": "felt brim wool cap", "shoes": "sole lace heel leather"}

@@ -14,7 +14,7 @@ import pytest
 from typer.testing import CliRunner
 
 from nodegraft.cli.app import app
-from nodegraft.store import pruning
+from nodegraft.store.maintenance import pruning
 from nodegraft.store.store import Store
 from tests.store.small import made
 

@@ -7,11 +7,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from nodegraft.graph.algebra.diffusion import Diffusion
-from nodegraft.graph.algebra.matrix import IntArray
 from nodegraft.graph.block_model import BlockModel
+from nodegraft.graph.edges.matrix import IntArray
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.keys import Key
+from nodegraft.graph.propagation.diffusion import Diffusion
 from nodegraft.methods.graft import Graft
 from nodegraft.store.store import Store
 from nodegraft.tables.disk.build import build_graph

@@ -10,14 +10,14 @@ import pyarrow.parquet
 import pytest
 from typer.testing import CliRunner
 
+from nodegraft.analysis.version import Version
 from nodegraft.base.errors import CheckpointError, ParameterError, StoreError
 from nodegraft.base.files import array_file
 from nodegraft.cli.app import app
-from nodegraft.graph.blocks.propagate import propagate
+from nodegraft.graph.disk.blocks.propagate import propagate
+from nodegraft.graph.disk.mapped import MappedStore
 from nodegraft.graph.graph import Graph
-from nodegraft.graph.stores.mapped import MappedStore
-from nodegraft.store.rows import Version
-from nodegraft.store.state import States
+from nodegraft.store.objects.states import States
 from nodegraft.store.store import Store
 from nodegraft.tables.node_texts import NodeTexts
 from nodegraft.tables.storage import load_graph

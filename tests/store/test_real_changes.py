@@ -5,10 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nodegraft.store.changes import Change
-from nodegraft.store.labels import StoreLabels
+from nodegraft.analysis.labels.changes import Change
+from nodegraft.analysis.labels.labels import StoreLabels
+from nodegraft.analysis.labels.succession import ClassSuccession
 from nodegraft.store.store import Store
-from nodegraft.store.succession import ClassSuccession
 from tests.store.small import drawn, made
 
 METHODS = ("graft", "sgc-mean", "proto-gcn", "hag-meta")

@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from nodegraft.analysis.snapshot import State, first_state
 from nodegraft.base.errors import GateError, StoreError, UnreadableModelError
 from nodegraft.cli.render.versions import version_line
-from nodegraft.store.state import State, first_state
 from nodegraft.store.store import Store
 from tests.store.small import drawn, made, with_unreadable_model
 

@@ -3,9 +3,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from nodegraft.analysis.labels.changes import Change
+from nodegraft.analysis.version import Version
 from nodegraft.base.errors import GateError, StoreError
-from nodegraft.store.changes import Change
-from nodegraft.store.rows import Version
 from nodegraft.store.store import Store
 from tests.store.small import drawn, made
 

@@ -9,7 +9,7 @@ import pytest
 
 import nodegraft as ng
 from nodegraft.base.errors import GateError, NodegraftError, ParameterError, StoreError
-from nodegraft.graph.stores.mapped import MappedStore
+from nodegraft.graph.disk.mapped import MappedStore
 from nodegraft.store.growth import TableChanges
 from nodegraft.store.store import Store
 from nodegraft.store.table_preview import TablePreview, TableSizes

@@ -21,9 +21,9 @@ from studies.figures.abstaining import (
 from studies.record_file import PAGES
 
 from nodegraft.base.errors import ParameterError
-from nodegraft.datasets.synthetic import Synthetic
+from nodegraft.lab.datasets.synthetic import Synthetic
 from studies import abstaining as script
-from tests.report.drawn_figures import overlaps, visible_texts
+from tests.lab.report.drawn_figures import overlaps, visible_texts
 
 FIRST = ErrorCurve(
     [[0.0, 0.1], [0.0, 0.3]],

@@ -7,8 +7,8 @@ import pytest
 from studies.confidence import WAYS, certainty, taught
 from studies.inner_streams import inner_stream
 
-from nodegraft.datasets.synthetic import Synthetic
-from nodegraft.datasets.templates.dataset import LoadedDataset
+from nodegraft.lab.datasets.synthetic import Synthetic
+from nodegraft.lab.datasets.templates.dataset import LoadedDataset
 from nodegraft.streams.arrival import Arrival
 
 

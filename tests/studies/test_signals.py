@@ -20,7 +20,7 @@ from studies.graft_signals import RECORDS, signals_by_graph, told
 from studies.record_file import PAGES
 
 from nodegraft.base.errors import ParameterError
-from tests.report.drawn_figures import overlaps, visible_texts
+from tests.lab.report.drawn_figures import overlaps, visible_texts
 
 SHOP = GraphSignals(
     "shop",

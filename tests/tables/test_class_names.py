@@ -6,15 +6,15 @@ from typing import Any
 import numpy as np
 import pytest
 
+from nodegraft.analysis.labels.changes import Change, replayed
+from nodegraft.analysis.labels.labels import StoreLabels
 from nodegraft.base.errors import ClassNameError, DataError, ParameterError
 from nodegraft.graph.class_names import class_name, likely_duplicates
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.model.method import Method
 from nodegraft.model.registry import make_method
-from nodegraft.store.authorship import author, writable
-from nodegraft.store.changes import Change, replayed
-from nodegraft.store.labels import StoreLabels
+from nodegraft.store.versions.authorship import author, writable
 from nodegraft.tables.labels import ALIKE, read_labels
 from nodegraft.tables.read import read_tables
 

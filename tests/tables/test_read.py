@@ -9,7 +9,7 @@ import pyarrow.parquet
 import pytest
 
 from nodegraft.base.errors import DataError, ParameterError
-from nodegraft.graph.algebra.entries import OUT
+from nodegraft.graph.edges.entries import OUT
 from nodegraft.graph.graph import Graph
 from nodegraft.tables.features.recipe import FeatureRecipe
 from nodegraft.tables.labels import read_labels

@@ -8,9 +8,9 @@ from scipy.sparse import csr_array
 
 from nodegraft.base.errors import CheckpointError, ParameterError
 from nodegraft.base.files.bundle import ARRAYS, read_bundle, write_bundle
-from nodegraft.graph.algebra.matrix import Matrix
+from nodegraft.graph.edges.matrix import Matrix
+from nodegraft.graph.edges.relation import Relation
 from nodegraft.graph.graph import Graph
-from nodegraft.graph.relation import Relation
 from nodegraft.tables.storage import load_graph, load_graph_and_document, save_graph
 
 X = np.array([[1.5, 0.0], [0.0, -2.0], [0.0, 0.0]], dtype=np.float32)

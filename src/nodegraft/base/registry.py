@@ -18,19 +18,21 @@ T = TypeVar("T")
 class Registry(Generic[T]):
     """All concrete subclasses of ``base`` that carry a ``name``.
 
-    They are looked for in every module of ``package`` and in the entry point group of the same
-    name, so ``nodegraft.methods`` is both a folder here and a group a plug-in can use.
+    They are looked for in every module of ``package`` and in the entry point group that plug-ins
+    use.
 
     Args:
         kind: What the classes are, for errors: "method", "dataset".
-        package: The package that is searched, and the entry point group.
+        package: The package that is searched.
         base: The class they are subclasses of.
+        group: The entry point group; the name of the package if None.
     """
 
-    def __init__(self, kind: str, package: str, base: type[T]) -> None:
+    def __init__(self, kind: str, package: str, base: type[T], group: str | None = None) -> None:
         self.kind = kind
         self.package = package
         self.base = base
+        self.group = group or package
 
     @cached_property
     def _classes(self) -> dict[str, type[T]]:
@@ -50,7 +52,7 @@ class Registry(Generic[T]):
             yield from self._defined_in(importlib.import_module(f"{self.package}.{info.name}"))
 
     def _plugged_in(self) -> Iterator[type[T]]:
-        for point in entry_points(group=self.package):
+        for point in entry_points(group=self.group):
             try:
                 loaded = point.load()
             except Exception as error:

@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.text import Text
 
+from nodegraft.analysis.labels.changes import Change
+from nodegraft.analysis.version import Version
 from nodegraft.base.errors import DataError
 from nodegraft.base.files.folder import WriteOnceFolder
 from nodegraft.base.files.sidecar import write_sidecar
 from nodegraft.cli.options import Intent
 from nodegraft.cli.progress import StatusLine
 from nodegraft.cli.render.versions import promote_line, version_line, warning_lines
-from nodegraft.store.changes import Change
-from nodegraft.store.links import CARDS
-from nodegraft.store.rows import Version
+from nodegraft.store.objects.links import CARDS
 from nodegraft.store.store import Store
 
 if TYPE_CHECKING:
-    from nodegraft.store.card import Card
+    from nodegraft.analysis.card.card import Card
     from nodegraft.store.table_preview import TablePreview
 
 
@@ -136,7 +136,7 @@ def keep_card(store: Store, version: int) -> Text:
     try:
         if not place.exists():
             # The report is slow to import, and an existing card needs none of it.
-            from nodegraft.report.card.files import card_files
+            from nodegraft.analysis.card.files import card_files
 
             files = card_files(store.card(version), store.place.resolve().name, name)
             for file, text in files.items():
@@ -158,7 +158,7 @@ def write_card(card: "Card", store: str, place: Path) -> None:
         store: Name of the store's folder.
         place: File name that ends in .md.
     """
-    from nodegraft.report.card.files import card_files
+    from nodegraft.analysis.card.files import card_files
 
     for name, text in card_files(card, store, place.stem).items():
         try:

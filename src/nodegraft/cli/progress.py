@@ -20,10 +20,10 @@ from nodegraft.cli.render.lab import (
 )
 
 if TYPE_CHECKING:
-    from nodegraft.benchmark.estimate import Estimates
-    from nodegraft.benchmark.job import Job
     from nodegraft.evaluation.protocol import SessionResult
-    from nodegraft.runners.work import JobEvent
+    from nodegraft.lab.benchmark.estimate import Estimates
+    from nodegraft.lab.benchmark.job import Job
+    from nodegraft.lab.runners.work import JobEvent
 
 
 class StatusLine(Listener):
@@ -136,7 +136,7 @@ class SuiteDisplay:
         Args:
             event: What happened to the job.
         """
-        from nodegraft.runners.work import JobEnded
+        from nodegraft.lab.runners.work import JobEnded
 
         if not isinstance(event, JobEnded):
             self._started.append(event.job)

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from nodegraft.evaluation.damage import with_future_scrambled, with_query_labels_scrambled
 from nodegraft.evaluation.protocol import evaluate
-from nodegraft.graph.algebra.matrix import IntArray
 from nodegraft.graph.block_model import BlockModel
+from nodegraft.graph.edges.matrix import IntArray
 from nodegraft.graph.view import GraphView
 from nodegraft.model.contract.expect import expect, expect_close
 from nodegraft.model.method import Method

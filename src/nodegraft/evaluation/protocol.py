@@ -19,7 +19,7 @@ from nodegraft.evaluation.metrics import (
     relative_performance_drop,
 )
 from nodegraft.model.method import Method
-from nodegraft.nn.recalls import recalls
+from nodegraft.model.recalls import recalls
 from nodegraft.streams.session import Session
 from nodegraft.streams.split import ClassSplit
 from nodegraft.streams.stream import ClassStream

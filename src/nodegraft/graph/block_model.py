@@ -14,8 +14,8 @@ from nodegraft.base.parameters.constraints import (
     PositiveInt,
 )
 from nodegraft.base.seeds import Seeds
-from nodegraft.graph.algebra.adjacency import Adjacency
-from nodegraft.graph.algebra.matrix import IntArray, Matrix, index_type
+from nodegraft.graph.edges.adjacency import Adjacency
+from nodegraft.graph.edges.matrix import IntArray, Matrix, index_type
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.keys import NodeKeys
 from nodegraft.graph.labels import NodeLabels

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nodegraft.base.errors import ClassNameError, MissingLabelsError, UnknownNodeError
-from nodegraft.graph.algebra.matrix import IntArray
+from nodegraft.graph.edges.matrix import IntArray
 from nodegraft.graph.keys import KeyArray, hash_order, key_hashes, pack_keys, unpack_keys
 from nodegraft.graph.labels import FindsRows, NodeLabels
 

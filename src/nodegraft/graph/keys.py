@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nodegraft.base.errors import DataError, ParameterError, UnknownNodeError
-from nodegraft.graph.algebra.matrix import IntArray, located
+from nodegraft.graph.edges.matrix import IntArray, located
 
 Key: TypeAlias = str | int
 KeyArray: TypeAlias = NDArray[Any]

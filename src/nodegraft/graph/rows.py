@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nodegraft.base.errors import ParameterError
-from nodegraft.graph.algebra.matrix import IntArray
+from nodegraft.graph.edges.matrix import IntArray
 
 Rows: TypeAlias = IntArray | Sequence[int]
 

@@ -16,22 +16,22 @@ from nodegraft.base.errors import (
 )
 from nodegraft.base.measure import available_bytes
 from nodegraft.base.memo import Memo
-from nodegraft.graph.algebra.adjacency import Adjacency
-from nodegraft.graph.algebra.bounds import check_numbers
-from nodegraft.graph.algebra.diffusion import Diffusion
-from nodegraft.graph.algebra.grown import GrownAdjacency, again_joined, changed_rows, joined
-from nodegraft.graph.algebra.grown_diffusion import GrownDiffusion
-from nodegraft.graph.algebra.matrix import FloatArray, IntArray, Matrix
-from nodegraft.graph.algebra.operator import Operator
-from nodegraft.graph.algebra.propagation import PropagatedFeatures
-from nodegraft.graph.algebra.relations import merged
-from nodegraft.graph.algebra.set_mass import DiffusionTable
-from nodegraft.graph.algebra.stacked import holds_sparse, in_one_piece, num_stored, some_rows
-from nodegraft.graph.blocks.operator_folder import OperatorFolder
+from nodegraft.graph.disk.blocks.operator_folder import OperatorFolder
+from nodegraft.graph.edges.adjacency import Adjacency
+from nodegraft.graph.edges.bounds import check_numbers
+from nodegraft.graph.edges.matrix import FloatArray, IntArray, Matrix
+from nodegraft.graph.edges.operator import Operator
+from nodegraft.graph.edges.relations import merged
+from nodegraft.graph.growth.grown import GrownAdjacency, again_joined, changed_rows, joined
+from nodegraft.graph.growth.lineage import Growth, Lineage
+from nodegraft.graph.growth.stacked import holds_sparse, in_one_piece, num_stored, some_rows
 from nodegraft.graph.hash_order import FOLLOWED, HashOrder
 from nodegraft.graph.keys import Key, KeyArray, hash_order, key_hashes
-from nodegraft.graph.lineage import Growth, Lineage
-from nodegraft.graph.neighbourhood import Neighbourhood
+from nodegraft.graph.propagation.diffusion import Diffusion
+from nodegraft.graph.propagation.grown_diffusion import GrownDiffusion
+from nodegraft.graph.propagation.neighbourhood import Neighbourhood
+from nodegraft.graph.propagation.propagation import PropagatedFeatures
+from nodegraft.graph.propagation.set_mass import DiffusionTable
 from nodegraft.graph.rows import Rows, row_numbers
 from nodegraft.graph.stores.protocol import GraphStore, Recipe
 from nodegraft.graph.stores.shelf import Shelf
@@ -137,7 +137,7 @@ class GraphView:
 
         Args:
             rows: Row numbers, each once and ascending.
-            direction: ``OUT`` or ``IN`` of ``graph.algebra.entries``, seen from the rows.
+            direction: ``OUT`` or ``IN`` of ``graph.edges.entries``, seen from the rows.
         """
         nodes = self.positions(rows)
         edges = self._edges.get("directed", self._directed_edges)
@@ -155,7 +155,7 @@ class GraphView:
             rows: Row numbers, each once and ascending.
             relation: One of :attr:`relations`.
             direction: ``OUT`` for nodes that edges lead to from the rows, ``IN`` for nodes that
-                they come from (``graph.algebra.entries``): none where the type has no directions.
+                they come from (``graph.edges.entries``): none where the type has no directions.
                 None for both.
         """
         nodes = self.positions(rows)

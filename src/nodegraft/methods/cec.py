@@ -5,13 +5,13 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from nodegraft.base.parameters.constraints import PositiveFloat, PositiveInt
-from nodegraft.episodes.episode import Episode
 from nodegraft.graph.view import GraphView
+from nodegraft.methods.neural.encoders.gcn import GCN
+from nodegraft.methods.neural.learners.evolved_classifier import EvolvedClassifier
+from nodegraft.methods.neural.meta import MetaTraining
 from nodegraft.methods.templates.episodic import Prototypical
-from nodegraft.nn.encoders.gcn import GCN
 from nodegraft.streams.curriculum import Curriculum
-from nodegraft.training.learners.evolved_classifier import EvolvedClassifier
-from nodegraft.training.meta import MetaTraining
+from nodegraft.streams.episodes.episode import Episode
 
 
 @dataclass(kw_only=True)

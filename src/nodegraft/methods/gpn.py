@@ -8,11 +8,11 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from nodegraft.episodes.episode import Episode
+from nodegraft.methods.neural.encoders.gcn import GCN
+from nodegraft.methods.neural.learners.prototypes import ValuatorOptions, WeightedPrototypeLearner
 from nodegraft.methods.templates.episodic import Prototypical
-from nodegraft.nn.encoders.gcn import GCN
 from nodegraft.streams.curriculum import Curriculum
-from nodegraft.training.learners.prototypes import ValuatorOptions, WeightedPrototypeLearner
+from nodegraft.streams.episodes.episode import Episode
 
 
 @dataclass(kw_only=True)

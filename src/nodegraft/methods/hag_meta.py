@@ -12,23 +12,23 @@ from torch import Tensor
 
 from nodegraft.base.errors import ParameterError
 from nodegraft.base.parameters.constraints import FractionBelowOne, NonNegativeInt, PositiveInt
-from nodegraft.episodes.episode import Episode, sample_per_class
 from nodegraft.graph.keyed_labels import KeyedLabels
 from nodegraft.graph.keys import Key
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView
+from nodegraft.methods.neural.attention.node import weighted_means
+from nodegraft.methods.neural.encoders.encoder import Encoder
+from nodegraft.methods.neural.encoders.gcn import GCN
+from nodegraft.methods.neural.learners.hag import HAGNetwork, HAGOptions
+from nodegraft.methods.neural.meta import MetaTraining, leave_one_out, macro_accuracy
+from nodegraft.methods.neural.prototypes import squared_distances
+from nodegraft.methods.neural.published import published_embeddings
 from nodegraft.methods.templates.episodic import Prototypical
 from nodegraft.model.learned import learned
 from nodegraft.model.published import PublishedLesson
-from nodegraft.nn.attention.node import weighted_means
-from nodegraft.nn.encoders.encoder import Encoder
-from nodegraft.nn.encoders.gcn import GCN
-from nodegraft.nn.prototypes import squared_distances
 from nodegraft.streams.curriculum import Curriculum
+from nodegraft.streams.episodes.episode import Episode, sample_per_class
 from nodegraft.streams.session import Session
-from nodegraft.training.learners.hag import HAGNetwork, HAGOptions
-from nodegraft.training.meta import MetaTraining, leave_one_out, macro_accuracy
-from nodegraft.training.published import published_embeddings
 
 
 @dataclass(frozen=True)

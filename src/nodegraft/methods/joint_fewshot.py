@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from nodegraft.graph.keyed_labels import KeyedLabels
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView
+from nodegraft.methods.neural.pretrain import Pretraining
 from nodegraft.methods.templates.classifying import Classifying
 from nodegraft.model.learned import learned
 from nodegraft.streams.curriculum import Curriculum
-from nodegraft.training.pretrain import Pretraining
 
 
 @dataclass(kw_only=True)

@@ -12,7 +12,7 @@ from nodegraft.base.parameters.constraints import (
     NonNegativeFloat,
     PositiveInt,
 )
-from nodegraft.graph.homophily import homophily_of_kinds, relation_weights
+from nodegraft.graph.statistics.homophily import homophily_of_kinds, relation_weights
 from nodegraft.graph.view import GraphView
 from nodegraft.methods.templates.derived import Derived
 from nodegraft.model.learned import learned
@@ -42,7 +42,8 @@ class LabelPropagation(Derived[NDArray[np.float64]]):
     edge_types: bool = False
     """Whether edges are weighted by their type, and by their own weights: by the homophily of the
     type among the classes known at ``fit``
-    (:func:`~nodegraft.graph.homophily.relation_weights`). Otherwise every edge counts 1."""
+    (:func:`~nodegraft.graph.statistics.homophily.relation_weights`). Otherwise every edge counts
+    1."""
 
     edge_type_weights_: dict[str, NonNegativeFloat] = learned()
     """Weight of each edge type; none without ``edge_types``."""

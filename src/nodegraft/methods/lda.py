@@ -11,10 +11,10 @@ from torch import Tensor
 from nodegraft.base.parameters.constraints import FractionBelowOne
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView
+from nodegraft.methods.linear.covariance import shrink_covariance, within_class_scatter
+from nodegraft.methods.neural.prototypes import class_means
 from nodegraft.methods.templates.frozen import Frozen
 from nodegraft.model.learned import learned
-from nodegraft.nn.linear.covariance import shrink_covariance, within_class_scatter
-from nodegraft.nn.prototypes import class_means
 from nodegraft.streams.curriculum import Curriculum
 
 

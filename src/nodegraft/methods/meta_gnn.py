@@ -14,17 +14,17 @@ from nodegraft.base.parameters.constraints import (
     PositiveFloat,
     PositiveInt,
 )
-from nodegraft.episodes.episode import Episode
 from nodegraft.graph.keyed_labels import KeyedLabels
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView
+from nodegraft.methods.neural.encoders.encoder import Encoder
+from nodegraft.methods.neural.encoders.gcn import GCN
+from nodegraft.methods.neural.learners.maml import MAML, AdaptedModel, InnerLoop
+from nodegraft.methods.neural.meta import MetaTraining
 from nodegraft.methods.templates.episodic import Episodic
 from nodegraft.model.learned import learned
-from nodegraft.nn.encoders.encoder import Encoder
-from nodegraft.nn.encoders.gcn import GCN
 from nodegraft.streams.curriculum import Curriculum
-from nodegraft.training.learners.maml import MAML, AdaptedModel, InnerLoop
-from nodegraft.training.meta import MetaTraining
+from nodegraft.streams.episodes.episode import Episode
 
 
 @dataclass(kw_only=True)
@@ -40,7 +40,7 @@ class MetaGNN(Episodic[MAML]):
 
     Adapted: tasks of the source have one fixed N, a stream has not. So the head has no weights of
     its own to start from: all its rows start alike (see
-    :class:`~nodegraft.training.learners.maml.MAML`), and the encoder's weights alone are
+    :class:`~nodegraft.methods.neural.learners.maml.MAML`), and the encoder's weights alone are
     meta-learned, from the shared pre-trained ones on. One task a meta-step instead of five. A
     session starts from the meta-learned weights and takes ``test_steps`` on supports of all classes
     seen: ``base_shots`` nodes kept of each class known from the start and all supports of the

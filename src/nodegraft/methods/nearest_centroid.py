@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from nodegraft.graph.algebra.matrix import row_norms
+from nodegraft.graph.edges.matrix import row_norms
 from nodegraft.graph.view import GraphView
 from nodegraft.methods.sgc_mean import SGCMean
 

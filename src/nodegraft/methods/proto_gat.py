@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from nodegraft.base.parameters.constraints import PositiveInt
+from nodegraft.methods.neural.encoders.gat import GAT
 from nodegraft.methods.proto_gcn import ProtoGCN
-from nodegraft.nn.encoders.gat import GAT
 
 
 @dataclass(kw_only=True)

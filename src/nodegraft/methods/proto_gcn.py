@@ -11,13 +11,13 @@ from torch import Tensor
 
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView
+from nodegraft.methods.neural.optimiser import adam
+from nodegraft.methods.neural.prototypes import class_means, squared_distances
+from nodegraft.methods.neural.published import published_embeddings
 from nodegraft.methods.templates.frozen import Frozen
 from nodegraft.model.learned import learned
 from nodegraft.model.published import PublishedLesson
-from nodegraft.nn.prototypes import class_means, squared_distances
 from nodegraft.streams.curriculum import Curriculum
-from nodegraft.training.optimiser import adam
-from nodegraft.training.published import published_embeddings
 
 
 @dataclass(kw_only=True)

@@ -13,9 +13,9 @@ from torch import Tensor
 from nodegraft.base.parameters.constraints import PositiveFloat
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView
+from nodegraft.methods.linear.ridge import balanced_moments, ridge_weights, with_bias
 from nodegraft.methods.templates.frozen import Frozen
 from nodegraft.model.learned import learned
-from nodegraft.nn.linear.ridge import balanced_moments, ridge_weights, with_bias
 from nodegraft.streams.curriculum import Curriculum
 
 

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nodegraft.base.parameters.constraints import OpenFraction
+from nodegraft.methods.linear.dual import Dual, dual_lda
 from nodegraft.methods.templates.kernel_head import KernelHead
-from nodegraft.nn.linear.dual import Dual, dual_lda
 
 
 @dataclass(kw_only=True)
@@ -16,8 +16,8 @@ class SGCLDA(KernelHead):
     """What ``lda`` does on an encoder, on propagated features.
 
     Means and covariance are those of the kept labels
-    (:func:`nodegraft.nn.linear.dual.dual_lda`). An untrained graph encoder with streaming LDA is
-    the recipe of newer work on graphs; Hayes & Kanan 2020, https://arxiv.org/abs/1909.01520.
+    (:func:`nodegraft.methods.linear.dual.dual_lda`). An untrained graph encoder with streaming LDA
+    is the recipe of newer work on graphs; Hayes & Kanan 2020, https://arxiv.org/abs/1909.01520.
     """
 
     shrinkage: OpenFraction = 0.1

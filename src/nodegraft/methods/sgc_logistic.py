@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nodegraft.base.parameters.constraints import NonNegativeInt, PositiveFloat, PositiveInt
-from nodegraft.graph.algebra.matrix import Matrix, normalise_rows
+from nodegraft.graph.edges.matrix import Matrix, normalise_rows
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView
 from nodegraft.model.learned import learned

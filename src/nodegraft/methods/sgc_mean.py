@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView
+from nodegraft.methods.linear.centred_cosine import centred_cosines
 from nodegraft.methods.templates.propagated import Propagated
 from nodegraft.model.learned import learned
 from nodegraft.model.published import PublishedLesson
-from nodegraft.nn.linear.centred_cosine import centred_cosines
 from nodegraft.streams.curriculum import Curriculum
 
 

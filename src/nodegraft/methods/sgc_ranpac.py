@@ -8,11 +8,11 @@ from numpy.typing import NDArray
 
 from nodegraft.base.memo import Memo
 from nodegraft.base.parameters.constraints import PositiveFloat, PositiveInt
-from nodegraft.graph.algebra.matrix import Matrix
+from nodegraft.graph.edges.matrix import Matrix
 from nodegraft.graph.keyed_labels import KeyedLabels
+from nodegraft.methods.linear.dual import Dual, dual_ridge
 from nodegraft.methods.templates.kernel_head import KernelHead
 from nodegraft.model.inputs import GraphInputs
-from nodegraft.nn.linear.dual import Dual, dual_ridge
 
 
 @dataclass(kw_only=True)

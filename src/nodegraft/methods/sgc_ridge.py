@@ -7,14 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nodegraft.base.parameters.constraints import PositiveFloat
-from nodegraft.graph.algebra.matrix import Matrix, normalise_rows, weigh_columns
-from nodegraft.graph.rarity import column_rarity
-from nodegraft.graph.typed_blocks import block_neighbours, block_types, typed_blocks
+from nodegraft.graph.edges.matrix import Matrix, normalise_rows, weigh_columns
+from nodegraft.graph.propagation.typed_blocks import block_neighbours, block_types, typed_blocks
+from nodegraft.graph.statistics.rarity import column_rarity
 from nodegraft.graph.view import GraphView
+from nodegraft.methods.linear.dual import Dual, dual_ridge
 from nodegraft.methods.templates.kernel_head import KernelHead
 from nodegraft.methods.templates.propagated import side_by_side
 from nodegraft.model.learned import learned
-from nodegraft.nn.linear.dual import Dual, dual_ridge
 from nodegraft.streams.curriculum import Curriculum
 
 
@@ -25,8 +25,8 @@ class SGCRidge(KernelHead):
     .. math:: s(z) = z^\top Z^\top (Z Z^\top + \lambda D)^{-1} Y
 
     with :math:`Z` the rows of the labels, :math:`Y` their classes and :math:`D` the number of
-    labels of each one's class (:func:`nodegraft.nn.linear.dual.dual_ridge`). The analytic head on
-    a frozen backbone without parameters is the recipe of newer work (Zhuang et al. 2022, ACIL).
+    labels of each one's class (:func:`nodegraft.methods.linear.dual.dual_ridge`). The analytic head
+    on a frozen backbone without parameters is the recipe of newer work (Zhuang et al. 2022, ACIL).
 
     Two options give it the inputs of ``graft``. With ``typed_blocks`` a row is :math:`z = [X,
     A_r^\mathrm{out} X, A_r^\mathrm{in} X, …] / \sqrt{b}` over all edge types :math:`r`, each of

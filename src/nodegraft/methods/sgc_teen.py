@@ -8,7 +8,7 @@ import torch
 from numpy.typing import NDArray
 
 from nodegraft.base.parameters.constraints import Fraction, NonNegativeFloat
-from nodegraft.graph.algebra.matrix import normalise_rows
+from nodegraft.graph.edges.matrix import normalise_rows
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView
 from nodegraft.methods.sgc_mean import SGCMean

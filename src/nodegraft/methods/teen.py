@@ -12,9 +12,9 @@ from torch import Tensor
 from nodegraft.base.parameters.constraints import Fraction, NonNegativeFloat
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView
+from nodegraft.methods.neural.prototypes import class_means, cosines
 from nodegraft.methods.templates.frozen import Frozen
 from nodegraft.model.learned import learned
-from nodegraft.nn.prototypes import class_means, cosines
 from nodegraft.streams.curriculum import Curriculum
 
 

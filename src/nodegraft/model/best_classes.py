@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from nodegraft.base.parameters.constraints import PositiveInt
 from nodegraft.base.parameters.validate import validate_value
-from nodegraft.graph.algebra.matrix import IntArray
+from nodegraft.graph.edges.matrix import IntArray
 from nodegraft.graph.view import GraphView
 from nodegraft.model.confidence import World, confidence
 

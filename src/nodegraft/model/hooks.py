@@ -14,7 +14,7 @@ from nodegraft.base.events import SILENT, Listener
 from nodegraft.base.parameters.constraints import NonNegativeInt
 from nodegraft.base.parameters.validate import validate
 from nodegraft.base.seeds import Seeds
-from nodegraft.graph.algebra.matrix import Matrix
+from nodegraft.graph.edges.matrix import Matrix
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView
 from nodegraft.model.capability import Capability

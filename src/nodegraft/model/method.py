@@ -18,7 +18,7 @@ from nodegraft.base.events import SILENT, Listener
 from nodegraft.base.measure import Measurement
 from nodegraft.base.parameters.constraints import Fraction, OpenFraction
 from nodegraft.base.parameters.validate import validate, validate_value
-from nodegraft.graph.algebra.matrix import IntArray, Matrix
+from nodegraft.graph.edges.matrix import IntArray, Matrix
 from nodegraft.graph.keyed_labels import KeyedLabels
 from nodegraft.graph.keys import Key, several
 from nodegraft.graph.labels import NodeLabels

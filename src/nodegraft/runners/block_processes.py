@@ -9,9 +9,9 @@ from typing import cast
 import torch
 
 from nodegraft.base.errors import NodegraftError
-from nodegraft.graph.blocks.executor import LayerWork
-from nodegraft.graph.blocks.journal import BlockDone
-from nodegraft.graph.blocks.work_files import WorkFiles
+from nodegraft.graph.disk.blocks.executor import LayerWork
+from nodegraft.graph.disk.blocks.journal import BlockDone
+from nodegraft.graph.disk.blocks.work_files import WorkFiles
 from nodegraft.runners.child import start_child
 
 ATTEMPTS = 3

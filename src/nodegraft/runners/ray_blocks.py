@@ -14,13 +14,13 @@ import torch
 from scipy.sparse import csr_array, vstack
 
 from nodegraft.base.extras import extra
-from nodegraft.graph.algebra.matrix import IntArray, Matrix, is_sparse, nbytes
-from nodegraft.graph.algebra.operator import multiply
-from nodegraft.graph.blocks.executor import LayerWork
-from nodegraft.graph.blocks.journal import BlockDone
-from nodegraft.graph.blocks.layer_files import LayerFiles
-from nodegraft.graph.blocks.row_map import RowMap
-from nodegraft.runners.ray_cluster import RETRIES, RayRunner
+from nodegraft.graph.disk.blocks.executor import LayerWork
+from nodegraft.graph.disk.blocks.journal import BlockDone
+from nodegraft.graph.disk.blocks.layer_files import LayerFiles
+from nodegraft.graph.disk.blocks.row_map import RowMap
+from nodegraft.graph.edges.matrix import IntArray, Matrix, is_sparse, nbytes
+from nodegraft.graph.edges.operator import multiply
+from nodegraft.runners.ray_connection import RETRIES, RayCluster
 
 with extra("ray", package="ray", purpose="A Ray cluster"):
     import ray
@@ -35,7 +35,7 @@ class RayBlocks:
     """
 
     def __init__(self, address: str, cpus: int | None = None) -> None:
-        self._cluster = RayRunner(address, cpus=cpus)
+        self._cluster = RayCluster(address, cpus=cpus)
         self._latest: tuple[LayerFiles, dict[int, Any]] | None = None
 
     def __enter__(self) -> "RayBlocks":

@@ -5,11 +5,14 @@ import os
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from socket import create_connection
-from typing import Any
+from typing import Any, Self
 
 from nodegraft.base.errors import NodegraftError
 from nodegraft.base.extras import extra
+from nodegraft.base.parameters.constraints import NonNegativeFloat, NonNegativeInt, PositiveFloat
+from nodegraft.base.parameters.validate import validate
 
 # Before Ray is imported: whoever reaches an open port needs the token, and nothing is sent home.
 os.environ.setdefault("RAY_AUTH_MODE", "token")
@@ -20,6 +23,7 @@ with extra("ray", package="ray", purpose="A Ray cluster"):
 
 LOCAL = "local"
 SECONDS_TO_ANSWER = 10
+RETRIES = 5
 QUIET: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.WARNING}
 
 
@@ -66,3 +70,60 @@ def _join(address: str) -> None:
             "this machine has its token (`ray get-auth-token` there, RAY_AUTH_TOKEN here). Ray "
             f"says: {error}"
         ) from error
+
+
+@dataclass(frozen=True)
+class JobResources:
+    """What one job may use of a node."""
+
+    cpus: PositiveFloat = 1.0
+    """CPUs, or a part of one."""
+
+    memory: NonNegativeInt = 0
+    """Bytes; 0 asks for none in particular."""
+
+    gpus: NonNegativeFloat = 0.0
+    """GPUs, or a part of one."""
+
+    def __post_init__(self) -> None:
+        validate(self)
+
+    def jobs_on(self, node: dict[str, float]) -> int:
+        """How many jobs fit into a node.
+
+        >>> JobResources(cpus=1, memory=2**30).jobs_on({"CPU": 8, "memory": 5 * 2**30})
+        5
+
+        Args:
+            node: What it has, as Ray tells it.
+        """
+        asked = {"CPU": self.cpus, "memory": float(self.memory), "GPU": self.gpus}
+        return int(min(node.get(name, 0) // amount for name, amount in asked.items() if amount))
+
+
+class RayCluster:
+    """A Ray cluster that is there, or one for this process alone.
+
+    Args:
+        address: Where it is, or ``local`` to start one here.
+        resources: What one job may use.
+        cpus: How many CPUs a local one has.
+    """
+
+    def __init__(
+        self, address: str, resources: JobResources | None = None, cpus: int | None = None
+    ) -> None:
+        self._connection = connected(address, cpus)
+        self._resources = resources or JobResources()
+
+    def __enter__(self) -> Self:
+        self._connection.__enter__()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._connection.__exit__(None, None, None)
+
+    def capacity(self) -> int:
+        """How many jobs the nodes alive have room for."""
+        nodes: list[dict[str, Any]] = ray.nodes()  # type: ignore[no-untyped-call]
+        return sum(self._resources.jobs_on(node["Resources"]) for node in nodes if node["Alive"])

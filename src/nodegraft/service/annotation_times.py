@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Mapping
 
+from nodegraft.analysis.version import Version
 from nodegraft.graph.keys import Key
-from nodegraft.store.rows import Version
 
 PREFIX = "label-studio"
 LONGEST = 40

@@ -12,11 +12,14 @@ from nodegraft.base.extras import extra
 with extra("serve", package="fastapi", purpose="A service"):
     from fastapi import FastAPI
 
-from nodegraft.service.door import Door
-from nodegraft.service.draining import Draining
+from nodegraft.service.auth.middleware import Door
+from nodegraft.service.auth.tokens import TokenCache
 from nodegraft.service.errors import explain_errors
 from nodegraft.service.inputs import BEARER
-from nodegraft.service.metrics import Metrics
+from nodegraft.service.live.draining import Draining
+from nodegraft.service.live.writer_process import Workshop
+from nodegraft.service.observability.metrics import Metrics
+from nodegraft.service.observability.trace_settings import wanted_exporters
 from nodegraft.service.routes import (
     asking,
     classes,
@@ -37,9 +40,6 @@ from nodegraft.service.routes import (
 from nodegraft.service.schemas import Refused, refused_as
 from nodegraft.service.service import Service
 from nodegraft.service.settings import Settings
-from nodegraft.service.tokens import TokenCache
-from nodegraft.service.trace_settings import wanted_exporters
-from nodegraft.service.workshop import Workshop
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import TracerProvider
@@ -114,7 +114,7 @@ def application(settings: Settings, workshop: Workshop | None = None) -> FastAPI
     explain_errors(app)
     app.add_middleware(Door, settings=settings, tokens=tokens, metrics=metrics)
     if traces:
-        from nodegraft.service.traces import Traced
+        from nodegraft.service.observability.traces import Traced
 
         app.add_middleware(Traced, tracer=traces.get_tracer("nodegraft"))
     return app
@@ -123,6 +123,6 @@ def application(settings: Settings, workshop: Workshop | None = None) -> FastAPI
 def _traces() -> "TracerProvider | None":
     if not wanted_exporters():
         return None
-    from nodegraft.service.traces import tracer_provider  # OpenTelemetry is an extra
+    from nodegraft.service.observability.traces import tracer_provider  # OpenTelemetry is an extra
 
     return tracer_provider()

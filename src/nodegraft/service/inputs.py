@@ -11,11 +11,11 @@ from fastapi.security import HTTPBearer
 from nodegraft.base.hashing import content_hash
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.keys import Key, integer_key
+from nodegraft.service.auth.limits import MOST_LISTED
+from nodegraft.service.auth.tokens import Scope, Token
 from nodegraft.service.http_error import HttpError
-from nodegraft.service.limits import MOST_LISTED
 from nodegraft.service.service import Service
-from nodegraft.service.tokens import Scope, Token
-from nodegraft.store.request import Request as Wish
+from nodegraft.store.versions.request import Request as Wish
 
 
 async def _caller(request: Request) -> Token:

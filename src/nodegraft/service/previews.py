@@ -4,9 +4,9 @@ from typing import Any
 
 from pydantic import Field
 
+from nodegraft.analysis.preview import Preview as Seen
+from nodegraft.analysis.version import Version
 from nodegraft.service.schemas import Answer, Form, NodeKey
-from nodegraft.store.preview import Preview as Seen
-from nodegraft.store.rows import Version
 from nodegraft.store.table_preview import TablePreview
 
 

@@ -5,10 +5,10 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictInt, StrictStr
 
-from nodegraft.service.limits import MOST_KEYS
-from nodegraft.store.authorship import writable
-from nodegraft.store.description import what_it_did
-from nodegraft.store.rows import Version
+from nodegraft.analysis.description import what_it_did
+from nodegraft.analysis.version import Version
+from nodegraft.service.auth.limits import MOST_KEYS
+from nodegraft.store.versions.authorship import writable
 
 Text = Annotated[StrictStr, AfterValidator(writable)]
 """JSON can spell half a letter, which no file could hold."""

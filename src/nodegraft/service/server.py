@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING
 
 from nodegraft.base.errors import ParameterError
 from nodegraft.base.extras import extra
-from nodegraft.service.limits import BACKLOG, DRAIN_SECONDS, MOST_CONNECTIONS, START_SECONDS
+from nodegraft.service.auth.limits import BACKLOG, DRAIN_SECONDS, MOST_CONNECTIONS, START_SECONDS
+from nodegraft.service.observability.trace_settings import wanted_exporters
 from nodegraft.service.settings import Settings
-from nodegraft.service.trace_settings import wanted_exporters
+from nodegraft.store.access.tokens import StoreTokens
 from nodegraft.store.store import Store
-from nodegraft.store.tokens import StoreTokens
 
 with extra("serve", package="uvicorn", purpose="A service"):
     import uvicorn
     from uvicorn.supervisors import Multiprocess
 
-    from nodegraft.service.logs import LOGGING
-    from nodegraft.service.metrics import SEVERAL_WORKERS
-    from nodegraft.service.timeouts import FLOOD, TimeoutProtocol
+    from nodegraft.service.auth.timeouts import FLOOD, TimeoutProtocol
+    from nodegraft.service.observability.logs import LOGGING
+    from nodegraft.service.observability.metrics import SEVERAL_WORKERS
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -57,7 +57,7 @@ def check(settings: Settings) -> None:
         settings.check(tokens.read())
     if wanted_exporters():
         # Whoever wants traces is told what to install for them.
-        import nodegraft.service.traces  # noqa: F401
+        import nodegraft.service.observability.traces  # noqa: F401
     # So is whoever named a wrong folder.
     Store.open(settings.store).close()
 
@@ -120,7 +120,7 @@ def _config(settings: Settings, backlog: int) -> uvicorn.Config:
 def _application(settings: Settings) -> "FastAPI":
     # Models are slow to import, and who only watches over workers needs none.
     from nodegraft.service.application import application
-    from nodegraft.service.workshop import Workshop
+    from nodegraft.service.live.writer_process import Workshop
 
     _make_room()
     # Before anything is opened and any thread works: what is copied is small and at rest.

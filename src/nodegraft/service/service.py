@@ -2,14 +2,14 @@
 
 from dataclasses import dataclass
 
+from nodegraft.analysis.node_map import NodeMap
 from nodegraft.base.memo import Memo
-from nodegraft.service.live import Live, LiveVersion
-from nodegraft.service.metrics import Metrics
-from nodegraft.service.prepared import Prepared
+from nodegraft.service.live.live import Live, LiveVersion
+from nodegraft.service.live.prepared import Prepared
+from nodegraft.service.live.teaching import Teaching
+from nodegraft.service.live.writer_process import Workshop
+from nodegraft.service.observability.metrics import Metrics
 from nodegraft.service.settings import Settings
-from nodegraft.service.teaching import Teaching
-from nodegraft.service.workshop import Workshop
-from nodegraft.store.node_map import NodeMap
 from nodegraft.store.store import Store
 
 

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from ipaddress import ip_address
 from pathlib import Path
 
+from nodegraft.analysis.version import now
 from nodegraft.base.errors import ParameterError
-from nodegraft.service.limits import FAILED_TOKENS, JOB_SECONDS, NOTICE_SECONDS, RATE
-from nodegraft.store.access import TokenList
-from nodegraft.store.rows import now
+from nodegraft.service.auth.limits import FAILED_TOKENS, JOB_SECONDS, NOTICE_SECONDS, RATE
+from nodegraft.store.access.access import TokenList
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 """What this machine is called by itself."""

@@ -7,34 +7,35 @@ from typing import Any
 
 from sqlalchemy import Connection
 
+from nodegraft.analysis.labels.labels import StoreLabels
+from nodegraft.analysis.measures import right_answers
+from nodegraft.analysis.snapshot import first_state
+from nodegraft.analysis.version import Promotion, Version, now
 from nodegraft.base.errors import ParameterError, StoreError, UnfinishedStoreError
 from nodegraft.base.events import Listener
 from nodegraft.base.files.folder import PRIVATE, READABLE, WriteOnceFolder
 from nodegraft.base.measure import Measurement
 from nodegraft.base.parameters.validate import validate_value
+from nodegraft.graph.disk.mapped import MappedStore
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.keys import Key
 from nodegraft.graph.labels import NodeLabels
-from nodegraft.graph.stores.mapped import MappedStore
 from nodegraft.model.confidence import DEFAULT_WORLD, World
 from nodegraft.model.registry import has_open_set_score
-from nodegraft.store.authorship import author, writable
-from nodegraft.store.database import DATABASE_FILES, database_url, has_password
 from nodegraft.store.fitting import fit_measures
-from nodegraft.store.graph_objects import require_local
-from nodegraft.store.journal import Journal
-from nodegraft.store.known_settings import WORLD, refuse_open_world, set_value
-from nodegraft.store.labels import StoreLabels
-from nodegraft.store.links import refuse_links
-from nodegraft.store.measures import right_answers
-from nodegraft.store.migration import migrated, require_free
-from nodegraft.store.objects import Objects
-from nodegraft.store.ownership import claim_place, write_store_id
+from nodegraft.store.objects.derived_cache import DERIVED
+from nodegraft.store.objects.graph_objects import require_local
+from nodegraft.store.objects.links import refuse_links
+from nodegraft.store.objects.objects import Objects
+from nodegraft.store.objects.ownership import claim_place, write_store_id
+from nodegraft.store.objects.place import OBJECTS, SETTINGS, StoreSettings, settings_text
+from nodegraft.store.objects.states import States
 from nodegraft.store.reader import StoreReader
-from nodegraft.store.rows import Promotion, Version, now
-from nodegraft.store.settings import OBJECTS, SETTINGS, StoreSettings, settings_text
-from nodegraft.store.shelf import DERIVED
-from nodegraft.store.state import States, first_state
+from nodegraft.store.settings.known_settings import WORLD, refuse_open_world, set_value
+from nodegraft.store.versions.authorship import author, writable
+from nodegraft.store.versions.database import DATABASE_FILES, database_url, has_password
+from nodegraft.store.versions.journal import Journal
+from nodegraft.store.versions.migration import migrated, require_free
 from nodegraft.tables.node_texts import NodeTexts
 
 

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from nodegraft.store.lineage import lineage
-from nodegraft.store.rows import Version
+from nodegraft.analysis.version import Version
+from nodegraft.store.versions.lineage import lineage
 
 if TYPE_CHECKING:
-    from nodegraft.store.labels import StoreLabels
+    from nodegraft.analysis.labels.labels import StoreLabels
 
 FITTED = ("init", "refit")
 """Actions that fit a method from the start."""

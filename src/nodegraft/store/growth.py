@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from nodegraft.analysis.labels.labels import StoreLabels
 from nodegraft.base.errors import MissingColumnError, StoreError, TablesError
-from nodegraft.graph.algebra.matrix import IntArray
+from nodegraft.graph.disk.mapped import MappedStore
+from nodegraft.graph.edges.matrix import IntArray
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.keys import Key
-from nodegraft.graph.stores.mapped import MappedStore
-from nodegraft.store.labels import StoreLabels
 from nodegraft.tables.columns import Source
 from nodegraft.tables.disk.build import build_graph
 from nodegraft.tables.disk.save import save_mapped

@@ -5,9 +5,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from nodegraft.analysis.version import Version
 from nodegraft.base.errors import GateError, StoreError
-from nodegraft.store.known_settings import MAX_REMOVED_SHARE
-from nodegraft.store.recording import (
+from nodegraft.store.settings.known_settings import MAX_REMOVED_SHARE
+from nodegraft.store.versions.recording import (
     WITH_OVERRIDE,
     Done,
     StoreRecorder,
@@ -15,13 +16,12 @@ from nodegraft.store.recording import (
     refuse_objections,
     refuse_unchecked,
 )
-from nodegraft.store.request import Request
-from nodegraft.store.rows import Version
+from nodegraft.store.versions.request import Request
 
 if TYPE_CHECKING:
+    from nodegraft.analysis.snapshot import State
     from nodegraft.graph.keys import Key
     from nodegraft.store.growth import TableChanges
-    from nodegraft.store.state import State
     from nodegraft.store.table_preview import TablePreview
     from nodegraft.tables.columns import Source
     from nodegraft.tables.node_texts import NodeTexts
@@ -52,7 +52,7 @@ class StoreGrower(StoreRecorder):
             repair: As in :meth:`grow`.
             tables: As in :meth:`grow`.
         """
-        from nodegraft.store.preview import compare
+        from nodegraft.analysis.preview import compare
 
         before = self._state(self._journal.version())
         larger = self._larger(before, nodes, edges, repair, tables)
@@ -84,7 +84,7 @@ class StoreGrower(StoreRecorder):
                 version that nobody has promoted.
             request: As in :meth:`change`.
         """
-        from nodegraft.store.preview import compare
+        from nodegraft.analysis.preview import compare
 
         parent = self._journal.version()
         answering = self._answering(parent) if promote else None
@@ -120,7 +120,7 @@ class StoreGrower(StoreRecorder):
             repair: As in :meth:`sync`.
             tables: As in :meth:`sync`.
         """
-        from nodegraft.store.preview import compare
+        from nodegraft.analysis.preview import compare
 
         parent = self._journal.version()
         with self._replaced(parent, nodes, edges, repair, tables) as read:
@@ -160,7 +160,7 @@ class StoreGrower(StoreRecorder):
             promote: Let it answer at once, unless held-out nodes speak against it; not together
                 with ``override``, nor on top of a version that nobody has promoted.
         """
-        from nodegraft.store.preview import compare
+        from nodegraft.analysis.preview import compare
 
         parent, answering = self._begun(override, promote)
         before = self._state(parent)
@@ -188,8 +188,8 @@ class StoreGrower(StoreRecorder):
         repair: bool,
         named: Mapping[str, Any] | None,
     ) -> "TablesRead":
+        from nodegraft.analysis.snapshot import State
         from nodegraft.store.growth import grown, growth_changes
-        from nodegraft.store.state import State
 
         graph, texts = grown(before.graph, self._tables(named), nodes, edges, repair)
         preview = self._counted(before, growth_changes(before.graph, graph))
@@ -205,9 +205,9 @@ class StoreGrower(StoreRecorder):
         named: Mapping[str, Any] | None,
     ) -> "Iterator[TablesRead]":
         """The graph of whole tables, on disk as long as the context is open."""
-        from nodegraft.graph.stores.mapped import MappedStore
+        from nodegraft.analysis.snapshot import State
+        from nodegraft.graph.disk.mapped import MappedStore
         from nodegraft.store.growth import lost_labels, read_whole_tables, table_changes
-        from nodegraft.store.state import State
 
         before = self._state(parent)
         if parent.texts is not None and isinstance(before.graph._store, MappedStore):

@@ -6,32 +6,33 @@ from itertools import chain, islice, repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, cast
 
+from nodegraft.analysis.version import Promotion, Version
 from nodegraft.base.errors import StoreError
 from nodegraft.base.events import SILENT, Listener
 from nodegraft.base.tabular import Records
 from nodegraft.graph.keys import Key
-from nodegraft.store.damage import refuse_damaged
-from nodegraft.store.journal import Journal, refuse_pruned
-from nodegraft.store.links import refuse_links
-from nodegraft.store.migration import require_current
-from nodegraft.store.request import Request
-from nodegraft.store.rows import Promotion, Version
-from nodegraft.store.settings import journal_in, settings_in
+from nodegraft.store.maintenance.damage import refuse_damaged
+from nodegraft.store.objects.links import refuse_links
+from nodegraft.store.objects.place import journal_in, settings_in
+from nodegraft.store.versions.journal import Journal, refuse_pruned
+from nodegraft.store.versions.migration import require_current
+from nodegraft.store.versions.request import Request
 
 if TYPE_CHECKING:
+    from nodegraft.analysis.card.card import Card
+    from nodegraft.analysis.drift import Shift
+    from nodegraft.analysis.own_labels.comparison import Evaluation
+    from nodegraft.analysis.predictions import Answers, Missing
+    from nodegraft.analysis.preview import Preview
+    from nodegraft.analysis.snapshot import State
+    from nodegraft.analysis.suggestions.new_classes import NewClass
+    from nodegraft.analysis.suggestions.suggestion import Suggestion
     from nodegraft.evaluation.confusion import ConfusionMatrix
-    from nodegraft.graph.clearing import Cleared
     from nodegraft.graph.graph import Graph
+    from nodegraft.graph.growth.clearing import Cleared
     from nodegraft.model.confidence import World
-    from nodegraft.store.answers import Answers, Missing
-    from nodegraft.store.card import Card
-    from nodegraft.store.comparison import Evaluation
-    from nodegraft.store.drift import Shift
-    from nodegraft.store.new_classes import NewClass
-    from nodegraft.store.objects import Objects
-    from nodegraft.store.preview import Preview
-    from nodegraft.store.state import State, States
-    from nodegraft.store.suggestion import Suggestion
+    from nodegraft.store.objects.objects import Objects
+    from nodegraft.store.objects.states import States
     from nodegraft.tables.labels import Labels
 
 SEARCHED = 1 << 16
@@ -53,13 +54,13 @@ class StoreReader:
     @cached_property
     def _states(self) -> "States":
         # Models are slow to import, and many calls of a store need none.
-        from nodegraft.store.state import States
+        from nodegraft.store.objects.states import States
 
         return States(self.place, self._objects)
 
     @cached_property
     def _objects(self) -> "Objects":
-        from nodegraft.store.objects import Objects
+        from nodegraft.store.objects.objects import Objects
 
         settings = settings_in(self.place)
         return Objects(settings.objects_of(self.place), in_store=settings.objects is None)
@@ -163,7 +164,7 @@ class StoreReader:
     @property
     def declared_world(self) -> "World":
         """Value of the setting ``world``, which a method without an open-set score ignores."""
-        from nodegraft.store.known_settings import WORLD, setting_value
+        from nodegraft.store.settings.known_settings import WORLD, setting_value
 
         with self._journal.connection() as connection:
             return cast("World", setting_value(connection, WORLD.name))
@@ -269,7 +270,7 @@ class StoreReader:
                 contains its class for this share of the nodes of known classes. The first call for
                 a version takes longer: it calibrates on labels that were not used for training.
         """
-        from nodegraft.store.answers import answered, found_rows
+        from nodegraft.analysis.predictions import answered, found_rows
 
         number = self.champion if version is None else version
         state = self.state(number)
@@ -296,7 +297,7 @@ class StoreReader:
                 held-out nodes of the version.
             version: Number of the version; None for the live version.
         """
-        from nodegraft.store.grading import graded
+        from nodegraft.analysis.grading import graded
 
         return graded(self.state(version), labels).accuracy
 
@@ -309,8 +310,8 @@ class StoreReader:
             labels: True labels, as in :meth:`score`.
             version: Number of the version; None for the live version.
         """
+        from nodegraft.analysis.grading import graded
         from nodegraft.evaluation.confusion import classification_report
-        from nodegraft.store.grading import graded
 
         asked = graded(self.state(version), labels)
         return classification_report(asked.truth, asked.answers)
@@ -329,8 +330,8 @@ class StoreReader:
             min_confidence: Between 0 and 1: predictions with less confidence are withheld and
                 counted separately.
         """
+        from nodegraft.analysis.grading import graded
         from nodegraft.evaluation.confusion import ConfusionMatrix
-        from nodegraft.store.grading import graded
 
         asked = graded(self.state(version), labels, min_confidence)
         return ConfusionMatrix.of(asked.truth, asked.answers)
@@ -352,7 +353,7 @@ class StoreReader:
             count: Number of nodes.
             version: Number of the version; None for the candidate.
         """
-        from nodegraft.store.suggestion import suggestions
+        from nodegraft.analysis.suggestions.suggestion import suggestions
 
         state = self.state(self.candidate if version is None else version)
         return Records(suggestions(state, count))
@@ -364,7 +365,7 @@ class StoreReader:
             count: Maximum number of groups.
             version: Number of the version; None for the candidate.
         """
-        from nodegraft.store.new_classes import new_classes
+        from nodegraft.analysis.suggestions.new_classes import new_classes
 
         state = self.state(self.candidate if version is None else version)
         return Records(new_classes(state, count))
@@ -376,7 +377,7 @@ class StoreReader:
             before: Number of the earlier version; None for the live version.
             after: Number of the later version; None for the candidate.
         """
-        from nodegraft.store.drift import shifts
+        from nodegraft.analysis.drift import shifts
 
         today = self.state(self.candidate if after is None else after)
         return Records(shifts(self.state(before), today))
@@ -404,7 +405,7 @@ class StoreReader:
             version: Number of the version with the labels; None for the candidate.
             listener: Receives progress events.
         """
-        from nodegraft.store.evaluation import evaluated
+        from nodegraft.analysis.own_labels.evaluation import evaluated
 
         number = self.candidate if version is None else version
         return evaluated(self.state(number), number, methods, seeds, shots, listener)
@@ -415,7 +416,7 @@ class StoreReader:
         Args:
             version: Number of the version; None for the live version.
         """
-        from nodegraft.store.card import card_of
+        from nodegraft.analysis.card.card import card_of
 
         found = self._whole(self.champion if version is None else version)
         history = [one for one in self.history() if one.number <= found.number]
@@ -430,7 +431,7 @@ class StoreReader:
             before: Number of the earlier version.
             after: Number of the later version.
         """
-        from nodegraft.store.preview import compare
+        from nodegraft.analysis.preview import compare
 
         return compare(self.state(before), self.state(after))
 

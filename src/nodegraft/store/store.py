@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from nodegraft.analysis.labels.changes import Change
+from nodegraft.analysis.version import Version, now
 from nodegraft.base.errors import ParameterError
 from nodegraft.base.events import SILENT, Listener
 from nodegraft.graph.keys import Key, key_array, several
-from nodegraft.store.authorship import author, writable
-from nodegraft.store.changes import Change
-from nodegraft.store.links import CARDS, refuse_links
-from nodegraft.store.pruning import ABANDONED, KEEP, Pruned, previewed, prune
-from nodegraft.store.rows import Version, now
-from nodegraft.store.shelf import clear_shelves
+from nodegraft.store.maintenance.pruning import ABANDONED, KEEP, Pruned, previewed, prune
+from nodegraft.store.objects.derived_cache import clear_shelves
+from nodegraft.store.objects.links import CARDS, refuse_links
+from nodegraft.store.versions.authorship import author, writable
 from nodegraft.store.writer import StoreWriter
 
 if TYPE_CHECKING:
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
     from nodegraft.graph.graph import Graph
     from nodegraft.model.confidence import World
-    from nodegraft.store.migration import Migration
-    from nodegraft.store.purging import Purged
-    from nodegraft.store.verification import Verification
+    from nodegraft.store.maintenance.purging import Purged
+    from nodegraft.store.maintenance.verification import Verification
+    from nodegraft.store.versions.migration import Migration
     from nodegraft.tables.labels import Labels
     from nodegraft.tables.node_texts import NodeTexts
 
@@ -91,7 +91,7 @@ class Store(StoreWriter):
             listener: Receives progress events.
         """
         from nodegraft.store.creation import made_in
-        from nodegraft.store.settings import StoreSettings
+        from nodegraft.store.objects.place import StoreSettings
         from nodegraft.tables.labels import keys_by_class
 
         folder = Path(place).expanduser()
@@ -118,8 +118,8 @@ class Store(StoreWriter):
         Args:
             place: The folder of the store.
         """
-        from nodegraft.store.migration import migrate
-        from nodegraft.store.settings import journal_in
+        from nodegraft.store.objects.place import journal_in
+        from nodegraft.store.versions.migration import migrate
 
         folder = Path(place).expanduser()
         refuse_links(folder)
@@ -139,7 +139,7 @@ class Store(StoreWriter):
             by: Author of the change; None for the logged-in user.
             listener: Receives progress events.
         """
-        from nodegraft.store.verification import verify
+        from nodegraft.store.maintenance.verification import verify
 
         return verify(Path(place).expanduser(), listener, by)
 
@@ -279,7 +279,7 @@ class Store(StoreWriter):
             note: Reason for the purge; the keys of the nodes are removed from it.
             listener: Receives progress events.
         """
-        from nodegraft.store.purging import Purge
+        from nodegraft.store.maintenance.purging import Purge
 
         keys = key_array(several(nodes, "nodes"))
         if not keys.size:

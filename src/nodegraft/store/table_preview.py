@@ -7,7 +7,7 @@ from nodegraft.base.counting import counted
 from nodegraft.store.growth import TableChanges
 
 if TYPE_CHECKING:
-    from nodegraft.store.preview import Preview
+    from nodegraft.analysis.preview import Preview
 
 
 ROUNDING = 1e-9

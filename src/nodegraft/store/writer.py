@@ -3,21 +3,21 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from nodegraft.analysis.labels.changes import Change, changes_labels, replayed
+from nodegraft.analysis.version import PRUNING, StateNames, Version
 from nodegraft.base.errors import StoreError, UnreadableModelError
 from nodegraft.base.events import SILENT, Listener
 from nodegraft.base.measure import Measurement
-from nodegraft.store.changes import Change, changes_labels, replayed
 from nodegraft.store.fitting import LastFit, fit_measures, fitted_in
-from nodegraft.store.lineage import lineage, unreviewed
 from nodegraft.store.new_tables import StoreGrower
-from nodegraft.store.recording import Done
-from nodegraft.store.request import Request
-from nodegraft.store.rows import PRUNING, StateNames, Version
+from nodegraft.store.versions.lineage import lineage, unreviewed
+from nodegraft.store.versions.recording import Done
+from nodegraft.store.versions.request import Request
 
 if TYPE_CHECKING:
-    from nodegraft.store.labels import StoreLabels
-    from nodegraft.store.preview import Preview
-    from nodegraft.store.state import State
+    from nodegraft.analysis.labels.labels import StoreLabels
+    from nodegraft.analysis.preview import Preview
+    from nodegraft.analysis.snapshot import State
 
 _KEEPING = ("grow", "prune", "refit")
 """Actions that leave labels as they are."""
@@ -33,7 +33,7 @@ class StoreWriter(StoreGrower):
             change: The change.
             listener: Is told how far it is.
         """
-        from nodegraft.store.preview import compare
+        from nodegraft.analysis.preview import compare
 
         before = self._state(self._journal.version())
         after = self._changed(before, change, listener)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nodegraft.base.seeds import Seeds
-from nodegraft.graph.algebra.matrix import IntArray
+from nodegraft.graph.edges.matrix import IntArray
 from nodegraft.graph.graph import Graph
 from nodegraft.streams.split import ClassSplit
 

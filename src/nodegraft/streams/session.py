@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from nodegraft.base.errors import ParameterError
-from nodegraft.graph.algebra.matrix import IntArray
+from nodegraft.graph.edges.matrix import IntArray
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView

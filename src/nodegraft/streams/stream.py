@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from nodegraft.base.parameters.validate import validate_value
-from nodegraft.graph.algebra.matrix import IntArray
+from nodegraft.graph.edges.matrix import IntArray
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.keys import Key, KeyArray
 from nodegraft.graph.labels import NodeLabels

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from nodegraft.base.errors import DataError, MissingColumnError, TablesError
-from nodegraft.graph.algebra.matrix import FloatArray, IntArray
+from nodegraft.graph.edges.matrix import FloatArray, IntArray
 from nodegraft.graph.keys import (
     CANONICAL,
     KeyArray,

@@ -7,11 +7,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nodegraft.graph.algebra.adjacency import Adjacency
-from nodegraft.graph.algebra.entries import OUT, narrowed
-from nodegraft.graph.algebra.matrix import IntArray
+from nodegraft.graph.edges.adjacency import Adjacency
+from nodegraft.graph.edges.entries import OUT, narrowed
+from nodegraft.graph.edges.matrix import IntArray
+from nodegraft.graph.edges.relation import Relation, by_rows, kinds_with_direction
 from nodegraft.graph.keys import NodeKeys
-from nodegraft.graph.relation import Relation, by_rows, kinds_with_direction
 from nodegraft.graph.stores.protocol import EDGES
 from nodegraft.tables.columns import SourceTable
 from nodegraft.tables.data_report import Finding, finding

@@ -7,9 +7,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from nodegraft.graph.disk.mapped_keys import MappedKeys, Stored
+from nodegraft.graph.disk.packed_texts import PackedTexts
 from nodegraft.graph.keys import NodeKeys, key_array
-from nodegraft.graph.mapped_keys import MappedKeys, Stored
-from nodegraft.graph.packed_texts import PackedTexts
 from nodegraft.tables.columns import SourceTable, column_like, is_text, key_column
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from nodegraft.graph.algebra.matrix import IntArray
+from nodegraft.graph.edges.matrix import IntArray
 
 LONGEST = 200
 """So many characters of a text are kept."""

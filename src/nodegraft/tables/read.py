@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from nodegraft.base.errors import DataError
 from nodegraft.base.parameters.validate import validate_value
-from nodegraft.graph.algebra.matrix import IntArray
+from nodegraft.graph.edges.matrix import IntArray
+from nodegraft.graph.edges.relation import Edges
 from nodegraft.graph.graph import Graph
-from nodegraft.graph.grown_keys import with_keys
+from nodegraft.graph.growth.grown_keys import with_keys
 from nodegraft.graph.keyed_labels import KeyedLabels
 from nodegraft.graph.keys import KeyArray, KeyType, NodeKeys
-from nodegraft.graph.relation import Edges
 from nodegraft.graph.stores.protocol import EDGES
 from nodegraft.tables.columns import (
     Source,

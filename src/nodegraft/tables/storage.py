@@ -7,14 +7,14 @@ from scipy.sparse import csr_array
 
 from nodegraft.base.errors import CheckpointError, DataError, ParameterError
 from nodegraft.base.files.bundle import Arrays, prefixed, read_bundle, under, write_bundle
-from nodegraft.graph.algebra.adjacency import Adjacency
-from nodegraft.graph.algebra.grown import GrownAdjacency
-from nodegraft.graph.algebra.matrix import Matrix, is_sparse
+from nodegraft.graph.disk.manifest import MANIFEST, Manifest
+from nodegraft.graph.disk.mapped import MappedStore
+from nodegraft.graph.edges.adjacency import Adjacency
+from nodegraft.graph.edges.matrix import Matrix, is_sparse
 from nodegraft.graph.graph import Graph
-from nodegraft.graph.growth_arrays import apart_arrays, edge_arrays, with_apart
+from nodegraft.graph.growth.grown import GrownAdjacency
+from nodegraft.graph.growth.growth_arrays import apart_arrays, edge_arrays, with_apart
 from nodegraft.graph.keys import NodeKeys, pack_keys, unpack_keys
-from nodegraft.graph.stores.manifest import MANIFEST, Manifest
-from nodegraft.graph.stores.mapped import MappedStore
 from nodegraft.tables.features.recipe import FeatureRecipe
 
 SCHEMA = 3

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from nodegraft.base.errors import DataError
-from nodegraft.graph.algebra.matrix import IntArray
+from nodegraft.graph.edges.matrix import IntArray
 from nodegraft.graph.keys import KeyType
 from nodegraft.tables.columns import Source, SourceTable, read_source
 from nodegraft.tables.files import TableFiles, require_same_columns

@@ -17,7 +17,7 @@ from nodegraft.base.parameters.constraints import (
     Range,
 )
 from nodegraft.base.parameters.validate import described, validate, validate_value
-from nodegraft.datasets.templates.dataset import REGISTRY as DATASETS
+from nodegraft.lab.datasets.templates.dataset import REGISTRY as DATASETS
 from nodegraft.model.registry import REGISTRY as METHODS
 
 

@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 
-from nodegraft.graph.algebra import diffusion
+from nodegraft.graph.edges.relation import Relation
 from nodegraft.graph.graph import Graph
-from nodegraft.graph.relation import Relation
-from nodegraft.graph.spread import SpreadFeatures
+from nodegraft.graph.propagation import diffusion
+from nodegraft.graph.propagation.spread import SpreadFeatures
 from nodegraft.methods.graft.explanation import warm_labels
 from nodegraft.methods.graft.signals import FLOOR, TIMES, Evidence
 from tests.graph.reference import Dense, random_graph, typed_graph

@@ -5,8 +5,8 @@ import pytest
 from numpy.typing import NDArray
 from studies.sizes import Case
 
-from nodegraft.graph.algebra.diffusion import Diffusion
 from nodegraft.graph.graph import Graph
+from nodegraft.graph.propagation.diffusion import Diffusion
 from nodegraft.methods.graft import Graft
 from tests.slow_suite import slow
 

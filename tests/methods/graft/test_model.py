@@ -13,14 +13,14 @@ from nodegraft.base.errors import (
     NotSupportedError,
     ParameterError,
 )
-from nodegraft.datasets.synthetic import Synthetic
 from nodegraft.evaluation.protocol import evaluate
-from nodegraft.graph.algebra import diffusion
-from nodegraft.graph.algebra.entries import OUT
-from nodegraft.graph.algebra.matrix import IntArray
+from nodegraft.graph.edges.entries import OUT
+from nodegraft.graph.edges.matrix import IntArray
+from nodegraft.graph.edges.relation import Relation
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.labels import NodeLabels
-from nodegraft.graph.relation import Relation
+from nodegraft.graph.propagation import diffusion
+from nodegraft.lab.datasets.synthetic import Synthetic
 from nodegraft.methods.graft import Graft
 from nodegraft.methods.sgc_mean import SGCMean
 from nodegraft.streams.setting import Setting

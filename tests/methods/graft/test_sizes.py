@@ -10,18 +10,19 @@ import pytest
 from studies.sizes import Case, measured_apart
 
 from nodegraft.base.events import SILENT
-from nodegraft.datasets.templates.dataset import load_dataset
 from nodegraft.evaluation.protocol import teach
-from nodegraft.graph.algebra import diffusion, row_blocks
-from nodegraft.graph.algebra.diffusion import Diffusion
-from nodegraft.graph.algebra.matrix import IntArray
-from nodegraft.graph.blocks.propagate import propagate
+from nodegraft.graph.disk.blocks.propagate import propagate
+from nodegraft.graph.disk.mapped import MappedStore
+from nodegraft.graph.edges import row_blocks
+from nodegraft.graph.edges.matrix import IntArray
 from nodegraft.graph.graph import Graph
-from nodegraft.graph.stores.mapped import MappedStore
+from nodegraft.graph.propagation import diffusion
+from nodegraft.graph.propagation.diffusion import Diffusion
 from nodegraft.graph.view import GraphView
+from nodegraft.lab.datasets.templates.dataset import load_dataset
 from nodegraft.methods.graft import Graft
 from nodegraft.model.registry import load_model
-from nodegraft.store.shelf import FolderShelf
+from nodegraft.store.objects.derived_cache import FolderShelf
 from nodegraft.streams.stream import ClassStream
 from nodegraft.tables.disk.save import save_mapped
 from tests.graph.reference import Dense

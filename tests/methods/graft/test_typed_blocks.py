@@ -9,11 +9,11 @@ from scipy.sparse import csr_array
 
 from nodegraft.base.errors import CheckpointError
 from nodegraft.evaluation.protocol import evaluate
+from nodegraft.graph.edges.relation import Relation
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.labels import NodeLabels
-from nodegraft.graph.relation import Relation
-from nodegraft.graph.spread import SpreadFeatures
-from nodegraft.graph.typed_blocks import typed_blocks
+from nodegraft.graph.propagation.spread import SpreadFeatures
+from nodegraft.graph.propagation.typed_blocks import typed_blocks
 from nodegraft.methods.graft import Graft
 from nodegraft.methods.graft.signals import TYPED_PENALTY, Evidence
 from nodegraft.streams.setting import Setting

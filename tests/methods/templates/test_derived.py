@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from nodegraft.methods.linear import dual
 from nodegraft.methods.sgc_ridge import SGCRidge
 from nodegraft.model.registry import load_model
-from nodegraft.nn.linear import dual
 from tests.graph.reference import random_graph
 
 

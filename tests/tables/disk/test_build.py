@@ -9,7 +9,7 @@ import pytest
 
 from nodegraft.base.errors import CheckpointError, DataError
 from nodegraft.base.events import Listener
-from nodegraft.graph.algebra.adjacency import Adjacency
+from nodegraft.graph.edges.adjacency import Adjacency
 from nodegraft.graph.graph import Graph
 from nodegraft.methods.graft import Graft
 from nodegraft.tables.disk.build import build_graph

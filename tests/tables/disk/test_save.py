@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nodegraft.graph.stores.mapped import MappedStore
+from nodegraft.graph.disk.mapped import MappedStore
 from nodegraft.tables.disk import save
 from nodegraft.tables.disk.save import save_mapped
 from nodegraft.tables.read import read_graph

@@ -20,6 +20,7 @@ DOCUMENT = "document.json"
 CHECKSUM = "checksum"
 
 Arrays: TypeAlias = dict[str, np.ndarray[Any, Any]]
+Document: TypeAlias = dict[str, Any]
 
 
 def write_bundle(

@@ -235,8 +235,8 @@ def init(
 
 
 def _print_store(console: "Console", store: "Store") -> None:
+    from nodegraft.analysis.measures import RightAnswers
     from nodegraft.cli.render.store import creation_line, world_line
-    from nodegraft.store.measures import RightAnswers
 
     first = store.history()[0].measures["after"]
     state = store.state()
@@ -276,7 +276,7 @@ def _built_graph(folder: Path, *given: object) -> "Tables":
 def _copy_example(folder: Path) -> None:
     from importlib.resources import files
 
-    excerpt = files("nodegraft") / "datasets" / "excerpt"
+    excerpt = files("nodegraft") / "lab" / "datasets" / "excerpt"
     try:
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
             raise ParameterError(f"{folder} is not empty: choose a new or an empty folder.")

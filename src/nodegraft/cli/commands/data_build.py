@@ -31,7 +31,7 @@ from nodegraft.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from nodegraft.graph.blocks.executor import BlockExecutor
+    from nodegraft.graph.disk.blocks.executor import BlockExecutor
 
 MEGABYTE = 1_000_000
 
@@ -121,7 +121,7 @@ def propagate(
     from rich.console import Console
 
     from nodegraft.cli.progress import StatusLine
-    from nodegraft.graph.blocks import propagate as blocks
+    from nodegraft.graph.disk.blocks import propagate as blocks
     from nodegraft.methods.templates.in_blocks import encode_for
     from nodegraft.model.registry import load_model
     from nodegraft.tables.storage import load_graph

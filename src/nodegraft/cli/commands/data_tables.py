@@ -18,7 +18,7 @@ from nodegraft.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from nodegraft.store.rows import Version
+    from nodegraft.analysis.version import Version
     from nodegraft.store.store import Store
 
 

@@ -22,10 +22,10 @@ def suggest(
     """Suggest nodes to label next, and groups of nodes that may be a new class."""
     from rich.console import Console
 
+    from nodegraft.analysis.suggestions.new_classes import new_classes
+    from nodegraft.analysis.suggestions.suggestion import suggestions
     from nodegraft.cli.render.inspect import new_class_lines, suggestions_table
-    from nodegraft.store.new_classes import new_classes
     from nodegraft.store.store import Store
-    from nodegraft.store.suggestion import suggestions
 
     with Store.open(place) as store:
         number = store.candidate if version is None else version
@@ -90,7 +90,7 @@ def evaluate(
     console = Console()
     if out is not None:
         # A missing extra or an unwritable folder is reported before the long work.
-        from nodegraft.report.page.own_labels import write_evaluation
+        from nodegraft.lab.report.page.own_labels import write_evaluation
 
         WriteOnceFolder(out).check_writable()
     with Store.open(place) as store, StatusLine(console) as status:
@@ -114,8 +114,8 @@ def card(
     """Show the model card of a version: classes, labels, accuracy and limits."""
     from rich.console import Console
 
+    from nodegraft.analysis.card.markdown import card_markdown
     from nodegraft.cli.changes import write_card
-    from nodegraft.report.card.markdown import card_markdown
     from nodegraft.store.store import Store
 
     if out is not None and out.suffix != ".md":

@@ -19,7 +19,7 @@ from nodegraft.cli.options import LiveVersion, StorePlace
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from nodegraft.store.answers import Answers
+    from nodegraft.analysis.predictions import Answers
     from nodegraft.store.store import Store
 
 
@@ -72,6 +72,7 @@ def predict(
     """Predict the classes of nodes: --nodes, --table or --all."""
     from rich.console import Console
 
+    from nodegraft.analysis.predictions import answered, answered_in_blocks, found_rows
     from nodegraft.cli.render.predictions import (
         MAX_SHOWN,
         predictions_json,
@@ -79,7 +80,6 @@ def predict(
         written_text,
     )
     from nodegraft.cli.render.versions import predicting_version
-    from nodegraft.store.answers import answered, answered_in_blocks, found_rows
     from nodegraft.store.store import Store
 
     if as_json and out is not None:

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from nodegraft.analysis.version import now
 from nodegraft.base.errors import ParameterError
 from nodegraft.cli.errors import user_errors
 from nodegraft.cli.inputs import parse_expiry
 from nodegraft.cli.options import By, StorePlace
-from nodegraft.service.limits import JOB_SECONDS, NOTICE_SECONDS, RATE
-from nodegraft.store.access import Scope
-from nodegraft.store.rows import now
+from nodegraft.service.auth.limits import JOB_SECONDS, NOTICE_SECONDS, RATE
+from nodegraft.store.access.access import Scope
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -93,7 +93,7 @@ def add_token(
     by: By = None,
 ) -> None:
     """Add an API token and print it; it is shown only once."""
-    from nodegraft.store.tokens import StoreTokens
+    from nodegraft.store.access.tokens import StoreTokens
 
     expires_at = None if expires is None else parse_expiry(expires, now())
     with StoreTokens.open(place) as tokens:
@@ -106,7 +106,7 @@ def list_tokens(place: StorePlace) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from nodegraft.store.tokens import StoreTokens
+    from nodegraft.store.access.tokens import StoreTokens
 
     with StoreTokens.open(place) as tokens:
         listed = tokens.read()
@@ -131,7 +131,7 @@ def list_tokens(place: StorePlace) -> None:
 @user_errors
 def revoke_token(place: StorePlace, name: TokenName, by: By = None) -> None:
     """Revoke an API token: every host refuses it within about a second."""
-    from nodegraft.store.tokens import StoreTokens
+    from nodegraft.store.access.tokens import StoreTokens
 
     with StoreTokens.open(place) as tokens:
         tokens.revoke(name, by=by)
@@ -142,7 +142,7 @@ def _serve_on_ray(settings: "Settings", cluster: str) -> None:
     from nodegraft.base.hashing import content_hash
     from nodegraft.runners.ray_connection import LOCAL
     from nodegraft.runners.ray_serve import replicated, wait_for_signal  # Ray is an extra
-    from nodegraft.service.replica import replica
+    from nodegraft.service.live.replica import replica
     from nodegraft.service.server import check
 
     # Replicas have working folders of their own.
@@ -165,7 +165,7 @@ def _serve_on_ray(settings: "Settings", cluster: str) -> None:
 
 
 def _print_address(place: Path, address: str) -> None:
-    from nodegraft.store.tokens import StoreTokens
+    from nodegraft.store.access.tokens import StoreTokens
 
     with StoreTokens.open(place) as tokens:
         required = tokens.read().required

@@ -36,8 +36,8 @@ def add(
     intent: Intent,
 ) -> None:
     """Add new classes from a few labelled nodes each; preview with --dry-run."""
+    from nodegraft.analysis.labels.changes import Change
     from nodegraft.cli.changes import edit_labels
-    from nodegraft.store.changes import Change
     from nodegraft.store.store import Store
 
     def change(store: Store) -> Change:
@@ -63,8 +63,8 @@ def _for_known_classes(action: str, argument: str, summary: str) -> Callable[...
         *,
         intent: Intent,
     ) -> None:
+        from nodegraft.analysis.labels.changes import Change
         from nodegraft.cli.changes import edit_labels
-        from nodegraft.store.changes import Change
         from nodegraft.store.store import Store
 
         def change(store: Store) -> Change:
@@ -87,8 +87,8 @@ def unlabel(
     intent: Intent,
 ) -> None:
     """Remove labels of nodes."""
+    from nodegraft.analysis.labels.changes import Change
     from nodegraft.cli.changes import edit_labels
-    from nodegraft.store.changes import Change
     from nodegraft.store.store import Store
 
     def change(store: Store) -> Change:

@@ -23,8 +23,8 @@ from nodegraft.cli.options import (
 @user_errors
 def remove(place: StorePlace, names: ClassNames, *, intent: Intent) -> None:
     """Remove classes and their labels."""
+    from nodegraft.analysis.labels.changes import Change
     from nodegraft.cli.changes import edit_labels
-    from nodegraft.store.changes import Change
 
     edit_labels(place, lambda _: Change("remove", {"names": names}), intent)
 
@@ -40,8 +40,8 @@ def rename(
     intent: Intent,
 ) -> None:
     """Rename a class."""
+    from nodegraft.analysis.labels.changes import Change
     from nodegraft.cli.changes import edit_labels
-    from nodegraft.store.changes import Change
 
     change = Change("rename", {"old": old, "new": new}).with_forced_name(force_name)
     edit_labels(place, lambda _: change, intent)
@@ -58,8 +58,8 @@ def merge(
     intent: Intent,
 ) -> None:
     """Merge several classes into one."""
+    from nodegraft.analysis.labels.changes import Change
     from nodegraft.cli.changes import edit_labels
-    from nodegraft.store.changes import Change
 
     change = Change("merge", {"names": names, "into": into}).with_forced_name(force_name)
     edit_labels(place, lambda _: change, intent)
@@ -79,9 +79,9 @@ def split(
     intent: Intent,
 ) -> None:
     """Split a class into several; labels not assigned to a part are removed."""
+    from nodegraft.analysis.labels.changes import Change
     from nodegraft.cli.changes import edit_labels
     from nodegraft.cli.inputs import keys_from
-    from nodegraft.store.changes import Change
     from nodegraft.store.store import Store
 
     def change(store: Store) -> Change:

@@ -10,13 +10,13 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
+from nodegraft.analysis.drift import ALARM, Shift
+from nodegraft.analysis.own_labels.comparison import Estimate, Evaluation
+from nodegraft.analysis.suggestions.new_classes import NewClass
+from nodegraft.analysis.suggestions.suggestion import Suggestion
 from nodegraft.base.counting import counted
 from nodegraft.cli.inputs import joined_keys
 from nodegraft.cli.render.values import Texts, add_text_column
-from nodegraft.store.comparison import Estimate, Evaluation
-from nodegraft.store.drift import ALARM, Shift
-from nodegraft.store.new_classes import NewClass
-from nodegraft.store.suggestion import Suggestion
 
 TEXT_WIDTH = 9
 """Smallest width of the column of texts."""

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from nodegraft.evaluation.protocol import SessionResult
-    from nodegraft.graph.statistics import GraphStatistics
-    from nodegraft.runners.work import JobEnded
+    from nodegraft.graph.statistics.statistics import GraphStatistics
+    from nodegraft.lab.runners.work import JobEnded
 
 COLUMNS = ("session", "classes", "macro", "micro", "known", "novel", "harmonic", "seconds")
 

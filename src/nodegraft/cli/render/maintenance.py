@@ -8,14 +8,14 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
+from nodegraft.analysis.description import numbered
 from nodegraft.base.counting import counted
 from nodegraft.cli.render.values import file_size
-from nodegraft.store.audit import AuditEntry
-from nodegraft.store.description import numbered
-from nodegraft.store.known_settings import SettingValue
-from nodegraft.store.pruning import Pruned
-from nodegraft.store.purging import Purged
-from nodegraft.store.verification import Verification
+from nodegraft.store.maintenance.pruning import Pruned
+from nodegraft.store.maintenance.purging import Purged
+from nodegraft.store.maintenance.verification import Verification
+from nodegraft.store.settings.known_settings import SettingValue
+from nodegraft.store.versions.audit import AuditEntry
 
 
 def pruned_line(pruned: Pruned, dry_run: bool) -> Text:

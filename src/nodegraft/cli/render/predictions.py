@@ -9,9 +9,9 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
+from nodegraft.analysis.predictions import Answers
 from nodegraft.base.counting import counted
 from nodegraft.cli.render.values import Texts, add_text_column, likely
-from nodegraft.store.answers import Answers
 
 OTHERS = 24
 """Largest reserved width of the column of other classes."""

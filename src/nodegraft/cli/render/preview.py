@@ -6,10 +6,10 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
+from nodegraft.analysis.preview import Preview
 from nodegraft.base.counting import counted
 from nodegraft.cli.render.values import Texts, add_text_column, likely, percent
 from nodegraft.cli.render.versions import flips_text, warning_lines
-from nodegraft.store.preview import Preview
 from nodegraft.store.table_preview import TablePreview
 
 MAX_ROWS = 8

@@ -7,10 +7,10 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
+from nodegraft.analysis.measures import RightAnswers
 from nodegraft.base.counting import counted
 from nodegraft.cli.render.values import percent
 from nodegraft.store.fitting import LastFit
-from nodegraft.store.measures import RightAnswers
 from nodegraft.store.writer import Refit
 from nodegraft.tables.data_report import DataReport
 

@@ -9,9 +9,9 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
+from nodegraft.analysis.description import what_it_did
+from nodegraft.analysis.version import Version
 from nodegraft.cli.render.values import percent
-from nodegraft.store.description import what_it_did
-from nodegraft.store.rows import Version
 
 
 def version_line(version: Version, live: int, waits: bool = True) -> Text:

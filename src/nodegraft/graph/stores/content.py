@@ -3,8 +3,8 @@
 from typing import Any
 
 from nodegraft.base.hashing import content_hash
-from nodegraft.graph.algebra.matrix import index_type, is_sparse
-from nodegraft.graph.algebra.stacked import in_one_piece
+from nodegraft.graph.edges.matrix import index_type, is_sparse
+from nodegraft.graph.growth.stacked import in_one_piece
 from nodegraft.graph.stores.protocol import EDGES, GraphStore
 
 

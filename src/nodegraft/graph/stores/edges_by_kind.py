@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from nodegraft.base.errors import DataError
-from nodegraft.graph.algebra.adjacency import Adjacency
+from nodegraft.graph.edges.adjacency import Adjacency
 
 
 class EdgesByKind:

@@ -10,10 +10,10 @@ import numpy as np
 from scipy.sparse import csr_array, issparse
 
 from nodegraft.base.errors import DataError
-from nodegraft.graph.algebra.adjacency import Adjacency
-from nodegraft.graph.algebra.grown import joined
-from nodegraft.graph.algebra.matrix import Matrix, index_type, is_sparse
-from nodegraft.graph.algebra.stacked import Stored
+from nodegraft.graph.edges.adjacency import Adjacency
+from nodegraft.graph.edges.matrix import Matrix, index_type, is_sparse
+from nodegraft.graph.growth.grown import joined
+from nodegraft.graph.growth.stacked import Stored
 from nodegraft.graph.keys import NodeKeys
 from nodegraft.graph.stores.content import content_of
 from nodegraft.graph.stores.edges_by_kind import EdgesByKind

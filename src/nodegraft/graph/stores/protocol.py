@@ -7,8 +7,8 @@ The questions are those of PyG's ``FeatureStore`` (rows of a feature matrix) and
 from pathlib import Path
 from typing import Protocol
 
-from nodegraft.graph.algebra.adjacency import Adjacency
-from nodegraft.graph.algebra.stacked import Stored
+from nodegraft.graph.edges.adjacency import Adjacency
+from nodegraft.graph.growth.stacked import Stored
 from nodegraft.graph.keys import NodeKeys
 from nodegraft.graph.stores.shelf import Shelf
 

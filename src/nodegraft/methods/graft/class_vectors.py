@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nodegraft.base.hashing import content_hash
-from nodegraft.graph.spread import SpreadFeatures, SpreadRows
+from nodegraft.graph.propagation.spread import SpreadFeatures, SpreadRows
 from nodegraft.methods.graft.words import word_log_ratios
 
 Floats = NDArray[np.float64]

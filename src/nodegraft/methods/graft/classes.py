@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from nodegraft.graph.algebra.matrix import IntArray
-from nodegraft.graph.algebra.set_mass import DiffusionTable
+from nodegraft.graph.edges.matrix import IntArray
+from nodegraft.graph.propagation.set_mass import DiffusionTable
 from nodegraft.methods.graft.class_vectors import BlockVectors, ClassVectors
 
 Floats = NDArray[np.float64]

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nodegraft.methods.graft.mixture import class_shares
-from nodegraft.nn.linear.logistic import logistic_coefficients
+from nodegraft.methods.linear.logistic import logistic_coefficients
 
 Floats = NDArray[np.float64]
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from nodegraft.methods.graft.classes import Floats, Taught
 from nodegraft.methods.graft.signals import FLOOR, Evidence
-from nodegraft.nn.linear.centred_cosine import centred_cosines, cosine_contributions
+from nodegraft.methods.linear.centred_cosine import centred_cosines, cosine_contributions
 
 
 def similar_labels(

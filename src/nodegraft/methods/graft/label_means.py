@@ -7,8 +7,8 @@ from operator import itemgetter
 import numpy as np
 from numpy.typing import NDArray
 
-from nodegraft.graph.algebra.matrix import IntArray
-from nodegraft.graph.spread import SpreadFeatures, SpreadRows
+from nodegraft.graph.edges.matrix import IntArray
+from nodegraft.graph.propagation.spread import SpreadFeatures, SpreadRows
 
 Floats = NDArray[np.float64]
 

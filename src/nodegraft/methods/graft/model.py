@@ -9,20 +9,19 @@ from scipy.sparse import csr_array, hstack
 
 from nodegraft.base.memo import LatestMemo
 from nodegraft.base.parameters.constraints import NonNegativeInt, PositiveInt
-from nodegraft.episodes.mixed import mixed_episodes
-from nodegraft.graph.algebra.matrix import (
+from nodegraft.graph.edges.matrix import (
     IntArray,
     Matrix,
     is_sparse,
     normalise_rows,
     weigh_columns,
 )
-from nodegraft.graph.homophily import homophily_of_kinds, relation_weights
 from nodegraft.graph.keyed_labels import KeyedLabels
 from nodegraft.graph.labels import NodeLabels
-from nodegraft.graph.rarity import summarise_columns
-from nodegraft.graph.spread import SpreadFeatures
-from nodegraft.graph.typed_blocks import block_types, typed_blocks
+from nodegraft.graph.propagation.spread import SpreadFeatures
+from nodegraft.graph.propagation.typed_blocks import block_types, typed_blocks
+from nodegraft.graph.statistics.homophily import homophily_of_kinds, relation_weights
+from nodegraft.graph.statistics.rarity import summarise_columns
 from nodegraft.graph.view import GraphView
 from nodegraft.methods.graft.classes import Floats, Known, Taught, label_scarcity
 from nodegraft.methods.graft.confidence import (
@@ -44,6 +43,7 @@ from nodegraft.model.confidence import DEFAULT_WORLD, World
 from nodegraft.model.inputs import GraphInputs
 from nodegraft.model.learned import learned
 from nodegraft.streams.curriculum import Curriculum
+from nodegraft.streams.episodes.mixed import mixed_episodes
 
 SAMPLE = 16_384
 """How many nodes say what words are usual."""
@@ -91,7 +91,7 @@ class Graft(Derived[_Scorer]):
     time :math:`t`, divided by the root of each node's degree, :math:`\bar m` its mean over all
     nodes. Edges of different kinds count by how often they join nodes of one class.
     :math:`z_i^\top w_c` is a ridge regression among the first classes' labels, which a later class
-    joins by its mean (:class:`~nodegraft.nn.linear.frozen_ridge.FrozenRidge`);
+    joins by its mean (:class:`~nodegraft.methods.linear.frozen_ridge.FrozenRidge`);
     :math:`y_i^\top w'_c` is a second one, on a node's own features and those of its neighbours, a
     block for each edge type and direction. It learns from neighbours of other classes, and is left
     out where edges have neither types nor directions, or practice finds no gain. The last term
@@ -99,9 +99,10 @@ class Graft(Derived[_Scorer]):
     hundred.
 
     The weights :math:`w, u, v, g, g' \ge 0` and :math:`k` are those under which known classes, some
-    of them played with few labels, are most likely (:mod:`nodegraft.episodes.mixed`). They say how
-    much text, neighbours and position are worth on this graph, and scale the score to log-odds.
-    What the model is, is its labels: all else follows from them and from the graph as it is.
+    of them played with few labels, are most likely (:mod:`nodegraft.streams.episodes.mixed`). They
+    say how much text, neighbours and position are worth on this graph, and scale the score to
+    log-odds. What the model is, is its labels: all else follows from them and from the graph as it
+    is.
     """
 
     hops: NonNegativeInt = 2

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from nodegraft.base.events import SILENT, Listener
 from nodegraft.methods.graft.confidence import ALWAYS_KNOWN, fit_calibration, fit_open_set
-from nodegraft.nn.linear.loglinear import (
+from nodegraft.methods.linear.loglinear import (
     Signals,
     balanced_likelihood,
     label_noise,
@@ -109,7 +109,7 @@ def fit_confidence(rounds: Sequence[PracticeRound], weights: Floats) -> Floats:
     they are.
 
     Where labels are wrong, answers that disagree with them are not: labels then count by their
-    chance to be right (:func:`~nodegraft.nn.linear.loglinear.label_noise`).
+    chance to be right (:func:`~nodegraft.methods.linear.loglinear.label_noise`).
 
     Args:
         rounds: What signals say in each episode.

@@ -7,15 +7,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nodegraft.base.memo import Memo
-from nodegraft.graph.algebra.matrix import IntArray, gram
+from nodegraft.graph.edges.matrix import IntArray, gram
 from nodegraft.graph.keys import hash_order
-from nodegraft.graph.spread import SpreadFeatures, SpreadRows
+from nodegraft.graph.propagation.spread import SpreadFeatures, SpreadRows
 from nodegraft.graph.stores.shelf import Shelf
 from nodegraft.graph.view import GraphView
 from nodegraft.methods.graft.classes import Floats, Taught
 from nodegraft.methods.graft.label_means import LabelMeans
-from nodegraft.nn.linear.frozen_ridge import FrozenRidge
-from nodegraft.nn.linear.primal_ridge import PrimalRidge
+from nodegraft.methods.linear.frozen_ridge import FrozenRidge
+from nodegraft.methods.linear.primal_ridge import PrimalRidge
 
 LABELS_PER_CLASS, MOST_LABELS = 60, 3000
 """So many labels of each first class, and of all together, take part."""

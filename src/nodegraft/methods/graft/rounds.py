@@ -7,15 +7,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nodegraft.base.events import Listener
-from nodegraft.episodes.mixed import MixedEpisode, queried_nodes
-from nodegraft.graph.algebra.matrix import IntArray
+from nodegraft.graph.edges.matrix import IntArray
 from nodegraft.graph.labels import NodeLabels
-from nodegraft.graph.spread import SpreadRows
+from nodegraft.graph.propagation.spread import SpreadRows
 from nodegraft.methods.graft.classes import Floats, Taught
 from nodegraft.methods.graft.practice import Mixture, PracticeRound, fit_mixture, is_gain
 from nodegraft.methods.graft.regression import fair_sample
 from nodegraft.methods.graft.signals import Evidence
-from nodegraft.nn.linear.loglinear import Signals
+from nodegraft.methods.linear.loglinear import Signals
+from nodegraft.streams.episodes.mixed import MixedEpisode, queried_nodes
 
 LEAST_SPREAD = 0.01
 """Standard deviation of a diffusion signal among the classes below which it is left out: ten

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from nodegraft.base.files.bundle import Arrays
-from nodegraft.graph.algebra.matrix import IntArray
+from nodegraft.graph.edges.matrix import IntArray
 from nodegraft.graph.stores.shelf import Shelf
 from nodegraft.methods.graft.classes import Floats
 from nodegraft.methods.graft.scoring import Scoring

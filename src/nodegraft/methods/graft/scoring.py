@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nodegraft.base.hashing import content_hash
-from nodegraft.graph.algebra.matrix import IntArray
-from nodegraft.graph.algebra.set_mass import DiffusionTable
-from nodegraft.graph.spread import SpreadRows
+from nodegraft.graph.edges.matrix import IntArray
+from nodegraft.graph.propagation.set_mass import DiffusionTable
+from nodegraft.graph.propagation.spread import SpreadRows
 from nodegraft.methods.graft.classes import Floats, Known
 from nodegraft.methods.graft.signals import FLOOR, Evidence
 

@@ -6,9 +6,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from nodegraft.graph.algebra.matrix import IntArray
-from nodegraft.graph.algebra.set_mass import DiffusionTable
-from nodegraft.graph.spread import SpreadFeatures, SpreadRows
+from nodegraft.graph.edges.matrix import IntArray
+from nodegraft.graph.propagation.set_mass import DiffusionTable
+from nodegraft.graph.propagation.spread import SpreadFeatures, SpreadRows
 from nodegraft.graph.view import GraphView
 from nodegraft.methods.graft.class_vectors import BlockVectors, ClassVectors
 from nodegraft.methods.graft.classes import FirstClasses, Floats, Known, Taught
@@ -16,7 +16,7 @@ from nodegraft.methods.graft.confidence import known_class_probability
 from nodegraft.methods.graft.label_means import LabelMeans
 from nodegraft.methods.graft.mixture import responsibilities
 from nodegraft.methods.graft.regression import Regression
-from nodegraft.nn.linear.loglinear import Signals
+from nodegraft.methods.linear.loglinear import Signals
 
 FLOOR = 0.1
 """Added to a node's share of a class's heat, and to its score in the regression, before logarithms

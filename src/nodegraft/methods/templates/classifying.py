@@ -10,12 +10,12 @@ from torch import Tensor
 
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView
+from nodegraft.methods.neural.classifier import Classifier
+from nodegraft.methods.neural.finetune import Finetuning
 from nodegraft.methods.templates.encoding import Encoding
 from nodegraft.model.learned import learned
 from nodegraft.model.method import Method
-from nodegraft.nn.classifier import Classifier
 from nodegraft.streams.curriculum import Curriculum
-from nodegraft.training.finetune import Finetuning
 
 
 @dataclass(kw_only=True)

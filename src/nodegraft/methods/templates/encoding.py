@@ -9,9 +9,9 @@ from torch import Tensor
 
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView
+from nodegraft.methods.neural.encoders.encoder import Encoder, embed_rows
 from nodegraft.methods.templates.pretrained import Pretrained
 from nodegraft.model.learned import learned
-from nodegraft.nn.encoders.encoder import Encoder, embed_rows
 
 
 @dataclass(kw_only=True)

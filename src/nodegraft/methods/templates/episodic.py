@@ -11,20 +11,20 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from nodegraft.base.parameters.constraints import NonNegativeInt, PositiveInt
-from nodegraft.episodes.episode import Episode
-from nodegraft.episodes.gpil import GPIL
-from nodegraft.episodes.nway import nway_episodes
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView
+from nodegraft.methods.neural.encoders.encoder import Encoder
+from nodegraft.methods.neural.encoders.gcn import GCN
+from nodegraft.methods.neural.learners.learner import Learner
+from nodegraft.methods.neural.learners.prototypes import PrototypeLearner
+from nodegraft.methods.neural.meta import MetaTraining
 from nodegraft.methods.templates.pretrained import Pretrained
 from nodegraft.model.learned import learned
 from nodegraft.model.method import Method
-from nodegraft.nn.encoders.encoder import Encoder
-from nodegraft.nn.encoders.gcn import GCN
 from nodegraft.streams.curriculum import Curriculum
-from nodegraft.training.learners.learner import Learner
-from nodegraft.training.learners.prototypes import PrototypeLearner
-from nodegraft.training.meta import MetaTraining
+from nodegraft.streams.episodes.episode import Episode
+from nodegraft.streams.episodes.gpil import GPIL
+from nodegraft.streams.episodes.nway import nway_episodes
 
 Network = TypeVar("Network", bound=Learner[Any])
 Prototypes = TypeVar("Prototypes", bound=PrototypeLearner)

@@ -2,8 +2,8 @@
 
 from nodegraft.base.errors import ParameterError
 from nodegraft.base.events import SILENT, Listener
-from nodegraft.graph.blocks.encode import Encoded, encode
-from nodegraft.graph.blocks.executor import BlockExecutor
+from nodegraft.graph.disk.blocks.encode import Encoded, encode
+from nodegraft.graph.disk.blocks.executor import BlockExecutor
 from nodegraft.graph.view import GraphView
 from nodegraft.methods.templates.pretrained import Pretrained
 from nodegraft.model.method import Method

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nodegraft.base.parameters.constraints import PositiveInt
-from nodegraft.graph.algebra.matrix import Matrix, gram
+from nodegraft.graph.edges.matrix import Matrix, gram
 from nodegraft.graph.view import GraphView
+from nodegraft.methods.linear.dual import Dual
 from nodegraft.methods.templates.derived import Derived
 from nodegraft.methods.templates.propagated import Propagated
-from nodegraft.nn.linear.dual import Dual
 
 
 class Solved(NamedTuple):

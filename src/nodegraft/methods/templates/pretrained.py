@@ -13,11 +13,11 @@ from nodegraft.base.parameters.constraints import (
     PositiveInt,
 )
 from nodegraft.graph.view import GraphView
+from nodegraft.methods.neural.encoders.encoder import Encoder
+from nodegraft.methods.neural.encoders.gcn import GCN
+from nodegraft.methods.neural.pretrain import Pretraining
 from nodegraft.model.hooks import Hooks
-from nodegraft.nn.encoders.encoder import Encoder
-from nodegraft.nn.encoders.gcn import GCN
 from nodegraft.streams.curriculum import Curriculum
-from nodegraft.training.pretrain import Pretraining
 
 
 @dataclass(kw_only=True)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, hstack
 
 from nodegraft.base.parameters.constraints import NonNegativeInt
-from nodegraft.graph.algebra.matrix import Matrix, is_sparse, normalise_rows
+from nodegraft.graph.edges.matrix import Matrix, is_sparse, normalise_rows
 from nodegraft.graph.view import GraphView
 from nodegraft.model.method import Method
 

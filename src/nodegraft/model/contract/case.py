@@ -8,8 +8,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from nodegraft.graph.algebra.adjacency import Adjacency
 from nodegraft.graph.block_model import BlockModel
+from nodegraft.graph.edges.adjacency import Adjacency
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.keys import Key, NodeKeys
 from nodegraft.graph.labels import NodeLabels

@@ -5,16 +5,16 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 from pydantic import Field
 
+from nodegraft.analysis.predictions import Missing, Reason, answered, found_rows
+from nodegraft.analysis.suggestions.suggestion import suggestions
 from nodegraft.base.errors import DataError
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.keys import Key
 from nodegraft.model.confidence import World
+from nodegraft.service.auth.tokens import Scope
 from nodegraft.service.inputs import Node, key_in, needs
 from nodegraft.service.routes.found import ReadVersion
 from nodegraft.service.schemas import Answer, Form, Keys, NodeKey
-from nodegraft.service.tokens import Scope
-from nodegraft.store.answers import Missing, Reason, answered, found_rows
-from nodegraft.store.suggestion import suggestions
 
 ROUTER = APIRouter(prefix="/v1", tags=["asking"], dependencies=[needs(Scope.READ)])
 

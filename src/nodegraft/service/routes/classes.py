@@ -6,16 +6,16 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path
 from pydantic import Field
 
+from nodegraft.analysis.labels.changes import Change
+from nodegraft.analysis.preview import Preview as Seen
+from nodegraft.analysis.version import Version
+from nodegraft.service.auth.tokens import Scope
 from nodegraft.service.http_error import HttpError
 from nodegraft.service.inputs import Note, Override, Served, needs
+from nodegraft.service.live.writing import Writes
 from nodegraft.service.previews import Preview
 from nodegraft.service.routes.found import ReadVersion
 from nodegraft.service.schemas import Answer, Changed, Form, Labels, Text
-from nodegraft.service.tokens import Scope
-from nodegraft.service.writing import Writes
-from nodegraft.store.changes import Change
-from nodegraft.store.preview import Preview as Seen
-from nodegraft.store.rows import Version
 from nodegraft.store.store import Store
 
 READING = APIRouter(prefix="/v1", tags=["classes"], dependencies=[needs(Scope.READ)])

@@ -6,14 +6,14 @@ from anyio.to_thread import run_sync
 from fastapi import APIRouter, Query
 from pydantic import Field
 
+from nodegraft.analysis.version import Version
+from nodegraft.service.auth.tokens import Scope
 from nodegraft.service.inputs import Served, needs
 from nodegraft.service.previews import ChangedPredictions, changed_predictions
 from nodegraft.service.routes.found import VersionName, version_named
 from nodegraft.service.schemas import Session
 from nodegraft.service.service import Service
-from nodegraft.service.tokens import Scope
-from nodegraft.store.lineage import unreviewed
-from nodegraft.store.rows import Version
+from nodegraft.store.versions.lineage import unreviewed
 
 ROUTER = APIRouter(prefix="/v1", tags=["versions"], dependencies=[needs(Scope.READ)])
 

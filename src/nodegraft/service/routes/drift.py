@@ -6,12 +6,12 @@ from anyio.to_thread import run_sync
 from fastapi import APIRouter, Query
 from pydantic import Field
 
+from nodegraft.analysis.version import Version
+from nodegraft.service.auth.tokens import Scope
 from nodegraft.service.inputs import Served, needs
 from nodegraft.service.routes.found import VersionName, version_named
 from nodegraft.service.schemas import Answer, Form
 from nodegraft.service.service import Service
-from nodegraft.service.tokens import Scope
-from nodegraft.store.rows import Version
 
 ROUTER = APIRouter(prefix="/v1", tags=["looking"], dependencies=[needs(Scope.READ)])
 

@@ -6,13 +6,13 @@ from anyio.to_thread import run_sync
 from fastapi import Depends, Query
 from pydantic import Field
 
+from nodegraft.analysis.version import Version
 from nodegraft.service.http_error import HttpError
 from nodegraft.service.inputs import Served
-from nodegraft.service.live import Live
+from nodegraft.service.live.live import Live
 from nodegraft.service.service import Service
-from nodegraft.store.journal import refuse_pruned
-from nodegraft.store.rows import Version
 from nodegraft.store.store import Store
+from nodegraft.store.versions.journal import refuse_pruned
 
 VersionName = Literal["live", "candidate"] | Annotated[int, Field(ge=1, le=2**31 - 1)]
 """The number of a version, or what it is: ``live`` or ``candidate``."""

@@ -4,9 +4,9 @@ from fastapi import APIRouter
 from pydantic import Field
 from starlette.responses import PlainTextResponse, Response
 
+from nodegraft.service.auth.tokens import Scope
 from nodegraft.service.inputs import READY, Served, needs
 from nodegraft.service.schemas import Answer
-from nodegraft.service.tokens import Scope
 
 OPEN = APIRouter(tags=["health"])
 READING = APIRouter(tags=["health"], dependencies=[needs(Scope.READ)])

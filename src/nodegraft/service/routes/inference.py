@@ -10,16 +10,16 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Path
 from pydantic import BaseModel, ConfigDict, Field
 
+from nodegraft.analysis.predictions import answered, found_rows
 from nodegraft.base.errors import UnknownNodeError
 from nodegraft.graph.keys import Key
+from nodegraft.service.auth.limits import MOST_KEYS
+from nodegraft.service.auth.tokens import Scope
 from nodegraft.service.http_error import HttpError
 from nodegraft.service.inputs import READY, Served, needs
-from nodegraft.service.limits import MOST_KEYS
-from nodegraft.service.live import Live
+from nodegraft.service.live.live import Live
 from nodegraft.service.schemas import RefusedInference, refused_as
 from nodegraft.service.service import Service
-from nodegraft.service.tokens import Scope
-from nodegraft.store.answers import answered, found_rows
 
 OUTPUTS: dict[str, Literal["BYTES", "FP64"]] = {
     "class": "BYTES",

@@ -13,19 +13,19 @@ import numpy as np
 from fastapi import APIRouter, Depends, Request
 from pydantic import BaseModel, ConfigDict, Field
 
+from nodegraft.analysis.labels.changes import Change
+from nodegraft.analysis.predictions import answered
+from nodegraft.analysis.version import Version
 from nodegraft.base.errors import DataError
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.keys import Key
 from nodegraft.service.annotation_times import delivered_late, event_key
+from nodegraft.service.auth.limits import MOST_KEYS
+from nodegraft.service.auth.tokens import Scope
 from nodegraft.service.http_error import HttpError
 from nodegraft.service.inputs import Served, key_in, needs
-from nodegraft.service.limits import MOST_KEYS
+from nodegraft.service.live.writing import Writes, Writing
 from nodegraft.service.schemas import Form, NodeKey, Text
-from nodegraft.service.tokens import Scope
-from nodegraft.service.writing import Writes, Writing
-from nodegraft.store.answers import answered
-from nodegraft.store.changes import Change
-from nodegraft.store.rows import Version
 from nodegraft.store.store import Store
 
 READING = APIRouter(prefix="/label-studio", tags=["label studio"], dependencies=[needs(Scope.READ)])

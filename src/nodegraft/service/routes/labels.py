@@ -3,11 +3,11 @@
 from fastapi import APIRouter
 from pydantic import Field
 
+from nodegraft.analysis.labels.changes import Change
+from nodegraft.service.auth.tokens import Scope
 from nodegraft.service.inputs import needs
+from nodegraft.service.live.writing import Writes
 from nodegraft.service.schemas import Changed, Form, Labels, Text
-from nodegraft.service.tokens import Scope
-from nodegraft.service.writing import Writes
-from nodegraft.store.changes import Change
 
 ROUTER = APIRouter(prefix="/v1", tags=["classes"], dependencies=[needs(Scope.TEACH)])
 

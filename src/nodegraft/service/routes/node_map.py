@@ -3,14 +3,14 @@
 from fastapi import APIRouter
 from pydantic import Field
 
+from nodegraft.analysis.node_map import node_map, with_labelled
+from nodegraft.analysis.predictions import answered
+from nodegraft.service.auth.tokens import Scope
 from nodegraft.service.inputs import Served, needs
-from nodegraft.service.live import Live
+from nodegraft.service.live.live import Live
 from nodegraft.service.routes.found import ReadVersion
 from nodegraft.service.schemas import Answer, Form, NodeKey
 from nodegraft.service.service import Service
-from nodegraft.service.tokens import Scope
-from nodegraft.store.answers import answered
-from nodegraft.store.node_map import node_map, with_labelled
 
 ROUTER = APIRouter(prefix="/v1", tags=["looking"], dependencies=[needs(Scope.READ)])
 

@@ -7,16 +7,16 @@ import pyarrow as pa
 from fastapi import APIRouter, Query, Response
 from pydantic import Field, StrictBool
 
+from nodegraft.analysis.version import Version
 from nodegraft.base.errors import DataError
+from nodegraft.service.auth.limits import MOST_KEYS
+from nodegraft.service.auth.tokens import Scope
 from nodegraft.service.http_error import HttpError
 from nodegraft.service.inputs import Served, key_in, needs
-from nodegraft.service.limits import MOST_KEYS
+from nodegraft.service.live.writing import Writes
 from nodegraft.service.previews import GrowthPreview
 from nodegraft.service.routes.found import ReadVersion
 from nodegraft.service.schemas import Answer, Changed, Form, NodeKey, Text
-from nodegraft.service.tokens import Scope
-from nodegraft.service.writing import Writes
-from nodegraft.store.rows import Version
 from nodegraft.store.store import Store
 from nodegraft.store.table_preview import TablePreview
 

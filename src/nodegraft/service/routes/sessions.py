@@ -5,12 +5,12 @@ from typing import Any
 
 from fastapi import APIRouter
 
+from nodegraft.analysis.version import Version
+from nodegraft.service.auth.tokens import Scope
 from nodegraft.service.inputs import Limit, Note, Number, Served, needs
+from nodegraft.service.live.writing import Writes
 from nodegraft.service.routes.found import existing
 from nodegraft.service.schemas import Answer, Changed, Session
-from nodegraft.service.tokens import Scope
-from nodegraft.service.writing import Writes
-from nodegraft.store.rows import Version
 from nodegraft.store.store import Store
 
 READING = APIRouter(prefix="/v1", tags=["sessions"], dependencies=[needs(Scope.READ)])

@@ -5,14 +5,14 @@ from datetime import datetime
 from fastapi import APIRouter
 from pydantic import Field
 
+from nodegraft.analysis.class_reach import class_reach
 from nodegraft.model.confidence import World
+from nodegraft.service.auth.tokens import Scope
 from nodegraft.service.inputs import Served, needs
-from nodegraft.service.live import Live
+from nodegraft.service.live.live import Live
 from nodegraft.service.routes.found import ReadVersion
 from nodegraft.service.schemas import Answer, Form
 from nodegraft.service.service import Service
-from nodegraft.service.tokens import Scope
-from nodegraft.store.class_reach import class_reach
 
 ROUTER = APIRouter(prefix="/v1", tags=["looking"], dependencies=[needs(Scope.READ)])
 

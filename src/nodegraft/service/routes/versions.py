@@ -7,13 +7,13 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 from pydantic import Field
 
+from nodegraft.analysis.version import Version
+from nodegraft.service.auth.tokens import Scope
 from nodegraft.service.http_error import HttpError
 from nodegraft.service.inputs import Caller, Limit, Note, Number, Served, needs
+from nodegraft.service.live.writing import Writes
 from nodegraft.service.routes.found import existing
 from nodegraft.service.schemas import Answer, Changed, Form
-from nodegraft.service.tokens import Scope
-from nodegraft.service.writing import Writes
-from nodegraft.store.rows import Version
 from nodegraft.store.store import Store
 
 READING = APIRouter(prefix="/v1", tags=["versions"], dependencies=[needs(Scope.READ)])

@@ -3,9 +3,9 @@
 from fastapi import APIRouter
 from pydantic import Field
 
+from nodegraft.service.auth.tokens import Scope
 from nodegraft.service.inputs import Caller, Served, needs
 from nodegraft.service.schemas import Form
-from nodegraft.service.tokens import Scope
 
 ROUTER = APIRouter(prefix="/v1", tags=["health"], dependencies=[needs(Scope.READ)])
 

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from nodegraft.base.files.array_file import StoredArray
-from nodegraft.graph.algebra.entries import OUT, Entries, compressed
-from nodegraft.graph.algebra.matrix import index_type
+from nodegraft.graph.edges.entries import OUT, Entries, compressed
+from nodegraft.graph.edges.matrix import index_type
 from nodegraft.tables.disk.buckets import Records
 from nodegraft.tables.disk.folder import BuildFolder
 

@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nodegraft.base.files.array_file import StoredArray
-from nodegraft.graph.algebra.entries import OUT, both_ways, narrowed
-from nodegraft.graph.algebra.matrix import index_type
-from nodegraft.graph.relation import kinds_with_direction
-from nodegraft.graph.stores.mapped import MERGED
+from nodegraft.graph.disk.mapped import MERGED
+from nodegraft.graph.edges.entries import OUT, both_ways, narrowed
+from nodegraft.graph.edges.matrix import index_type
+from nodegraft.graph.edges.relation import kinds_with_direction
 from nodegraft.graph.stores.protocol import EDGES
 from nodegraft.tables.data_report import Finding, gathered
 from nodegraft.tables.disk.adjacency import AdjacencyWriter

@@ -7,7 +7,7 @@ import numpy as np
 
 from nodegraft.base.events import Listener
 from nodegraft.base.files.array_file import SUFFIX, ArrayWriter, StoredArray, map_array
-from nodegraft.graph.algebra.matrix import IntArray, Matrix, index_type, is_sparse
+from nodegraft.graph.edges.matrix import IntArray, Matrix, index_type, is_sparse
 from nodegraft.graph.keys import KeyArray, NodeKeys
 from nodegraft.graph.stores.memory import stored_features
 from nodegraft.tables.columns import SourceTable

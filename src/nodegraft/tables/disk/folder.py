@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from nodegraft.base.errors import CheckpointError
 from nodegraft.base.files.array_file import SUFFIX, ArrayWriter, StoredArray
 from nodegraft.base.files.flush import flush_to_disk
-from nodegraft.graph.stores.manifest import MANIFEST, Manifest
+from nodegraft.graph.disk.manifest import MANIFEST, Manifest
 
 JOURNAL = "building.jsonl"
 """What was asked for, then a line for each step that is finished; gone when the graph is whole."""

@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 
 from nodegraft.base.events import Listener
 from nodegraft.base.files.array_file import SUFFIX, StoredArray, map_array
-from nodegraft.graph.algebra.matrix import IntArray, index_type
+from nodegraft.graph.disk.mapped_keys import MappedKeys, Stored, index_hashes
+from nodegraft.graph.disk.packed_texts import PackedTexts, padding
+from nodegraft.graph.edges.matrix import IntArray, index_type
 from nodegraft.graph.keys import text_hashes
-from nodegraft.graph.mapped_keys import MappedKeys, Stored, index_hashes
-from nodegraft.graph.packed_texts import PackedTexts, padding
 from nodegraft.tables.disk.buckets import Buckets, Records
 from nodegraft.tables.disk.folder import BuildFolder
 

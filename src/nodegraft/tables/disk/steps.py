@@ -10,9 +10,9 @@ import numpy as np
 
 from nodegraft.base.events import Listener
 from nodegraft.base.files.bundle import read_bundle, write_bundle
+from nodegraft.graph.disk.manifest import Manifest
+from nodegraft.graph.disk.mapped_keys import MappedKeys
 from nodegraft.graph.keys import KeyType
-from nodegraft.graph.mapped_keys import MappedKeys
-from nodegraft.graph.stores.manifest import Manifest
 from nodegraft.tables.columns import Source, SourceTable, key_column, require_columns
 from nodegraft.tables.data_report import DataReport, Finding
 from nodegraft.tables.disk.edges import EdgeSorter

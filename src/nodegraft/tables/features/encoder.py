@@ -6,7 +6,7 @@ from typing import Any, Protocol, Self
 
 from numpy.typing import NDArray
 
-from nodegraft.graph.algebra.matrix import Matrix
+from nodegraft.graph.edges.matrix import Matrix
 from nodegraft.tables.columns import SourceTable
 from nodegraft.tables.data_report import Finding
 

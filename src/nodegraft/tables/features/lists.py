@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from nodegraft.base.errors import DataError
-from nodegraft.graph.algebra.matrix import FloatArray
+from nodegraft.graph.edges.matrix import FloatArray
 from nodegraft.tables.columns import SourceTable
 from nodegraft.tables.data_report import finding
 from nodegraft.tables.features.encoder import Arrays, Encoded

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nodegraft.graph.algebra.matrix import FloatArray
+from nodegraft.graph.edges.matrix import FloatArray
 from nodegraft.tables.columns import SourceTable
 from nodegraft.tables.data_report import Finding, finding
 from nodegraft.tables.features.encoder import Arrays, Encoded

@@ -14,7 +14,7 @@ from scipy.sparse import csr_array, hstack
 from nodegraft.base.errors import CheckpointError, DataError
 from nodegraft.base.files.bundle import prefixed, under
 from nodegraft.base.hashing import content_hash
-from nodegraft.graph.algebra.matrix import Matrix, is_sparse, row_norms
+from nodegraft.graph.edges.matrix import Matrix, is_sparse, row_norms
 from nodegraft.tables.columns import Source, SourceTable, column_names, is_list, read_source
 from nodegraft.tables.features.categories import CategoryColumn
 from nodegraft.tables.features.encoder import Arrays, ColumnEncoder, Encoded

@@ -21,8 +21,8 @@ def info(
 
     from nodegraft.base.parameters.build import parse
     from nodegraft.cli.render.lab import edge_types_table, statistics_table
-    from nodegraft.datasets.templates.dataset import REGISTRY
-    from nodegraft.graph.statistics import QUANTILES, describe
+    from nodegraft.graph.statistics.statistics import QUANTILES, describe
+    from nodegraft.lab.datasets.templates.dataset import REGISTRY
 
     dataset = parse(REGISTRY.get(name), name_value_pairs(dataset_settings))
     console = Console()
@@ -64,7 +64,7 @@ def list_datasets(data: DataRoot = None) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from nodegraft.datasets.templates.dataset import REGISTRY
+    from nodegraft.lab.datasets.templates.dataset import REGISTRY
 
     table = Table("dataset", "what it is", "files", box=SIMPLE)
     for name in REGISTRY.names():
@@ -74,7 +74,7 @@ def list_datasets(data: DataRoot = None) -> None:
 
 def _file_status(name: str, root: Path | None) -> str:
     from nodegraft.base.errors import MissingFileError
-    from nodegraft.datasets.templates.dataset import REGISTRY
+    from nodegraft.lab.datasets.templates.dataset import REGISTRY
 
     dataset = REGISTRY.get(name)
     if not dataset.required_files:

@@ -10,7 +10,7 @@ from nodegraft.cli.errors import user_errors
 from nodegraft.cli.options import DataRoot, DatasetName, Seed
 
 if TYPE_CHECKING:
-    from nodegraft.benchmark.job import Job
+    from nodegraft.lab.benchmark.job import Job
 
 
 @user_errors
@@ -27,8 +27,8 @@ def tune(
 
     from nodegraft.base.files.folder import WriteOnceFolder
     from nodegraft.cli.render.values import percent
-    from nodegraft.datasets.templates.dataset import load_dataset
-    from nodegraft.runners.search import Search, search
+    from nodegraft.lab.datasets.templates.dataset import load_dataset
+    from nodegraft.lab.runners.search import Search, search
 
     torch.set_num_threads(1)
     wanted, console = Search.read(plan), Console()
@@ -86,8 +86,8 @@ def draw_map(
     from rich.console import Console
 
     from nodegraft.base.files.folder import WriteOnceFolder
-    from nodegraft.benchmark.job import Job
-    from nodegraft.benchmark.map_points import map_points, write_map
+    from nodegraft.lab.benchmark.job import Job
+    from nodegraft.lab.benchmark.map_points import map_points, write_map
 
     torch.set_num_threads(1)
     console = Console()

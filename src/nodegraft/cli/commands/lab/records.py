@@ -27,8 +27,8 @@ def results(
     """Query run records by SQL (DuckDB); without --sql: means over seeds of strict default runs."""
     from rich.console import Console
 
-    from nodegraft.benchmark.query import OVERVIEW, query_records  # DuckDB is an extra
     from nodegraft.cli.render.lab import query_table
+    from nodegraft.lab.benchmark.query import OVERVIEW, query_records  # DuckDB is an extra
 
     result = query_records(runs, sql or OVERVIEW)
     if to is not None:
@@ -44,7 +44,7 @@ def compact(runs: RecordFolder = "runs") -> None:
     """Pack all run records of a dataset into one Parquet file, without changing them."""
     from rich.console import Console
 
-    from nodegraft.benchmark.records.archive import Archive
+    from nodegraft.lab.benchmark.records.archive import Archive
 
     archive = Archive(runs)
     names = archive.compact()
@@ -64,9 +64,9 @@ def table(
     """Print the tables of a suite as Markdown, from its run records."""
     from rich.console import Console
 
-    from nodegraft.benchmark.records.archive import read_documents
-    from nodegraft.benchmark.suite import Suite
-    from nodegraft.report.tables.catalogue import suite_tables
+    from nodegraft.lab.benchmark.records.archive import read_documents
+    from nodegraft.lab.benchmark.suite import Suite
+    from nodegraft.lab.report.tables.catalogue import suite_tables
 
     Console().out(suite_tables(Suite.read(suite), read_documents(runs)), highlight=False)
 
@@ -83,7 +83,7 @@ def report(
     from rich.console import Console
 
     from nodegraft.base.files.folder import WriteOnceFolder
-    from nodegraft.report.page.site import write_report  # Matplotlib is an extra of its own
+    from nodegraft.lab.report.page.site import write_report  # Matplotlib is an extra of its own
 
     console = Console()
     WriteOnceFolder(out).check_writable()

@@ -23,9 +23,9 @@ from nodegraft.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from nodegraft.benchmark.job import Job
-    from nodegraft.benchmark.suite import Suite
-    from nodegraft.runners.work import JobEvent, Runner
+    from nodegraft.lab.benchmark.job import Job
+    from nodegraft.lab.benchmark.suite import Suite
+    from nodegraft.lab.runners.work import JobEvent, Runner
 
 
 @user_errors
@@ -76,11 +76,11 @@ def run(
 
     from nodegraft.base.files.folder import WriteOnceFolder
     from nodegraft.base.parameters.build import read
-    from nodegraft.benchmark.job import Job
-    from nodegraft.benchmark.records.archive import Archive
     from nodegraft.cli.progress import RunDisplay
     from nodegraft.cli.render.lab import summary_table
-    from nodegraft.datasets.templates.dataset import REGISTRY as DATASETS
+    from nodegraft.lab.benchmark.job import Job
+    from nodegraft.lab.benchmark.records.archive import Archive
+    from nodegraft.lab.datasets.templates.dataset import REGISTRY as DATASETS
     from nodegraft.model.registry import REGISTRY as METHODS
 
     torch.set_num_threads(threads)
@@ -144,12 +144,12 @@ def bench(
     from rich.console import Console
 
     from nodegraft.base.files.folder import WriteOnceFolder
-    from nodegraft.benchmark.estimate import Estimates
-    from nodegraft.benchmark.records.archive import read_documents
-    from nodegraft.benchmark.records.failures import failed_keys
-    from nodegraft.benchmark.suite import Suite
     from nodegraft.cli.progress import SuiteDisplay
     from nodegraft.cli.render.lab import suite_status
+    from nodegraft.lab.benchmark.estimate import Estimates
+    from nodegraft.lab.benchmark.records.archive import read_documents
+    from nodegraft.lab.benchmark.records.failures import failed_keys
+    from nodegraft.lab.benchmark.suite import Suite
 
     wanted, records, console = Suite.read(suite), read_documents(out), Console()
     estimates, failed = Estimates(records), failed_keys(out)
@@ -189,7 +189,7 @@ def bench(
 
 def _check(suite: "Suite", jobs: Sequence["Job"], data: Path | None) -> None:
     # Missing files and misspelt names are reported before the first job.
-    from nodegraft.report.tables.catalogue import check_names
+    from nodegraft.lab.report.tables.catalogue import check_names
 
     check_names(suite.tables)
     for job in jobs:
@@ -201,10 +201,11 @@ def _check(suite: "Suite", jobs: Sequence["Job"], data: Path | None) -> None:
 
 def _runner(ray: str | None, workers: int, share: tuple[float, float, float]) -> "Runner":
     if ray is None:
-        from nodegraft.runners.local import LocalRunner
+        from nodegraft.lab.runners.local import LocalRunner
 
         return LocalRunner(workers)
-    from nodegraft.runners.ray_cluster import JobResources, RayRunner  # Ray is an extra
+    from nodegraft.lab.runners.ray_cluster import RayRunner  # Ray is an extra
+    from nodegraft.runners.ray_connection import JobResources
 
     cpus, gigabytes, gpus = share
     resources = JobResources(cpus, int(gigabytes * 1e9), gpus)
@@ -216,7 +217,7 @@ def _tracker(
 ) -> Callable[["JobEvent"], None]:
     if address is None:
         return lambda event: None
-    from nodegraft.runners.mlflow_tracking import MlflowTracker  # MLflow is an extra
+    from nodegraft.lab.runners.mlflow_tracking import MlflowTracker  # MLflow is an extra
 
     tracker = MlflowTracker(address)
     for _, record in wanted.with_records(records):

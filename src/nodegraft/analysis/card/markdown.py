@@ -1,0 +1,191 @@
+"""A model card in Markdown, with the YAML head that model hubs read."""
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+
+from nodegraft.analysis.card.card import Card, Counted, Step
+from nodegraft.analysis.card.limits import limits
+from nodegraft.analysis.rendering.table import Table
+from nodegraft.model.confidence import NO_ESTIMATE
+
+TAGS = ("graph", "node-classification", "few-shot", "class-incremental-learning")
+
+
+def card_markdown(card: Card, store: str, picture: str | None = None) -> str:
+    """The whole card.
+
+    Args:
+        card: What there is to say.
+        store: The name of the store's folder.
+        picture: The name of the picture's file, beside the card; None if there is none.
+    """
+    parts = [
+        _head(card, store),
+        f"# {_text(store)}, version {card.version}",
+        _what_it_is(card),
+        "## Classes and accuracy",
+        *_how_well(card),
+        *_picture(card, picture),
+        "## Abstaining",
+        *_abstaining(card),
+        "## History",
+        _table(
+            ("version", "change", "note", "by", "when (UTC)", "held-out accuracy"),
+            [_step(one) for one in card.history],
+        ),
+        "## Limits",
+        "\n".join(f"- {_text(one)}" for one in limits(card)),
+        "## Settings",
+        _table(("parameter", "value"), [(a, json.dumps(b)) for a, b in card.parameters.items()]),
+        f"Written by nodegraft {card.nodegraft}.",
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _head(card: Card, store: str) -> str:
+    """YAML; a text of JSON is one of YAML, whatever is in it."""
+    lines = ["---", "license: unknown", "library_name: nodegraft", "tags:"]
+    lines += [f"- {tag}" for tag in TAGS]
+    if card.held_out.share is not None:
+        lines += [
+            "metrics:",
+            "- accuracy",
+            "model-index:",
+            f"- name: {json.dumps(f'{store}, version {card.version}', ensure_ascii=False)}",
+            "  results:",
+            "  - task:",
+            "      type: node-classification",
+            "    dataset:",
+            "      type: own",
+            "      name: held-out nodes of the store",
+            "    metrics:",
+            "    - type: accuracy",
+            f"      value: {card.held_out.share:.4f}",
+        ]
+    return "\n".join([*lines, "---"])
+
+
+def _what_it_is(card: Card) -> str:
+    graph, taught = card.graph, sum(one.labels for one in card.classes)
+    edges = ", ".join(f"{count:,} {_text(kind)}" for kind, count in graph.kinds.items())
+    kinds = "" if len(graph.kinds) == 1 else f" of {len(graph.kinds)} types ({edges})"
+    told = (
+        f"It predicts the class of a node. Method: `{card.method}`. It has {len(card.classes)} "
+        f"classes, learned from {taught:,} labelled nodes of a graph with {graph.nodes:,} nodes, "
+        f"{graph.edges:,} edges{kinds} and {graph.features:,} features, unchanged since version "
+        f"{graph.since}."
+    )
+    move = card.promotion
+    if move is None:
+        return f"{told} This version was never live."
+    why = f": “{_text(move.note)}”" if move.note else "."
+    return f"{told}\n\nPromoted by {_text(move.by)} on {move.at:%Y-%m-%d %H:%M} UTC{why}"
+
+
+def _how_well(card: Card) -> Iterator[str]:
+    if card.held_out.interval is None:
+        yield (
+            "No label is held out (a fifth of every class with 10 labels or more is), so accuracy "
+            "is not known."
+        )
+    else:
+        yield (
+            f"**Held-out accuracy {_percent(card.held_out.share)}** on {card.held_out.asked:,} "
+            f"labelled nodes that it did not learn from (95 % interval "
+            f"{_interval(card.held_out)}). By class:"
+        )
+    head = ("class", "labels learned", "held out", "correct", "recall", "95 % interval", "since")
+    rows = [
+        (
+            _text(one.name),
+            f"{one.labels:,}",
+            f"{one.held_out.asked:,}",
+            f"{one.held_out.right:,}" if one.held_out.asked else "–",
+            _percent(one.held_out.share),
+            _interval(one.held_out),
+            f"version {one.since}",
+        )
+        for one in card.classes
+    ]
+    yield _table(head, rows)
+
+
+def _picture(card: Card, picture: str | None) -> list[str]:
+    if card.held_out.asked == 0:
+        return []
+    if picture is None:
+        return [
+            "No figure: `nodegraft card STORE --out FILE` draws one beside the file, if the extra "
+            "for figures is installed (`pip install 'nodegraft[report]'`)."
+        ]
+    shown = "Held-out accuracy by version, and by least confidence"
+    return [f"![{shown}]({picture})"]
+
+
+def _abstaining(card: Card) -> Iterator[str]:
+    if card.reliability is None:
+        yield (
+            f"`{card.method}` gives no calibrated confidence, so it cannot abstain: it predicts "
+            "a known class for every node, also for nodes of unknown classes."
+        )
+        return
+    yield _world(card)
+    yield (
+        "Accuracy and coverage of predictions with a least confidence (`nodegraft predict "
+        "--min-confidence`), measured on held-out nodes:"
+    )
+    rows = [
+        (
+            f"{least:.2f}",
+            _percent(one.asked / card.held_out.asked if card.held_out.asked else None),
+            _percent(one.share),
+            _interval(one),
+        )
+        for least, one in card.reliability.items()
+    ]
+    yield _table(("least confidence", "coverage", "accuracy", "95 % interval"), rows)
+
+
+def _world(card: Card) -> str:
+    if card.world == "closed":
+        return (
+            "World when this card was written: closed. Every node is assumed to belong to a known "
+            "class, so confidence is the probability of the predicted class among the known ones."
+        )
+    opening = "World when this card was written: open. Nodes may belong to unknown classes"
+    share = card.share_of_known_classes
+    if share is None:
+        return f"{opening}. {NO_ESTIMATE}"
+    return (
+        f"{opening}, so confidence is "
+        "the probability of the predicted class among the known ones, times the probability that "
+        f"the node belongs to any known class. An estimated {_percent(share)} of the unlabelled "
+        "nodes belong to known classes."
+    )
+
+
+def _step(one: Step) -> Sequence[str]:
+    override = f"override: {one.override}" if one.override else ""
+    why = "; ".join(part for part in (one.note, override) if part)
+    when = one.at[:16].replace("T", " ")
+    cells = (f"{one.version}", _text(one.what), _text(why), _text(one.by), when)
+    return (*cells, _percent(one.accuracy))
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    return Table.of(head, rows).markdown()
+
+
+def _percent(share: float | None) -> str:
+    return "–" if share is None else f"{100 * share:.1f} %"
+
+
+def _interval(counted: Counted) -> str:
+    found = counted.interval
+    return "–" if found is None else f"{100 * found[0]:.1f} to {100 * found[1]:.1f} %"
+
+
+def _text(told: str) -> str:
+    """What people wrote, so that it is read as they wrote it: neither Markdown nor HTML."""
+    return re.sub(r"([\\`*_|<>\[\]#~])", r"\\\1", " ".join(told.split()))

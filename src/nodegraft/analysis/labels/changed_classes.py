@@ -1,0 +1,81 @@
+"""Classes that a change adds or teaches, and what to warn of before it is promoted."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from nodegraft.analysis.labels.labels import StoreLabels
+from nodegraft.analysis.labels.succession import ClassSuccession
+
+WARNED_SHARE, WARNED_CLASSES = 0.1, 2.0
+"""A class is warned of that takes over more than this share of all nodes, and more than so many
+times the mean share of a class."""
+
+
+@dataclass(frozen=True)
+class ChangedClass:
+    """A class that a change adds, or whose labels it changes."""
+
+    examples: int
+    """How many nodes teach it after the change."""
+
+    predicted: int
+    """How many of the nodes asked about are predicted to be of it after the change."""
+
+    gained: int
+    """How many of those were predicted to be of another class before."""
+
+
+def changed_classes(
+    before: StoreLabels,
+    after: StoreLabels,
+    names: ClassSuccession,
+    pairs: Mapping[tuple[str, str], int],
+) -> dict[str, ChangedClass]:
+    """Return the classes that are new or have other labels; a renamed class has the same labels.
+
+    Args:
+        before: Labels before the change.
+        after: Labels after it.
+        names: Which classes were renamed, merged or split.
+        pairs: (prediction before, prediction after) -> how many nodes.
+    """
+    unchanged = {
+        new for old in before for new in names.of(old) if new in after and after[new] == before[old]
+    }
+    return {
+        name: ChangedClass(
+            len(one.taught),
+            sum(count for (_, new), count in pairs.items() if new == name),
+            sum(
+                count
+                for (old, new), count in pairs.items()
+                if new == name and not names.continues(old, new)
+            ),
+        )
+        for name, one in after.items()
+        if name not in unchanged
+    }
+
+
+def class_warnings(changed: Mapping[str, ChangedClass], num_classes: int, asked: int) -> list[str]:
+    """Return a sentence for each class with one example or with too many predictions.
+
+    Args:
+        changed: The classes that are new or have other labels.
+        num_classes: How many classes there are after the change.
+        asked: How many nodes were asked about.
+    """
+    found = [
+        f"Class {name!r} has only 1 example: its predictions depend on that node alone. "
+        "Add more examples."
+        for name, one in changed.items()
+        if one.examples == 1
+    ]
+    limit = max(WARNED_SHARE, WARNED_CLASSES / max(num_classes, 1))
+    return found + [
+        f"Class {name!r} would be predicted for {one.predicted:,} of {asked:,} nodes "
+        f"({100 * one.predicted / asked:.1f} %, more than {100 * limit:.0f} %): check that its "
+        "examples are typical of it."
+        for name, one in changed.items()
+        if one.gained and one.predicted > limit * asked
+    ]

@@ -1,0 +1,84 @@
+"""The strict protocol on a store's own graph and labels: which method is best here?"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from nodegraft.analysis.own_labels.comparison import Evaluation, MethodResult
+from nodegraft.analysis.own_labels.own_stream import own_stream, planned
+from nodegraft.analysis.snapshot import State
+from nodegraft.base.errors import ParameterError
+from nodegraft.base.events import Listener
+from nodegraft.base.parameters.build import build
+from nodegraft.base.parameters.constraints import PositiveInt
+from nodegraft.base.parameters.validate import validate_value
+from nodegraft.evaluation.protocol import StreamResult, evaluate
+from nodegraft.graph.keys import several
+from nodegraft.model.method import Method
+from nodegraft.model.registry import REGISTRY
+
+METHODS = ("graft", "sgc-mean", "label-propagation", "text-only")
+"""What is compared with the store's own method: all that a graph says, the features smoothed along
+edges, the edges alone, the features alone."""
+
+
+def evaluated(
+    state: State,
+    number: int,
+    methods: Sequence[str] | None,
+    seeds: int,
+    shots: int,
+    listener: Listener,
+) -> Evaluation:
+    """Teach each method the same streams, and measure; see :meth:`nodegraft.Store.evaluate`.
+
+    Args:
+        state: The version.
+        number: Its number.
+        methods: Names of methods; None for the store's own and :data:`METHODS`.
+        seeds: How many streams are drawn.
+        shots: How many labels teach a new class.
+        listener: Is told how far it is.
+    """
+    validate_value("seeds", seeds, PositiveInt)
+    chosen = several(methods, "methods") if methods else (state.model.name, *METHODS)
+    names = list(dict.fromkeys(chosen))
+    parameters = {name: _parameters(state.model, name) for name in names}
+    plan = planned({name: len(one.all) for name, one in state.labels.items()}, shots)
+    found: dict[str, list[StreamResult]] = {name: [] for name in names}
+    for seed in range(seeds):
+        for name in names:
+            # Drawn anew for each: what one method made a view compute must not speed up the next.
+            stream = own_stream(state, plan, seed)
+            told = _Within(listener, f"{name}, seed {seed + 1} of {seeds}", len(stream))
+            model = _made(name, parameters[name], seed)
+            found[name].append(evaluate(model, stream, listener=told))
+    results = [MethodResult(name, tuple(streams)) for name, streams in found.items()]
+    return Evaluation(number, plan, tuple(sorted(results, key=lambda one: -one.last.mean)))
+
+
+class _Within(Listener):
+    """Says of which run a step is."""
+
+    def __init__(self, listener: Listener, run: str, sessions: int) -> None:
+        self._listener, self._run, self._sessions = listener, run, sessions
+        listener.step(f"{run}, session", 0, sessions)
+
+    def step(self, stage: str, done: int, total: int, **numbers: float) -> None:
+        self._listener.step(f"{self._run}, {stage}", done, total, **numbers)
+
+    def session(self, result: Any) -> None:
+        self._listener.step(f"{self._run}, session", result.index + 1, self._sessions)
+
+
+def _parameters(own: Method, name: str) -> dict[str, Any]:
+    """Those of the store's own method are the store's; others are as by default."""
+    if REGISTRY.get(name).many_shot:
+        raise ParameterError(
+            f"{name} gets most labels of every new class: it is an upper bound, not a method to "
+            "use. Omit it."
+        )
+    return own.get_params() if name == own.name else {}
+
+
+def _made(name: str, parameters: Mapping[str, Any], seed: int) -> Method:
+    return build(REGISTRY.get(name), {**parameters, "seed": seed})

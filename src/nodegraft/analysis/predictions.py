@@ -1,0 +1,377 @@
+"""Predictions of a version of a store, and where each class comes from."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import repeat
+from typing import Any, Literal
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from nodegraft.analysis.snapshot import State
+from nodegraft.base.errors import ParameterError
+from nodegraft.base.parameters.constraints import Fraction, PositiveInt
+from nodegraft.base.parameters.validate import validate_value
+from nodegraft.base.tabular import Tabular
+from nodegraft.graph.edges.matrix import IntArray
+from nodegraft.graph.graph import Graph
+from nodegraft.graph.keys import Key, KeyArray, KeyType, integer_keys, several
+from nodegraft.model.best_classes import best_classes, rows_in_block
+from nodegraft.model.capability import Capability
+from nodegraft.model.confidence import NO_ESTIMATE, World, confidence
+
+Missing = Literal["error", "skip", "null"]
+"""What happens to keys that the graph does not have: an error that names them, no row, or a row
+without a class whose reason is ``unknown_key``."""
+
+Reason = Literal["own_label", "prediction", "below_confidence", "unknown_key"]
+"""Where the class of a node comes from, or why there is none."""
+
+
+@dataclass(frozen=True)
+class Answers(Tabular):
+    """One row for each node asked about, in the order they were given."""
+
+    nodes: list[Key]
+    """Keys of the nodes."""
+
+    columns: NDArray[np.int64]
+    """Where the likeliest classes of each node stand in ``names``, best first; -1 for a key that
+    the graph does not have."""
+
+    names: tuple[str, ...]
+    """All classes of the version."""
+
+    probabilities: NDArray[np.float64]
+    """P(class | the node belongs to a known class) of each of ``columns``; NaN for an unknown
+    key."""
+
+    known: NDArray[np.float64]
+    """P(the node belongs to any known class); NaN for an unknown key, and without an estimate."""
+
+    labels: list[str | None]
+    """The label that users gave each node; None where there is none."""
+
+    world: World
+    """Whether nodes may belong to classes that are not known."""
+
+    min_confidence: float | None
+    """Predictions with less confidence are withheld; None for none."""
+
+    ignore_labels: bool
+    """Whether ``classes`` are predictions also for nodes with a label."""
+
+    version: int
+    """The version that predicted."""
+
+    coverage: float | None
+    """Share of nodes whose set must hold their class; None where no sets were asked for."""
+
+    sets: list[tuple[str, ...]] | None
+    """Prediction set of each node, the likeliest class first; empty for an unknown key."""
+
+    sets_note: str | None
+    """Says which classes the coverage holds for one by one, and for which together."""
+
+    key_type: KeyType
+    """The type of the column ``node`` of tables: that of the store's keys, but text where an asked
+    key is no integer below 2**63."""
+
+    @property
+    def top(self) -> list[list[str]]:
+        """The likeliest classes of each node, best first; empty for an unknown key."""
+        names = np.array([*self.names, None], dtype=object)
+        found = zip(names[self.columns].tolist(), self.is_found, strict=True)
+        return [classes if there else [] for classes, there in found]
+
+    @property
+    def probability(self) -> NDArray[np.float64]:
+        """P(class | the node belongs to a known class) of the likeliest class."""
+        return self.probabilities[:, 0]
+
+    @property
+    def confidence(self) -> NDArray[np.float64]:
+        """Confidence of each prediction, as :func:`nodegraft.model.confidence.confidence` says."""
+        return confidence(self.probability, self.known, self.world)
+
+    @property
+    def note(self) -> str | None:
+        """Say that confidence leaves out unknown classes; None where it does not."""
+        missing = self.is_found & np.isnan(self.known)
+        return NO_ESTIMATE if self.world == "open" and missing.any() else None
+
+    @property
+    def is_found(self) -> NDArray[np.bool_]:
+        """Whether the graph has each node."""
+        return self.columns[:, 0] >= 0
+
+    @property
+    def is_given(self) -> NDArray[np.bool_]:
+        """Whether each node is found and its prediction has enough confidence."""
+        if self.min_confidence is None:
+            return self.is_found
+        return self.is_found & (self.confidence >= self.min_confidence)
+
+    @property
+    def predictions(self) -> list[str | None]:
+        """The predicted class of each node; None where it is withheld or the key is unknown."""
+        names = np.array([*self.names, None], dtype=object)
+        given: list[str | None] = names[np.where(self.is_given, self.columns[:, 0], -1)].tolist()
+        return given
+
+    @property
+    def classes(self) -> list[str | None]:
+        """The label of each node where it has one, else the prediction."""
+        if self.ignore_labels:
+            return self.predictions
+        pairs = zip(self.labels, self.predictions, strict=True)
+        return [predicted if label is None else label for label, predicted in pairs]
+
+    @property
+    def reasons(self) -> list[Reason]:
+        """Where each class comes from, or why there is none."""
+        rows = zip(self.is_found, self.is_given, self.labels, strict=True)
+        return [self._reason(found, given, label) for found, given, label in rows]
+
+    def _reason(self, is_found: bool, is_given: bool, label: str | None) -> Reason:
+        if not is_found:
+            return "unknown_key"
+        if label is not None and not self.ignore_labels:
+            return "own_label"
+        return "prediction" if is_given else "below_confidence"
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+    def to_rows(self) -> list[dict[str, Any]]:
+        """Return plain JSON, an object for each node, as the HTTP service sends it."""
+        columns = zip(
+            self.nodes,
+            self.classes,
+            self.labels,
+            self.predictions,
+            self.reasons,
+            map(_numbers, self.confidence, self.probability, self.known),
+            self.top,
+            self.probabilities.tolist(),
+            repeat(None, len(self)) if self.sets is None else self.sets,
+            strict=True,
+        )
+        return [
+            {
+                "node": node,
+                "class": name,
+                "label": label,
+                "prediction": predicted,
+                **numbers,
+                "reason": reason,
+                "top": [
+                    {"class": other, "probability": share}
+                    # Of an unknown key there is no class, though its row of shares is as wide.
+                    for other, share in zip(top, shares, strict=False)
+                ],
+                **({} if members is None else {"set": list(members)}),
+            }
+            for node, name, label, predicted, reason, numbers, top, shares, members in columns
+        ]
+
+    def to_arrow(self) -> pa.Table:
+        """Return a table.
+
+        Its columns are node, class, label, prediction, confidence, probability, known, reason,
+        class_1, probability_1 and so on for the likeliest classes, and set, a list of class names,
+        where coverage was asked for.
+        """
+        names, best, unknown = pa.array(self.names, pa.string()), self.columns, ~self.is_found
+        columns: dict[str, Any] = {
+            "node": _key_column(self.nodes, self.key_type),
+            "class": pa.array(self.classes, pa.string()),
+            "label": pa.array(self.labels, pa.string()),
+            "prediction": names.take(pa.array(best[:, 0], mask=~self.is_given)),
+            "confidence": pa.array(self.confidence, mask=unknown),
+            "probability": pa.array(self.probability, mask=unknown),
+            "known": pa.array(self.known, mask=np.isnan(self.known)),
+            "reason": pa.array(self.reasons, pa.string()),
+        }
+        for place in range(best.shape[1]):
+            columns[f"class_{place + 1}"] = names.take(pa.array(best[:, place], mask=unknown))
+            columns[f"probability_{place + 1}"] = pa.array(
+                self.probabilities[:, place], mask=unknown
+            )
+        if self.sets is not None:
+            columns["set"] = pa.array(map(list, self.sets), pa.list_(pa.string()))
+        return pa.table(columns)
+
+
+def found_rows(
+    graph: Graph, keys: Iterable[Key] | KeyArray, missing: Missing
+) -> tuple[NDArray[np.int64], list[Key] | None]:
+    """Return row numbers of keys, and the keys that are left; None where all are in the graph.
+
+    Args:
+        graph: The graph.
+        keys: Keys of nodes.
+        missing: What happens to keys that the graph does not have; with ``null`` their row number
+            is -1.
+    """
+    validate_value("missing", missing, Missing)
+    if missing == "error":
+        return graph.rows_of(keys), None
+    listed = keys.tolist() if isinstance(keys, np.ndarray) else several(keys, "node keys")
+    rows = graph.node_keys.find(listed)
+    return (rows, listed) if missing == "null" else (rows[rows >= 0], None)
+
+
+def answered(
+    state: State,
+    rows: IntArray,
+    version: int,
+    top: int = 1,
+    min_confidence: float | None = None,
+    *,
+    keys: Sequence[Key] | None = None,
+    ignore_labels: bool = False,
+    coverage: float | None = None,
+) -> Answers:
+    """Return the predictions of a version.
+
+    Args:
+        state: The version.
+        rows: The nodes, by row; -1 for a key that the graph does not have.
+        version: Its number.
+        top: How many classes of each.
+        min_confidence: Between 0 and 1: predictions with less confidence are withheld.
+        keys: Keys of the nodes; None for those of the rows, where none is -1.
+        ignore_labels: Whether the class of a node with a label is the prediction, too.
+        coverage: Between 0 and 1: also give a set of classes for each node, which holds its class
+            in this share of nodes; None for no sets.
+    """
+    options: dict[str, Any] = {
+        "keys": keys,
+        "ignore_labels": ignore_labels,
+        "coverage": coverage,
+    }
+    blocks = list(answered_in_blocks(state, rows, version, top, min_confidence, **options))
+    return Answers(
+        [node for block in blocks for node in block.nodes],
+        np.concatenate([block.columns for block in blocks]),
+        blocks[0].names,
+        np.concatenate([block.probabilities for block in blocks]),
+        np.concatenate([block.known for block in blocks]),
+        [label for block in blocks for label in block.labels],
+        blocks[0].world,
+        min_confidence,
+        ignore_labels,
+        version,
+        coverage,
+        None if coverage is None else [one for block in blocks for one in block.sets or ()],
+        blocks[0].sets_note,
+        blocks[0].key_type,
+    )
+
+
+def answered_in_blocks(
+    state: State,
+    rows: IntArray,
+    version: int,
+    top: int = 1,
+    min_confidence: float | None = None,
+    *,
+    keys: Sequence[Key] | None = None,
+    ignore_labels: bool = False,
+    coverage: float | None = None,
+) -> Iterator[Answers]:
+    """Return what :func:`answered` does, a block of nodes at a time; at least one block.
+
+    Args:
+        state: The version.
+        rows: The nodes, by row; -1 for a key that the graph does not have.
+        version: Its number.
+        top: How many classes of each.
+        min_confidence: Between 0 and 1: predictions with less confidence are withheld.
+        keys: Keys of the nodes; None for those of the rows, where none is -1.
+        ignore_labels: Whether the class of a node with a label is the prediction, too.
+        coverage: Between 0 and 1: also give a set of classes for each node, which holds its class
+            in this share of nodes; None for no sets.
+    """
+    validate_value("top", top, PositiveInt)
+    thresholds = note = None
+    if coverage is not None:
+        thresholds = state.set_calibration.thresholds(coverage)
+        note = state.set_calibration.note(coverage)
+    if min_confidence is not None:
+        validate_value("min_confidence", min_confidence, Fraction)
+        if Capability.CALIBRATED not in state.model.capabilities():
+            raise ParameterError(
+                f"{state.model.name} gives no calibrated confidence, so it cannot abstain: omit "
+                "min_confidence=… (--min-confidence), or use graft."
+            )
+
+    # All blocks go into one table, so that its type is decided before the first.
+    key_type = _column_type(state.graph, keys)
+
+    def block(start: int, stop: int) -> Answers:
+        asked = rows[start:stop]
+        found = asked >= 0
+        best = best_classes(state.model, state.graph, asked[found], top, thresholds)
+        nodes = (
+            state.graph.keys_of(asked) if keys is None else list(keys[start : start + asked.size])
+        )
+        return Answers(
+            nodes,
+            _expanded(best.columns, found, -1),
+            best.names,
+            _expanded(best.probabilities, found, np.nan),
+            _expanded(best.known, found, np.nan),
+            [
+                state.label_of.get(node) if there else None
+                for node, there in zip(nodes, found.tolist(), strict=True)
+            ],
+            best.world,
+            min_confidence,
+            ignore_labels,
+            version,
+            coverage,
+            None if best.sets is None else _expanded_sets(best.sets, found),
+            note,
+            key_type,
+        )
+
+    step = rows_in_block(state.model)
+    return (block(start, start + step) for start in range(0, max(1, rows.size), step))
+
+
+def _expanded(values: NDArray[Any], found: NDArray[np.bool_], other: float) -> NDArray[Any]:
+    """Put values at the places of nodes that were found, and another one elsewhere."""
+    if found.all():
+        return values
+    expanded = np.full((found.size, *values.shape[1:]), other, dtype=values.dtype)
+    expanded[found] = values
+    return expanded
+
+
+def _expanded_sets(sets: list[tuple[str, ...]], found: NDArray[np.bool_]) -> list[tuple[str, ...]]:
+    there = iter(sets)
+    return [next(there) if is_found else () for is_found in found.tolist()]
+
+
+def _numbers(confidence: float, probability: float, known: float) -> dict[str, float | None]:
+    numbers = {"confidence": confidence, "probability": probability, "known": known}
+    return {name: None if np.isnan(value) else float(value) for name, value in numbers.items()}
+
+
+def _column_type(graph: Graph, keys: Sequence[Key] | None) -> KeyType:
+    """Return the type of a column that holds the asked keys, known to the graph or not."""
+    if graph.has_text_keys or keys is None:
+        return graph.node_keys.key_type
+    fits = integer_keys(keys)[1].tolist()
+    fit = all(is_integer or key is None for key, is_integer in zip(keys, fits, strict=True))
+    return "integer" if fit else "text"
+
+
+def _key_column(nodes: Sequence[Any], key_type: KeyType) -> pa.Array:
+    """Return keys as a column of one type; unknown keys may be null or of another type."""
+    if key_type == "integer":
+        return pa.array(nodes, pa.int64())
+    return pa.array([None if node is None else str(node) for node in nodes], pa.string())

@@ -1,0 +1,130 @@
+r"""The layers :math:`SX, S^2X, \ldots` of one operator, side by side in a folder."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from uuid import uuid4
+
+import numpy as np
+from numpy.lib.format import open_memmap
+from numpy.typing import NDArray
+
+from nodegraft.base.errors import CheckpointError
+from nodegraft.base.files.folder import WriteOnceFolder
+from nodegraft.base.files.sidecar import write_sidecar
+from nodegraft.base.hashing import content_hash
+from nodegraft.graph.disk.blocks.dense_rows import DenseRows, damaged_layer, mapped_layer
+from nodegraft.graph.disk.blocks.layer_files import LayerFiles
+from nodegraft.graph.disk.blocks.row_map import RowNetwork
+from nodegraft.graph.disk.blocks.sparse_rows import SparseRows
+from nodegraft.graph.edges.adjacency import Adjacency
+from nodegraft.graph.edges.matrix import Matrix, is_sparse
+
+LAYOUT = "layout.json"
+ROOTS = "roots.npy"
+ROOTS_AT_ONCE = 1 << 20
+
+FORMAT = 1
+"""To be changed when rows are summed or written in another way: old layers are no longer found."""
+
+
+@dataclass(frozen=True)
+class OperatorFolder:
+    """Layers of one graph whose kinds of edges have certain weights."""
+
+    place: Path
+    """The folder, which need not exist."""
+
+    shape: tuple[int, int]
+    """Rows and columns of every layer."""
+
+    sparse: bool
+    """Whether rows are stored sparsely."""
+
+    @classmethod
+    def of(
+        cls, folder: Path, fingerprint: str, weights: tuple[float, ...] | None, features: Matrix
+    ) -> "OperatorFolder":
+        """The folder for a graph.
+
+        Args:
+            folder: Where layers of all operators are.
+            fingerprint: Of the graph.
+            weights: What each kind of edges is worth; None where all kinds are merged.
+            features: What is spread.
+        """
+        name = content_hash(FORMAT, fingerprint, [] if weights is None else [list(weights)])
+        shape = int(features.shape[0]), int(features.shape[1])
+        return cls(folder / name, shape, is_sparse(features))
+
+    def layer(self, power: int) -> Matrix | None:
+        """The product with one power of S, mapped; None as long as it is not complete.
+
+        Args:
+            power: At least 1; 0 for the features in single precision, where they are not.
+        """
+        return self._rows(power).matrix()
+
+    def files(self, power: int, bounds: list[int]) -> LayerFiles:
+        """Where one layer is written, in the blocks of whoever wrote first.
+
+        Args:
+            power: Which one.
+            bounds: Where blocks begin, if nobody wrote before.
+        """
+        return LayerFiles(self._rows(power), self.agreed(bounds))
+
+    def encoded(self, network: RowNetwork, number: int) -> DenseRows:
+        """Where a layer of a network is, which may have any width.
+
+        Args:
+            network: The network, with its weights.
+            number: Which layer, from 0.
+        """
+        width = network.widths[number]
+        return DenseRows(self.place / network.name / str(number), (self.shape[0], width))
+
+    def roots(self, adjacency: Adjacency) -> NDArray[np.float32]:
+        """Inverse roots of all degrees, mapped: one file for all processes.
+
+        Args:
+            adjacency: The edges.
+        """
+        path = self.place / ROOTS
+        if not path.exists():
+            self.place.mkdir(parents=True, exist_ok=True)
+            draft = self.place / f".{uuid4().hex}"
+            nodes = adjacency.num_nodes
+            roots = open_memmap(draft, "w+", np.float32, shape=(nodes,))
+            for start in range(0, nodes, ROOTS_AT_ONCE):
+                some = np.arange(start, min(start + ROOTS_AT_ONCE, nodes))
+                roots[some[0] : some[-1] + 1] = adjacency.inverse_roots(some)
+            roots.flush()
+            draft.replace(path)
+            write_sidecar(path)
+        mapped: NDArray[np.float32] = mapped_layer(path)
+        if mapped.shape != (adjacency.num_nodes,) or mapped.dtype != np.float32:
+            raise damaged_layer(path, "its type or shape has changed")
+        return mapped
+
+    def agreed(self, bounds: list[int]) -> tuple[int, ...]:
+        """Where blocks begin, in all layers.
+
+        Args:
+            bounds: Where they begin if nobody wrote before.
+        """
+        folder = WriteOnceFolder(self.place)
+        if folder.write(LAYOUT, json.dumps({"bounds": bounds}).encode()):
+            write_sidecar(self.place / LAYOUT)
+        try:
+            agreed = tuple(json.loads(folder.read(LAYOUT))["bounds"])
+        except (ValueError, KeyError, TypeError) as error:
+            raise CheckpointError(
+                f"{self.place / LAYOUT} cannot be read: remove {self.place}, and its layers are "
+                f"made again. ({error})"
+            ) from error
+        return agreed
+
+    def _rows(self, power: int) -> DenseRows | SparseRows:
+        kind = SparseRows if self.sparse else DenseRows
+        return kind(self.place / str(power), self.shape)

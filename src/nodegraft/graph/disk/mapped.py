@@ -1,0 +1,209 @@
+"""A graph on disk, as memory-mapped arrays: what is not asked for is never read."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from nodegraft.base.errors import CheckpointError, DamagedFileError, DataError
+from nodegraft.base.files.array_file import StoredArray, map_array, require_unchanged
+from nodegraft.base.files.bundle import Arrays, under
+from nodegraft.base.hashing import content_hash
+from nodegraft.graph.disk.manifest import LAYERS, Manifest
+from nodegraft.graph.disk.mapped_keys import MappedKeys, Stored
+from nodegraft.graph.disk.packed_texts import WORD, PackedTexts
+from nodegraft.graph.edges.adjacency import Adjacency
+from nodegraft.graph.edges.bounds import mark_mapped
+from nodegraft.graph.edges.matrix import Matrix, is_sparse
+from nodegraft.graph.growth.stacked import Stored as StoredRows
+from nodegraft.graph.growth.stacked import parts_of
+from nodegraft.graph.keys import NodeKeys
+from nodegraft.graph.stores.edges_by_kind import EdgesByKind
+from nodegraft.graph.stores.protocol import Recipe
+from nodegraft.graph.stores.shelf import Shelf
+
+MERGED = "merged"
+"""Stands for the place of a kind where the edges of all kinds are one."""
+
+_INDEX = ("<i4", "<i8")
+
+
+@dataclass(frozen=True, eq=False)
+class MappedStore(EdgesByKind):
+    """Arrays that ``nodegraft build`` wrote, in a folder or among the objects of a model's store.
+    Opening it reads none of them."""
+
+    folder: Path
+    """Where what is worked out from them may lie."""
+
+    manifest: Manifest
+    """What they are."""
+
+    files: Mapping[str, Path]
+    """Where each of them lies, and each of what came later."""
+
+    keys: NodeKeys
+    """The nodes, in row order."""
+
+    feature_matrix: StoredRows
+    """One row per node, float16, float32 or CSR."""
+
+    edges: Mapping[str, Adjacency]
+    """Who is joined to whom, by the name of each kind of edges."""
+
+    merged: Adjacency
+    """The edges of all kinds as one."""
+
+    recipe: Recipe | None = None
+    """How tables became the features, if they were made from tables."""
+
+    shelf: Shelf = field(default_factory=Shelf)
+    """Where what took long to work out about the graph is kept."""
+
+    growth: Mapping[str, StoredArray] = field(default_factory=dict)
+    """Arrays of what came since, see :mod:`nodegraft.graph.growth.growth_arrays`."""
+
+    @classmethod
+    def open(
+        cls,
+        folder: Path,
+        manifest: Manifest,
+        recipe: Recipe | None = None,
+        files: Mapping[str, Path] | None = None,
+    ) -> "MappedStore":
+        """The store in a folder. Sizes and types are checked; contents are not, see :meth:`verify`.
+
+        Args:
+            folder: The folder.
+            manifest: What it says of itself.
+            recipe: How tables became its features.
+            files: Where its arrays lie; None for the folder.
+        """
+        files = manifest.files_in(folder) if files is None else files
+        try:
+            arrays = _Checked(manifest, manifest.mapped(files), files)
+            places = [str(place) for place in range(len(manifest.relations))]
+            edges = {
+                name: arrays.edges(place)
+                for name, place in zip(manifest.relations, places, strict=True)
+            }
+            merged = arrays.edges(MERGED) if len(places) > 1 else next(iter(edges.values()))
+            parts = arrays.keys(), arrays.features(), edges, merged
+            return cls(folder, manifest, files, *parts, recipe)
+        except (KeyError, ValueError) as error:
+            raise CheckpointError(f"{folder} does not hold a whole graph: {error}.") from error
+
+    def verify(self) -> None:
+        """Read everything and refuse what is not as it was written, or is no graph."""
+        for name, one in self._stored.items():
+            require_unchanged(self.files[name], map_array(self.files[name], one), one)
+        try:
+            for edges in (self.merged, *self.edges.values()):
+                edges.check()
+            for rows in parts_of(self.feature_matrix):
+                if is_sparse(rows):
+                    rows.check_format(full_check=True)
+        except (DataError, ValueError) as error:
+            raise CheckpointError(f"{self.folder} does not hold a graph: {error}") from error
+
+    @property
+    def layers_folder(self) -> Path | None:
+        """Where products with the whole feature matrix may lie; nowhere for what has grown."""
+        return None if self.growth else self.folder / LAYERS
+
+    @property
+    def _stored(self) -> dict[str, StoredArray]:
+        return {**self.manifest.arrays, **self.growth}
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Depends on every byte of every array, of which none is read."""
+        stored = {name: one.to_json() for name, one in self._stored.items()}
+        return content_hash(stored, list(self.edges))
+
+    def with_shelf(self, shelf: Shelf) -> "MappedStore":
+        """The same arrays, with a place for what takes long to work out about them.
+
+        Args:
+            shelf: The place.
+        """
+        return replace(self, shelf=shelf)
+
+    def merged_edges(self) -> Adjacency:
+        """The edges of all kinds as one."""
+        return self.merged
+
+
+class _Checked:
+    """Arrays whose types and shapes fit each other, or a ``ValueError``."""
+
+    def __init__(self, manifest: Manifest, arrays: Arrays, files: Mapping[str, Path]) -> None:
+        self._nodes, self._columns, self._arrays = manifest.nodes, manifest.features, arrays
+        self._files = files
+
+    def _origin(self, *names: str) -> str:
+        """The files of some arrays, for messages."""
+        return " or ".join(f"{self._files[name]} ({name})" for name in names)
+
+    def _get(self, name: str, dtypes: tuple[str, ...], *shape: int) -> NDArray[Any]:
+        array = self._arrays[name]
+        if array.dtype.str not in dtypes or array.shape != shape:
+            raise ValueError(f"{name} is {array.dtype.str} of shape {array.shape}")
+        return array
+
+    def _index(self, name: str) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Row ends and columns of a CSR matrix, of one type."""
+        ends = self._get(f"{name}.indptr", _INDEX, self._nodes + 1)
+        joined = self._arrays[f"{name}.indices"]
+        if (ends[0], ends[-1]) != (0, joined.size):
+            raise DamagedFileError(
+                self._origin(f"{name}.indptr"), "its first or last offset does not fit the entries"
+            )
+        return ends, self._get(f"{name}.indices", (ends.dtype.str,), joined.size)
+
+    def keys(self) -> MappedKeys:
+        stored: Stored
+        order = rows = self._get("keys.rows", _INDEX, self._nodes)
+        if "keys.letters" in self._arrays:
+            letters = self._arrays["keys.letters"]
+            if letters.size < WORD or letters.size % WORD:
+                raise ValueError("nothing follows the last key")
+            bounds = self._get("keys.bounds", ("<i8",), self._nodes + 1)
+            files = self._origin("keys.bounds", "keys.letters")
+            if bounds[0] != 0 or not letters.size - 2 * WORD < bounds[-1] <= letters.size - WORD:
+                raise DamagedFileError(files, "the first or last offset does not fit the letters")
+            letters = self._get("keys.letters", ("|u1",), letters.size)
+            stored = PackedTexts(letters, bounds, files)
+            order = self._get("keys.order", _INDEX, self._nodes)
+        else:
+            stored = self._get("keys.integers", ("<i8",), self._nodes)
+        names = [name for name in ("keys.rows", "keys.order") if name in self._arrays]
+        hashes = self._get("keys.hashes", ("<u8",), self._nodes)
+        return MappedKeys(stored, hashes, rows, order, self._origin(*names))
+
+    def features(self) -> Matrix:
+        if "features.dense" in self._arrays:
+            return self._get("features.dense", ("<f2", "<f4"), self._nodes, self._columns)
+        ends, columns = self._index("features")
+        numbers = self._get("features.data", ("<f4",), columns.size)
+        # Its constructor would read arrays of 64-bit numbers, to see if they fit into 32.
+        matrix = csr_array((self._nodes, self._columns), dtype=np.float32)
+        matrix.data, matrix.indices, matrix.indptr = numbers, columns, ends
+        return mark_mapped(matrix, self._origin("features.indptr", "features.indices"))
+
+    def edges(self, place: str) -> Adjacency:
+        name = f"edges.{place}"
+        ends, joined = self._index(name)
+        own = under(f"{name}.", self._arrays)
+        kinds = {"weights": "<f4", "directions": "|u1"}
+        more = {
+            part: self._get(f"{name}.{part}", (kind,), joined.size) if part in own else None
+            for part, kind in kinds.items()
+        }
+        files = self._origin(f"{name}.indptr", f"{name}.indices")
+        return Adjacency(ends, joined, **more, origin=files)

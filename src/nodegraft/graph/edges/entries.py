@@ -1,0 +1,138 @@
+"""Entries of an adjacency: repeated ones made one, in CSR order."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array, csr_array
+
+from nodegraft.graph.edges.matrix import IntArray, index_type
+
+OUT, IN = np.uint8(1), np.uint8(2)
+"""The edge leads from the entry's row to its column; from the column to the row. Both may be."""
+
+Weights = NDArray[np.float32]
+Directions = NDArray[np.uint8]
+
+
+class Entries(NamedTuple):
+    """Who is joined to whom, an item for each entry; every edge has one in both its rows."""
+
+    rows: IntArray
+    """The node whose neighbour it is."""
+
+    columns: IntArray
+    """The neighbour."""
+
+    weights: Weights | None = None
+    """How much it counts; None where all count 1."""
+
+    directions: Directions | None = None
+    """Which way the edge leads, :data:`OUT`, :data:`IN` or both; None where there is no way."""
+
+
+def weights_of(entries: Entries) -> Weights:
+    """A weight for each, 1 where none was given.
+
+    Args:
+        entries: In any order.
+    """
+    if entries.weights is None:
+        return np.ones(entries.rows.size, dtype=np.float32)
+    return entries.weights
+
+
+def narrowed(weights: NDArray[Any]) -> tuple[Weights, NDArray[np.bool_]]:
+    """Weights as they are kept, and which of them can count: those positive and finite then.
+
+    >>> narrowed(np.array([2.0, 0.0, 1e39]))[1].tolist()
+    [True, False, False]
+
+    Args:
+        weights: Numbers.
+    """
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        narrow = weights.astype(np.float32)
+        return narrow, (narrow > 0) & np.isfinite(narrow)
+
+
+def both_ways(
+    source: IntArray,
+    target: IntArray,
+    weights: Weights | None = None,
+    directions: Directions | None = None,
+) -> Entries:
+    """The entries of edges, each given once or more often; loops are dropped.
+
+    Args:
+        source: One end of each edge.
+        target: The other end.
+        weights: How much each counts.
+        directions: Which way each leads, seen from its source.
+    """
+    kept = source != target
+    source, target = source[kept], target[kept]
+    rows, columns = np.concatenate((source, target)), np.concatenate((target, source))
+    weights = None if weights is None else np.tile(weights[kept].astype(np.float32), 2)
+    if directions is not None:
+        seen = directions[kept]
+        directions = np.concatenate((seen, _turned(seen)))
+    return Entries(rows, columns, weights, directions)
+
+
+def _turned(directions: Directions) -> Directions:
+    swapped = ((directions & OUT) << 1) | ((directions & IN) >> 1)
+    return swapped.astype(np.uint8)
+
+
+def compressed(
+    entries: Entries, num_rows: int, num_columns: int | None = None, *, summed: bool = False
+) -> tuple[IntArray, IntArray, Weights | None, Directions | None]:
+    """Row ends, columns, weights and directions in CSR order, every entry once.
+
+    Of repeated entries the largest weight counts, so that an edge may be told twice, and the edge
+    leads every way that one of them does.
+
+    Args:
+        entries: In any order.
+        num_rows: How many rows there are; all nodes, unless columns are counted apart.
+        num_columns: How many columns; None for as many as rows.
+        summed: Whether weights of repeated entries are added up instead.
+    """
+    rows, columns, weights, directions = entries
+    num_nodes = num_rows if num_columns is None else num_columns
+    if weights is None and directions is None and not summed:
+        present = np.ones(rows.size, dtype=bool)
+        matrix = csr_array(coo_array((present, (rows, columns)), (num_rows, num_nodes)))
+        matrix.sort_indices()
+        kind = index_type(max(num_nodes, matrix.nnz))
+        ends, joined = matrix.indptr.astype(kind, copy=False), matrix.indices
+        return ends, joined.astype(kind, copy=False), None, None
+    # Every node that is a column is a row, too.
+    if rows.size and not 0 <= rows.min() <= rows.max() < num_rows:
+        raise ValueError(f"edges name nodes that are not among {num_rows}")
+    rows, columns, weights, directions = distinct(entries, summed=summed)
+    ends = np.concatenate(([0], np.cumsum(np.bincount(rows, minlength=num_rows))))
+    kind = index_type(max(num_nodes, rows.size))
+    return ends.astype(kind), columns.astype(kind), weights, directions
+
+
+def distinct(entries: Entries, *, summed: bool = False) -> Entries:
+    """Every entry once, row by row, columns ascending.
+
+    Args:
+        entries: In any order.
+        summed: As in :func:`compressed`.
+    """
+    rows, columns, weights, directions = entries
+    order = np.lexsort((columns, rows))
+    rows, columns = rows[order], columns[order]
+    new = np.ones(rows.size, dtype=bool)
+    new[1:] = (rows[1:] != rows[:-1]) | (columns[1:] != columns[:-1])
+    first = np.flatnonzero(new)
+    if weights is not None:
+        joining = np.add if summed else np.maximum
+        weights = joining.reduceat(weights[order], first) if first.size else weights
+    if directions is not None:
+        directions = np.bitwise_or.reduceat(directions[order], first) if first.size else directions
+    return Entries(rows[first], columns[first], weights, directions)

@@ -1,0 +1,160 @@
+"""Edges of one kind, as a user gives them."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nodegraft.base.errors import DataError
+from nodegraft.graph.edges.adjacency import Adjacency
+from nodegraft.graph.edges.entries import OUT, Entries, Weights, both_ways, narrowed
+from nodegraft.graph.edges.matrix import IntArray
+from nodegraft.graph.keys import Key, NodeKeys
+
+Pairs: TypeAlias = Iterable[tuple[Key, Key]] | NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Relation:
+    """Edges of one kind: pairs of keys, perhaps with weights, perhaps with a direction.
+
+    >>> Relation([("a", "b"), ("b", "c")], weights=[1.0, 3.5], directed=True).directed
+    True
+    """
+
+    pairs: Pairs
+    """One pair of keys for each edge. Loops are dropped; of repeated edges, in either direction,
+    the largest weight counts."""
+
+    weights: Sequence[float] | NDArray[Any] | None = None
+    """How much each edge counts beside a node itself, which counts 1; None for 1. They must be
+    positive."""
+
+    directed: bool = False
+    """Whether it matters which key of a pair comes first. Features and heat cross edges both ways
+    in any case; a method may look at the two ways apart as well."""
+
+    def adjacency(self, keys: NodeKeys) -> Adjacency:
+        """The edges by rows.
+
+        Args:
+            keys: All nodes, in row order.
+        """
+        source, target = _edge_rows(keys, self.pairs)
+        return by_rows(source, target, len(keys), self.weights, self.directed)
+
+    def entries(self, keys: NodeKeys) -> Entries:
+        """The edges by rows, both ways and in the order given.
+
+        Args:
+            keys: All nodes, in row order.
+        """
+        source, target = _edge_rows(keys, self.pairs)
+        weights = None if self.weights is None else _checked(self.weights, source.size)
+        directions = np.full(source.size, OUT) if self.directed else None
+        return both_ways(source, target, weights, directions)
+
+
+Edges: TypeAlias = Pairs | Relation | Mapping[str, Pairs | Relation]
+
+
+def relations_in(edges: Edges, unnamed: str) -> dict[str, Relation]:
+    """Edges of each kind by its name.
+
+    Args:
+        edges: Pairs of keys, or several kinds by name.
+        unnamed: The name of a single kind that has none.
+    """
+    given = edges if isinstance(edges, Mapping) else {unnamed: edges}
+    for name in given:
+        if not isinstance(name, str) or not name:
+            raise DataError(f"An edge type needs a name (text), not {name!r}.")
+    return {
+        name: one if isinstance(one, Relation) else Relation(one) for name, one in given.items()
+    }
+
+
+def kinds_with_direction(directed: bool | Iterable[str], kinds: Collection[str]) -> set[str]:
+    """The kinds whose edges have a direction; a name that is no kind is refused.
+
+    >>> kinds_with_direction("cites", ["cites", "like"]), kinds_with_direction(False, ["cites"])
+    ({'cites'}, set())
+
+    Args:
+        directed: Whether all have one; or the names of those that do.
+        kinds: The names of all kinds.
+    """
+    if isinstance(directed, bool):
+        return set(kinds) if directed else set()
+    named = {directed} if isinstance(directed, str) else set(directed)
+    unknown = named - set(kinds)
+    if unknown:
+        raise DataError(
+            f"There is no edge type {min(unknown)!r} to be directed; there are {', '.join(kinds)}."
+        )
+    return named
+
+
+def by_rows(
+    source: IntArray,
+    target: IntArray,
+    num_nodes: int,
+    weights: Sequence[float] | NDArray[Any] | None,
+    directed: bool,
+) -> Adjacency:
+    """Edges of one kind, checked.
+
+    Args:
+        source: The row each edge starts from.
+        target: The row it leads to.
+        num_nodes: How many nodes there are.
+        weights: How much each edge counts; None for 1.
+        directed: Whether source and target differ.
+    """
+    return Adjacency.from_edges(
+        source,
+        target,
+        num_nodes,
+        weights=None if weights is None else _checked(weights, source.size),
+        directions=np.full(source.size, OUT) if directed else None,
+    )
+
+
+def _checked(weights: Sequence[float] | NDArray[Any], edges: int) -> Weights:
+    numbers = np.asarray(weights)
+    if numbers.dtype.kind not in "iuf" or numbers.shape != (edges,):
+        raise DataError(
+            f"{edges} edges need as many weights, which are numbers; these are of type "
+            f"{numbers.dtype} and shape {numbers.shape}."
+        )
+    narrow, usable = narrowed(numbers)
+    if not usable.all():
+        raise DataError(
+            f"Weights of edges must be positive and finite; {int((~usable).sum())} are not, such "
+            f"as {numbers[~usable][0]}. Leave out edges that should not count."
+        )
+    return narrow
+
+
+def _edge_rows(keys: NodeKeys, edges: Pairs) -> tuple[IntArray, IntArray]:
+    pairs = np.asarray(edges) if hasattr(edges, "__array__") else list(edges)
+    if isinstance(pairs, np.ndarray):
+        ends = keys.rows(_as_pairs(pairs).ravel())
+    else:
+        for pair in pairs:
+            if isinstance(pair, str) or len(pair) != 2:
+                raise DataError(f"An edge is a pair of node keys, not {pair!r}.")
+        ends = keys.rows([end for pair in pairs for end in pair])
+    return ends[0::2], ends[1::2]
+
+
+def _as_pairs(edges: NDArray[Any]) -> NDArray[Any]:
+    if edges.size and (edges.ndim != 2 or edges.shape[1] != 2):
+        hint = ": give its transpose" if edges.ndim == 2 and edges.shape[0] == 2 else ""
+        raise DataError(
+            "Edges need one row per edge with two keys; this array has the shape "
+            f"{edges.shape}{hint}."
+        )
+    return edges

@@ -1,0 +1,93 @@
+"""What a larger graph is made of: what was there, and what came to it."""
+
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from nodegraft.base.errors import DataError
+from nodegraft.graph.edges.adjacency import Adjacency
+from nodegraft.graph.edges.entries import Entries, compressed
+from nodegraft.graph.edges.matrix import IntArray, Matrix, is_sparse
+from nodegraft.graph.edges.relations import merged
+from nodegraft.graph.growth.grown import can_stay_apart, with_edges
+from nodegraft.graph.growth.stacked import StackedRows, Stored, holds_sparse
+from nodegraft.graph.stores.memory import stored_features
+
+MOST_TOUCHED = 8
+"""Where edges come to more than this part of all nodes, nothing is taken over from before."""
+
+
+def with_feature_rows(old: Stored, new: Matrix, count: int) -> Stored:
+    """Features with those of new nodes below; they are checked and become of the same type.
+
+    Args:
+        old: Those of the nodes there were.
+        new: Those of the new ones.
+        count: How many new nodes there are.
+    """
+    if new.ndim != 2 or old.shape[1] != new.shape[1]:
+        raise DataError(f"New feature rows have {new.shape[-1]} columns, the graph {old.shape[1]}.")
+    if new.shape[0] != count:
+        raise DataError(f"{count} new nodes need as many feature rows, not {new.shape[0]}.")
+    if not count:
+        return old
+    stacked = old if isinstance(old, StackedRows) else StackedRows((old,))
+    if holds_sparse(old):
+        return stacked.with_rows(stored_features(csr_array(new)))
+    dense = new.toarray() if is_sparse(new) else np.asarray(new)
+    kind = stacked.parts[0].dtype
+    with np.errstate(over="ignore"):
+        return stacked.with_rows(stored_features(stored_features(dense).astype(kind)))
+
+
+def with_new_edges(
+    kinds: Mapping[str, Adjacency], new: Mapping[str, Entries], num_nodes: int
+) -> dict[str, Adjacency]:
+    """Edges by kind, with new ones.
+
+    Args:
+        kinds: Those there were.
+        new: What comes to them, both ways; a kind may be new.
+        num_nodes: How many nodes there are then.
+    """
+    nobody = np.zeros(0, dtype=np.int64)
+    more = {name: new.get(name, Entries(nobody, nobody)) for name in kinds}
+    grown = {name: with_edges(edges, more[name], num_nodes) for name, edges in kinds.items()}
+    apart = {name: one for name, one in grown.items() if one is not None and can_stay_apart(one)}
+    if apart.keys() == kinds.keys() and new.keys() <= kinds.keys():
+        return dict(apart)
+    # Either all kinds have rows apart, or none has: else they would have grown from another graph
+    # each, and heat could not diffuse on it.
+    whole = {
+        name: merged([edges.widened(num_nodes), Adjacency(*compressed(more[name], num_nodes))])
+        if (one := grown[name]) is None
+        else one.whole
+        for name, edges in kinds.items()
+    }
+    others = new.keys() - kinds.keys()
+    return whole | {name: Adjacency(*compressed(new[name], num_nodes)) for name in others}
+
+
+def touched_rows(new: Iterable[Entries], before: int, now: int) -> IntArray:
+    """The rows that new edges come to, and new rows; ascending.
+
+    Args:
+        new: Edges of each kind, both ways.
+        before: How many rows there were.
+        now: How many there are.
+    """
+    return np.unique(np.concatenate([np.arange(before, now), *(one.rows for one in new)]))
+
+
+def is_more_of_the_same(before: Mapping[str, Adjacency], now: Mapping[str, Adjacency]) -> bool:
+    """Whether there is no new kind of edges, and none that has come to have weights or directions.
+
+    Args:
+        before: The kinds there were.
+        now: Those there are.
+    """
+    return before.keys() == now.keys() and all(
+        (one.is_weighted, one.is_directed) == (now[name].is_weighted, now[name].is_directed)
+        for name, one in before.items()
+    )

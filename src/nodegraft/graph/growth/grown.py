@@ -1,0 +1,340 @@
+"""An adjacency that has grown: the rows that changed are stored apart, all others stay where they
+were."""
+
+from collections.abc import Sequence
+from functools import cached_property, reduce
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nodegraft.graph.edges.adjacency import Adjacency
+from nodegraft.graph.edges.entries import Directions, Entries, Weights, distinct
+from nodegraft.graph.edges.matrix import FloatArray, IntArray, index_type
+from nodegraft.graph.edges.relations import merged, merged_entries, weighed, weighed_entries
+
+FEWEST_ENTRIES, LARGEST_SHARE = 4096, 16
+"""Rows are stored apart while they hold fewer entries than this, or, after a small growth, than
+this part of the rest; beyond, all is put together again."""
+
+FEW_NODES, FEW_EDGES = 100, 50
+"""A growth is small until more than this part of all nodes, or of the weights of all edges, is new:
+one percent, two percent. Heat diffuses on the edges as they were before it."""
+
+
+class GrownAdjacency(Adjacency):
+    """The same questions at the cost of the rows asked for; whoever wants whole arrays makes them.
+
+    Args:
+        base: As it was.
+        nodes: The nodes whose rows have changed, ascending; all new ones are among them.
+        rows: Their rows: number ``i`` is that of ``nodes[i]``, columns are node numbers.
+        num_nodes: How many nodes there are now.
+    """
+
+    def __init__(self, base: Adjacency, nodes: IntArray, rows: Adjacency, num_nodes: int) -> None:
+        is_apart = np.zeros(num_nodes, dtype=bool)
+        is_apart[nodes] = True
+        parts = {"base": base, "nodes": nodes, "apart": rows, "_is_apart": is_apart}
+        # The dataclass is frozen, and its arrays are made when somebody asks for them.
+        vars(self).update(parts)
+
+    base: Adjacency
+    nodes: IntArray
+    apart: Adjacency
+    _is_apart: NDArray[np.bool_]
+
+    @cached_property
+    def is_small_growth(self) -> bool:
+        """Whether one percent of the nodes and two percent of all edge weights are new, at most."""
+        old = self.nodes[self.nodes < self.base.num_nodes]
+        before, now = self.base.weighted_degrees(old).sum(), self.apart.weighted_degrees().sum()
+        new_nodes = self.num_nodes - self.base.num_nodes
+        return bool(
+            FEW_NODES * new_nodes <= self.num_nodes
+            and FEW_EDGES * (now - before) <= self.base.weighted_degrees().sum()
+        )
+
+    @cached_property
+    def whole(self) -> Adjacency:
+        """The same in one piece."""
+        everyone = np.arange(self.num_nodes)
+        ends = np.concatenate(([0], np.cumsum(self.degrees(everyone))))
+        _, columns, weights, directions = self.entries_of(everyone)
+        kind = index_type(max(self.num_nodes, columns.size))
+        return Adjacency(ends.astype(kind), columns.astype(kind, copy=False), weights, directions)
+
+    @property
+    def indptr(self) -> IntArray:
+        """As in one piece."""
+        return self.whole.indptr
+
+    @property
+    def indices(self) -> IntArray:
+        """As in one piece."""
+        return self.whole.indices
+
+    @property
+    def weights(self) -> Weights | None:
+        """As in one piece."""
+        return self.whole.weights if self.is_weighted else None
+
+    @property
+    def directions(self) -> Directions | None:
+        """As in one piece."""
+        return self.whole.directions if self.is_directed else None
+
+    @property
+    def counted(self) -> None:
+        """Normalisation counts these edges."""
+        return
+
+    @property
+    def num_nodes(self) -> int:
+        """How many nodes, isolated ones included."""
+        return self._is_apart.size
+
+    @cached_property
+    def num_edges(self) -> int:
+        """How many undirected edges."""
+        before = self.nodes[self.nodes < self.base.num_nodes]
+        more = self.apart.indices.size - int(self.base.degrees(before).sum())
+        return self.base.num_edges + more // 2
+
+    @property
+    def is_weighted(self) -> bool:
+        """Whether edges have weights."""
+        return self.base.is_weighted
+
+    @property
+    def is_directed(self) -> bool:
+        """Whether edges have a direction."""
+        return self.base.is_directed
+
+    def degrees(self, nodes: IntArray | None = None) -> IntArray:
+        """Number of neighbours.
+
+        Args:
+            nodes: Of these nodes; None for all.
+        """
+        asked = np.arange(self.num_nodes) if nodes is None else nodes
+        is_apart = self._is_apart[asked]
+        found: IntArray = self.base.degrees(asked[~is_apart])
+        if found.size == asked.size:
+            return found
+        return _woven(is_apart, found, self.apart.degrees(self._places_apart(asked[is_apart])))
+
+    def weighted_degrees(self, nodes: IntArray | None = None) -> FloatArray | IntArray:
+        """Sums of weights: the degrees that normalisation counts.
+
+        Args:
+            nodes: Of these nodes; None for all.
+        """
+        if not self.is_weighted:
+            return self.degrees(nodes)
+        asked = np.arange(self.num_nodes) if nodes is None else nodes
+        is_apart = self._is_apart[asked]
+        found = self.base.weighted_degrees(asked[~is_apart])
+        if found.size == asked.size:
+            return found
+        own = self.apart.weighted_degrees(self._places_apart(asked[is_apart]))
+        return _woven(is_apart, found, own)
+
+    def neighbours(self, nodes: IntArray) -> tuple[IntArray, IntArray]:
+        """Counts per node and the neighbours one node after the other; cost: their number.
+
+        Args:
+            nodes: Node numbers.
+        """
+        counts, neighbours, _ = self.weighted_neighbours(nodes)
+        return counts, neighbours
+
+    def weighted_neighbours(self, nodes: IntArray) -> tuple[IntArray, IntArray, Weights | None]:
+        """The same, and how much each neighbour counts; None where all count 1.
+
+        Args:
+            nodes: Node numbers.
+        """
+        is_apart = self._is_apart[nodes]
+        counts, neighbours, weights = self.base.weighted_neighbours(nodes[~is_apart])
+        if counts.size == nodes.size:
+            return counts, neighbours, weights
+        own = self.apart.weighted_neighbours(self._places_apart(nodes[is_apart]))
+        counts = _woven(is_apart, counts, own[0])
+        entry_is_apart = np.repeat(is_apart, counts)
+        neighbours = _woven(entry_is_apart, neighbours, own[1])
+        if weights is not None and own[2] is not None:
+            weights = _woven(entry_is_apart, weights, own[2])
+        return counts, neighbours, weights
+
+    def entries_of(self, nodes: IntArray) -> Entries:
+        """All that is stored of some nodes; rows are their places among these.
+
+        Args:
+            nodes: Node numbers.
+        """
+        is_apart = self._is_apart[nodes]
+        theirs = self.base.entries_of(nodes[~is_apart])
+        own = self.apart.entries_of(self._places_apart(nodes[is_apart]))
+        counts = self.degrees(nodes)
+        entry_is_apart = np.repeat(is_apart, counts)
+        woven = [
+            None if one is None or other is None else _woven(entry_is_apart, one, other)
+            for one, other in zip(theirs[1:], own[1:], strict=True)
+        ]
+        return Entries(np.repeat(np.arange(nodes.size), counts), *woven)  # type: ignore[arg-type]
+
+    def counting_all(self) -> Adjacency:
+        """The same edges; parts of it are normalised by the degrees that nodes have here."""
+        return self.whole.counting_all()
+
+    def widened(self, num_nodes: int) -> Adjacency:
+        """The same edges, with more nodes behind, which have none.
+
+        Args:
+            num_nodes: How many nodes there are then.
+        """
+        return self.whole.widened(num_nodes)
+
+    def _places_apart(self, nodes: IntArray) -> IntArray:
+        return np.searchsorted(self.nodes, nodes)
+
+
+def with_edges(before: Adjacency, new: Entries, num_nodes: int) -> GrownAdjacency | None:
+    """With more edges and, behind, more nodes; None where all entries would change their form.
+
+    Of an edge that was there the larger weight counts.
+
+    Args:
+        before: The edges.
+        new: More of them, both ways.
+        num_nodes: How many nodes there are then.
+    """
+    if (new.weights is not None and not before.is_weighted) or (
+        new.directions is not None and not before.is_directed
+    ):
+        return None
+    joined = np.unique(new.rows)
+    held = rows_of(before, joined[joined < before.num_nodes])
+    nodes = np.union1d(joined, np.arange(before.num_nodes, num_nodes))
+    return with_rows(before, nodes, distinct(merged_entries([held, new])), num_nodes)
+
+
+def with_rows(
+    before: Adjacency, nodes: IntArray, entries: Entries, num_nodes: int
+) -> GrownAdjacency:
+    """With other rows of some nodes.
+
+    Args:
+        before: The edges.
+        nodes: Nodes, ascending; all new ones among them.
+        entries: All that their rows hold, every entry once, in order.
+        num_nodes: How many nodes there are then.
+    """
+    base = before
+    if isinstance(before, GrownAdjacency):
+        base = before.base
+        kept = before.nodes[~np.isin(before.nodes, nodes)]
+        nodes = np.union1d(kept, nodes)
+        entries = merged_entries([rows_of(before, kept), entries])
+        order = np.argsort(entries.rows, kind="stable")
+        entries = Entries(*(None if one is None else one[order] for one in entries))  # type: ignore[arg-type]
+    kind = base.indices.dtype
+    ends = np.append(np.searchsorted(entries.rows, nodes), entries.rows.size).astype(kind)
+    rows = Adjacency(ends, entries.columns.astype(kind), entries.weights, entries.directions)
+    return GrownAdjacency(base, nodes, rows, num_nodes)
+
+
+def can_stay_apart(grown: GrownAdjacency) -> bool:
+    """Return whether the rows that have changed are few enough to be stored apart.
+
+    Args:
+        grown: The edges of one kind.
+    """
+    entries = grown.apart.indices.size + grown.nodes.size
+    few = entries * LARGEST_SHARE <= grown.base.indices.size and grown.is_small_growth
+    fits = index_type(max(grown.num_nodes, 2 * grown.num_edges)) == grown.base.indices.dtype
+    return fits and (few or entries <= FEWEST_ENTRIES)
+
+
+def joined(kinds: Sequence[Adjacency], weights: Sequence[float] | None) -> Adjacency:
+    """Kinds of edges as one adjacency; rows that are stored apart stay so.
+
+    Args:
+        kinds: The edges of each kind; all have rows apart, or none has.
+        weights: What each kind is worth; None merges them.
+    """
+    grown = [kind for kind in kinds if isinstance(kind, GrownAdjacency)]
+    if len(grown) == len(kinds):
+        before = joined([kind.base for kind in grown], weights)
+        nodes = reduce(np.union1d, [kind.nodes for kind in grown])
+        return again_joined(before, kinds, weights, nodes)
+    return merged(kinds) if weights is None else weighed(kinds, weights)
+
+
+def again_joined(
+    before: Adjacency,
+    kinds: Sequence[Adjacency],
+    weights: Sequence[float] | None,
+    nodes: IntArray,
+) -> Adjacency:
+    """Kinds of edges as one adjacency again, after some rows of them have changed.
+
+    These are stored apart where they are apart in every kind.
+
+    Args:
+        before: What they were together.
+        kinds: The edges of each kind now.
+        weights: What each kind is worth; None merges them.
+        nodes: The nodes whose rows have changed in any kind, ascending.
+    """
+    if weights is None and len(kinds) == 1:
+        return kinds[0]
+    parts = [rows_of(kind, nodes) for kind in kinds]
+    if weights is None:
+        entries = distinct(merged_entries(parts))
+    elif any(weight > 0 for weight in weights):
+        entries = distinct(weighed_entries(parts, weights), summed=True)
+    else:
+        entries = Entries(nodes[:0], nodes[:0])
+    grown = with_rows(before, nodes, entries, kinds[0].num_nodes)
+    return grown if all(isinstance(kind, GrownAdjacency) for kind in kinds) else grown.whole
+
+
+def rows_of(adjacency: Adjacency, nodes: IntArray) -> Entries:
+    """All that is stored of some nodes, by their numbers.
+
+    Args:
+        adjacency: The edges.
+        nodes: Node numbers.
+    """
+    entries = adjacency.entries_of(nodes)
+    return entries._replace(rows=nodes[entries.rows])
+
+
+def changed_rows(before: Adjacency, after: Adjacency, nodes: IntArray) -> IntArray:
+    """Of some nodes those with other neighbours or weights than before, and new ones.
+
+    Args:
+        before: The edges.
+        after: The edges then; old nodes have the same numbers.
+        nodes: All that may have changed, ascending.
+    """
+    old = nodes[nodes < before.num_nodes]
+    same = before.degrees(old) == after.degrees(old)
+    one, other = before.entries_of(old[same]), after.entries_of(old[same])
+    differs = np.zeros(one.rows.size, dtype=bool)
+    for mine, theirs in zip(one[1:3], other[1:3], strict=True):
+        if mine is not None and theirs is not None:
+            differs |= mine != theirs
+    same[np.flatnonzero(same)[one.rows[differs]]] = False
+    return np.concatenate((old[~same], nodes[nodes >= before.num_nodes]))
+
+
+def _woven(
+    second: NDArray[np.bool_], first_part: NDArray[Any], second_part: NDArray[Any]
+) -> NDArray[Any]:
+    """Two sequences as one: the mask says which items are of the second."""
+    woven = np.empty(second.size, dtype=first_part.dtype)
+    woven[~second], woven[second] = first_part, second_part
+    return woven

@@ -1,0 +1,112 @@
+"""Keys of a graph that has grown: new ones are looked up beside the old ones."""
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nodegraft.base.errors import DataError
+from nodegraft.graph.edges.bounds import check_numbers
+from nodegraft.graph.edges.matrix import IntArray
+from nodegraft.graph.keys import Key, KeyArray, NodeKeys, key_array, key_hashes
+
+FEWEST_KEYS, LARGEST_SHARE = 1024, 16
+"""Keys lie beside the old ones while they are fewer than this, or than this part of them."""
+
+
+class GrownKeys(NodeKeys):
+    """The keys there were, and more behind them; neither list is copied.
+
+    Args:
+        base: The first keys.
+        added: The others.
+    """
+
+    def __init__(self, base: NodeKeys, added: NodeKeys) -> None:
+        self.base = base
+        self.added = added
+
+    @property
+    def origin(self) -> str:  # type: ignore[override]
+        """The file that the first keys are mapped from; empty for keys in memory."""
+        return self.base.origin
+
+    def __len__(self) -> int:
+        return len(self.base) + len(self.added)
+
+    @property
+    def is_text(self) -> bool:
+        """Whether keys are text rather than integers."""
+        return self.base.is_text
+
+    @cached_property
+    def _values(self) -> KeyArray:  # type: ignore[override]
+        return np.concatenate((self.base.values(), self.added.values()))
+
+    def find(self, keys: Sequence[Key] | KeyArray) -> NDArray[np.int64]:
+        """Row numbers of keys, -1 for those that do not exist.
+
+        Args:
+            keys: Keys of nodes, in any order.
+        """
+        rows, later = self.base.find(keys), self.added.find(keys)
+        return np.where(later >= 0, later + len(self.base), rows)
+
+    def array_at(self, rows: IntArray | Sequence[int]) -> KeyArray:
+        """Keys of rows, in the given order.
+
+        Args:
+            rows: Row numbers, from 0.
+        """
+        asked = np.asarray(rows, dtype=np.int64)
+        later = asked >= len(self.base)
+        if not later.any():
+            return self.base.array_at(asked)
+        keys = np.empty(asked.size, dtype=self.base.array_at([]).dtype)
+        keys[~later] = self.base.array_at(asked[~later])
+        keys[later] = self.added.array_at(asked[later] - len(self.base))
+        return keys
+
+    def by_hash(self) -> IntArray:
+        """All rows in the order of the hashes of their keys; of the old ones few are looked at."""
+        order, own = self.base.by_hash(), self.added.by_hash()
+        if self.base.origin:
+            check_numbers(order, len(self.base), self.base.origin, "the order of keys")
+        hashes = key_hashes(self.added.array_at(own))
+        first, last = np.zeros(own.size, dtype=np.int64), np.full(own.size, order.size)
+        while (searched := np.flatnonzero(first < last)).size:
+            middle = (first[searched] + last[searched]) // 2
+            before = key_hashes(self.base.array_at(order[middle])) <= hashes[searched]
+            first[searched[before]] = middle[before] + 1
+            last[searched[~before]] = middle[~before]
+        return np.insert(order, first, own + len(self.base))
+
+
+def with_keys(keys: NodeKeys, more: Sequence[Key]) -> NodeKeys:
+    """Keys and new ones after them; a key that exists already is refused.
+
+    >>> with_keys(NodeKeys(["a", "b"]), ["c"]).at([2])
+    ['c']
+
+    Args:
+        keys: The old keys.
+        more: The new keys, of the same type as the old ones.
+    """
+    new = key_array(more)
+    if not len(keys):
+        return NodeKeys(new)
+    if new.size and (new.dtype == object) != keys.is_text:
+        raise DataError("New node keys must be of the same type as the old ones.")
+    again = new[keys.find(new) >= 0]
+    if again.size:
+        shown = ", ".join(repr(key) for key in again[:5].tolist())
+        raise DataError(f"{again.size} node keys occur more than once: {shown}.")
+    base, beside = keys, new
+    if isinstance(keys, GrownKeys):
+        base, beside = keys.base, np.concatenate((keys.added.values(), new))
+    if not beside.size:
+        return base
+    if beside.size > max(FEWEST_KEYS, len(base) // LARGEST_SHARE):
+        return NodeKeys(np.concatenate((base.values(), beside)))
+    return GrownKeys(base, NodeKeys(beside))

@@ -1,0 +1,210 @@
+"""What came to a graph on disk, as a few small arrays: its own files stay as they are."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from nodegraft.base.files.array_file import StoredArray, map_checked
+from nodegraft.base.files.bundle import Arrays, prefixed, under
+from nodegraft.graph.disk.mapped import MERGED, MappedStore
+from nodegraft.graph.disk.packed_texts import PackedTexts
+from nodegraft.graph.edges.adjacency import Adjacency
+from nodegraft.graph.edges.matrix import Matrix, is_sparse
+from nodegraft.graph.growth.grown import GrownAdjacency, again_joined
+from nodegraft.graph.growth.grown_keys import GrownKeys
+from nodegraft.graph.growth.stacked import StackedRows, Stored, parts_of, some_rows
+from nodegraft.graph.keys import KeyArray, NodeKeys
+from nodegraft.graph.stores.protocol import GraphStore
+
+GROWTH = "growth."
+"""How the names of these arrays begin."""
+
+LARGEST_SHARE = 16
+"""Beyond this part of the bytes of a graph, what came is no small addition any more."""
+
+_CSR = ("data", "indices", "indptr")
+EDGE_PARTS = ("indptr", "indices", "weights", "directions")
+"""The names of the arrays of an adjacency."""
+
+
+def growth_arrays(before: MappedStore, now: GraphStore) -> Arrays | None:
+    """What a graph has beyond the files of the one it grew from; None where it is too much.
+
+    New nodes have keys and feature rows; of nodes that edges came to all neighbours are listed.
+
+    Args:
+        before: A graph on disk, which may have grown before: what came then is among it.
+        now: What :meth:`nodegraft.Graph.grow` made of it.
+    """
+    edges = {name: now.adjacency(name) for name in now.relations}
+    if _base_keys(now.keys) is not _base_keys(before.keys) or edges.keys() != before.edges.keys():
+        return None
+    places = {str(place): (before.edges[name], edges[name]) for place, name in enumerate(edges)}
+    arrays = _rows_apart(places)
+    if arrays is not None and len(edges) > 1:
+        joined = _rows_apart({MERGED: (before.merged, _merged(before, list(edges.values())))})
+        arrays = None if joined is None else {**arrays, **joined}
+    if arrays is None:
+        return None
+    new = np.arange(before.manifest.nodes, len(now.keys))
+    if new.size:
+        arrays |= prefixed("keys.", _packed_keys(now.keys.array_at(new)))
+        arrays |= prefixed("features.", _packed_rows(now.feature_matrix, new))
+    size = sum(array.nbytes for array in arrays.values())
+    whole = sum(_size(one) for one in before.manifest.arrays.values())
+    return prefixed(GROWTH, arrays) if LARGEST_SHARE * size <= whole else None
+
+
+def grown_store(
+    base: MappedStore, growth: Mapping[str, StoredArray], files: Mapping[str, Path]
+) -> MappedStore:
+    """A graph on disk with what came to it.
+
+    Args:
+        base: As it was built.
+        growth: The arrays that :func:`growth_arrays` made, by name.
+        files: Where they lie, and those of the graph.
+    """
+    origin = " or ".join(str(files[name]) for name in growth if ".keys." in name)
+    arrays = under(GROWTH, {name: map_checked(files[name], one) for name, one in growth.items()})
+    keys: NodeKeys = base.keys
+    features: Stored = base.feature_matrix
+    if any(name.startswith("keys.") for name in arrays):
+        keys = GrownKeys(base.keys, NodeKeys(_unpacked_keys(under("keys.", arrays), origin)))
+        rows = _unpacked_rows(under("features.", arrays), base.manifest.features)
+        if rows.shape[0] != len(keys) - len(base.keys):
+            raise ValueError("new nodes and their feature rows do not fit each other")
+        features = StackedRows((*parts_of(base.feature_matrix), rows))
+    edges = {
+        name: with_apart(one, under(f"edges.{place}.", arrays), len(keys))
+        for place, (name, one) in enumerate(base.edges.items())
+    }
+    (merged, *others) = edges.values()
+    if others:
+        merged = with_apart(base.merged, under(f"edges.{MERGED}.", arrays), len(keys))
+    parts = {"keys": keys, "feature_matrix": features, "edges": edges, "merged": merged}
+    return replace(base, **parts, growth=growth, files=files)  # type: ignore[arg-type]
+
+
+def _base_keys(keys: NodeKeys) -> NodeKeys:
+    return keys.base if isinstance(keys, GrownKeys) else keys
+
+
+def _base_edges(edges: Adjacency) -> Adjacency:
+    return edges.base if isinstance(edges, GrownAdjacency) else edges
+
+
+def _merged(before: MappedStore, kinds: list[Adjacency]) -> Adjacency:
+    """Of several kinds as one, made where rows have changed."""
+    apart = [kind.nodes for kind in kinds if isinstance(kind, GrownAdjacency)]
+    nodes = np.unique(np.concatenate(apart))
+    return again_joined(_base_edges(before.merged), kinds, None, nodes)
+
+
+def _rows_apart(places: Mapping[str, tuple[Adjacency, Adjacency]]) -> Arrays | None:
+    """By the place of each kind, of its edges before and now; None where all were made anew."""
+    found: Arrays = {}
+    for place, (before, now) in places.items():
+        if not isinstance(now, GrownAdjacency) or now.base is not _base_edges(before):
+            return None
+        found |= prefixed(f"edges.{place}.", apart_arrays(now))
+    return found
+
+
+def edge_arrays(edges: Adjacency) -> Arrays:
+    """Return the arrays of an adjacency by name, those that it has.
+
+    Args:
+        edges: The adjacency.
+    """
+    parts = {part: getattr(edges, part) for part in EDGE_PARTS}
+    return {part: array for part, array in parts.items() if array is not None}
+
+
+def apart_arrays(grown: GrownAdjacency) -> Arrays:
+    """Return the nodes whose rows have changed, and their rows: what :func:`with_apart` takes.
+
+    Args:
+        grown: Edges with rows apart.
+    """
+    return {"nodes": grown.nodes, **edge_arrays(grown.apart)}
+
+
+def with_apart(base: Adjacency, arrays: Arrays, num_nodes: int) -> Adjacency:
+    """Return edges with rows that have changed.
+
+    Args:
+        base: The edges before.
+        arrays: The nodes whose rows have changed, and their rows.
+        num_nodes: How many nodes there are now.
+    """
+    nodes, parts = arrays["nodes"], [arrays.get(part) for part in EDGE_PARTS]
+    rows = Adjacency(*parts)  # type: ignore[arg-type]
+    if not (_is_list_of_rows(rows, nodes) and _are_rows_of(base, rows, nodes, num_nodes)):
+        raise ValueError("rows of edges that came do not fit the nodes")
+    return GrownAdjacency(base, nodes, rows, num_nodes)
+
+
+def _is_list_of_rows(rows: Adjacency, nodes: NDArray[Any]) -> bool:
+    """Whether types and shapes fit each other."""
+    numbers = nodes, rows.indptr, rows.indices
+    beside = [one for one in (rows.weights, rows.directions) if one is not None]
+    return (
+        all(one.ndim == 1 and one.dtype.kind == "i" for one in numbers)
+        and all(one.shape == rows.indices.shape for one in beside)
+        and rows.indptr.size == nodes.size + 1
+    )
+
+
+def _are_rows_of(base: Adjacency, rows: Adjacency, nodes: NDArray[Any], num_nodes: int) -> bool:
+    """Whether rows and columns are in range; these arrays are small, so all of them is read."""
+    ends, new = rows.indptr, np.arange(base.num_nodes, num_nodes)
+    return bool(
+        (rows.is_weighted, rows.is_directed) == (base.is_weighted, base.is_directed)
+        and (np.diff(nodes, prepend=-1) > 0).all()
+        and (not rows.indices.size or 0 <= rows.indices.min() <= rows.indices.max() < num_nodes)
+        and np.array_equal(nodes[nodes >= base.num_nodes], new)
+        and (np.diff(ends) >= 0).all()
+        and (ends[0], ends[-1]) == (0, rows.indices.size)
+    )
+
+
+def _packed_keys(keys: KeyArray) -> Arrays:
+    if keys.dtype != object:
+        return {"integers": keys}
+    texts = PackedTexts.of(keys.tolist())
+    return {"letters": texts.letters, "bounds": texts.bounds}
+
+
+def _unpacked_keys(arrays: Arrays, origin: str) -> KeyArray:
+    if "integers" in arrays:
+        return np.asarray(arrays["integers"])
+    texts = PackedTexts(arrays["letters"], arrays["bounds"], origin)
+    keys = np.empty(len(texts), dtype=object)
+    keys[:] = texts.at(np.arange(len(texts)))
+    return keys
+
+
+def _packed_rows(features: Stored, rows: NDArray[np.int64]) -> Arrays:
+    some, kind = some_rows(features, rows), parts_of(features)[0].dtype
+    if is_sparse(some):
+        return {part: getattr(some, part) for part in _CSR}
+    return {"dense": some.astype(kind, copy=False)}
+
+
+def _unpacked_rows(arrays: Arrays, columns: int) -> Matrix:
+    if "dense" in arrays:
+        return arrays["dense"]
+    parts = tuple(arrays[part] for part in _CSR)
+    rows = csr_array(parts, shape=(arrays["indptr"].size - 1, columns))
+    rows.check_format(full_check=True)
+    return rows
+
+
+def _size(stored: StoredArray) -> int:
+    return int(np.dtype(stored.dtype).itemsize * np.prod(stored.shape, dtype=np.int64))

@@ -1,0 +1,155 @@
+"""Rows of numbers in several parts: appending copies none of the larger ones."""
+
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array, vstack
+
+from nodegraft.graph.edges.bounds import check_matrix
+from nodegraft.graph.edges.matrix import IntArray, Matrix, is_sparse, shared_rows, take_rows
+
+MERGED_SHARE = 4
+"""A part is put together with the one before it when it has this part of its rows. So there are few
+parts, and a row is copied a few times at most."""
+
+
+class StackedRows:
+    """A matrix whose rows lie in several parts; immutable.
+
+    >>> rows = StackedRows((np.eye(8),)).with_rows(np.ones((1, 8)))
+    >>> rows.shape, len(rows.parts), rows.take(np.array([8, 0])).sum(axis=1).tolist()
+    ((9, 8), 2, [8.0, 1.0])
+
+    Args:
+        parts: One below the other, all dense or all sparse.
+    """
+
+    def __init__(self, parts: tuple[Matrix, ...]) -> None:
+        self.parts = parts
+        self._starts = np.cumsum([0, *(part.shape[0] for part in parts)])
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return int(self._starts[-1]), int(self.parts[0].shape[1])
+
+    def with_rows(self, rows: Matrix) -> "StackedRows":
+        """With more rows below.
+
+        Args:
+            rows: As wide, of the same type.
+        """
+        parts = [*self.parts, rows]
+        while len(parts) > 1 and MERGED_SHARE * parts[-1].shape[0] >= parts[-2].shape[0]:
+            last = parts.pop()
+            parts[-1] = below(parts[-1], last)
+        return StackedRows(tuple(parts))
+
+    def take(self, rows: IntArray) -> Matrix:
+        """Some rows, in float32.
+
+        Args:
+            rows: Row numbers, in any order.
+        """
+        owners = np.searchsorted(self._starts, rows, side="right") - 1
+        if not owners.size or (owners == owners[0]).all():
+            first = int(owners[0]) if owners.size else 0
+            return take_rows(self.parts[first], rows - self._starts[first])
+        chosen = [np.flatnonzero(owners == part) for part in range(len(self.parts))]
+        parts = list(zip(self.parts, chosen, self._starts, strict=False))
+        if is_sparse(self.parts[0]):
+            found = [take_rows(part, rows[places] - start) for part, places, start in parts]
+            return csr_array(vstack(found, format="csr")[np.argsort(np.concatenate(chosen))])
+        # Of the part that has most, a row also where another's comes: cheaper than to put all of
+        # them in their places.
+        most = max(range(len(parts)), key=lambda part: chosen[part].size)
+        part, _, start = parts[most]
+        taken = take_rows(part, np.clip(rows - start, 0, part.shape[0] - 1))
+        for other, places, start in parts[:most] + parts[most + 1 :]:
+            taken[places] = take_rows(other, rows[places] - start)
+        return taken
+
+    def whole(self) -> Matrix:
+        """The same in one piece."""
+        for part in self.parts:
+            check_matrix(part)
+        if is_sparse(self.parts[0]):
+            return csr_array(vstack(self.parts, format="csr"))
+        return np.concatenate(self.parts)
+
+
+Stored = Matrix | StackedRows
+"""Rows of numbers as a graph keeps them."""
+
+
+def some_rows(stored: Stored, rows: IntArray) -> Matrix:
+    """Some rows, in float32.
+
+    Args:
+        stored: In one piece or several.
+        rows: Row numbers, in any order.
+    """
+    return stored.take(rows) if isinstance(stored, StackedRows) else take_rows(stored, rows)
+
+
+def rows_to_read(stored: Stored, rows: IntArray) -> Matrix:
+    """The same for reading only: rows that follow each other are not copied.
+
+    Args:
+        stored: In one piece or several.
+        rows: Row numbers, in any order.
+    """
+    if not isinstance(stored, StackedRows):
+        return shared_rows(stored, rows)
+    return shared_rows(stored.parts[0], rows) if len(stored.parts) == 1 else stored.take(rows)
+
+
+def in_one_piece(stored: Stored) -> Matrix:
+    """The same as one matrix.
+
+    Args:
+        stored: In one piece or several.
+    """
+    return stored.whole() if isinstance(stored, StackedRows) else stored
+
+
+def holds_sparse(stored: Stored) -> bool:
+    """Whether only the non-zero entries are stored.
+
+    Args:
+        stored: In one piece or several.
+    """
+    return is_sparse(parts_of(stored)[0])
+
+
+def num_stored(stored: Stored) -> int:
+    """How many numbers are stored: the non-zero ones of sparse rows, else all.
+
+    Args:
+        stored: In one piece or several.
+    """
+    return sum(int(one.nnz if is_sparse(one) else one.size) for one in parts_of(stored))
+
+
+def parts_of(stored: Stored) -> tuple[Matrix, ...]:
+    """The matrices that lie one below the other.
+
+    Args:
+        stored: In one piece or several.
+    """
+    return stored.parts if isinstance(stored, StackedRows) else (stored,)
+
+
+def below(above: Matrix, rows: Matrix) -> Matrix:
+    """Rows with others below them, in one piece.
+
+    Args:
+        above: Dense or sparse; the type of its numbers stays.
+        rows: As wide; dense or sparse.
+    """
+    check_matrix(above)
+    check_matrix(rows)
+    if is_sparse(above):
+        joined: csr_array[Any] = csr_array(vstack((above, rows), format="csr"))
+        return joined
+    return np.concatenate((above, rows))

@@ -1,0 +1,223 @@
+"""Heat diffusion from sets of nodes: one Chebyshev pass over the edges, at every graph size."""
+
+from collections.abc import Container, Iterator, Sequence
+from functools import cached_property
+from itertools import pairwise
+from threading import Lock
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.special import ive
+
+from nodegraft.graph.edges.adjacency import Adjacency
+from nodegraft.graph.edges.matrix import IntArray
+from nodegraft.graph.edges.operator import multiply
+from nodegraft.graph.edges.row_blocks import block_bounds
+from nodegraft.graph.propagation.mass_shelf import MassShelf
+from nodegraft.graph.propagation.set_mass import TOLERANCE, DiffusionTable, SetMass
+from nodegraft.graph.stores.shelf import Shelf
+
+WIDTH = 8
+"""Sets that share a pass. A pass always has this many columns, padded with zeros, so that rounding
+does not depend on how many sets are asked for; fewer columns would take the same time, because
+reading the neighbours' rows takes most of it."""
+
+CACHED_NUMBERS = 2**26
+"""Numbers of mass that are cached: a quarter of a gigabyte. Sets that a model needs stay beyond
+this limit."""
+
+CACHED_ENTRIES = 2**27
+"""Up to this many edge entries the normalised matrix is kept between products: a gigabyte. Beyond,
+its rows are made again for every product, block by block, with the same result."""
+
+
+def chebyshev_coefficients(times: Sequence[float], error: float) -> NDArray[np.float64]:
+    r"""Return the coefficients of :math:`e^{-t (1 - x)}` in Chebyshev polynomials on [-1, 1].
+
+    :math:`c_0 = e^{-t} I_0(t)` and :math:`c_k = 2 e^{-t} I_k(t)`, with modified Bessel functions.
+    A row ends, followed by zeros, where what is left out adds up to less than ``error``.
+
+    >>> chebyshev_coefficients([1.0], 0.01).round(3).tolist()
+    [[0.466, 0.416, 0.1, 0.016]]
+
+    Args:
+        times: Diffusion times :math:`t`, one for each row.
+        error: Largest error of the polynomial.
+    """
+    longest = max(times)
+    orders = np.arange(int(longest + 20 * np.sqrt(longest)) + 20)
+    coefficients: NDArray[np.float64] = np.stack([2.0 * ive(orders, time) for time in times])
+    coefficients[:, 0] /= 2.0
+    left_out = np.cumsum(coefficients[:, ::-1], axis=1)[:, ::-1]
+    coefficients[left_out < error] = 0.0
+    return coefficients[:, : int(np.count_nonzero(coefficients, axis=1).max())]
+
+
+class Diffusion:
+    r"""Heat that spreads from sets of nodes along edges.
+
+    .. math:: m = D^{-1/2} e^{-t (I - S)} s \approx D^{-1/2} \sum_{k \le K} c_k T_k(S) s
+
+    with :math:`s` the even distribution over a set's nodes and :math:`D` the degrees in
+    :math:`A + I`. In a connected graph heat :math:`e^{-t (I - S)} s` ends up in proportion to the
+    root of the degree, whatever set it comes from; the mass :math:`m` ends up even. A longer time
+    :math:`t` looks further away; it is also the mean length of a continuous-time random walk. All
+    times share one pass, as they differ in the coefficients only. The degree :math:`K` grows with
+    the logarithm of the number of nodes, so that :data:`TOLERANCE` holds at every size; nothing
+    else depends on it. The mass of sets that were asked for before is cached.
+
+    Heat is symmetric, mass is not: node :math:`i` has :math:`\sqrt{D_j / D_i}` times the mass from
+    :math:`j` that :math:`j` has from :math:`i`.
+
+    >>> path = Adjacency.from_edges(np.array([0, 1]), np.array([1, 2]), 3)
+    >>> table = Diffusion(path, [1.0]).table([np.array([0])])
+    >>> table.shares(np.array([0, 2])).round(2).tolist()
+    [[[2.18], [0.16]]]
+
+    Args:
+        adjacency: The edges.
+        times: Diffusion times, above 0.
+        shelf: Cache of mass that outlives the process.
+    """
+
+    def __init__(
+        self, adjacency: Adjacency, times: Sequence[float], shelf: Shelf | None = None
+    ) -> None:
+        self.adjacency = adjacency
+        """The edges."""
+        self.times = tuple(times)
+        """Diffusion times."""
+        error = TOLERANCE / np.sqrt(max(adjacency.num_nodes, 1))
+        self._coefficients = chebyshev_coefficients(times, error)
+        self._given_shelf = shelf or Shelf()
+        self._shelf = MassShelf(self._given_shelf.under("heat", list(times), [TOLERANCE]))
+        self._cache: dict[bytes, SetMass] = {}
+        self._lasting: frozenset[bytes] = frozenset()
+        """Sets that a model asked for last; those of trials do not replace them."""
+        self._lock = Lock()
+
+    @property
+    def before(self) -> "Diffusion":
+        """Heat before the graph has grown: this."""
+        return self
+
+    def table(self, starts: Sequence[IntArray], lasting: bool = False) -> DiffusionTable:
+        """Return the mass of sets at all nodes.
+
+        Args:
+            starts: Sets of nodes that heat starts from, evenly.
+            lasting: Whether these will be asked for again: they are cached until the next such
+                sets are, and put on the shelf.
+        """
+        return DiffusionTable(self.mass(starts, lasting), self.adjacency.num_nodes)
+
+    def with_shelf(self, shelf: Shelf) -> "Diffusion":
+        """Return a copy that uses another shelf and shares the cached mass.
+
+        Args:
+            shelf: Cache of mass that outlives the process.
+        """
+        if shelf == self._given_shelf:
+            return self
+        copy = Diffusion(self.adjacency, self.times, shelf)
+        with self._lock:
+            copy._cache, copy._lasting = dict(self._cache), self._lasting
+        return copy
+
+    def mass(self, starts: Sequence[IntArray], lasting: bool = False) -> list[SetMass]:
+        """Return the mass of each set.
+
+        Args:
+            starts: Sets of nodes that heat starts from, evenly; from one that is there twice,
+                twice as much.
+            lasting: As in :meth:`table`.
+        """
+        by_name = {start.tobytes(): start for start in starts}
+        # The lock keeps one thread from removing what another one needs.
+        with self._lock:
+            if lasting:
+                self._lasting = frozenset(by_name)
+            new = {name: start for name, start in by_name.items() if name not in self._cache}
+            if new:
+                self._add(new)
+            mass = [self._cache[start.tobytes()] for start in starts]
+            if lasting:
+                self._shelf.keep(by_name, lambda name: {"mass": self._cache[name].mass})
+            self._trim(self._lasting | by_name.keys())
+        return mass
+
+    def _add(self, starts: dict[bytes, IntArray]) -> None:
+        missing = {}
+        shape = len(self.times), self.adjacency.num_nodes
+        for name, start in starts.items():
+            arrays = self._shelf.get(start)
+            # A file of another shape is of another graph: it counts as missing.
+            if arrays is None or arrays["mass"].shape != shape:
+                missing[name] = start
+            else:
+                self._cache[name] = SetMass.summed(arrays["mass"], self._inverse_roots)
+        names = list(missing)
+        for first in range(0, len(names), WIDTH):
+            some = names[first : first + WIDTH]
+            mass = self._pass([missing[name] for name in some])
+            self._cache |= dict(zip(some, mass, strict=True))
+
+    def _trim(self, needed: Container[bytes]) -> None:
+        """Remove the oldest mass from the cache while it is too large."""
+        held = sum(entry.mass.size for entry in self._cache.values())
+        for name in list(self._cache):
+            if held > CACHED_NUMBERS and name not in needed:
+                held -= self._cache.pop(name).mass.size
+
+    def _pass(self, starts: Sequence[IntArray]) -> list[SetMass]:
+        """Return the mass of at most :data:`WIDTH` sets."""
+        latest = np.zeros((self.adjacency.num_nodes, WIDTH), dtype=np.float32)
+        for column, start in enumerate(starts):
+            np.add.at(latest[:, column], start, np.float32(1.0 / start.size))
+        before = latest
+        mass = np.zeros((len(self.times), *latest.shape), dtype=np.float32)
+        for order, coefficients in enumerate(self._coefficients.T.astype(np.float32)):
+            if order:
+                following = self._spread(latest)
+                if order > 1:
+                    following *= 2.0
+                    following -= before
+                before, latest = latest, following
+            for total, coefficient in zip(mass, coefficients.tolist(), strict=True):
+                if coefficient:
+                    # Like total += coefficient * latest, without a temporary array.
+                    torch.from_numpy(total).add_(torch.from_numpy(latest), alpha=coefficient)
+        np.maximum(mass, 0.0, out=mass)
+        # Else mass would follow the degrees of nodes, whatever set it comes from.
+        mass *= self._inverse_roots[:, None]
+        # Copies: removing one set from the cache frees its memory.
+        copies = (np.ascontiguousarray(mass[:, :, column]) for column in range(len(starts)))
+        return [SetMass.summed(copy, self._inverse_roots) for copy in copies]
+
+    def _spread(self, columns: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Multiply by S, in blocks of rows."""
+        product = np.empty_like(columns)
+        for start, stop, rows in self._row_blocks():
+            product[start:stop] = multiply(rows, columns)
+        return product
+
+    def _row_blocks(self) -> Iterator[tuple[int, int, "csr_array[Any]"]]:
+        if self.adjacency.indices.size <= CACHED_ENTRIES:
+            return iter(self._cached_blocks)
+        return self._new_blocks()
+
+    @cached_property
+    def _inverse_roots(self) -> NDArray[np.float32]:
+        return self.adjacency.inverse_roots()
+
+    @cached_property
+    def _cached_blocks(self) -> list[tuple[int, int, "csr_array[Any]"]]:
+        return list(self._new_blocks())
+
+    def _new_blocks(self) -> Iterator[tuple[int, int, "csr_array[Any]"]]:
+        columns = np.zeros((1, WIDTH), dtype=np.float32)
+        for start, stop in pairwise(block_bounds(self.adjacency, columns)):
+            yield start, stop, self.adjacency.rows_between(start, stop, self._inverse_roots)

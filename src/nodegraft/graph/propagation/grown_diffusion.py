@@ -1,0 +1,157 @@
+"""Heat on a graph that has grown by little: that of the graph before, and one hop to new nodes."""
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array, diags_array
+
+from nodegraft.graph.edges.entries import weights_of
+from nodegraft.graph.edges.matrix import IntArray
+from nodegraft.graph.growth.grown import GrownAdjacency, rows_of
+from nodegraft.graph.propagation.diffusion import Diffusion
+from nodegraft.graph.propagation.set_mass import SMALLEST, DiffusionTable, SetMass
+from nodegraft.graph.stores.shelf import Shelf
+
+PARTS = 16
+"""Heat from a label on a late node is dealt to its neighbours in so many parts."""
+
+LONGEST_CHAIN = 20
+"""Late nodes that are joined to others by more late nodes than this have no heat."""
+
+
+class GrownDiffusion:
+    r"""Heat that spreads from sets of nodes, on the edges that were there before the last growths.
+
+    A pass over the edges for every class would take minutes on a large graph, for a change of one
+    percent. So old nodes keep their mass, and new edges between them count in the next pass. *Late*
+    nodes are new ones, and old ones that had no edges. They have the weighted mean mass of their
+    neighbours. Heat from a label on a late node starts at its neighbours, and what has not left it
+    by then is :math:`e^{-t d / (d + 1)}` for a node of degree :math:`d`.
+
+    Args:
+        before: Heat on the edges that were there before.
+        adjacency: The edges now; its base is what ``before`` is made of.
+    """
+
+    def __init__(self, before: Diffusion, adjacency: GrownAdjacency) -> None:
+        self.before = before
+        """Heat before the graph has grown."""
+        self._adjacency = adjacency
+        self._cache: dict[bytes, SetMass] = {}
+
+    def table(self, starts: Sequence[IntArray], lasting: bool = False) -> DiffusionTable:
+        """Return the mass of sets at all nodes.
+
+        Args:
+            starts: Sets of nodes that heat starts from, evenly.
+            lasting: As in :meth:`Diffusion.table`.
+        """
+        return DiffusionTable(self.mass(starts, lasting), self._adjacency.num_nodes)
+
+    def mass(self, starts: Sequence[IntArray], lasting: bool = False) -> list[SetMass]:
+        """Return the mass of each set.
+
+        Args:
+            starts: Sets of nodes that heat starts from, evenly.
+            lasting: As in :meth:`Diffusion.table`.
+        """
+        old = [self._old_nodes(start) for start in starts]
+        found = iter(self.before.mass([nodes for nodes in old if nodes.size], lasting))
+        mass = []
+        for start, nodes in zip(starts, old, strict=True):
+            before = next(found) if nodes.size else self._no_mass
+            mass.append(self._cache.get(start.tobytes()) or self._with_late(start, before))
+        if lasting:
+            # One reference is put in place: of several threads the last one's stays.
+            names = (start.tobytes() for start in starts)
+            self._cache = dict(zip(names, mass, strict=True))
+        return mass
+
+    def with_shelf(self, shelf: Shelf) -> "GrownDiffusion":
+        """Return a copy that uses another shelf and shares the cached mass.
+
+        Args:
+            shelf: Cache of mass that outlives the process.
+        """
+        copy = GrownDiffusion(self.before.with_shelf(shelf), self._adjacency)
+        copy._cache = self._cache
+        return copy
+
+    def _old_nodes(self, start: IntArray) -> IntArray:
+        """Return the nodes that heat of a set starts from, as often as in parts of it."""
+        late = np.isin(start, self._late)
+        if not late.any():
+            return start
+        parts = [np.repeat(start[~late], PARTS)]
+        for place in np.searchsorted(self._late, start[late]):
+            row = self._means[[place]]
+            # The largest remainders are rounded up.
+            exact = PARTS * row.data / max(row.data.sum(), SMALLEST)
+            order = np.argsort(np.floor(exact) - exact, kind="stable")
+            dealt = np.floor(exact)
+            dealt[order[: round(exact.sum() - dealt.sum())]] += 1
+            parts.append(np.repeat(row.indices, dealt.astype(np.int64)))
+        return np.sort(np.concatenate(parts)).astype(np.int64)
+
+    def _with_late(self, start: IntArray, before: SetMass) -> SetMass:
+        """Return the mass of a set, at late nodes, too."""
+        columns, means = self._used_means
+        late = np.ascontiguousarray((means @ before.mass.take(columns, axis=1).T).T)
+        places = np.flatnonzero(np.isin(self._late, start))
+        # Of nodes without edges no part starts elsewhere.
+        leaving = start.size - np.count_nonzero(np.diff(self._means.indptr)[places] == 0)
+        degrees = self._adjacency.weighted_degrees(self._late[places])
+        times = np.array(self.before.times)[:, None]
+        stays = np.exp(-times * degrees / (degrees + 1.0)) / np.sqrt(degrees + 1.0)
+        late[:, places] += (stays / max(leaving, 1)).astype(np.float32)
+        return before.with_late(self._late, late)
+
+    @property
+    def _no_mass(self) -> SetMass:
+        mass = np.zeros((len(self.before.times), self._adjacency.base.num_nodes), dtype=np.float32)
+        totals = np.zeros(len(mass))
+        return SetMass(mass, totals, totals, self._late[:0], mass[:, :0])
+
+    @cached_property
+    def _late(self) -> IntArray:
+        """New nodes, and those that had no edges; ascending."""
+        base, nodes = self._adjacency.base, self._adjacency.nodes
+        old = nodes[nodes < base.num_nodes]
+        return np.append(old[base.degrees(old) == 0], nodes[nodes >= base.num_nodes])
+
+    @cached_property
+    def _used_means(self) -> tuple[IntArray, "csr_array[Any]"]:
+        """The old nodes that any late node has mass from, and :attr:`_means` of these columns."""
+        columns = np.unique(self._means.indices)
+        return columns, self._means[:, columns]
+
+    @cached_property
+    def _means(self) -> "csr_array[Any]":
+        """For every late node how much each old one counts: late x old nodes, rows add up to 1."""
+        count, base = self._late.size, self._adjacency.base.num_nodes
+        entries = rows_of(self._adjacency, self._late)
+        rows, weights = np.searchsorted(self._late, entries.rows), weights_of(entries)
+        late = np.isin(entries.columns, self._late)
+        places = np.searchsorted(self._late, entries.columns[late])
+        between = csr_array((weights[late], (rows[late], places)), shape=(count, count))
+        old = weights[~late], (rows[~late], entries.columns[~late])
+        means = _rows_adding_up_to_1(csr_array(old, shape=(count, base)))
+        for _ in range(LONGEST_CHAIN):
+            has_mass = np.diff(means.indptr) > 0
+            # From neighbours that have mass, to those that have none yet.
+            links = diags_array(~has_mass * 1.0) @ between @ diags_array(has_mass * 1.0)
+            links = _rows_adding_up_to_1(csr_array(links))
+            if not links.nnz:
+                break
+            means = csr_array(means + links @ means)
+        return means.astype(np.float32)
+
+
+def _rows_adding_up_to_1(matrix: "csr_array[Any]") -> "csr_array[Any]":
+    """Return the matrix with rows divided by their sums; zeros are removed."""
+    sums = np.maximum(matrix.sum(axis=1, dtype=np.float64), SMALLEST)
+    divided = csr_array(diags_array(1.0 / sums) @ matrix)
+    divided.eliminate_zeros()
+    return divided

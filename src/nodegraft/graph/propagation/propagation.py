@@ -1,0 +1,191 @@
+"""X, SX, S²X … : features spread over the graph, with nothing to train."""
+
+from collections.abc import Callable
+from functools import partial
+from itertools import pairwise
+from threading import RLock
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import vstack
+
+from nodegraft.graph.edges.adjacency import Adjacency
+from nodegraft.graph.edges.matrix import IntArray, Matrix, is_sparse, take_rows
+from nodegraft.graph.edges.operator import multiply
+from nodegraft.graph.edges.row_blocks import block_bounds, spread_rows, widened
+from nodegraft.graph.growth.stacked import Stored, holds_sparse, in_one_piece, rows_to_read
+from nodegraft.graph.propagation.kept_layer import KeptLayer
+
+KEPT_NUMBERS = 2**26
+"""Of dense rows of one power so many numbers are kept: a quarter of a gigabyte."""
+
+WORTH_ALL = 2
+"""Once this part of a layer's rows was made, all are made: together they take less time."""
+
+
+class LayersOnDisk(Protocol):
+    """Whole products with powers of S, each there or not."""
+
+    def layer(self, power: int) -> Matrix | None:
+        """The product with one power, None as long as it is not complete.
+
+        Args:
+            power: At least 1.
+        """
+
+
+class PropagatedFeatures:
+    r"""Answers for rows of :math:`X, SX, \dots, S^h X` with :math:`S` the normalised adjacency.
+
+    A row is made from those of its neighbours; which others are made with it changes no bit. As
+    long as few rows are asked for, only they are made; dense ones are kept. Once many have been,
+    the whole product is computed, block by block, and kept. But the last one never is: of dense
+    features the rows that were made are kept; with sparse ones each hop makes rows fuller.
+
+    >>> pair = Adjacency.from_edges(np.array([0]), np.array([1]), 2)
+    >>> propagated = PropagatedFeatures(pair, np.array([[2.0], [4.0]]), hops=1)
+    >>> propagated.rows(np.array([0, 1]))[1].round(3).tolist()
+    [[3.0], [3.0]]
+
+    Args:
+        adjacency: The edges.
+        features: One row per node (:math:`X`).
+        hops: The largest power of :math:`S`.
+        on_disk: Where whole products may lie already, the last one too; None for nowhere.
+    """
+
+    def __init__(
+        self,
+        adjacency: Adjacency,
+        features: Stored,
+        hops: int,
+        on_disk: LayersOnDisk | None = None,
+    ) -> None:
+        self._adjacency = adjacency
+        self._hops = hops
+        self._on_disk = on_disk
+        self._kept: dict[int, Stored] = {0: features}
+        self._some: dict[int, KeptLayer] = {}
+        self._grown: frozenset[int] = frozenset()
+        """Powers that were kept as a whole when the graph grew, of which most still holds."""
+        self._made = [0] * (hops + 1)
+        self._lock = RLock()
+
+    def rows(self, nodes: IntArray) -> list[Matrix]:
+        """One matrix per power of S, rows in the order asked.
+
+        Args:
+            nodes: Node numbers.
+        """
+        powers = range(self._hops + 1)
+        if nodes.size < 2 or (np.diff(nodes) > 0).all():
+            return [self._power(power, nodes) for power in powers]
+        targets, place = np.unique(nodes, return_inverse=True)
+        return [take_rows(self._power(power, targets), place) for power in powers]
+
+    def _power(self, power: int, nodes: IntArray) -> Matrix:
+        """Rows of one power, for nodes that come once each and ascending."""
+        if self._is_kept(power):
+            return rows_to_read(self._kept[power], nodes)
+        with self._lock:
+            layer = self._some_of(power)
+            missing = nodes.size if layer is None else layer.num_missing(nodes)
+            self._made[power] += missing
+            if missing and self._is_worth_keeping(power):
+                return rows_to_read(self._whole(power), nodes)
+            if layer is not None:
+                return layer.take(nodes, lambda some: self._hop(power, some))
+        return self._hop(power, nodes)
+
+    def _some_of(self, power: int) -> KeptLayer | None:
+        """What is kept of a layer that is not kept as a whole; None for sparse rows, which are too
+        many numbers."""
+        first = self._kept[0]
+        if power not in self._some and not holds_sparse(first):
+            nodes, columns = first.shape
+            most = KEPT_NUMBERS // max(columns, 1)
+            self._some[power] = KeptLayer.empty(nodes, columns, most)
+        return self._some.get(power)
+
+    def _is_worth_keeping(self, power: int) -> bool:
+        if power == self._hops or power in self._grown:
+            return False
+        # Who makes rows again and again could have had all of them for that.
+        share = 1 if holds_sparse(self._kept[0]) else WORTH_ALL
+        return share * self._made[power] >= self._adjacency.num_nodes
+
+    def _hop(self, power: int, nodes: IntArray) -> Matrix:
+        matrix, sources = self._adjacency.hop(nodes)
+        return multiply(matrix, self._power(power - 1, sources))
+
+    def _is_kept(self, power: int) -> bool:
+        if power not in self._kept and self._on_disk is not None:
+            layer = self._on_disk.layer(power)
+            if layer is not None:
+                self._kept[power] = layer
+        return power in self._kept
+
+    def grown(
+        self,
+        adjacency: Adjacency,
+        features: Stored,
+        changed: Callable[[int], NDArray[np.bool_]],
+    ) -> "PropagatedFeatures":
+        """The same of a graph that has grown: of kept layers only what changed is made anew.
+
+        Args:
+            adjacency: The edges now.
+            features: One row per node.
+            changed: From a power to whether each node's row of it is another.
+        """
+        child = PropagatedFeatures(adjacency, features, self._hops)
+        with self._lock:
+            child._made = list(self._made)
+            whole = {power: KeptLayer.of(one) for power, one in self._kept.items() if power}
+            layers = {**self._some, **whole}
+            child._some = {power: one.grown(changed(power)) for power, one in layers.items()}
+            child._grown = self._grown | whole.keys()
+        return child
+
+    def refresh(self, most: int) -> int:
+        """Make stale rows of kept layers, the nearer layers first; how many.
+
+        Args:
+            most: At most so many.
+        """
+        made = 0
+        for power in sorted(self._some):
+            with self._lock:
+                layer = self._some.get(power)
+                if layer is None:
+                    # Somebody who asked has made all of it meanwhile.
+                    continue
+                some = layer.stale[: most - made]
+                if some.size:
+                    # Not as for who asks: it is no reason to make all rows.
+                    layer.take(some, partial(self._hop, power))
+                    # One that is full keeps no more of them.
+                    made += some.size - layer.num_missing(some)
+        return made
+
+    def _whole(self, power: int) -> Stored:
+        with self._lock:
+            if power in self._grown:
+                return self._power(power, np.arange(self._adjacency.num_nodes))
+            if not self._is_kept(power):
+                self._kept[power] = self._spread(in_one_piece(self._whole(power - 1)))
+                self._some.pop(power, None)
+            return self._kept[power]
+
+    def _spread(self, layer: Matrix) -> Matrix:
+        roots, wide = self._adjacency.inverse_roots(), widened(layer)
+        bounds = pairwise(block_bounds(self._adjacency, layer))
+        blocks = (spread_rows(self._adjacency, roots, wide, *block) for block in bounds)
+        if is_sparse(layer):
+            return vstack(list(blocks), format="csr")
+        whole, start = np.empty(layer.shape, dtype=np.float32), 0
+        for block in blocks:
+            whole[start : start + len(block)] = block
+            start += len(block)
+        return whole

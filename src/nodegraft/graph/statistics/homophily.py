@@ -1,0 +1,122 @@
+"""How far edges join nodes of one class, kind by kind."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from nodegraft.graph.edges.matrix import IntArray, located
+from nodegraft.graph.labels import NodeLabels
+from nodegraft.graph.view import GraphView
+
+
+class Homophily(NamedTuple):
+    """What edges between labelled nodes say of their classes."""
+
+    pairs: int
+    """How many edges have two labelled ends."""
+
+    same: float
+    """The share of them that join two nodes of one class."""
+
+    adjusted: float
+    """The same, adjusted for chance: 0 where edges ignore classes (Platonov et al. 2023)."""
+
+    mean_weight: float = 1.0
+    """How much these edges weigh on average; all of the kind, where none has two labelled ends."""
+
+
+def homophily(classes: IntArray) -> Homophily:
+    r""":math:`h = (s - \sum_c p_c^2) / (1 - \sum_c p_c^2)`, with :math:`s` the share of edges whose
+    ends agree and :math:`p_c` the share of class :math:`c` among all ends.
+
+    >>> homophily(np.array([[0, 0, 1, 1], [0, 1, 1, 0]])).adjusted
+    0.0
+
+    Args:
+        classes: The number of the class at the two ends of each edge: 2 x edges.
+    """
+    if not classes.size:
+        return Homophily(0, 0.0, 0.0)
+    same = float((classes[0] == classes[1]).mean())
+    shares = np.bincount(classes.ravel()) / classes.size
+    chance = float((shares**2).sum())
+    return Homophily(classes.shape[1], same, (same - chance) / (1 - chance) if chance < 1 else 0.0)
+
+
+def homophily_of_kinds(view: GraphView, labels: NodeLabels) -> dict[str, Homophily]:
+    """For each kind of edges, what those between labelled nodes say.
+
+    Args:
+        view: What may be seen of the graph.
+        labels: The class of each node that has one.
+    """
+    rows = labels.rows()
+    order = np.argsort(rows)
+    sorted_rows, classes = rows[order], labels.targets(labels.classes)[order]
+
+    def class_of(nodes: IntArray) -> IntArray:
+        if not rows.size:
+            return np.full(nodes.size, -1)
+        place, is_labelled = located(sorted_rows, nodes)
+        return np.where(is_labelled, classes[place], -1)
+
+    found = {}
+    for name in view.relations:
+        source, target, weights = view.edges_of(name)
+        ends = np.stack((class_of(source), class_of(target)))
+        labelled = (ends >= 0).all(axis=0)
+        one = homophily(ends[:, labelled])
+        if weights is not None and weights.size:
+            some = weights[labelled] if one.pairs else weights
+            one = one._replace(mean_weight=float(some.mean(dtype=np.float64)))
+        found[name] = one
+    return found
+
+
+def relation_weights(kinds: Mapping[str, Homophily]) -> tuple[dict[str, float], float]:
+    r"""What each kind of edges is worth, and what one that nobody has seen yet is.
+
+    .. math:: w_r \propto \frac{\hat h_r}{1 - \hat h_r}, \quad
+        \hat h_r = \frac{n_r h_r + 10 \bar h}{n_r + 10}
+
+    :math:`h_r` is the adjusted homophily of the :math:`n_r` edges whose ends both teach,
+    :math:`\bar h` their mean; :math:`\hat h` is kept between 0 and 0.95. Weights are scaled so that
+    these edges weigh 1 on average, beside the 1 of a node itself, and none more than 10; where no
+    kind says anything all are alike. Weights that edges came with count against the mean of their
+    kind, so that units of different kinds do not matter. A new kind is worth :math:`\bar h`, its
+    edges as they come.
+
+    >>> told = {"is-a": Homophily(90, 0.9, 0.8), "next-to": Homophily(90, 0.3, 0.0)}
+    >>> weights, unseen = relation_weights(told)
+    >>> {name: round(weight, 2) for name, weight in weights.items()}, round(unseen, 2)
+    ({'is-a': 1.97, 'next-to': 0.03}, 0.42)
+
+    Args:
+        kinds: What edges between labelled nodes say, by the name of their kind.
+    """
+    if len(kinds) == 1:
+        [(name, only)] = kinds.items()
+        return {name: 1.0 / only.mean_weight}, 1.0
+    counts = np.array([one.pairs for one in kinds.values()], dtype=np.float64)
+    found = np.array([one.adjusted for one in kinds.values()])
+    heavy = np.array([one.mean_weight for one in kinds.values()])
+    total = counts.sum()
+    mean = float(np.clip((counts * found).sum() / total, 0.0, MOST)) if total else 0.0
+    shrunk = np.clip((counts * found + PRIOR * mean) / (counts + PRIOR), 0.0, MOST)
+    odds, unseen = shrunk / (1.0 - shrunk), mean / (1.0 - mean)
+    if not odds.any() or not total:
+        odds, unseen = np.ones_like(odds), 1.0
+    scale = total / (counts * odds).sum() if total else 1.0
+    worth = np.minimum(scale * odds, HEAVIEST) / heavy
+    return dict(zip(kinds, worth.tolist(), strict=True)), float(min(scale * unseen, HEAVIEST))
+
+
+PRIOR = 10.0
+"""Kinds with fewer labelled pairs are worth about what all kinds are on average."""
+
+HEAVIEST = 10.0
+"""A rare kind may be good; a node itself must still be seen beside one edge of it."""
+
+MOST = 0.95
+"""The largest homophily that is believed."""

@@ -1,0 +1,207 @@
+"""One run as data: what is taught to which method, and how it is evaluated."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+from nodegraft.base.errors import ParameterError
+from nodegraft.base.events import SILENT, Listener
+from nodegraft.base.hashing import content_hash
+from nodegraft.base.parameters.build import build
+from nodegraft.base.parameters.constraints import NonNegativeInt, PositiveInt
+from nodegraft.base.parameters.validate import validate
+from nodegraft.evaluation.protocol import STRICT, UPPER_REFERENCE, evaluate
+from nodegraft.evaluation.published import PUBLISHED, Ingredients, evaluate_published
+from nodegraft.lab.benchmark.records.record import RunRecord, make_record
+from nodegraft.lab.benchmark.records.source import code_of
+from nodegraft.lab.datasets.templates.dataset import REGISTRY as DATASETS
+from nodegraft.lab.datasets.templates.dataset import Dataset, LoadedDataset
+from nodegraft.model.method import Method
+from nodegraft.model.registry import REGISTRY as METHODS
+from nodegraft.streams.arrival import Arrival
+from nodegraft.streams.stream import STREAM_VERSION, ClassStream
+
+Protocol = Literal["strict", "published"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """What ``nodegraft lab run`` is asked.
+
+    >>> Job(dataset="synthetic", method="sgc-mean", seed=3).title
+    'sgc-mean on synthetic, seed 3'
+    """
+
+    dataset: str
+    """The name of the dataset."""
+
+    method: str
+    """The name of the method."""
+
+    seed: NonNegativeInt = 0
+    """Draws the split and starts the method."""
+
+    node_seed: NonNegativeInt | None = None
+    """Draws which nodes teach, apart from the roles of classes; None takes ``seed``."""
+
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    """Hyper-parameters that are not as by default."""
+
+    dataset_options: Mapping[str, Any] = field(default_factory=dict)
+    """Options of the dataset that are not as by default."""
+
+    ways: PositiveInt | None = None
+    """New classes a session; None takes the dataset's own."""
+
+    shots: PositiveInt | None = None
+    """Labels of each new class; None takes the dataset's own."""
+
+    least_shots: PositiveInt | None = None
+    """If given, each new class has a number of labels of its own, drawn from this to ``shots``."""
+
+    arrival: Arrival = "growing"
+    """Which nodes exist in a session."""
+
+    protocol: Protocol = "strict"
+    """How it is evaluated; ``"published"`` is leaky."""
+
+    without: Sequence[str] = ()
+    """Ingredients of the published protocol that are left out; see
+    :class:`nodegraft.evaluation.published.Ingredients`."""
+
+    rehearse: bool = False
+    """Whether the validation classes are taught instead, to choose settings."""
+
+    stream_version: PositiveInt = STREAM_VERSION
+    """How streams are drawn. Those of an earlier version can be looked up, not run."""
+
+    def __post_init__(self) -> None:
+        validate(self)
+        if "seed" in self.parameters:
+            raise ParameterError("The seed of a run is not set as a parameter: use its seed.")
+        if self.without and self.protocol == "strict":
+            raise ParameterError("The strict protocol has nothing to be left out.")
+        Ingredients.without(self.without)
+
+    @property
+    def title(self) -> str:
+        """For people."""
+        return f"{self.method} on {self.dataset}, seed {self.seed}"
+
+    @property
+    def key(self) -> str:
+        """A hash of what is asked; two spellings of one job have two keys, and one record."""
+        return content_hash(asdict(self))
+
+    @property
+    def protocol_name(self) -> str:
+        """As records and tables name it."""
+        reference = f", {UPPER_REFERENCE}" if METHODS.get(self.method).many_shot else ""
+        rehearsal = ", rehearsal" if self.rehearse else ""
+        off = sorted(Ingredients.without(self.without).left_out)
+        missing = f", without {' '.join(off)}" if off else ""
+        name = STRICT if self.protocol == "strict" else PUBLISHED + missing
+        return name + reference + rehearsal
+
+    def make_model(self) -> Method:
+        """The method, not yet taught."""
+        return build(METHODS.get(self.method), {"seed": self.seed, **self.parameters})
+
+    def make_dataset(self) -> Dataset:
+        """The dataset with its options, not yet loaded."""
+        return build(DATASETS.get(self.dataset), self.dataset_options)
+
+    def load(self, data: str | Path | None = None) -> LoadedDataset:
+        """The dataset it is about.
+
+        Args:
+            data: The folder that holds the data folders.
+        """
+        return self.make_dataset().load(data)
+
+    def stream(self, loaded: LoadedDataset) -> ClassStream:
+        """The sessions.
+
+        Args:
+            loaded: The dataset it is about.
+        """
+        sizes = {"ways": self.ways, "shots": self.shots, "least_shots": self.least_shots}
+        asked = {name: size for name, size in sizes.items() if size is not None}
+        setting = replace(loaded.setting, **asked)
+        if self.stream_version != STREAM_VERSION:
+            raise ParameterError(
+                f"{self.title}: streams of version {self.stream_version} are history, this "
+                f"nodegraft draws those of version {STREAM_VERSION}: leave stream_version out."
+            )
+        stream = loaded.stream(
+            seed=self.seed,
+            arrival=self.arrival,
+            setting=setting,
+            many_shot=METHODS.get(self.method).many_shot,
+            node_seed=self.node_seed,
+        )
+        return stream.rehearsal() if self.rehearse else stream
+
+    def run(
+        self, loaded: LoadedDataset, stream: ClassStream, listener: Listener = SILENT
+    ) -> RunRecord:
+        """Teach, measure, and put it on record.
+
+        Args:
+            loaded: The dataset it is about.
+            stream: Its sessions.
+            listener: Is told how far it is.
+        """
+        model = self.make_model()
+        code_of(type(model))  # before the run: files may be edited while it goes on
+        if self.protocol == "strict":
+            result = evaluate(model, stream, listener=listener)
+        else:
+            chosen = Ingredients.without(self.without)
+            result = evaluate_published(model, stream, ingredients=chosen, listener=listener)
+        return make_record(model, loaded, stream, result, self.protocol_name)
+
+    def matches(self, document: Mapping[str, Any]) -> bool:
+        """Whether a record tells the result of this job.
+
+        Parameters that the method got since the record was made must be as by default; one that it
+        had then and has no more must have been as by default then.
+
+        Args:
+            document: A record, in today's schema.
+        """
+        setting, default = document["setting"], document["default_setting"]
+        size = (
+            default["ways"] if self.ways is None else self.ways,
+            default["shots"] if self.shots is None else self.shots,
+            default["least_shots"] if self.least_shots is None else self.least_shots,
+        )
+        if size != (setting["ways"], setting["shots"], setting["least_shots"]):
+            return False
+        if any(document[name] != value for name, value in self._asked.items()):
+            return False
+        ours, defaults = self._parameters
+        theirs = document["parameters"]
+        same = all(value == theirs.get(name, defaults[name]) for name, value in ours.items())
+        return same and document["changed_parameters"].keys() <= ours.keys()
+
+    @cached_property
+    def _asked(self) -> dict[str, Any]:
+        return {
+            "method": self.method,
+            "dataset": self.dataset,
+            "seed": self.seed,
+            "node_seed": self.seed if self.node_seed is None else self.node_seed,
+            "stream_version": self.stream_version,
+            "arrival": self.arrival,
+            "protocol": self.protocol_name,
+            "dataset_options": asdict(self.make_dataset()),
+        }
+
+    @cached_property
+    def _parameters(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """This job's, and the default ones."""
+        model = self.make_model()
+        return model.get_params(), type(model)().get_params()

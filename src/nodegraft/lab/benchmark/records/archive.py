@@ -1,0 +1,183 @@
+"""Where records lie: one small file a run while jobs are running, packed when somebody asks."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pyarrow as pa
+
+from nodegraft.base.errors import DataError, RecordConflictError
+from nodegraft.base.files.folder import WriteOnceFolder
+from nodegraft.lab.benchmark.records.pack import (
+    SUFFIX,
+    pack,
+    pack_name,
+    unpack,
+)
+from nodegraft.lab.benchmark.records.record import RunRecord, comparable, same_parameters
+
+LOOSE = ".json"
+TRIES = 10
+"""How often a folder is listed anew while its files are being packed."""
+
+Read = TypeVar("Read")
+_IS_RECORD = re.compile(r"[0-9a-f]{32}\.json|.+-[0-9a-f]{8}\.parquet")
+
+
+class Archive:
+    """A folder of records, on this machine or behind a URL. Many may write into it at once.
+
+    A record that is there is never touched: ``RUN.json`` is written by whoever ran the job, and
+    :meth:`compact` puts such files together without changing what they say.
+
+    Args:
+        place: The folder, which need not exist yet.
+    """
+
+    def __init__(self, place: str | Path) -> None:
+        self._folder = WriteOnceFolder(place)
+
+    @property
+    def place(self) -> str:
+        """The folder."""
+        return self._folder.place
+
+    def documents(self) -> list[dict[str, Any]]:
+        """What all records say, without their tables, in the order of their names."""
+        return [one.document for one in self._again(lambda: self._all(with_classes=False))]
+
+    def records(self) -> list[RunRecord]:
+        """All records with their tables."""
+        return self._again(lambda: self._all(with_classes=True))
+
+    def _all(self, with_classes: bool) -> list[RunRecord]:
+        found: dict[str, RunRecord] = {}
+        packed = [one for name in self._names(SUFFIX) for one in self._packed(name, with_classes)]
+        for one in (*packed, *map(self._loose, self._names(LOOSE))):
+            # A record may lie in two places while it is being packed, and says the same in both.
+            earlier = found.setdefault(one.run, one)
+            if comparable(earlier.document) != comparable(one.document):
+                raise self._conflict(earlier, one)
+        return [one for _, one in sorted(found.items())]
+
+    def find(self, run: str) -> RunRecord | None:
+        """A record, or None where there is none.
+
+        Args:
+            run: The name of the record.
+        """
+        return self._again(lambda: self._find(run))
+
+    def _find(self, run: str) -> RunRecord | None:
+        if f"{run}{LOOSE}" in self._names(LOOSE):
+            return self._loose(f"{run}{LOOSE}")
+        for name in self._names(SUFFIX):
+            if any(one.run == run for one in self._packed(name, with_classes=False)):
+                return next(one for one in self._packed(name) if one.run == run)
+        return None
+
+    def write(self, record: RunRecord) -> str:
+        """Put a record on file; returns where it is.
+
+        Running the same thing again must give the same result, and it is an error if it does not.
+
+        Args:
+            record: The record.
+        """
+        earlier = self.find(record.run)
+        if earlier is not None and not same_parameters(earlier.document, record.document):
+            # A default has changed since: another run, and its name must count all parameters.
+            record = record.named_by_all_parameters()
+            earlier = self.find(record.run)
+        name = f"{record.run}{LOOSE}"
+        if earlier is None and not self._folder.write(name, record.to_bytes()):
+            earlier = self._loose(name)
+        if earlier is not None:
+            same = comparable(earlier.document) == comparable(record.document)
+            if not (same and earlier.classes.equals(record.classes)):
+                raise self._conflict(earlier, record)
+        return f"{self.place}/{name}"
+
+    def _conflict(self, earlier: RunRecord, now: RunRecord) -> RecordConflictError:
+        first, second = _code(earlier.document), _code(now.document)
+        return RecordConflictError(
+            f"Record {now.run} in {self.place} says something else about the same run. It was "
+            f"made by nodegraft {first}, this one by {second}: the code changed in between, or the "
+            "run is not deterministic. Write to another folder."
+        )
+
+    def compact(self) -> list[str]:
+        """Put all records of a dataset into one file, and take away what they lay in before.
+
+        Whoever is killed in between leaves a record in two places, which is no harm.
+
+        Returns:
+            The names of the files there are now.
+        """
+        return self._again(self._compact)
+
+    def _compact(self) -> list[str]:
+        loose, packs = self._names(LOOSE), self._names(SUFFIX)
+        by_dataset: dict[str, list[RunRecord]] = {}
+        for record in self.records():
+            by_dataset.setdefault(record.document["dataset"], []).append(record)
+        named = {pack_name(dataset, some): some for dataset, some in by_dataset.items()}
+        for name, some in named.items():
+            self._folder.write(name, pack(some))
+        for name in (*loose, *packs):
+            if name not in named:
+                self._folder.remove(name)
+        return sorted(named)
+
+    def _names(self, suffix: str) -> list[str]:
+        # Other files may lie beside the records.
+        return [name for name in self._folder.names(suffix) if _IS_RECORD.fullmatch(name)]
+
+    def _loose(self, name: str) -> RunRecord:
+        return self._whole(name, RunRecord.from_bytes)
+
+    def _packed(self, name: str, with_classes: bool = True) -> list[RunRecord]:
+        return self._whole(name, lambda content: unpack(content, with_classes))
+
+    def _whole(self, name: str, read: Callable[[bytes], Read]) -> Read:
+        content = self._folder.read(name)
+        try:
+            return read(content)
+        except DataError as error:
+            raise DataError(f"{self.place}/{name}: {error}") from error
+        except (ValueError, KeyError, TypeError, pa.ArrowException) as error:
+            raise DataError(f"{self.place}/{name} is no whole record: {error!r}.") from error
+
+    def _again(self, look: Callable[[], Read]) -> Read:
+        """What a look at the folder gives, though files move while somebody packs them."""
+        for _ in range(TRIES):
+            try:
+                return look()
+            except FileNotFoundError:
+                continue
+        return look()
+
+
+def read_documents(place: str | Path) -> list[dict[str, Any]]:
+    """What all records of a folder say, in the order of their names.
+
+    Args:
+        place: The folder.
+    """
+    return Archive(place).documents()
+
+
+def with_run(records: Sequence[RunRecord]) -> list[dict[str, Any]]:
+    """The tables of records as rows, each with the name of its record.
+
+    Args:
+        records: The records.
+    """
+    return [{"run": one.run, **row} for one in records for row in one.classes.to_pylist()]
+
+
+def _code(document: Mapping[str, Any]) -> str:
+    source = document["source"]
+    code = source.get("hash") or source.get("commit") or "of an unknown source"
+    return f"{source['version']} ({code[:12]})"

@@ -1,0 +1,218 @@
+"""The record of a run: immutable, named by a hash of what was asked."""
+
+import json
+import platform
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from typing import Any
+
+import pyarrow as pa
+
+from nodegraft.base.errors import DataError
+from nodegraft.base.hashing import content_hash
+from nodegraft.evaluation.protocol import STRICT, SessionResult, StreamResult
+from nodegraft.lab.benchmark.records.source import code_of
+from nodegraft.lab.datasets.templates.dataset import LoadedDataset
+from nodegraft.model.method import Method
+from nodegraft.streams.stream import STREAM_VERSION, ClassStream
+
+SCHEMA = 6
+
+IDENTITY = (
+    "method",
+    "dataset",
+    "seed",
+    "node_seed",
+    "stream_version",
+    "protocol",
+    "arrival",
+    "setting",
+    "changed_parameters",
+    "dataset_options",
+    "hashes",
+)
+"""Fields that name a run. Of a method's parameters only those count that differ from the defaults
+on the day of the record: a parameter that is added later does not rename older records."""
+
+PACKAGES = (
+    "nodegraft",
+    "torch",
+    "torch_geometric",
+    "numpy",
+    "scipy",
+    "scikit-learn",
+    "pyarrow",
+    "safetensors",
+)
+
+# What may differ between two runs of the same thing: what a clock says, where they ran, and
+# parameters that were not there yet.
+MEASURED = ("seconds", "query_seconds", "peak_bytes")
+SURROUNDINGS = ("versions", "notes", "source", "parameters")
+
+CLASSES = pa.schema(
+    [
+        ("session", pa.int64()),
+        ("class", pa.string()),
+        ("queries", pa.int64()),
+        ("recall", pa.float64()),
+    ]
+)
+"""The table of a record: one row per session and class."""
+
+
+@dataclass(frozen=True)
+class RunRecord:
+    """What was asked and measured."""
+
+    document: dict[str, Any]
+    """Plain JSON."""
+
+    classes: Any
+    """An Arrow table, one row per session and class; see :data:`CLASSES`."""
+
+    @property
+    def run(self) -> str:
+        """Its name: the hash of what was asked."""
+        name: str = self.document["run"]
+        return name
+
+    def to_bytes(self) -> bytes:
+        """One file of JSON."""
+        document = {**self.document, "classes": self.classes.to_pydict()}
+        return (json.dumps(document, indent=1) + "\n").encode()
+
+    @classmethod
+    def from_bytes(cls, content: bytes) -> "RunRecord":
+        """Read what :meth:`to_bytes` wrote.
+
+        Args:
+            content: All bytes of the file.
+        """
+        document = with_known_schema(json.loads(content))
+        return cls(document, pa.table(document.pop("classes"), schema=CLASSES))
+
+    def named_by_all_parameters(self) -> "RunRecord":
+        """The same under a name that counts parameters with their default values, too."""
+        named = {"identity": run_name(self.document), "parameters": self.document["parameters"]}
+        return RunRecord({**self.document, "run": content_hash(named)}, self.classes)
+
+
+def run_name(document: Mapping[str, Any]) -> str:
+    """Return the name of a run: a hash of the fields in :data:`IDENTITY`.
+
+    Args:
+        document: A record, or what is known of it before the run.
+    """
+    return content_hash({name: document[name] for name in IDENTITY})
+
+
+def with_known_schema(document: dict[str, Any]) -> dict[str, Any]:
+    """Return a record as it is, or refuse it if its schema is not :data:`SCHEMA`.
+
+    Args:
+        document: A record.
+    """
+    if document["schema"] != SCHEMA:
+        raise DataError(
+            f"A record has schema {document['schema']}, and this nodegraft reads schema {SCHEMA}: "
+            "read it with the nodegraft that wrote it."
+        )
+    return document
+
+
+def comparable(document: Mapping[str, Any]) -> dict[str, Any]:
+    """A record without what may differ between two runs of the same thing.
+
+    Args:
+        document: A record.
+    """
+    plain = json.loads(json.dumps(document))
+    sessions = [_without_measured(session) for session in plain["sessions"]]
+    summary = _without_measured(plain["summary"])
+    kept = {name: value for name, value in plain.items() if name not in SURROUNDINGS}
+    return {**kept, "sessions": sessions, "summary": summary}
+
+
+def same_parameters(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Whether the parameters that both records have are the same.
+
+    Args:
+        one: A record.
+        other: Another one.
+    """
+    first, second = one["parameters"], other["parameters"]
+    return all(value == second.get(name, value) for name, value in first.items())
+
+
+def make_record(
+    method: Method,
+    dataset: LoadedDataset,
+    stream: ClassStream,
+    result: StreamResult,
+    protocol: str = STRICT,
+) -> RunRecord:
+    """Everything about a finished run.
+
+    Args:
+        method: The method, as it was taught.
+        dataset: What it was taught.
+        stream: In which sessions.
+        result: What was measured.
+        protocol: How, as tables name it.
+    """
+    parameters, default = method.get_params(), type(method)().get_params()
+    changed = {
+        name: value
+        for name, value in parameters.items()
+        if name != "seed" and value != default[name]
+    }
+    document = {
+        "schema": SCHEMA,
+        "method": method.name,
+        "dataset": dataset.name,
+        "seed": stream.split.seed,
+        "node_seed": stream.split.node_seed,
+        "stream_version": STREAM_VERSION,
+        "protocol": protocol,
+        "arrival": stream.arrival,
+        "setting": asdict(stream.split.setting),
+        "changed_parameters": changed,
+        "parameters": parameters,
+        "dataset_options": dict(dataset.options),
+        "default_setting": asdict(dataset.setting),
+        "hashes": {"dataset": dataset.content_hash, "split": stream.split.content_hash},
+        "source": code_of(type(method)),
+        "versions": {
+            "python": platform.python_version(),
+            **{name: version(name) for name in PACKAGES},
+        },
+        "notes": list(dataset.notes),
+        "sessions": [_session(one) for one in result.sessions],
+        "summary": result.summary,
+    }
+    return RunRecord({"run": run_name(document), **document}, _class_table(result))
+
+
+def _session(result: SessionResult) -> dict[str, Any]:
+    detailed = ("recall", "queries_by_class", "answers")
+    return {name: value for name, value in vars(result).items() if name not in detailed}
+
+
+def _class_table(result: StreamResult) -> Any:
+    rows = [
+        {
+            "session": one.index,
+            "class": name,
+            "queries": one.queries_by_class[name],
+            "recall": recall,
+        }
+        for one in result.sessions
+        for name, recall in one.recall.items()
+    ]
+    return pa.Table.from_pylist(rows, schema=CLASSES)
+
+
+def _without_measured(numbers: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in numbers.items() if name not in MEASURED}

@@ -1,0 +1,298 @@
+"""Many jobs from one TOML file: datasets x methods x settings x protocols x seeds."""
+
+import json
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from pathlib import Path
+from typing import Any, ClassVar
+
+from nodegraft.base.errors import ParameterError
+from nodegraft.base.parameters.build import build
+from nodegraft.base.parameters.constraints import NonNegativeInt, PositiveInt
+from nodegraft.base.parameters.validate import validate
+from nodegraft.lab.benchmark.job import Job, Protocol
+from nodegraft.streams.arrival import Arrival
+from nodegraft.streams.stream import STREAM_VERSION
+
+Record = Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SuiteDataset:
+    """A dataset of a suite, with options of its own."""
+
+    described_as: ClassVar[str] = "A dataset of a suite"
+
+    dataset: str
+    """Its name."""
+
+    set: Mapping[str, Any] = field(default_factory=dict)
+    """Options that are not as by default."""
+
+    seeds: Sequence[NonNegativeInt] | None = field(default=None, compare=False)
+    """Other seeds than the suite's, for methods that have none of their own."""
+
+    def __post_init__(self) -> None:
+        validate(self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SuiteMethod:
+    """A method of a suite; what it does not list is as the suite says."""
+
+    described_as: ClassVar[str] = "A method of a suite"
+
+    method: str
+    """Its name."""
+
+    name: str | None = None
+    """What it is called in tables."""
+
+    set: Mapping[str, Any] = field(default_factory=dict)
+    """Hyper-parameters that are not as by default."""
+
+    tuned: str | None = None
+    """What ``nodegraft lab tune`` wrote, beside the suite: on each dataset of it the best values
+    are taken, where ``set`` says nothing else."""
+
+    datasets: Sequence[str | Mapping[str, Any]] | None = None
+    """Of the suite's datasets only these."""
+
+    seeds: Sequence[NonNegativeInt] | None = None
+    """Other seeds than the suite's."""
+
+    protocols: Sequence[Protocol] | None = None
+    """Other protocols than the suite's."""
+
+    settings: Sequence[Mapping[str, PositiveInt]] | None = None
+    """Other settings than the suite's."""
+
+    arrival: Arrival | None = None
+    """Another arrival than the suite's."""
+
+    def __post_init__(self) -> None:
+        validate(self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SuiteFile:
+    """What a TOML file says; see ``experiments/`` for examples."""
+
+    described_as: ClassVar[str] = "A suite"
+
+    datasets: Sequence[str | Mapping[str, Any]]
+    """Names of datasets, or tables as :class:`SuiteDataset` has them."""
+
+    methods: Sequence[Mapping[str, Any]]
+    """Tables as :class:`SuiteMethod` has them."""
+
+    arrival: Arrival
+    """Which nodes exist in a session; every suite says so, whatever the default is today."""
+
+    stream_version: PositiveInt = STREAM_VERSION
+    """How its streams were drawn; an earlier version is history, which is shown but not run."""
+
+    title: str = ""
+    """What the suite is called in a report."""
+
+    note: str = ""
+    """What a reader of its numbers must know; a report shows it above them."""
+
+    tables: Sequence[str] = ()
+    """Which tables are made of it."""
+
+    figures: Sequence[str] = ()
+    """Which figures are drawn of it."""
+
+    seeds: Sequence[NonNegativeInt] = (0,)
+    """Seeds where neither method nor dataset has its own."""
+
+    protocols: Sequence[Protocol] = ("strict",)
+    """How runs are evaluated."""
+
+    settings: Sequence[Mapping[str, PositiveInt]] = ({},)
+    """``ways``, ``shots`` and ``least_shots`` that are not those of the dataset."""
+
+    rehearse: bool = False
+    """Whether the validation classes are taught instead."""
+
+    def __post_init__(self) -> None:
+        validate(self)
+        for name in ("datasets", "methods", "seeds", "protocols", "settings"):
+            if not getattr(self, name):
+                raise ParameterError(f"A suite needs {name!r}.")
+
+
+@dataclass(frozen=True)
+class SuiteEntry:
+    """A job and the name its results stand under in a table."""
+
+    name: str
+    """In the table."""
+
+    job: Job
+    """What is run."""
+
+
+@dataclass(frozen=True)
+class Suite:
+    """What is run, and which tables and figures are made of it."""
+
+    title: str
+    """What it is called in a report."""
+
+    tables: tuple[str, ...]
+    """The names of its tables."""
+
+    figures: tuple[str, ...]
+    """The names of its figures."""
+
+    entries: tuple[SuiteEntry, ...]
+    """All jobs."""
+
+    note: str = ""
+    """What a reader of its numbers must know."""
+
+    @classmethod
+    def read(cls, path: str | Path) -> "Suite":
+        """From a TOML file.
+
+        Args:
+            path: The file; see ``experiments/`` for examples.
+        """
+        try:
+            document = tomllib.loads(Path(path).read_text())
+        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+            raise ParameterError(f"{path} can't be read as a suite: {error}") from error
+        try:
+            return cls.from_document(document, Path(path).parent)
+        except ParameterError as error:
+            raise ParameterError(f"{path}: {error}") from error
+
+    @classmethod
+    def from_document(cls, document: Mapping[str, Any], folder: Path = Path()) -> "Suite":
+        """From what the TOML file says.
+
+        Args:
+            document: Its content.
+            folder: Where the files are that it names.
+        """
+        file = build(SuiteFile, document)
+        methods = [build(SuiteMethod, one) for one in file.methods]
+        tuned = {one.tuned: _tuned(folder, one.tuned) for one in methods if one.tuned}
+        datasets = [_dataset(one) for one in file.datasets]
+        for method in methods:
+            _check_own_datasets(method, datasets)
+        entries = tuple(
+            SuiteEntry(
+                _name(method, setting),
+                Job(
+                    dataset=dataset.dataset,
+                    dataset_options=dataset.set,
+                    method=method.method,
+                    parameters={
+                        **tuned.get(method.tuned or "", {}).get(dataset.dataset, {}),
+                        **method.set,
+                    },
+                    seed=seed,
+                    protocol=protocol,
+                    arrival=method.arrival or file.arrival,
+                    stream_version=file.stream_version,
+                    rehearse=file.rehearse,
+                    **_ways_and_shots(setting),
+                ),
+            )
+            for dataset, method in product(datasets, methods)
+            if method.datasets is None or dataset in [_dataset(one) for one in method.datasets]
+            for setting, seed, protocol in product(
+                _own(method.settings, file.settings),
+                _own(method.seeds, _own(dataset.seeds, file.seeds)),
+                _own(method.protocols, file.protocols),
+            )
+        )
+        seen = set[tuple[str, str]]()
+        for entry in entries:
+            if (entry.name, entry.job.key) in seen:
+                raise ParameterError(
+                    f"{entry.job.title} comes twice: name each dataset, method and seed once."
+                )
+            seen.add((entry.name, entry.job.key))
+        return cls(file.title, tuple(file.tables), tuple(file.figures), entries, file.note)
+
+    def missing(self, documents: Sequence[Record]) -> tuple[SuiteEntry, ...]:
+        """Those that no record tells about.
+
+        Args:
+            documents: Records, in today's schema.
+        """
+        return tuple(entry for entry, found in self.with_records(documents) if found is None)
+
+    def with_records(self, documents: Sequence[Record]) -> list[tuple[SuiteEntry, Record | None]]:
+        """Each entry with its record, or None where there is none yet.
+
+        Args:
+            documents: Records, in today's schema.
+        """
+        by_job: dict[tuple[str, str, int], list[Record]] = {}
+        for document in documents:
+            key = document["dataset"], document["method"], document["seed"]
+            by_job.setdefault(key, []).append(document)
+        pairs = []
+        for entry in self.entries:
+            job = entry.job
+            candidates = by_job.get((job.dataset, job.method, job.seed), [])
+            found = (document for document in candidates if job.matches(document))
+            pairs.append((entry, next(found, None)))
+        return pairs
+
+
+def _own(own: Sequence[Any] | None, common: Sequence[Any]) -> Sequence[Any]:
+    return common if own is None else own
+
+
+def _check_own_datasets(method: SuiteMethod, datasets: Sequence[SuiteDataset]) -> None:
+    for one in method.datasets or ():
+        if _dataset(one) not in datasets:
+            raise ParameterError(
+                f"{method.method} is to run on {_dataset(one).dataset!r}, which is not among the "
+                "suite's datasets with these options."
+            )
+        if _dataset(one).seeds is not None:
+            raise ParameterError(
+                f"{method.method} is to run on some seeds of {_dataset(one).dataset!r}: give seeds "
+                "to the method, or to the suite's dataset."
+            )
+
+
+def _tuned(folder: Path, name: str) -> Mapping[str, Mapping[str, Any]]:
+    """The best values on each dataset."""
+    try:
+        found = json.loads((folder / name).read_text())["datasets"]
+        return {dataset: kept["best"]["parameters"] for dataset, kept in found.items()}
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ParameterError(
+            f"{folder / name} holds no search: make it with nodegraft lab tune ({error!r})."
+        ) from error
+
+
+def _dataset(told: str | Mapping[str, Any]) -> SuiteDataset:
+    return SuiteDataset(dataset=told) if isinstance(told, str) else build(SuiteDataset, told)
+
+
+def _name(method: SuiteMethod, setting: Mapping[str, int]) -> str:
+    name = method.name or method.method
+    sizes = dict(setting)
+    least = sizes.pop("least_shots", None)
+    words = [f"{size}-{of.removesuffix('s')}" for of, size in sizes.items()]
+    return " ".join([name, *words, *([] if least is None else [f"from {least}"])])
+
+
+def _ways_and_shots(setting: Mapping[str, int]) -> dict[str, Any]:
+    odd = setting.keys() - {"ways", "shots", "least_shots"}
+    if odd:
+        raise ParameterError(
+            f"A setting has ways, shots and least_shots, not {', '.join(sorted(odd))}."
+        )
+    return dict(setting)

@@ -1,0 +1,75 @@
+"""Coauthor CS: authors of computer science, joined by joint papers."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from nodegraft.base.errors import DataError
+from nodegraft.lab.datasets.templates.counted_words import COUNTS_NOTE, read_counts, weighted_counts
+from nodegraft.lab.datasets.templates.dataset import Dataset, LoadedDataset
+from nodegraft.lab.datasets.templates.held_out import HELD_OUT_NOTE
+from nodegraft.lab.datasets.templates.numbered import NumberedNode, typed_graph
+from nodegraft.lab.datasets.templates.tsv import number_in, read_rows
+from nodegraft.lab.datasets.templates.typed_edges import TypedEdge
+from nodegraft.lab.datasets.templates.xz import read_lines
+from nodegraft.streams.setting import Setting
+
+CLASSES, LABELS, EDGES = "classes.tsv", "labels.tsv.xz", "edges.tsv.xz"
+ATTRIBUTES, TERMS = "attributes.txt.xz", "terms.txt.xz"
+KIND = "paper"
+
+
+@dataclass(kw_only=True)
+class CoauthorCS(Dataset):
+    """Authors, keywords of their papers, 15 fields."""
+
+    name: ClassVar[str] = "coauthor-cs"
+    summary: ClassVar[str] = "authors joined by joint papers; classes are 15 fields (held out)"
+    citation: ClassVar[str] = (
+        "Shchur et al. 2018, Pitfalls of graph neural network evaluation, "
+        "https://arxiv.org/abs/1811.05868"
+    )
+    folders: ClassVar[tuple[str, ...]] = ("coauthor-cs",)
+    required_files: ClassVar[tuple[str, ...]] = (CLASSES, LABELS, EDGES, ATTRIBUTES, TERMS)
+
+    def parse(self, files: dict[str, Path]) -> LoadedDataset:
+        """The field an author is most active in is the class, the keywords are the features."""
+        nodes = read_authors(files[LABELS], files[CLASSES], files[ATTRIBUTES])
+        words = sum(1 for _ in read_lines(files[TERMS]))
+        counts = read_counts((node.text for node in nodes), words)
+        graph, labels = typed_graph(nodes, weighted_counts(counts), read_edges(files[EDGES]))
+        setting = Setting(
+            base=5, pseudo_novel=2, validation=2, novel=6, ways=2, shots=5, base_nodes=100
+        )
+        notes = (HELD_OUT_NOTE, COUNTS_NOTE)
+        return LoadedDataset(self.name, graph, labels, setting, notes=notes)
+
+
+def read_authors(labels: Path, classes: Path, attributes: Path) -> list[NumberedNode]:
+    """One node an author, in the order of the labels.
+
+    Args:
+        labels: The class number of each author.
+        classes: The names of the classes.
+        attributes: Line i has the keywords of author i, as pairs of column and count.
+    """
+    names = {number: name for number, name, _ in read_rows(classes, 3)}
+    texts = list(read_lines(attributes))
+    numbered = [(number_in(node, labels), number) for node, number in read_rows(labels, 2)]
+    if sorted(node for node, _ in numbered) != list(range(len(texts))):
+        raise DataError(
+            f"{labels} names {len(numbered)} authors, {attributes} has lines for {len(texts)}: "
+            "every line needs one label. Fetch both again."
+        )
+    return [NumberedNode(node, names[number], texts[node]) for node, number in numbered]
+
+
+def read_edges(path: Path) -> Iterator[TypedEdge]:
+    """Who wrote a paper with whom; one kind, no direction, and the file does not count papers.
+
+    Args:
+        path: The table of edges.
+    """
+    for one, other in read_rows(path, 2):
+        yield TypedEdge(number_in(one, path), number_in(other, path), KIND, is_directed=False)

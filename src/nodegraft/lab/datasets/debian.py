@@ -1,0 +1,152 @@
+"""Debian: binary packages of a Linux distribution, joined by dependencies."""
+
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+
+from nodegraft.base.parameters.constraints import PositiveInt
+from nodegraft.lab.datasets.templates.dataset import Dataset, LoadedDataset
+from nodegraft.lab.datasets.templates.text_graph import (
+    WORDS_NOTE,
+    TextNode,
+    in_large_classes,
+    text_graph,
+)
+from nodegraft.lab.datasets.templates.xz import read_stanzas
+from nodegraft.streams.setting import Setting
+
+PACKAGES, TRANSLATION = "Packages.xz", "Translation-en.xz"
+LINKS = ("Pre-Depends", "Depends", "Recommends", "Suggests")
+KINDS = {field.lower(): True for field in LINKS}
+# A name that more packages provide (mail-transport-agent, say) joins what has little in common.
+MOST_PROVIDERS = 5
+# Train, held-out and test need one each, and a source stands on one side only.
+FEWEST_SOURCES = 3
+
+_NAME = re.compile(r"(?:^|[,|])\s*([^\s(\[<:,|]+)")
+
+
+@dataclass(kw_only=True)
+class Debian(Dataset):
+    """Packages, words of their English descriptions, 41 sections that say a topic."""
+
+    smallest_class: PositiveInt = 100
+    """Sections with fewer packages are left out."""
+
+    name: ClassVar[str] = "debian"
+    summary: ClassVar[str] = "binary packages joined by dependencies; classes are topic sections"
+    citation: ClassVar[str] = "Debian 12 bookworm, package index of 11 July 2026, main, amd64"
+    folders: ClassVar[tuple[str, ...]] = ("debian-packages",)
+    required_files: ClassVar[tuple[str, ...]] = (PACKAGES, TRANSLATION)
+    without: ClassVar[tuple[str, ...]] = (
+        *("libs", "libdevel", "doc", "debug", "oldlibs"),
+        *("metapackages", "tasks", "localization", "introspection"),
+    )
+    setting: ClassVar[Setting] = Setting(
+        base=11, pseudo_novel=8, validation=2, novel=20, ways=2, shots=3
+    )
+
+    def parse(self, files: dict[str, Path]) -> LoadedDataset:
+        """Section is the class; names, sources and tags nearly say it, so they are no features."""
+        stanzas = list(read_stanzas(files[PACKAGES]))
+        records = read_packages(stanzas, read_descriptions(files[TRANSLATION]))
+        kept = in_large_classes(records, self.smallest_class, self.without)
+        graph, labels = text_graph(kept, KINDS)
+        sources = {stanza["Package"]: source_of(stanza) for stanza in stanzas}
+        _, groups = np.unique([sources[record.key] for record in kept], return_inverse=True)
+        few = [
+            name for name, rows in labels.items() if np.unique(groups[rows]).size < FEWEST_SOURCES
+        ]
+        labels = labels.select(name for name in labels if name not in few)
+        return LoadedDataset(self.name, graph, labels, self.setting, groups, _notes(few))
+
+
+def _notes(few: Sequence[str]) -> tuple[str, ...]:
+    notes = [
+        WORDS_NOTE,
+        "Packages of one source have near-equal descriptions: they form a group, which is never "
+        "both taught and asked.",
+    ]
+    if few:
+        notes.append(
+            f"Fewer than {FEWEST_SOURCES} sources make up {', '.join(few)}, which cannot be "
+            "divided so: the packages are in the graph, without a label."
+        )
+    return tuple(notes)
+
+
+def read_descriptions(path: Path) -> dict[str, str]:
+    """Short and long text by the checksum that packages name them with.
+
+    Args:
+        path: The index of translations.
+    """
+    return {
+        stanza["Description-md5"]: stanza["Description-en"]
+        for stanza in read_stanzas(path)
+        if "Description-en" in stanza
+    }
+
+
+def read_packages(
+    stanzas: Collection[Mapping[str, str]], descriptions: Mapping[str, str]
+) -> list[TextNode]:
+    """One node a package; one listed in two versions gets the links of both.
+
+    Args:
+        stanzas: The packages of the index.
+        descriptions: Text by checksum.
+    """
+    providers = _providers(stanzas)
+    packages = {stanza["Package"]: stanza for stanza in stanzas}
+    links: dict[str, dict[str, set[str]]] = {name: defaultdict(set) for name in packages}
+    for stanza in stanzas:
+        for field in LINKS:
+            for wanted in names_in(stanza.get(field, "")):
+                real = [wanted] if wanted in packages else providers.get(wanted, ())
+                links[stanza["Package"]][field.lower()].update(real)
+    return [
+        TextNode(name, stanza["Section"], _text(stanza, descriptions), links[name])
+        for name, stanza in packages.items()
+    ]
+
+
+def _text(stanza: Mapping[str, str], descriptions: Mapping[str, str]) -> str:
+    return descriptions.get(stanza.get("Description-md5", ""), stanza.get("Description", ""))
+
+
+def _providers(stanzas: Iterable[Mapping[str, str]]) -> dict[str, set[str]]:
+    providers: dict[str, set[str]] = defaultdict(set)
+    for stanza in stanzas:
+        for virtual in names_in(stanza.get("Provides", "")):
+            providers[virtual].add(stanza["Package"])
+    return {name: real for name, real in providers.items() if len(real) <= MOST_PROVIDERS}
+
+
+def names_in(relation: str) -> list[str]:
+    """The package names of a dependency field, alternatives included.
+
+    >>> names_in("libc6 (>= 2.34), python3:any | python3-all [amd64], zlib1g")
+    ['libc6', 'python3', 'python3-all', 'zlib1g']
+
+    Args:
+        relation: The text of the field.
+    """
+    return _NAME.findall(relation)
+
+
+def source_of(stanza: Mapping[str, str]) -> str:
+    """The source package; an absent field means that it bears the package's own name.
+
+    >>> source_of({"Package": "bash"}), source_of({"Package": "sh", "Source": "dash (0.5)"})
+    ('bash', 'dash')
+
+    Args:
+        stanza: One package of the index.
+    """
+    return stanza.get("Source", stanza["Package"]).split()[0]

@@ -1,0 +1,93 @@
+"""Linux: source files of the kernel, joined by what they use of each other."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from nodegraft.base.parameters.constraints import PositiveInt
+from nodegraft.lab.datasets.templates.counted_words import COUNTS_NOTE, read_counts, weighted_counts
+from nodegraft.lab.datasets.templates.dataset import Dataset, LoadedDataset
+from nodegraft.lab.datasets.templates.held_out import HELD_OUT_NOTE
+from nodegraft.lab.datasets.templates.numbered import NumberedNode, typed_graph
+from nodegraft.lab.datasets.templates.text_graph import in_large_classes
+from nodegraft.lab.datasets.templates.tsv import number_in, read_rows
+from nodegraft.lab.datasets.templates.typed_edges import TypedEdge, read_typed_edges
+from nodegraft.lab.datasets.templates.xz import read_lines
+from nodegraft.streams.setting import Setting
+
+CLASSES, NODES, EDGES, TERMS = "classes.tsv", "nodes.tsv.xz", "edges.tsv.xz", "terms.txt.xz"
+KINDS: Mapping[str, bool] = {"symbol": True, "header": False, "depends": True, "select": True}
+# Words of fewer files are names and slips, those of more say nothing.
+FEWEST_FILES, LARGEST_SHARE = 5, 0.2
+
+
+@dataclass(kw_only=True)
+class LinuxSources(Dataset):
+    """C files, words of their comments, 67 subsystem directories."""
+
+    smallest_class: PositiveInt = 60
+    """Directories with fewer files are left out."""
+
+    name: ClassVar[str] = "linux-sources"
+    summary: ClassVar[str] = "kernel files joined by use; classes are subsystems (held out)"
+    citation: ClassVar[str] = "Linux 6.1, Debian package linux-source-6.1 6.1.190-1 (GPL-2)"
+    folders: ClassVar[tuple[str, ...]] = ("linux-sources",)
+    required_files: ClassVar[tuple[str, ...]] = (CLASSES, NODES, EDGES, TERMS)
+
+    def parse(self, files: dict[str, Path]) -> LoadedDataset:
+        """The directory is the class, so paths and file names, which say it, are not read."""
+        nodes = in_large_classes(read_files(files[NODES], files[CLASSES]), self.smallest_class)
+        words = sum(1 for _ in read_lines(files[TERMS]))
+        counts = telling_words(read_counts((node.text for node in nodes), words))
+        graph, labels = typed_graph(nodes, weighted_counts(counts), read_edges(files[EDGES]))
+        setting = Setting(
+            base=22, pseudo_novel=12, validation=3, novel=30, ways=5, shots=5, base_nodes=100
+        )
+        notes = (HELD_OUT_NOTE, COUNTS_NOTE)
+        return LoadedDataset(self.name, graph, labels, setting, notes=notes)
+
+
+def read_files(nodes: Path, classes: Path) -> list[NumberedNode]:
+    """One node a source file.
+
+    Args:
+        nodes: Number, class number and words of each.
+        classes: The directory of each class number.
+    """
+    directories = {number: directory for number, _, directory in read_rows(classes, 3)}
+    return [
+        NumberedNode(number_in(node, nodes), directories[number], words)
+        for node, number, words in read_rows(nodes, 3)
+    ]
+
+
+def read_edges(path: Path) -> Iterator[TypedEdge]:
+    """What joins two files.
+
+    ``symbol``: the source uses a name that only the target exports. ``header``: both include a
+    header that few include. ``depends``, ``select``: the build option of the source needs, or
+    switches on, one whose largest file is the target.
+
+    Args:
+        path: The table of edges.
+    """
+    return read_typed_edges(path, KINDS)
+
+
+def telling_words(counts: "csr_array[Any]") -> "csr_array[Any]":
+    """The columns of words that are neither rare nor everywhere.
+
+    >>> files = np.arange(30)[:, None]  # the words are in 4, 5, 6 and 7 of them
+    >>> telling_words(csr_array(1.0 * (files < [4, 5, 6, 7]))).sum(axis=0).tolist()
+    [5.0, 6.0]
+
+    Args:
+        counts: How often each file has each word.
+    """
+    files = np.bincount(counts.indices, minlength=counts.shape[1])
+    kept = (files >= FEWEST_FILES) & (files <= LARGEST_SHARE * counts.shape[0])
+    return csr_array(counts[:, np.flatnonzero(kept)])

@@ -1,0 +1,72 @@
+"""Metamath: theorems of a formal library, joined by proofs, symbols and comments."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from nodegraft.base.parameters.constraints import PositiveInt
+from nodegraft.lab.datasets.templates.dataset import Dataset, LoadedDataset
+from nodegraft.lab.datasets.templates.held_out import HELD_OUT_NOTE
+from nodegraft.lab.datasets.templates.numbered import NumberedNode, typed_graph
+from nodegraft.lab.datasets.templates.text_graph import WORDS_NOTE, in_large_classes, word_counts
+from nodegraft.lab.datasets.templates.tsv import number_in, read_rows
+from nodegraft.lab.datasets.templates.typed_edges import TypedEdge, read_typed_edges
+from nodegraft.streams.setting import Setting
+
+CLASSES, NODES, EDGES = "classes.tsv", "nodes.tsv.xz", "edges.tsv.xz"
+# Edges point to earlier statements, and chapters follow each other: whoever keeps the directions
+# must not make an order of them, which would say the chapter.
+KINDS: Mapping[str, bool] = {"proof": True, "symbol": True, "see": True}
+
+
+@dataclass(kw_only=True)
+class Metamath(Dataset):
+    """Theorems, axioms and definitions, words of their comments, 73 chapters."""
+
+    smallest_class: PositiveInt = 60
+    """Chapters with fewer statements are left out."""
+
+    name: ClassVar[str] = "metamath-theorems"
+    summary: ClassVar[str] = "theorems joined by proofs; classes are chapters (held out)"
+    citation: ClassVar[str] = "Metamath, set.mm of 28 December 2020 (public domain)"
+    folders: ClassVar[tuple[str, ...]] = ("metamath-theorems",)
+    required_files: ClassVar[tuple[str, ...]] = (CLASSES, NODES, EDGES)
+
+    def parse(self, files: dict[str, Path]) -> LoadedDataset:
+        """The chapter is the class; names and formulas nearly say it, so they are not read."""
+        statements = read_statements(files[NODES], files[CLASSES])
+        nodes = in_large_classes(statements, self.smallest_class)
+        words = word_counts([node.text for node in nodes])
+        graph, labels = typed_graph(nodes, words, read_edges(files[EDGES]))
+        setting = Setting(
+            base=25, pseudo_novel=14, validation=4, novel=30, ways=5, shots=5, base_nodes=100
+        )
+        notes = (HELD_OUT_NOTE, WORDS_NOTE)
+        return LoadedDataset(self.name, graph, labels, setting, notes=notes)
+
+
+def read_statements(nodes: Path, classes: Path) -> list[NumberedNode]:
+    """One node a statement.
+
+    Args:
+        nodes: Number, class number, axiom or theorem, and comment of each.
+        classes: The part and the chapter of each class number.
+    """
+    chapters = {number: " ".join(name.split()) for number, _, _, name in read_rows(classes, 4)}
+    return [
+        NumberedNode(number_in(node, nodes), chapters[number], comment)
+        for node, number, _, comment in read_rows(nodes, 4)
+    ]
+
+
+def read_edges(path: Path) -> Iterator[TypedEdge]:
+    """What joins two statements.
+
+    ``proof``: the proof of the source cites the target. ``symbol``: the source uses a symbol that
+    the target defines. ``see``: the comment of the source names the target.
+
+    Args:
+        path: The table of edges.
+    """
+    return read_typed_edges(path, KINDS)

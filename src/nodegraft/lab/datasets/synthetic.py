@@ -1,0 +1,55 @@
+"""Synthetic: a contextual stochastic block model of any size."""
+
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import ClassVar
+
+from nodegraft.graph.block_model import BlockModel
+from nodegraft.lab.datasets.templates.dataset import Dataset, LoadedDataset
+from nodegraft.streams.setting import Setting
+
+
+@dataclass(kw_only=True)
+class Synthetic(BlockModel, Dataset):
+    """Drawn by seed; see :class:`~nodegraft.graph.block_model.BlockModel` for its options.
+
+    >>> loaded = Synthetic(nodes=300, classes=8).load()
+    >>> loaded.graph.num_nodes, len(loaded.labels), loaded.setting.classes
+    (300, 8, 8)
+    """
+
+    name: ClassVar[str] = "synthetic"
+    summary: ClassVar[str] = "drawn by seed, of any size; for tests and for measuring speed"
+    citation: ClassVar[str] = "Deshpande et al. 2018, Contextual stochastic block models"
+
+    def load(
+        self, root: str | Path | None = None, cache: str | Path | None = None
+    ) -> LoadedDataset:
+        """Drawn anew each time: that is faster than a cache would be."""
+        return replace(self.parse({}), options=asdict(self))
+
+    def parse(self, files: dict[str, Path]) -> LoadedDataset:
+        """Draws graph and labels."""
+        graph, labels = self.draw()
+        return LoadedDataset(self.name, graph, labels, setting_for(self.classes))
+
+
+def setting_for(classes: int) -> Setting:
+    """Two fifths of the classes are new, a fifth pseudo-novel, a tenth for validation.
+
+    >>> print(setting_for(20))
+    6/4/2/8 classes (base/pseudo-novel/validation/novel), 2-way 5-shot
+
+    Args:
+        classes: How many classes there are.
+    """
+    novel = max(1, 2 * classes // 5)
+    pseudo_novel, validation = max(1, round(classes / 5)), max(1, classes // 10)
+    return Setting(
+        base=classes - novel - pseudo_novel - validation,
+        pseudo_novel=pseudo_novel,
+        validation=validation,
+        novel=novel,
+        ways=min(2, novel),
+        shots=5,
+    )

@@ -1,0 +1,113 @@
+"""Described things that name each other, to a graph of word counts."""
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from nodegraft.base.errors import DataError
+from nodegraft.graph.edges.relation import by_rows
+from nodegraft.graph.graph import Graph
+from nodegraft.graph.keys import NodeKeys
+from nodegraft.graph.labels import NodeLabels
+from nodegraft.tables.features.text import TextVectoriser
+
+MIN_DOCUMENTS = 3
+
+WORDS_NOTE = (
+    "The vocabulary (without English stop words) is chosen over the texts of all classes, later "
+    "ones included; a node's row depends on its own text alone (no inverse document frequencies)."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class TextNode:
+    """One node: only ``text`` becomes features, never its key or its class."""
+
+    key: str
+    """What it is called."""
+
+    label: str
+    """Its class."""
+
+    text: str
+    """What is said of it."""
+
+    links: Mapping[str, Collection[str]]
+    """Kind of link -> the keys of what it names."""
+
+
+class Labelled(Protocol):
+    """Whatever says its class."""
+
+    @property
+    def label(self) -> str:
+        """The class."""
+
+
+Node = TypeVar("Node", bound=Labelled)
+
+
+def in_large_classes(
+    records: Sequence[Node], smallest: int, without: Collection[str] = ()
+) -> list[Node]:
+    """The nodes of classes that are large enough and not left out.
+
+    Args:
+        records: All nodes.
+        smallest: How many nodes a class needs.
+        without: Classes that are left out.
+    """
+    sizes = Counter(record.label for record in records)
+    kept = {label for label, size in sizes.items() if size >= smallest and label not in without}
+    if not kept:
+        raise DataError(f"No class has {smallest} nodes: lower smallest_class.")
+    return [record for record in records if record.label in kept]
+
+
+def text_graph(records: Sequence[TextNode], kinds: Mapping[str, bool]) -> tuple[Graph, NodeLabels]:
+    """Rows in the order given; links to keys that are not among the records are passed over.
+
+    >>> pair = [TextNode("a", "x", "red hat", {"on": ["b", "c"]}), TextNode("b", "y", "hat", {})]
+    >>> nodes = [*pair, TextNode("d", "y", "hat", {"by": ["a"]})]
+    >>> graph, labels = text_graph(nodes, {"on": True, "by": False})
+    >>> graph.relations, graph.num_edges, graph.num_features, labels.classes
+    (('on', 'by'), 2, 1, ('x', 'y'))
+
+    Args:
+        records: The nodes.
+        kinds: Every kind of link -> whether it has a direction.
+    """
+    row = {record.key: place for place, record in enumerate(records)}
+    edges = {}
+    for kind, directed in kinds.items():
+        links = [
+            (row[record.key], row[link])
+            for record in records
+            for link in record.links.get(kind, ())
+            if link in row
+        ]
+        source, target = np.array(links, dtype=np.int64).reshape(-1, 2).T
+        edges[kind] = by_rows(source, target, len(records), None, directed)
+    graph = Graph.from_parts(
+        NodeKeys([record.key for record in records]),
+        word_counts([record.text for record in records]),
+        edges,
+    )
+    return graph, NodeLabels.from_names(record.label for record in records)
+
+
+def word_counts(texts: Sequence[str]) -> "csr_array[Any]":
+    """How often each text has each word that :data:`MIN_DOCUMENTS` have, rows of length 1.
+
+    >>> word_counts(["a red hat", "the hat", "hat"]).toarray().tolist()
+    [[1.0], [1.0], [1.0]]
+
+    Args:
+        texts: One text for each node.
+    """
+    words = TextVectoriser(MIN_DOCUMENTS, use_idf=False, stop_words="english").fit(texts)
+    return words.transform(texts)

@@ -1,0 +1,113 @@
+"""Treebank: words of running English text, joined by order, syntax and reference."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from nodegraft.base.errors import DataError
+from nodegraft.base.parameters.constraints import PositiveInt
+from nodegraft.lab.datasets.templates.dataset import Dataset, LoadedDataset
+from nodegraft.lab.datasets.templates.held_out import HELD_OUT_NOTE
+from nodegraft.lab.datasets.templates.numbered import NumberedNode, typed_graph
+from nodegraft.lab.datasets.templates.text_graph import MIN_DOCUMENTS, in_large_classes
+from nodegraft.lab.datasets.templates.tsv import number_in, read_rows
+from nodegraft.lab.datasets.templates.typed_edges import TypedEdge, read_typed_edges
+from nodegraft.streams.setting import Setting
+
+CLASSES, NODES, EDGES = "classes.tsv", "nodes.tsv.xz", "edges.tsv.xz"
+# Which word of a pair is the head is no part of the file: a word without one would be a root.
+KINDS: Mapping[str, bool] = {"next": True, "head": False, "coref": False}
+LENGTHS = (1, 4)
+
+LETTERS_NOTE = (
+    "Which runs of letters are columns is chosen over the words of all classes, later ones "
+    "included; a node's row depends on its own word alone."
+)
+DOCUMENTS_NOTE = "Words of one document may stand on both sides of a split."
+
+
+@dataclass(kw_only=True)
+class Treebank(Dataset):
+    """Words where they stand, the letters they are made of, 42 syntactic roles."""
+
+    smallest_class: PositiveInt = 60
+    """Roles with fewer words are left out."""
+
+    name: ClassVar[str] = "treebank-roles"
+    summary: ClassVar[str] = "words of texts and their syntax; roles that edges ignore (held out)"
+    citation: ClassVar[str] = (
+        "Zeldes 2017, The GUM corpus, Language Resources and Evaluation 51(3); 108 documents"
+    )
+    folders: ClassVar[tuple[str, ...]] = ("treebank-roles",)
+    required_files: ClassVar[tuple[str, ...]] = (CLASSES, NODES, EDGES)
+
+    def parse(self, files: dict[str, Path]) -> LoadedDataset:
+        """The role is the class; the letters of the word are the features, not its document."""
+        nodes = in_large_classes(read_words(files[NODES], files[CLASSES]), self.smallest_class)
+        letters = letter_runs([node.text for node in nodes])
+        graph, labels = typed_graph(nodes, letters, read_edges(files[EDGES]))
+        setting = Setting(
+            base=14, pseudo_novel=6, validation=2, novel=20, ways=2, shots=5, base_nodes=100
+        )
+        notes = (HELD_OUT_NOTE, LETTERS_NOTE, DOCUMENTS_NOTE)
+        return LoadedDataset(self.name, graph, labels, setting, notes=notes)
+
+
+def read_words(nodes: Path, classes: Path) -> list[NumberedNode]:
+    """One node for every place where a word stands.
+
+    Args:
+        nodes: Number, class number, document and word of each.
+        classes: The role of each class number.
+    """
+    roles = {number: role for number, _, role in read_rows(classes, 3)}
+    return [
+        NumberedNode(number_in(node, nodes), roles[number], word)
+        for node, number, _, word in read_rows(nodes, 4)
+    ]
+
+
+def read_edges(path: Path) -> Iterator[TypedEdge]:
+    """What joins two words.
+
+    ``next``: the target follows the source. ``head``: one is the syntactic head of the other.
+    ``coref``: both head successive mentions of the same thing.
+
+    Args:
+        path: The table of edges.
+    """
+    return read_typed_edges(path, KINDS)
+
+
+def letter_runs(words: Sequence[str]) -> "csr_array[Any]":
+    """Which runs of one to four letters each word has, blanks at its ends included; length 1.
+
+    Not how often each: else the blank at both ends would weigh most.
+
+    >>> letter_runs(["An", "an", "an"]).shape  # " ", a, n, " a", an, "n ", " an", "an ", " an "
+    (3, 9)
+
+    Args:
+        words: The word of each node.
+    """
+    # Imported late: it takes a second, which every command without text would wait for.
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    engine = TfidfVectorizer(
+        analyzer="char_wb",
+        ngram_range=LENGTHS,
+        min_df=MIN_DOCUMENTS,
+        binary=True,
+        use_idf=False,
+        dtype=np.float32,
+    )
+    try:
+        return csr_array(engine.fit_transform(words))
+    except ValueError as error:
+        raise DataError(
+            f"No letter occurs in {MIN_DOCUMENTS} of {len(words)} words: lower smallest_class."
+        ) from error

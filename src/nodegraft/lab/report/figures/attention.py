@@ -1,0 +1,244 @@
+"""A figure of what HAG-Meta's two attentions say: the weights of supports and of tasks."""
+
+from dataclasses import dataclass
+from math import ceil, isclose
+
+from nodegraft.analysis.rendering.drawing import Axes, Figure, SubFigure
+from nodegraft.base.errors import ParameterError
+from nodegraft.methods.hag_meta import Attention
+
+# From the palette of Okabe and Ito: blue and orange stay apart for colour-blind eyes and in grey.
+MORE, LESS = "#0072B2", "#E69F00"
+
+# In inches: one bar with its label, one column of classes, a panel's title and axis.
+LINE, COLUMN, MARGIN = 0.16, 3.4, 1.0
+# A class has its name above its bars and air below them, in lines.
+NAME, AIR = 1.0, 0.6
+LINES_A_COLUMN, MOST_COLUMNS = 60, 4
+# Of a class with more supports than twice this, as many heaviest and lightest ones are drawn.
+ENDS = 6
+# In letters; a task's label may be as long as this for each column's width.
+KEY_LENGTH, CLASS_LENGTH, TASK_LENGTH = 16, 24, 21
+
+
+@dataclass(frozen=True)
+class ClassBars:
+    """The bars of one few-shot class."""
+
+    name: str
+    """Its name."""
+
+    num_supports: int
+    """How many supports it has; there may be fewer bars."""
+
+    bars: tuple[tuple[str, float], ...]
+    """Label and weight of the supports that are drawn, heaviest first."""
+
+    equal_weight: float
+    """The weight that each support would have if all had the same."""
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether it has more supports than bars."""
+        return len(self.bars) < self.num_supports
+
+    @property
+    def title(self) -> str:
+        """Its name, and how much of it is drawn."""
+        cut = f" ({len(self.bars)} of {self.num_supports})" if self.is_cut else ""
+        return shorten(self.name, CLASS_LENGTH - len(cut)) + cut
+
+    @property
+    def lines(self) -> float:
+        """The room it takes."""
+        return NAME + len(self.bars) + AIR
+
+
+def draw_attention(attention: Attention) -> Figure:
+    """The supports of each few-shot class by weight, and below them the tasks.
+
+    >>> figure = draw_attention(Attention({"hats": {"p1": 0.3, "p2": 0.7}}, ((("hats",), 1.0),)))
+    >>> [label.get_text() for label in figure.subfigs[0].axes[0].get_yticklabels()]
+    ['p2', 'p1']
+
+    Args:
+        attention: What a model gives for a graph after it learned new classes.
+    """
+    if not attention.nodes:
+        raise ParameterError(
+            "There is no few-shot class whose attention could be drawn: "
+            "call model.add_classes(graph, labels) first."
+        )
+    columns = _columns(_rows(attention))
+    lines = max(sum(row.lines for row in column) for column in columns)
+    heights = [LINE * lines + MARGIN, 1.3 * LINE * len(attention.tasks) + MARGIN]
+    width = max(2, len(columns))
+    figure = Figure(figsize=(COLUMN * width, sum(heights)))
+    # The padding keeps the numbers of one column apart from the keys of the next.
+    figure.set_layout_engine("constrained", w_pad=0.12)
+    above, below = figure.subfigures(2, 1, squeeze=False, height_ratios=heights)[:, 0]
+    _draw_nodes(above, columns, lines, "class" if _sum_to_1_in_a_class(attention) else "session")
+    _draw_tasks(below, attention, TASK_LENGTH * width)
+    return figure
+
+
+def shorten(name: object, limit: int) -> str:
+    """A name on one line; a long one loses its middle, since keys often have the same start.
+
+    >>> shorten("short", 12), shorten("https://shop/items/p91007", 12)
+    ('short', 'https:…91007')
+
+    Args:
+        name: Anything that can be written as text.
+        limit: The largest number of letters.
+    """
+    text = " ".join(str(name).split())
+    tail = (limit - 1) // 2
+    return text if len(text) <= limit else f"{text[: limit - 1 - tail]}…{text[-tail:]}"
+
+
+def task_label(names: tuple[str, ...], session: int, limit: int) -> str:
+    """What a task is called in the figure; session 0 is the base.
+
+    >>> task_label(("a", "b"), 0, 42), task_label(("hats", "shoes"), 3, 42)
+    ('base (2 classes)', 'session 3: hats, shoes')
+    >>> task_label(("hats", "shoes", "watches"), 3, 30)
+    'session 3: hats, … (3 classes)'
+
+    Args:
+        names: The classes of the task.
+        session: The number of the session that brought them.
+        limit: The largest number of letters; the first class is named in any case.
+    """
+    count = f"({len(names)} class{'es' if len(names) > 1 else ''})"
+    if session == 0:
+        return f"base {count}"
+    shown = [shorten(name, CLASS_LENGTH) for name in names]
+    label = f"session {session}: {', '.join(shown)}"
+    while len(label) > limit and len(shown) > 1:
+        shown.pop()
+        label = f"session {session}: {', '.join(shown)}, … {count}"
+    return label
+
+
+def _sum_to_1_in_a_class(attention: Attention) -> bool:
+    # With nla_normalise="session" they do so over all supports of a session instead.
+    totals = (sum(weights.values()) for weights in attention.nodes.values())
+    return all(isclose(total, 1.0, abs_tol=1e-3) for total in totals)
+
+
+def _rows(attention: Attention) -> list[ClassBars]:
+    together: list[tuple[str, ...]] = [(name,) for name in attention.nodes]
+    if not _sum_to_1_in_a_class(attention):
+        together = [names for names, _ in attention.tasks if names[0] in attention.nodes]
+    sizes = {
+        name: sum(len(attention.nodes[other]) for other in names)
+        for names in together
+        for name in names
+    }
+    rows = []
+    for name, weights in attention.nodes.items():
+        ordered = sorted(weights.items(), key=lambda item: -item[1])
+        drawn = ordered if len(ordered) <= 2 * ENDS else ordered[:ENDS] + ordered[-ENDS:]
+        bars = tuple((shorten(key, KEY_LENGTH), weight) for key, weight in drawn)
+        rows.append(ClassBars(name, len(ordered), bars, equal_weight=1 / sizes[name]))
+    return rows
+
+
+def _columns(rows: list[ClassBars]) -> list[list[ClassBars]]:
+    total = sum(row.lines for row in rows)
+    count = min(MOST_COLUMNS, ceil(total / LINES_A_COLUMN))
+    columns: list[list[ClassBars]] = [[] for _ in range(count)]
+    before = 0.0
+    for row in rows:
+        # By its middle, so that no column is longer than its share by more than half a class.
+        columns[int(count * (before + row.lines / 2) / total)].append(row)
+        before += row.lines
+    return [column for column in columns if column]
+
+
+def _draw_nodes(panel: SubFigure, columns: list[list[ClassBars]], lines: float, whole: str) -> None:
+    meaning = "1/K, plain averaging" if whole == "class" else "equal weights"
+    meaning += "; orange: less than that"
+    if any(row.is_cut for column in columns for row in column):
+        meaning += f"; of more than {2 * ENDS}: {ENDS} heaviest, {ENDS} lightest"
+    _entitle(
+        panel,
+        "Node-level attention: what each support counts in its class's prototype",
+        f"line: {meaning}",
+        f"weight, sums to 1 in a {whole}",
+    )
+    largest = max(weight for column in columns for row in column for _, weight in row.bars)
+    grid = panel.subplots(1, len(columns), squeeze=False)
+    for axes, column in zip(grid[0], columns, strict=True):
+        _prepare(axes, largest, lines)
+        _draw_column(axes, column)
+
+
+def _draw_column(axes: Axes, column: list[ClassBars]) -> None:
+    top, places, labels = 0.0, [], []
+    for row in column:
+        centres = [top + NAME + place + 0.5 for place in range(len(row.bars))]
+        # Clipped, so that the widest letters cannot reach the next column.
+        axes.text(
+            0.0,
+            top + NAME / 2,
+            row.title,
+            va="center",
+            fontsize=8,
+            fontweight="bold",
+            parse_math=False,
+            clip_on=True,
+        )
+        _draw_bars(axes, centres, [weight for _, weight in row.bars], row.equal_weight)
+        places += centres
+        labels += [label for label, _ in row.bars]
+        top += row.lines
+    axes.set_yticks(places, labels, fontsize=7, parse_math=False)
+
+
+def _draw_tasks(panel: SubFigure, attention: Attention, limit: int) -> None:
+    _entitle(
+        panel,
+        "Task-level attention: what each task counts for the latest one",
+        "line: 1/T, equal weights; orange: less than that",
+        "weight, sums to 1 over the tasks",
+    )
+    weights = [weight for _, weight in attention.tasks]
+    # A model may have unlearned its base: then the first task has few shots too.
+    first = int(attention.tasks[0][0][0] in attention.nodes)
+    labels = [
+        task_label(names, session, limit)
+        for session, (names, _) in enumerate(attention.tasks, start=first)
+    ]
+    axes = panel.subplots()
+    _prepare(axes, max(weights), len(weights))
+    centres = [place + 0.5 for place in range(len(weights))]
+    _draw_bars(axes, centres, weights, 1 / len(weights))
+    axes.set_yticks(centres, labels, fontsize=8, parse_math=False)
+
+
+def _entitle(panel: SubFigure, title: str, line: str, unit: str) -> None:
+    panel.suptitle(f"{title}\n{line}", fontsize=9)
+    panel.supxlabel(unit, fontsize=8)
+
+
+def _prepare(axes: Axes, largest: float, lines: float) -> None:
+    axes.set_ylim(lines, 0.0)
+    # Room to the right for the numbers.
+    axes.set_xlim(0.0, 1.18 * largest)
+    axes.spines[["top", "right", "left"]].set_visible(False)
+    axes.tick_params(axis="y", length=0)
+    axes.tick_params(axis="x", labelsize=7)
+
+
+def _draw_bars(axes: Axes, centres: list[float], weights: list[float], equal_weight: float) -> None:
+    # Weights come from 32-bit numbers: equal ones must not look like less than their mean.
+    colours = [LESS if weight < equal_weight * (1 - 1e-5) else MORE for weight in weights]
+    axes.barh(centres, weights, height=0.7, color=colours)
+    axes.vlines(equal_weight, centres[0] - 0.5, centres[-1] + 0.5, color="black", linewidth=0.8)
+    # In a column of their own: at the ends of the bars the line would run through them.
+    right = axes.get_yaxis_transform()
+    for centre, weight in zip(centres, weights, strict=True):
+        number = f"{weight:.3f}"
+        axes.text(1.0, centre, number, ha="right", va="center", fontsize=7, transform=right)

@@ -1,0 +1,134 @@
+"""Figures of where nodes lie for a method: new classes in colours, known ones in grey."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
+from scipy.spatial import cKDTree
+
+from nodegraft.analysis.rendering.drawing import GREY, INK, PALETTE, Axes, figure_style, panel
+from nodegraft.analysis.rendering.label_places import label_points
+from nodegraft.analysis.rendering.picture import Picture
+from nodegraft.base.errors import DataError
+
+HOW_TO_READ = (
+    "Each point is a node that the model was asked about, placed by t-SNE so that nodes with "
+    "similar vectors are near each other; far distances and the sizes of clusters mean nothing. "
+    "New classes have colours and names (circles came in session 1, triangles in session 2), "
+    "known ones are grey. Diamonds and crosses are prototypes: the mean vector of a class's "
+    "labelled nodes, placed together with the points. A map shows only what a method makes "
+    "vectors of; graft also follows edges from the labels, which no map of vectors can show."
+)
+SHAPES = ("o", "^", "s", "v", "P", "X")
+
+# A row of the file: method, x, y, class, kind, session, is_prototype.
+Point = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class EmbeddingMap:
+    """A map file: its points, and how it was made."""
+
+    name: str
+    """Of the file, without its suffix."""
+
+    dataset: str
+    """The name of the dataset."""
+
+    after_session: int
+    """The number of the session after which nodes were placed."""
+
+    command: str
+    """What makes the file again."""
+
+    points: Sequence[Point]
+    """Nodes and prototypes, as the file has them."""
+
+    @classmethod
+    def read(cls, path: Path) -> "EmbeddingMap":
+        """From what ``nodegraft lab map`` wrote.
+
+        Args:
+            path: A Parquet file.
+        """
+        try:
+            table = pa.parquet.read_table(path)
+            about = {key.decode(): value.decode() for key, value in table.schema.metadata.items()}
+            after = int(about["after"])
+            return cls(path.stem, about["dataset"], after, about["command"], table.to_pylist())
+        except (pa.ArrowException, OSError, KeyError, ValueError, AttributeError) as error:
+            raise DataError(
+                f"{path} is no map that `nodegraft lab map` wrote: {error!r}."
+            ) from error
+
+    @cached_property
+    @figure_style
+    def pictures(self) -> list[Picture]:
+        """A panel for each method."""
+        return [self._panel(method) for method in dict.fromkeys(p["method"] for p in self.points)]
+
+    def _panel(self, method: str) -> Picture:
+        points = [point for point in self.points if point["method"] == method]
+        figure, axes = panel(f"{method} on {self.dataset}, after session {self.after_session}", "")
+        axes.set_axis_off()
+        _draw_known([point for point in points if not point["session"]], axes)
+        _draw_new([point for point in points if point["session"]], axes)
+        nodes = [point for point in points if not point["is_prototype"]]
+        new = {point["class"] for point in nodes if point["session"]}
+        caption = (
+            f"{method}: of {len(nodes)} nodes of {len({p['class'] for p in nodes})} classes, the "
+            f"nearest point is of the same class for {_purity(nodes, known=True)} of known and "
+            f"{_purity(nodes, known=False)} of new classes ({', '.join(sorted(new))})."
+        )
+        return Picture(method, caption, figure, caption)
+
+
+def read_maps(folder: Path) -> list[EmbeddingMap]:
+    """All maps of a folder, by name; none if there is no such folder.
+
+    >>> read_maps(Path("nowhere"))
+    []
+
+    Args:
+        folder: Where the Parquet files are.
+    """
+    return [EmbeddingMap.read(path) for path in sorted(folder.glob("*.parquet"))]
+
+
+def _draw_known(points: Sequence[Point], axes: Axes) -> None:
+    nodes, means = ([p for p in points if p["is_prototype"] is which] for which in (False, True))
+    axes.plot([p["x"] for p in nodes], [p["y"] for p in nodes], ".", color=GREY, ms=2, alpha=0.55)
+    axes.plot([p["x"] for p in means], [p["y"] for p in means], "x", color=INK, ms=4, mew=0.8)
+
+
+def _draw_new(points: Sequence[Point], axes: Axes) -> None:
+    names = list(dict.fromkeys(point["class"] for point in points))
+    labels = {}
+    for place, name in enumerate(names):
+        colour = PALETTE[place % len(PALETTE)]
+        own = [point for point in points if point["class"] == name]
+        shape = SHAPES[(own[0]["session"] - 1) % len(SHAPES)]
+        nodes = [(point["x"], point["y"]) for point in own if not point["is_prototype"]]
+        axes.plot(*zip(*nodes, strict=True), shape, color=colour, markersize=3, alpha=0.8, mew=0)
+        for point in own:
+            if point["is_prototype"]:
+                at = (point["x"], point["y"])
+                axes.plot(*at, "D", color=colour, markersize=6, markeredgecolor=INK)
+                labels[name] = (*at, INK)
+    label_points(
+        axes, labels, avoid_points=[(p["x"], p["y"]) for p in points if not p["is_prototype"]]
+    )
+
+
+def _purity(nodes: Sequence[Point], known: bool) -> str:
+    places = np.array([(point["x"], point["y"]) for point in nodes])
+    names = np.array([point["class"] for point in nodes])
+    _, near = cKDTree(places).query(places, k=2)
+    chosen = np.array([(point["session"] == 0) == known for point in nodes])
+    same = names[near[:, 1]] == names
+    return f"{100 * same[chosen].mean():.0f} %"

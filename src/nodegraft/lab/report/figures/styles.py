@@ -1,0 +1,127 @@
+"""How methods are drawn: one colour, dash pattern and marker for each, in a whole report."""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Literal, TypeAlias
+
+from nodegraft.analysis.rendering.drawing import GREY, PALETTE
+from nodegraft.lab.report.groups import Groups, merge_settings, ranking, run_counts, unique
+
+PAPERS_METHOD = "hag-meta"
+MOST_HIGHLIGHTED = 6
+
+Dashes: TypeAlias = Literal["-", "--", "-.", ":"]
+DASHES: tuple[Dashes, ...] = ("-", "--", "-.", ":")
+MARKERS = ("o", "s", "^", "D", "v", "P")
+
+
+@dataclass(frozen=True)
+class LineStyle:
+    """How a method is drawn: never by its colour alone."""
+
+    colour: str
+    """One of those that a page swaps for its own, as ``#RRGGBB``."""
+
+    dashes: Dashes
+    """The pattern of its lines, as matplotlib writes it."""
+
+    marker: str
+    """The shape of its points, as matplotlib writes it."""
+
+    @property
+    def is_coloured(self) -> bool:
+        """Whether it differs from grey."""
+        return self.colour != GREY
+
+
+# Name of a method -> how it is drawn
+Styles: TypeAlias = Mapping[str, LineStyle]
+
+DEFAULT_STYLE = LineStyle(GREY, "-", "o")
+"""Of a method that is not highlighted: eighteen colours tell nobody anything."""
+
+
+def highlighted_methods(groups: Groups) -> list[str]:
+    """The methods that were measured most and the best of the others, in the order of the suite.
+
+    Where all were measured equally often: the best ones and the paper's.
+
+    >>> run = {"summary": {"last_accuracy": 0.5}}
+    >>> highlighted_methods({("gentoo", name, "strict"): [run] for name in ("a", "b")})
+    ['a', 'b']
+
+    Args:
+        groups: The records, grouped; see group().
+    """
+    best = ranking(groups)
+    counts = run_counts(groups)
+    often = [name for name in best if 2 * counts[name] > max(counts.values(), default=0)]
+    if len(often) >= MOST_HIGHLIGHTED:
+        chosen = {*best[: MOST_HIGHLIGHTED - 1], PAPERS_METHOD}
+    else:
+        chosen = {*often, *[name for name in best if name not in often][:1]}
+    return [name for name in counts if name in chosen]
+
+
+def assign_styles(highlighted: Iterable[Sequence[str]], first: Sequence[str] = ()) -> Styles:
+    """A style for every method that some section of a report highlights, decided once for all.
+
+    The paper's method always has the second style. The others get theirs in this order: those
+    that must come first, then by how many sections highlight them. When colours have run out,
+    methods are grey and differ by dashes and markers.
+
+    >>> styles = assign_styles([["a", "b"], ["b", "hag-meta"]])
+    >>> [PALETTE.index(styles[name].colour) for name in ("b", "hag-meta", "a")]
+    [0, 1, 2]
+
+    Args:
+        highlighted: For each section, the methods that it highlights.
+        first: Methods that get the first styles, such as the winner, in this order.
+    """
+    often = Counter(chain.from_iterable(highlighted))
+    # Sorting is stable: equally frequent ones stay in the order in which sections name them.
+    names = unique([*first, *sorted(often, key=lambda name: -often[name])])
+    if PAPERS_METHOD not in names:
+        return {name: _style(place) for place, name in enumerate(names)}
+    others = [name for name in names if name != PAPERS_METHOD]
+    places = [0, *range(2, len(others) + 1)]
+    styles = {name: _style(place) for name, place in zip(others, places, strict=False)}
+    return {**styles, PAPERS_METHOD: _style(1)}
+
+
+def styles_of_section(styles: Styles, groups: Groups, variants: Collection[str] = ()) -> Styles:
+    """The styles of what one section's figures highlight; all else is thin and grey there.
+
+    These are the methods with a colour, those that the section itself highlights, and variants
+    of one method: they mean something in this section only, and share the colours it has left.
+
+    >>> run = {"summary": {"last_accuracy": 0.5}}
+    >>> groups = {("gentoo", name, "strict"): [run] for name in ("no diffusion", "graft")}
+    >>> found = styles_of_section(assign_styles([["graft"]]), groups, ["no diffusion"])
+    >>> [PALETTE.index(found[name].colour) for name in ("graft", "no diffusion")]
+    [0, 1]
+
+    Args:
+        styles: Those of the whole report; see assign_styles().
+        groups: The records of the section, grouped; see group().
+        variants: The names that are variants of one method, not methods of their own.
+    """
+    merged = merge_settings(groups)
+    highlighted = unique([*highlighted_methods(merged), *highlighted_methods(groups)])
+    drawn = {name for _, name, _ in (*merged, *groups)}
+    shown = {
+        name: style
+        for name, style in styles.items()
+        if name in drawn and (style.is_coloured or name in highlighted)
+    }
+    taken = {style.colour for style in shown.values()}
+    free = [_style(place) for place, colour in enumerate(PALETTE) if colour not in taken]
+    lacking = [name for name in highlighted if name in variants and name not in shown]
+    return shown | dict(zip(lacking, free, strict=False))
+
+
+def _style(place: int) -> LineStyle:
+    colour = PALETTE[place] if place < len(PALETTE) else GREY
+    return LineStyle(colour, DASHES[place % len(DASHES)], MARKERS[place % len(MARKERS)])

@@ -1,0 +1,255 @@
+"""Run records put together: those of one method on one dataset, under one protocol."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeAlias, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nodegraft.evaluation.metrics import interval
+from nodegraft.evaluation.protocol import STRICT
+from nodegraft.lab.benchmark.suite import SuiteEntry
+
+Record: TypeAlias = Mapping[str, Any]
+# (dataset, name in the table, protocol) -> the records of its seeds
+Groups: TypeAlias = dict[tuple[str, str, str], list[Record]]
+T = TypeVar("T")
+
+LAST_ACCURACY = "last_accuracy"
+SETTING = re.compile(r"( \d+-(way|shot)| from \d+)+$")
+
+
+def group(pairs: Iterable[tuple[SuiteEntry, Record | None]]) -> Groups:
+    """What a suite's jobs recorded so far; a job without a record is left out.
+
+    >>> from nodegraft.lab.benchmark.job import Job
+    >>> entry = SuiteEntry("plain", Job(dataset="gentoo", method="sgc-mean"))
+    >>> list(group([(entry, {"seed": 0}), (entry, None)]).items())
+    [(('gentoo', 'plain', 'strict'), [{'seed': 0}])]
+
+    Args:
+        pairs: Each entry of a suite with its record, or with None if it was not run yet.
+    """
+    groups: Groups = {}
+    for entry, record in pairs:
+        if record is not None:
+            key = (entry.job.dataset, entry.name, entry.job.protocol_name)
+            groups.setdefault(key, []).append(record)
+    return groups
+
+
+def without_setting(name: str) -> str:
+    """A name without the numbers of classes and labels that a suite adds to it.
+
+    >>> without_setting("graft 3-way 5-shot")
+    'graft'
+
+    Args:
+        name: The name of a method in a table.
+    """
+    return SETTING.sub("", name)
+
+
+def merge_settings(groups: Groups) -> Groups:
+    """The same with all settings of a method in one group.
+
+    >>> list(merge_settings({("gentoo", f"graft {k}-shot", "strict"): [] for k in (1, 5)}))
+    [('gentoo', 'graft', 'strict')]
+
+    Args:
+        groups: The records, grouped; see group().
+    """
+    merged: Groups = {}
+    for (dataset, name, protocol), runs in groups.items():
+        merged.setdefault((dataset, without_setting(name), protocol), []).extend(runs)
+    return merged
+
+
+def unique(items: Iterable[T]) -> list[T]:
+    """Each item once, in the order of first appearance.
+
+    >>> unique("banana")
+    ['b', 'a', 'n']
+
+    Args:
+        items: Anything that can be hashed.
+    """
+    return list(dict.fromkeys(items))
+
+
+def datasets(groups: Groups) -> list[str]:
+    """The names of the datasets, in the order of the suite.
+
+    >>> datasets({("gentoo", "a", "strict"): [], ("gentoo", "b", "strict"): []})
+    ['gentoo']
+
+    Args:
+        groups: The records, grouped; see group().
+    """
+    return unique(dataset for dataset, _, _ in groups)
+
+
+def by_method(groups: Groups, dataset: str, protocol: str = STRICT) -> dict[str, list[Record]]:
+    """The runs on one dataset that may be compared: under one protocol, no upper references.
+
+    >>> list(by_method({("gentoo", "a", "strict"): [], ("debian", "b", "strict"): []}, "gentoo"))
+    ['a']
+
+    Args:
+        groups: The records, grouped; see group().
+        dataset: The name of the dataset.
+        protocol: The name of the protocol, as records have it.
+    """
+    return {n: runs for (d, n, p), runs in groups.items() if (d, p) == (dataset, protocol)}
+
+
+def comparable_groups(groups: Groups) -> Groups:
+    """What may be compared with each other: strict runs, without upper references.
+
+    >>> found = {("gentoo", "a", "strict"): [], ("gentoo", "a", "published (leaky)"): []}
+    >>> list(comparable_groups(found))
+    [('gentoo', 'a', 'strict')]
+
+    Args:
+        groups: The records, grouped; see group().
+    """
+    return {key: runs for key, runs in groups.items() if key[2] == STRICT}
+
+
+def summary_values(runs: Sequence[Record], field: str = LAST_ACCURACY) -> list[float]:
+    """A number of the summary, one for each run.
+
+    >>> summary_values([{"summary": {"last_accuracy": 0.5}}])
+    [0.5]
+
+    Args:
+        runs: Records of runs.
+        field: The name of the number in a record's summary.
+    """
+    return [run["summary"][field] for run in runs]
+
+
+def mean(runs: Sequence[Record], field: str = LAST_ACCURACY) -> float:
+    """The mean of such a number over runs.
+
+    >>> mean([{"summary": {"last_accuracy": 0.5}}, {"summary": {"last_accuracy": 0.7}}])
+    0.6
+
+    Args:
+        runs: Records of runs, at least one.
+        field: The name of the number in a record's summary.
+    """
+    return float(np.mean(summary_values(runs, field)))
+
+
+def paired_differences(
+    before: Sequence[Record], after: Sequence[Record], field: str = LAST_ACCURACY
+) -> list[float]:
+    """``after`` minus ``before``, seed by seed; seeds that only one of them has are left out.
+
+    >>> one, two, lone = ({"seed": s, "summary": {"last_accuracy": a}}
+    ...                   for s, a in ((1, 0.5), (1, 0.75), (2, 0.9)))
+    >>> paired_differences([one, lone], [two])
+    [0.25]
+
+    Args:
+        before: Runs to compare with.
+        after: Runs that are compared.
+        field: The name of the number in a record's summary.
+    """
+    earlier = {run["seed"]: run["summary"][field] for run in before}
+    return [run["summary"][field] - earlier[run["seed"]] for run in after if run["seed"] in earlier]
+
+
+def losses_per_class(runs: Sequence[Record]) -> list[float]:
+    """By how much macro accuracy falls for each new class, one for each run.
+
+    >>> losses_per_class([{"setting": {"novel": 4}, "summary": {"performance_drop": 0.5}}])
+    [0.125]
+
+    Args:
+        runs: Records of runs with new classes.
+    """
+    return [run["summary"]["performance_drop"] / run["setting"]["novel"] for run in runs]
+
+
+def median_seconds(runs: Sequence[Record]) -> tuple[float, float]:
+    """Of learning and then answering, the median over runs: session 0, and a later one on average.
+
+    Answering counts because a method may put off its work until somebody asks.
+
+    >>> sessions = [{"seconds": one, "query_seconds": 0.5} for one in (2.0, 0.1, 0.3)]
+    >>> median_seconds([{"sessions": sessions}])
+    (2.5, 0.7)
+
+    Args:
+        runs: Records of runs, at least one.
+    """
+    taken = [[one["seconds"] + one["query_seconds"] for one in run["sessions"]] for run in runs]
+    training, later = [one[0] for one in taken], [np.mean(one[1:]) for one in taken]
+    # Medians: a machine that was busy with something else now and then should not count.
+    return float(np.median(training)), float(np.median(later))
+
+
+def accuracy_curve(runs: Sequence[Record]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Macro accuracy session by session in percent: means, and half the widths of intervals.
+
+    >>> run = {"sessions": [{"macro_accuracy": 0.8}, {"macro_accuracy": 0.5}]}
+    >>> [part.tolist() for part in accuracy_curve([run])]
+    [[80.0, 50.0], [0.0, 0.0]]
+
+    Args:
+        runs: Records of runs with the same number of sessions, at least one.
+    """
+    shares = [[session["macro_accuracy"] for session in run["sessions"]] for run in runs]
+    values = 100 * np.array(shares, dtype=np.float64)
+    return values.mean(axis=0), np.array([interval(column) for column in values.T])
+
+
+def run_counts(groups: Groups) -> dict[str, int]:
+    """How many comparable runs each method has, in the order of the suite.
+
+    >>> run_counts({("gentoo", "a", "strict"): [{}], ("debian", "a", "strict"): [{}, {}]})
+    {'a': 3}
+
+    Args:
+        groups: The records, grouped; see group().
+    """
+    total: dict[str, int] = {}
+    for (_, name, _), runs in comparable_groups(groups).items():
+        total[name] = total.get(name, 0) + len(runs)
+    return total
+
+
+def mean_over_datasets(groups: Groups, name: str, field: str = LAST_ACCURACY) -> float:
+    """A method's mean over datasets, each of which counts alike.
+
+    >>> runs = [{"summary": {"last_accuracy": 0.5}}]
+    >>> mean_over_datasets({("gentoo", "a", "strict"): runs, ("debian", "a", "strict"): runs}, "a")
+    0.5
+
+    Args:
+        groups: The records, grouped; see group().
+        name: The method's name in the table.
+        field: The name of the number in a record's summary.
+    """
+    found = [runs for (_, other, _), runs in comparable_groups(groups).items() if other == name]
+    return float(np.mean([mean(runs, field) for runs in found]))
+
+
+def ranking(groups: Groups) -> list[str]:
+    """The methods that were measured on every dataset, best last session first.
+
+    >>> low, high = ([{"summary": {"last_accuracy": share}}] for share in (0.2, 0.4))
+    >>> ranking({("gentoo", "a", "strict"): low, ("gentoo", "b", "strict"): high})
+    ['b', 'a']
+
+    Args:
+        groups: The records, grouped; see group().
+    """
+    everywhere = [
+        set(by_method(groups, dataset)) for dataset in datasets(comparable_groups(groups))
+    ]
+    names = [name for name in run_counts(groups) if all(name in found for found in everywhere)]
+    return sorted(names, key=lambda name: -mean_over_datasets(groups, name))

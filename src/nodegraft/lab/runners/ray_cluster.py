@@ -1,0 +1,114 @@
+"""Jobs as Ray tasks, on this machine or on many.
+
+Each graph is put into the object store once; workers map it instead of reading files, and write
+their own records. A task whose node dies runs again elsewhere.
+"""
+
+from collections import Counter, deque
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from nodegraft.base.errors import NodegraftError
+from nodegraft.base.extras import extra
+from nodegraft.lab.benchmark.job import Job
+from nodegraft.lab.datasets.templates.dataset import LoadedDataset
+from nodegraft.lab.runners.work import JobEnded, JobEvent, JobStarted, record_failure, run_job
+from nodegraft.runners.ray_connection import RETRIES, RayCluster
+
+with extra("ray", package="ray", purpose="A Ray cluster"):
+    import ray
+
+
+class RayRunner(RayCluster):
+    """A Ray cluster that runs jobs."""
+
+    def run(self, jobs: Sequence[Job], data: Path | None, out: str | Path) -> Iterator[JobEvent]:
+        """Run all jobs; tells when each is given away and how it ends.
+
+        Args:
+            jobs: The jobs.
+            data: The folder that holds the data folders.
+            out: The folder for the records.
+        """
+        if jobs and not self.capacity():
+            raise NodegraftError(f"No node of the cluster has room for one job: {self._resources}.")
+        place, graphs = _everywhere(out), SharedGraphs(jobs, data)
+        waiting, given = deque(jobs), dict[Any, Job]()
+        task = self._task()
+        while waiting or given:
+            # A queue behind the busy ones hides the way there and back, and lets a cluster grow.
+            while waiting and len(given) < 2 * max(1, self.capacity()):
+                job = waiting.popleft()
+                given[task.remote(job, graphs.of(job), place)] = job
+                yield JobStarted(job)
+            for ready in ray.wait(list(given), timeout=1.0)[0]:
+                job = given.pop(ready)
+                graphs.done(job)
+                yield _ended(ready, job, place)
+
+    def _task(self) -> Any:
+        # Only what is no fault of the job runs again: its own errors are told by run_job().
+        return ray.remote(
+            num_cpus=self._resources.cpus,
+            num_gpus=self._resources.gpus,
+            memory=self._resources.memory,
+            max_retries=RETRIES,
+        )(_run_job)
+
+
+class SharedGraphs:
+    """Each graph is in the object store from its first job to its last.
+
+    Args:
+        jobs: All jobs that will ask for one.
+        data: The folder that holds the data folders.
+    """
+
+    def __init__(self, jobs: Sequence[Job], data: Path | None) -> None:
+        self._data = data
+        self._left = Counter(_which(job) for job in jobs)
+        self._stored: dict[str, Any] = {}
+
+    def of(self, job: Job) -> Any:
+        """A reference to the dataset of a job.
+
+        Args:
+            job: The job.
+        """
+        which = _which(job)
+        if which not in self._stored:
+            self._stored[which] = ray.put(job.load(self._data))
+        return self._stored[which]
+
+    def done(self, job: Job) -> None:
+        """One job less to come.
+
+        Args:
+            job: The one that ended.
+        """
+        which = _which(job)
+        self._left[which] -= 1
+        if not self._left[which]:
+            del self._stored[which]
+
+
+def _which(job: Job) -> str:
+    return f"{job.dataset} {sorted(job.dataset_options.items())}"
+
+
+def _run_job(job: Job, loaded: LoadedDataset, out: str) -> JobEnded:
+    return run_job(job, lambda: loaded, out)
+
+
+def _ended(task: Any, job: Job, out: str) -> JobEnded:
+    try:
+        ended: JobEnded = ray.get(task)
+    except ray.exceptions.RayError as error:
+        return record_failure(job, f"{type(error).__name__}: {error}", out)
+    return ended
+
+
+def _everywhere(out: str | Path) -> str:
+    # Workers have working folders of their own.
+    return str(out) if "://" in str(out) else str(Path(out).absolute())

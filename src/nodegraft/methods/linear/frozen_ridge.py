@@ -1,0 +1,87 @@
+"""A ridge regression that later classes join by their mean, without solving it again."""
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+class FrozenRidge:
+    r"""Class-balanced ridge regression among the first classes' labels, as
+    :func:`~nodegraft.methods.linear.dual.dual_ridge`; a later class is one more row, its mean
+    :math:`p`, with weights that leave all others as they are:
+
+    .. math:: w_p = \frac{M p}{1 + p^\top M p}, \quad
+        M = \bigl(Z^\top D^{-1} Z + \lambda I\bigr)^{-1}
+          = \tfrac{1}{\lambda} \bigl(I - Z^\top (Z Z^\top + \lambda D)^{-1} Z\bigr)
+
+    >>> rows = np.array([[1.0, 0.0], [0.0, 1.0]])
+    >>> ridge = FrozenRidge.solved(rows @ rows.T, np.array([0, 1]), penalty=1.0)
+    >>> ridge.coefficients.round(6).tolist()
+    [[0.5, 0.0], [0.0, 0.5]]
+    >>> labels, own = ridge.joined(np.array([[1.0], [1.0]]), np.array([2.0]))
+    >>> (rows.T @ labels + own * np.array([[1.0], [1.0]])).round(6).tolist()
+    [[0.25], [0.25]]
+
+    Args:
+        factor: The lower triangle of Cholesky's factor of :math:`Z Z^\top + \lambda D`.
+        coefficients: A row for each label, a column for each class.
+        penalty: How strongly weights are drawn to zero (:math:`\lambda`).
+    """
+
+    def __init__(self, factor: Floats, coefficients: Floats, penalty: float) -> None:
+        self._factor = factor
+        self._penalty = penalty
+        self.coefficients = coefficients
+        """A row for each label, a column for each class."""
+
+    @classmethod
+    def solved(cls, gram: NDArray[Any], classes: NDArray[np.int64], penalty: float) -> Self:
+        """The regression among some labels.
+
+        Args:
+            gram: Inner products of the labels.
+            classes: The column of each label's class.
+            penalty: How strongly weights are drawn to zero.
+        """
+        # Slow to import, and only a change needs it.
+        from scipy.linalg import cho_factor, cho_solve
+
+        counts = np.bincount(classes)
+        system = gram + penalty * np.diag(counts[classes].astype(np.float64))
+        factor, _ = cho_factor(system, lower=True, overwrite_a=True)
+        return cls(factor, cho_solve((factor, True), np.eye(counts.size)[classes]), penalty)
+
+    def state(self) -> dict[str, Floats]:
+        """All but the penalty, in arrays; of the factor what is not zero."""
+        triangle = self._factor[np.tri(len(self._factor), dtype=bool)]
+        return {"factor": triangle, "coefficients": self.coefficients}
+
+    @classmethod
+    def from_state(cls, arrays: dict[str, Floats], penalty: float) -> Self:
+        """The regression that :meth:`state` was asked of.
+
+        Args:
+            arrays: What it gave.
+            penalty: As it was.
+        """
+        coefficients = arrays["coefficients"]
+        factor = np.zeros((len(coefficients),) * 2)
+        factor[np.tri(len(coefficients), dtype=bool)] = arrays["factor"]
+        return cls(factor, coefficients, penalty)
+
+    def joined(self, across: Floats, squares: Floats) -> tuple[Floats, Floats]:
+        """What each label gives to each later class, and what the class's own mean gives.
+
+        Args:
+            across: Products of the labels with each later class's mean, labels x classes.
+            squares: The square of each mean.
+        """
+        from scipy.linalg import cho_solve
+
+        solved = cho_solve((self._factor, True), across)
+        reach = (squares - np.einsum("ij,ij->j", across, solved)) / self._penalty
+        own = 1.0 / (self._penalty * (1.0 + reach))
+        return -solved * own, own

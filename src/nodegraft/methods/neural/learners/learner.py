@@ -1,0 +1,81 @@
+"""What meta-training needs of a network: a loss on episodes, and a way to learn new classes."""
+
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from nodegraft.graph.labels import NodeLabels
+from nodegraft.graph.view import GraphView
+from nodegraft.methods.neural.encoders.encoder import Encoder, embed_rows
+from nodegraft.streams.episodes.episode import Episode
+
+Memory = TypeVar("Memory")
+"""What a learner keeps of the classes it has learned, such as one prototype for each."""
+
+
+@dataclass(frozen=True)
+class EpisodeLoss:
+    """The loss of an episode."""
+
+    loss: Tensor
+    """One number, differentiable with respect to the network's weights."""
+
+    def metrics(self) -> dict[str, float]:
+        """Further numbers by name that a progress bar may show."""
+        return {}
+
+
+class Learner(nn.Module, Generic[Memory]):
+    """A network around an encoder that learns classes from their supports.
+
+    A session is one call of :meth:`learn` and one of :meth:`score`, in a rehearsal as in use.
+
+    Args:
+        encoder: Embeds the nodes; it is trained with the network.
+    """
+
+    def __init__(self, encoder: Encoder) -> None:
+        super().__init__()
+        self.encoder = encoder
+
+    def embed(self, view: GraphView, rows: NDArray[np.int64]) -> Tensor:
+        """Embeddings of nodes from their neighbourhood alone.
+
+        Args:
+            view: What may be seen of the graph.
+            rows: Row numbers of the nodes, in any order; the result has the same.
+        """
+        return embed_rows(self.encoder, view, rows, self.encoder.hops)
+
+    def loss(self, view: GraphView, episode: Episode) -> EpisodeLoss:
+        """The loss of one episode.
+
+        Args:
+            view: What may be seen of the graph.
+            episode: Its first task has many labels a class, the others few.
+        """
+        raise NotImplementedError
+
+    def learn(self, view: GraphView, support: NodeLabels, memory: Memory | None) -> Memory:
+        """What the network keeps once it has learned these classes, too.
+
+        Args:
+            view: What may be seen of the graph.
+            support: The labels of the new classes.
+            memory: What it kept of earlier classes; None if these are the first. First classes
+                have many labels, later ones few.
+        """
+        raise NotImplementedError
+
+    def score(self, view: GraphView, rows: NDArray[np.int64], memory: Memory) -> Tensor:
+        """One row per node, one column per class in the order learned.
+
+        Args:
+            view: What may be seen of the graph.
+            rows: Row numbers of the nodes, in any order; the result has the same.
+            memory: What :meth:`learn` gave.
+        """
+        raise NotImplementedError

@@ -1,0 +1,223 @@
+"""Networks that keep one prototype a class: plain means, or means weighted by a node valuator."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from numpy.typing import NDArray
+from torch import Tensor
+
+from nodegraft.graph.labels import NodeLabels
+from nodegraft.graph.view import GraphView
+from nodegraft.methods.neural.attention.node import (
+    Centrality,
+    NodeAttention,
+    Start,
+    adjust_for_centrality,
+    softmax_within,
+    weighted_means,
+)
+from nodegraft.methods.neural.encoders.encoder import embed_rows
+from nodegraft.methods.neural.encoders.gcn import GCN
+from nodegraft.methods.neural.learners.learner import EpisodeLoss, Learner
+from nodegraft.methods.neural.prototypes import class_means, squared_distances
+from nodegraft.streams.episodes.episode import Episode
+
+
+class PrototypeLearner(Learner[Tensor]):
+    """Keeps prototypes as they were when their class arrived; the nearest one wins."""
+
+    def prototypes(self, view: GraphView, support: NodeLabels, few_shot: bool) -> Tensor:
+        """One row per class: the mean of its supports.
+
+        Args:
+            view: What may be seen of the graph.
+            support: The labels of the classes.
+            few_shot: Whether the classes have few labels; without effect on plain means.
+        """
+        targets = torch.from_numpy(support.targets(support.classes))
+        return class_means(self.embed(view, support.rows()), targets, len(support))
+
+    def learn(self, view: GraphView, support: NodeLabels, memory: Tensor | None) -> Tensor:
+        """The prototypes of these classes, behind those of earlier ones."""
+        new = self.prototypes(view, support, few_shot=memory is not None)
+        return new if memory is None else torch.cat((memory, new))
+
+    def score(self, view: GraphView, rows: NDArray[np.int64], memory: Tensor) -> Tensor:
+        """Minus the squared distance to each prototype."""
+        return -squared_distances(self.embed(view, rows), memory)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ValuatorOptions:
+    """Whether and how a node valuator weighs the supports of a class."""
+
+    nla: bool = True
+    """Whether node-level attention weighs supports; else prototypes are plain means."""
+
+    nla_normalise: Literal["class", "session"] = "class"
+    """Whether the weights of supports sum to 1 within a class or over a session."""
+
+    nla_for: Literal["few-shot", "all"] = "few-shot"
+    """Whether attention weighs the supports of few-shot classes only, or of all classes."""
+
+    centrality: Centrality = "log1p"
+    r"""How a node's degree counts: :math:`\log(1 + d)`, or the paper's
+    :math:`\log(d + \epsilon)`, under which an isolated node has the largest weight."""
+
+    nla_start: Start = "xavier"
+    """How large the valuator's first weights are: Xavier's, or the authors' wider ones."""
+
+    dropout: float = 0.0
+    """The share of the encoder's hidden numbers that an episode drops."""
+
+
+@dataclass(frozen=True)
+class NodeAttentionLoss(EpisodeLoss):
+    """The loss of an episode, and the weights that node-level attention gave in it."""
+
+    node_weights: tuple[Tensor, ...]
+    """The weights of the supports, for each task that attention weighs."""
+
+    @torch.no_grad()
+    def metrics(self) -> dict[str, float]:
+        """The relative spread of the weights: 0 is plain averaging."""
+        nodes = torch.cat(self.node_weights) if self.node_weights else torch.zeros(0)
+        return {"node_spread": relative_spread(nodes)}
+
+
+class WeightedPrototypeLearner(PrototypeLearner):
+    r"""An encoder and a node valuator: :math:`p_k = \sum_{j \in S_k} \lambda_j z_j`.
+
+    Args:
+        encoder: Two GCN layers; the valuator takes their widths.
+        options: Whether and how supports are weighed.
+        generator: Draws the first weights of the valuator.
+    """
+
+    encoder: GCN
+
+    def __init__(self, encoder: GCN, options: ValuatorOptions, generator: torch.Generator) -> None:
+        super().__init__(encoder)
+        features, (hidden, out) = encoder.weights[0].shape[0], [len(b) for b in encoder.biases]
+        self.options = options
+        self.node_attention = NodeAttention(features, (hidden, out), generator, options.nla_start)
+        self._noise = np.random.default_rng(generator.initial_seed())
+
+    def prototypes(self, view: GraphView, support: NodeLabels, few_shot: bool) -> Tensor:
+        """One row per class: attention-weighted where the options say so, else the mean."""
+        return self._one_pass(view, [support], [few_shot]).prototypes[0]
+
+    def uses_attention(self, few_shot: bool) -> bool:
+        """Whether node-level attention weighs the supports of a task.
+
+        Args:
+            few_shot: Whether the task's classes have few labels.
+        """
+        return self.options.nla and (few_shot or self.options.nla_for == "all")
+
+    def support_weights(self, view: GraphView, support: NodeLabels) -> Tensor:
+        """The weight of every support, in the order of ``support.rows()``.
+
+        Without attention all supports of a class weigh alike.
+
+        Args:
+            view: What may be seen of the graph.
+            support: The labels of few-shot classes.
+        """
+        if not self.uses_attention(few_shot=True):
+            counts = torch.tensor([rows.size for rows in support.values()])
+            return (1 / counts).repeat_interleave(counts)
+        hops = self.node_attention.layers.hops
+        raw = embed_rows(self.node_attention, view, support.rows(), hops)
+        return self._normalised(view, support, raw)
+
+    def _normalised(self, view: GraphView, support: NodeLabels, raw: Tensor) -> Tensor:
+        degrees = torch.from_numpy(view.degrees(support.rows()).astype(np.float32))
+        adjusted = adjust_for_centrality(raw, degrees, self.options.centrality)
+        targets = torch.from_numpy(support.targets(support.classes))
+        if self.options.nla_normalise == "session":
+            return softmax_within(adjusted, torch.zeros_like(targets), 1)
+        return softmax_within(adjusted, targets, len(support))
+
+    def loss(self, view: GraphView, episode: Episode) -> EpisodeLoss:
+        """Cross-entropy of the queries over the distances to all prototypes."""
+        embedded = self.embed_episode(view, episode)
+        loss = F.cross_entropy(embedded.scores, torch.from_numpy(episode.targets))
+        return NodeAttentionLoss(loss, embedded.node_weights)
+
+    def embed_episode(self, view: GraphView, episode: Episode) -> "EpisodeEmbeddings":
+        """Prototypes of an episode's tasks, and embeddings of its queries.
+
+        Args:
+            view: What may be seen of the graph.
+            episode: Its first task has many labels a class, the others few.
+        """
+        few_shot = [place > 0 for place in range(len(episode.tasks))]
+        dropout = self.options.dropout
+        return self._one_pass(view, episode.tasks, few_shot, episode.query.rows(), dropout)
+
+    def _one_pass(
+        self,
+        view: GraphView,
+        tasks: Sequence[NodeLabels],
+        few_shot: Sequence[bool],
+        queries: NDArray[np.int64] | None = None,
+        dropout: float = 0.0,
+    ) -> "EpisodeEmbeddings":
+        # Encoder and node-level attention look at one neighbourhood: cutting out a second one
+        # would cost more than the attention saves by looking at fewer nodes.
+        parts = [task.rows() for task in tasks]
+        parts.append(np.zeros(0, dtype=np.int64) if queries is None else queries)
+        neighbourhood, inside = view.around(np.concatenate(parts), self.encoder.hops)
+        *supported, queried = torch.split(torch.from_numpy(inside), [part.size for part in parts])
+        embeddings = self.encoder(neighbourhood, dropout, self._noise)
+        attended = [self.uses_attention(few) for few in few_shot]
+        raw = self.node_attention(neighbourhood) if any(attended) else embeddings.new_zeros(0)
+        prototypes: list[Tensor] = []
+        node_weights: list[Tensor] = []
+        for task, places, weighed in zip(tasks, supported, attended, strict=True):
+            targets = torch.from_numpy(task.targets(task.classes))
+            if weighed:
+                weights = self._normalised(view, task, raw[places])
+                node_weights.append(weights)
+                prototypes.append(weighted_means(embeddings[places], weights, targets, len(task)))
+            else:
+                prototypes.append(class_means(embeddings[places], targets, len(task)))
+        return EpisodeEmbeddings(tuple(prototypes), tuple(node_weights), embeddings[queried])
+
+
+@dataclass(frozen=True)
+class EpisodeEmbeddings:
+    """What a network makes of the nodes of an episode."""
+
+    prototypes: tuple[Tensor, ...]
+    """The prototypes of each task, one row a class."""
+
+    node_weights: tuple[Tensor, ...]
+    """The weights of the supports, for each task that attention weighs."""
+
+    queries: Tensor
+    """The embedding of each query, one row a node."""
+
+    @property
+    def scores(self) -> Tensor:
+        """Minus the squared distance of each query to every prototype."""
+        return -squared_distances(self.queries, torch.cat(self.prototypes))
+
+
+def relative_spread(weights: Tensor) -> float:
+    """Standard deviation over mean (the coefficient of variation).
+
+    >>> relative_spread(torch.tensor([0.5, 0.5]))
+    0.0
+
+    Args:
+        weights: Any number of them; of fewer than two, and of zeros, the result is 0.
+    """
+    if weights.numel() < 2 or not weights.any():
+        return 0.0
+    return (weights.std() / weights.mean()).item()

@@ -1,0 +1,160 @@
+"""Cache of a store's API tokens, which is refreshed in the background and fails closed."""
+
+import logging
+from dataclasses import dataclass
+from datetime import datetime
+from hmac import compare_digest
+from pathlib import Path
+from threading import Event, Lock, Thread
+from time import monotonic
+
+from anyio.to_thread import run_sync
+
+from nodegraft.analysis.version import now
+from nodegraft.base.errors import NodegraftError
+from nodegraft.service.auth.limits import TOKEN_SECONDS, TOKEN_STALE_SECONDS
+from nodegraft.service.http_error import HttpError
+from nodegraft.store.access.access import Scope, Token, TokenList, secret_digest
+from nodegraft.store.access.tokens import USE_INTERVAL, StoreTokens
+
+__all__ = ["Scope", "Token", "TokenCache"]
+
+LOG = logging.getLogger("nodegraft.service")
+
+
+@dataclass(frozen=True)
+class _Reading:
+    """What the database said, and when it was asked."""
+
+    listed: TokenList
+    asked_at: float
+
+
+class TokenCache:
+    """The tokens of a store, at most about a second old; no request waits for the database.
+
+    A request with an unknown token is the exception: the tokens are read again before it is
+    refused, so that a token works as soon as it is added. If the database does not answer, tokens
+    that were read are used for :data:`~nodegraft.service.auth.limits.TOKEN_STALE_SECONDS`, and
+    after that every request is refused with 503.
+
+    Args:
+        store: The folder of the store.
+    """
+
+    def __init__(self, store: Path) -> None:
+        self._place = store
+        self._stored: StoreTokens | None = None
+        self._reading: _Reading | None = None
+        self._reading_lock = Lock()
+        self._noted: dict[str, datetime] = {}  # Digest -> last use that was to be written.
+        self._pending: dict[str, datetime] = {}
+        self._failure = ""  # Logged once, not every second.
+        self._logged_uses = False
+        self._ending = Event()
+        self._thread = Thread(target=self._follow, name="tokens", daemon=True)
+
+    def start(self) -> None:
+        """Read the tokens, or raise an error; then refresh them in the background."""
+        self._stored = StoreTokens.open(self._place)
+        try:
+            self._refresh(monotonic())
+        except NodegraftError:
+            self._stored.close()
+            raise
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Stop refreshing, write the last uses, and close the database."""
+        if self._thread.is_alive():
+            self._ending.set()
+            self._thread.join()
+        if self._stored:
+            self._stored.close()
+
+    def current(self) -> TokenList:
+        """Return the tokens, or refuse the request where they are too old to be trusted."""
+        reading = self._reading
+        if reading is None or monotonic() - reading.asked_at > TOKEN_STALE_SECONDS:
+            message = "The API tokens of this store cannot be read, so all requests are refused."
+            advice = "Send it again in some seconds; the log of the service says what is wrong."
+            raise HttpError(503, "tokens_unavailable", message, advice, {"Retry-After": "5"})
+        return reading.listed
+
+    def find(self, secret: str) -> Token | None:
+        """Return the valid token with a secret among those that were read; None if there is none.
+
+        Args:
+            secret: What the caller sent.
+        """
+        digest, at = secret_digest(secret), now()
+        # All digests are compared, each in the same time, so that the duration tells nothing.
+        matches = [token for token in self.current().tokens if compare_digest(token.digest, digest)]
+        if not matches or matches[0].is_expired(at):
+            return None
+        self._note_use(matches[0], at)
+        return matches[0]
+
+    async def find_new(self, secret: str) -> Token | None:
+        """Read the tokens again, and return the valid one with a secret; None if there is none.
+
+        Args:
+            secret: What the caller sent, and :meth:`find` did not find.
+        """
+        await run_sync(self._try_to_refresh, monotonic())
+        return self.find(secret)
+
+    def _note_use(self, token: Token, at: datetime) -> None:
+        before = max(
+            filter(None, (token.last_used_at, self._noted.get(token.digest))), default=None
+        )
+        if before is None or at - before >= USE_INTERVAL:
+            self._noted[token.digest] = self._pending[token.digest] = at
+
+    def _follow(self) -> None:
+        while not self._ending.wait(TOKEN_SECONDS):
+            self._try_to_refresh(monotonic())
+            self._write_uses()
+        self._write_uses()
+
+    def _try_to_refresh(self, since: float) -> None:
+        try:
+            self._refresh(since)
+            self._failure = ""
+        except Exception as error:
+            # Whatever it is: the age of the last reading decides who is still answered.
+            if repr(error) != self._failure:
+                LOG.exception("the tokens of the store cannot be read")
+            self._failure = repr(error)
+
+    def _refresh(self, since: float) -> None:
+        """Read the tokens, unless somebody else has asked for them after a moment.
+
+        Args:
+            since: The moment, in monotonic seconds.
+        """
+        # Whoever waits for a database that hangs would hold a thread that others need.
+        if not self._reading_lock.acquire(timeout=TOKEN_SECONDS):
+            return
+        try:
+            if self._stored and (self._reading is None or self._reading.asked_at < since):
+                asked_at = monotonic()
+                self._reading = _Reading(self._stored.read(), asked_at)
+        finally:
+            self._reading_lock.release()
+
+    def _write_uses(self) -> None:
+        uses = {}
+        while self._pending:
+            # One step each, as requests add to it meanwhile.
+            digest, at = self._pending.popitem()
+            uses[digest] = at
+        if not (uses and self._stored):
+            return
+        try:
+            self._stored.record_use(uses)
+        except Exception as error:
+            # A host may have no right to write, and a busy database is not waited for.
+            if not self._logged_uses:
+                LOG.warning("the last use of tokens cannot be written: %s", error)
+            self._logged_uses = True

@@ -1,0 +1,99 @@
+"""What a service counts, for Prometheus."""
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    generate_latest,
+)
+from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
+
+if TYPE_CHECKING:
+    from nodegraft.service.live.live import Live
+
+SEVERAL_WORKERS = "PROMETHEUS_MULTIPROC_DIR"
+"""Where workers put their counts together: a variable that prometheus_client reads, too."""
+
+SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
+
+
+class Metrics:
+    """Requests by route and how they ended, how long they took, and the version that answers."""
+
+    def __init__(self) -> None:
+        self._registry = CollectorRegistry()
+        self._requests = Counter(
+            "nodegraft_requests",
+            "Requests, by route and status",
+            ("method", "route", "status"),
+            registry=self._registry,
+        )
+        self._seconds = Histogram(
+            "nodegraft_request_seconds",
+            "Duration of requests, by route",
+            ("route",),
+            buckets=SECONDS,
+            registry=self._registry,
+        )
+        self._swaps = Counter(
+            "nodegraft_swaps", "Changes of the live version", registry=self._registry
+        )
+        self._version, self._nodes, self._classes = (
+            Gauge(f"nodegraft_{name}", text, registry=self._registry, multiprocess_mode="livemin")
+            for name, text in (
+                ("model_version", "Live version"),
+                ("nodes", "Nodes of its graph"),
+                ("classes", "Known classes"),
+            )
+        )
+
+    def asked(self, method: str, route: str, status: int, seconds: float) -> None:
+        """Count a request.
+
+        Args:
+            method: Of HTTP.
+            route: The pattern that its path fits, never the path itself: those are without number.
+            status: How it ended.
+            seconds: How long it took.
+        """
+        self._requests.labels(method, route, status).inc()
+        self._seconds.labels(route).observe(seconds)
+
+    def swapped(self, live: "Live") -> None:
+        """Count a version that begins to answer.
+
+        Args:
+            live: The version.
+        """
+        self._swaps.inc()
+        self._version.set(live.version)
+        self._nodes.set(live.state.graph.num_nodes)
+        self._classes.set(len(live.state.labels))
+
+    def text(self) -> bytes:
+        """All of it, as Prometheus reads it."""
+        registry, counts = self._registry, os.environ.get(SEVERAL_WORKERS)
+        if counts:
+            forget_the_dead(Path(counts))
+            registry = CollectorRegistry()
+            MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
+        return generate_latest(registry)
+
+
+def forget_the_dead(counts: Path) -> None:
+    """Leave out what workers said of themselves that are gone; what they counted stays.
+
+    Args:
+        counts: Where workers put their counts together.
+    """
+    for file in counts.glob("gauge_live*.db"):
+        worker = int(file.stem.rpartition("_")[2])
+        try:
+            os.kill(worker, 0)
+        except ProcessLookupError:
+            mark_process_dead(worker, str(counts))  # type: ignore[no-untyped-call]

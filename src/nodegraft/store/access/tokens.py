@@ -1,0 +1,212 @@
+"""API tokens of a store, in its database: all hosts share them, and backups include them.
+
+Each change is in one transaction with its audit entry. The audit entries show that a store ever had
+tokens, so deleting rows of tokens does not open the service to anonymous callers.
+"""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from secrets import token_urlsafe
+from typing import Any, Self
+
+from sqlalchemy import (
+    Column,
+    Connection,
+    DateTime,
+    String,
+    Table,
+    Text,
+    delete,
+    insert,
+    or_,
+    select,
+    update,
+)
+from sqlalchemy.exc import IntegrityError
+
+from nodegraft.analysis.version import now
+from nodegraft.base.errors import ParameterError, StoreError
+from nodegraft.store.access.access import PREFIX, Scope, Token, TokenList, secret_digest
+from nodegraft.store.objects.place import journal_in
+from nodegraft.store.versions.audit import AUDIT, add_audit_entry
+from nodegraft.store.versions.authorship import author
+from nodegraft.store.versions.database import skip_locked
+from nodegraft.store.versions.journal import Journal, metadata
+from nodegraft.store.versions.migration import require_current
+
+ADD, REVOKE = "token add", "token revoke"
+"""Actions in the audit log; one of them there says that the store ever had tokens."""
+
+USE_INTERVAL = timedelta(minutes=1)
+"""How often the last use of a token is written at most."""
+
+LONGEST_NAME = 100
+"""Characters in the name of a token."""
+
+RESERVED_NAME = "local"
+"""Name of the anonymous caller on loopback. A token of this name would share its rate limit, and
+the history could not tell the two apart."""
+
+TOKENS = Table(
+    "tokens",
+    metadata,
+    Column("name", String(LONGEST_NAME), primary_key=True),
+    Column("scope", String(16), nullable=False),
+    Column("digest", String(64), nullable=False, unique=True),
+    Column("created_by", Text, nullable=False),
+    Column("created_at", DateTime(timezone=True), nullable=False),
+    Column("last_used_at", DateTime(timezone=True)),
+    Column("expires_at", DateTime(timezone=True)),
+)
+
+
+class StoreTokens:
+    """Table of API tokens. Each change is one transaction together with its audit entry.
+
+    Args:
+        journal: The database of the store.
+    """
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+
+    @classmethod
+    def open(cls, folder: str | Path) -> Self:
+        """Open the tokens of a store, with a connection of their own.
+
+        Args:
+            folder: The folder of the store.
+        """
+        journal = journal_in(Path(folder).expanduser())
+        try:
+            require_current(journal)
+        except StoreError:
+            journal.close()
+            raise
+        return cls(journal)
+
+    def close(self) -> None:
+        """Close the connection to the database."""
+        self._journal.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def read(self) -> TokenList:
+        """Return all tokens."""
+        try:
+            with self._journal.connection() as connection:
+                rows = connection.execute(
+                    select(TOKENS).order_by(TOKENS.c.created_at, TOKENS.c.name)
+                ).mappings()
+                tokens = tuple(_token(row) for row in rows)
+                return TokenList(tokens, bool(tokens) or _ever_had_tokens(connection))
+        except (StoreError, ValueError) as error:
+            raise StoreError(
+                f"The tokens of this store cannot be read: {_sentence(error)} The store is not "
+                "served until they can be; restore its database from a copy if it is damaged."
+            ) from error
+
+    def add(
+        self,
+        name: str,
+        scope: Scope,
+        *,
+        expires_at: datetime | None = None,
+        by: str | None = None,
+    ) -> str:
+        """Add a token and return its secret, which is kept nowhere.
+
+        Args:
+            name: Unique name, up to 100 printable characters, not ``local``.
+            scope: What the token permits.
+            expires_at: Time from which it is refused, in UTC; None for never.
+            by: Who adds it; None for the user that is logged in.
+        """
+        if not name.isprintable() or not 0 < len(name) <= LONGEST_NAME:
+            raise ParameterError(
+                f"The name of a token is 1 to {LONGEST_NAME} printable characters, not {name!r}."
+            )
+        if name == RESERVED_NAME:
+            raise ParameterError(
+                f"{RESERVED_NAME!r} is the name of callers without a token: choose another name."
+            )
+        secret, who = PREFIX + token_urlsafe(32), author(by)
+        token = Token(name, scope, secret_digest(secret), who, now(), expires_at=expires_at)
+        detail = {
+            "name": name,
+            "scope": scope.value,
+            "expires_at": expires_at and expires_at.isoformat(),
+        }
+        try:
+            with self._journal.transaction() as connection:
+                connection.execute(insert(TOKENS).values(**vars(token)))
+                add_audit_entry(connection, ADD, detail, who)
+        except IntegrityError as error:
+            raise ParameterError(
+                f"There is a token called {name!r} already: choose another name, or revoke it "
+                "first."
+            ) from error
+        return secret
+
+    def revoke(self, name: str, *, by: str | None = None) -> None:
+        """Delete a token. Every host refuses it within about a second.
+
+        Args:
+            name: Name of the token.
+            by: Who revokes it; None for the user that is logged in.
+        """
+        with self._journal.transaction() as connection:
+            # The deletion comes first: SQLite can not turn a reading transaction into a writing
+            # one after somebody else has written.
+            deleted = connection.execute(delete(TOKENS).where(TOKENS.c.name == name))
+            if deleted.rowcount:
+                add_audit_entry(connection, REVOKE, {"name": name}, author(by))
+                return
+            names = connection.execute(select(TOKENS.c.name).order_by(TOKENS.c.name)).scalars()
+            known = ", ".join(names) or "none"
+        raise ParameterError(f"There is no token called {name!r}. The store has: {known}.")
+
+    def record_use(self, uses: Mapping[str, datetime]) -> None:
+        """Write when tokens were last used, once a minute at most for each.
+
+        Nobody waits for it: a database that another process is writing to gives an error at once.
+
+        Args:
+            uses: Digest of a token -> time of its last use, in UTC.
+        """
+        with self._journal.transaction() as connection, skip_locked(connection):
+            for digest, at in uses.items():
+                is_due = or_(
+                    TOKENS.c.last_used_at.is_(None), TOKENS.c.last_used_at <= at - USE_INTERVAL
+                )
+                connection.execute(
+                    update(TOKENS).where(TOKENS.c.digest == digest, is_due).values(last_used_at=at)
+                )
+
+
+def _ever_had_tokens(connection: Connection) -> bool:
+    found = select(AUDIT.c.number).where(AUDIT.c.action.in_((ADD, REVOKE))).limit(1)
+    return connection.execute(found).first() is not None
+
+
+def _sentence(error: Exception) -> str:
+    """Return the text of an error, with one full stop at its end."""
+    return f"{str(error).rstrip('.')}."
+
+
+def _token(row: Mapping[Any, Any]) -> Token:
+    times = {
+        name: None if row[name] is None else _in_utc(row[name])
+        for name in ("created_at", "last_used_at", "expires_at")
+    }
+    return Token(**{**row, **times, "scope": Scope(row["scope"])})
+
+
+def _in_utc(at: datetime) -> datetime:
+    # SQLite keeps no time zone; what was written is UTC.
+    return at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)

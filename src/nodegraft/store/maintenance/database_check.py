@@ -1,0 +1,98 @@
+"""Is the database of a store whole? Its form, its rows, and how rows fit each other."""
+
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from sqlalchemy import Connection, inspect, select, text
+from sqlalchemy.exc import SQLAlchemyError
+
+from nodegraft.analysis.version import Promotion, Version
+from nodegraft.base.errors import StoreError
+from nodegraft.store.objects.unverified import is_out_of_reach, unverified
+from nodegraft.store.versions.database import unreachable
+from nodegraft.store.versions.journal import (
+    Journal,
+    metadata,
+    promotions_in,
+    pruned_in,
+    versions_in,
+)
+from nodegraft.store.versions.row_digests import wrong_tables
+
+
+@dataclass(frozen=True)
+class DatabaseCheck:
+    """What was found."""
+
+    problem: str = ""
+    """What is wrong; empty if nothing is."""
+
+    is_sound: bool = True
+    """Whether it can still be written to: rows may be wrong, but the file has its form."""
+
+    versions: Sequence[Version] = ()
+    """All versions, if they can be read."""
+
+    pruned: frozenset[int] = field(default_factory=frozenset)
+    """Versions without objects."""
+
+
+def check_database(journal: Journal) -> DatabaseCheck:
+    """Read all rows and compare them with their checksums.
+
+    A database that cannot be reached, or that another process has locked, is an error: nothing is
+    known of it. One without tables is that of an `init` that was interrupted, and has no versions.
+
+    Args:
+        journal: The database.
+    """
+    try:
+        with journal.engine.connect() as connection:
+            broken = _form(connection)
+            if broken:
+                return DatabaseCheck(broken, is_sound=False)
+            if not inspect(connection).get_table_names():
+                return DatabaseCheck()
+            problem = _rows_problem(connection)
+            versions, pruned = versions_in(connection), frozenset(pruned_in(connection))
+            problem = problem or _journal_problem(versions, promotions_in(connection))
+            return DatabaseCheck(problem, versions=versions, pruned=pruned)
+    except (SQLAlchemyError, sqlite3.Error) as error:
+        if journal.engine.dialect.name != "sqlite" or is_out_of_reach(error):
+            raise unverified(unreachable(error, journal.engine.url)) from error
+        return DatabaseCheck(f"it cannot be read ({_reason(error)})", is_sound=False)
+    except (StoreError, ValueError, TypeError, KeyError, AttributeError) as error:
+        return DatabaseCheck(f"rows cannot be read ({error})", is_sound=False)
+
+
+def _form(connection: Connection) -> str:
+    """What SQLite says of its own file."""
+    if connection.dialect.name != "sqlite":
+        return ""
+    found = [str(row[0]) for row in connection.execute(text("PRAGMA integrity_check"))]
+    return "" if found == ["ok"] else f"SQLite's integrity check says: {found[0]}"
+
+
+def _rows_problem(connection: Connection) -> str:
+    for table in metadata.sorted_tables:
+        if inspect(connection).has_table(table.name):
+            connection.execute(select(table)).fetchall()
+    if connection.dialect.name != "sqlite":
+        return ""
+    wrong = wrong_tables(connection)
+    return f"rows of {', '.join(wrong)} are not as they were written" if wrong else ""
+
+
+def _journal_problem(versions: Sequence[Version], promotions: Sequence[Promotion]) -> str:
+    for rows, what in ((versions, "versions"), (promotions, "promotions")):
+        if [row.number for row in rows] != list(range(1, len(rows) + 1)):
+            return f"a row of {what} is missing"
+    known = {version.number for version in versions}
+    if any(move.version not in known for move in promotions):
+        return "a promotion names a version that does not exist"
+    return ""
+
+
+def _reason(error: Exception) -> str:
+    return str(getattr(error, "orig", None) or error).splitlines()[0]

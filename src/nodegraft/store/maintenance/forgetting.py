@@ -1,0 +1,133 @@
+"""What is left of versions and rows when some nodes are forgotten: nothing is made from them."""
+
+import re
+from collections.abc import Collection
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nodegraft.analysis.labels.labels import StoreLabels
+from nodegraft.analysis.snapshot import State
+from nodegraft.analysis.version import Promotion, Version
+from nodegraft.base.events import Listener
+from nodegraft.graph.disk.mapped import MappedStore
+from nodegraft.graph.edges.matrix import IntArray, is_sparse
+from nodegraft.graph.graph import Graph
+from nodegraft.graph.keys import Key
+from nodegraft.model.capability import Capability
+from nodegraft.model.method import Method
+from nodegraft.model.registry import make_method
+from nodegraft.store.growth import BLOCK
+from nodegraft.tables.disk.save import save_mapped
+from nodegraft.tables.features.recipe import FeatureRecipe
+
+STRUCK = "[purged]"
+"""Stands in a note where the key of a node was."""
+
+Row = TypeVar("Row", Version, Promotion)
+
+
+def state_without(state: State, keys: Collection[Key], folder: Path, listener: Listener) -> State:
+    """A version without some nodes, learned anew from what is left.
+
+    Args:
+        state: The version.
+        keys: The nodes, which it need not have.
+        folder: As in :func:`graph_without`.
+        listener: Is told how far it is.
+    """
+    rows = state.graph.node_keys.find(list(keys))
+    graph = graph_without(state.graph, rows[rows >= 0], folder)
+    labelled = [key for key in keys if key in state.labels.owners()]
+    labels = state.labels.unlabelled(labelled) if labelled else state.labels
+    return State(graph, labels, _learned_anew(state.model, graph, labels, listener))
+
+
+def graph_without(graph: Graph, rows: IntArray, folder: Path) -> Graph:
+    """A graph without some nodes, and without words and values that no other node has.
+
+    Args:
+        graph: The graph.
+        rows: The nodes, by row.
+        folder: Does not exist yet: where a graph that lies on disk is written, in pieces.
+    """
+    left, recipe = np.setdiff1d(graph.rows, rows), None
+    kept = np.ones(graph.num_features, dtype=bool)
+    if isinstance(graph.recipe, FeatureRecipe):
+        recipe, kept = graph.recipe.without_unused(_unused(graph, left))
+    if isinstance(graph._store, MappedStore):
+        return save_mapped(graph, folder, rows=left, columns=kept, recipe=recipe)
+    smaller = graph.without(rows)
+    if kept.all():
+        return smaller
+    return smaller.with_features(smaller.features(smaller.rows)[:, kept], recipe)
+
+
+def _unused(graph: Graph, rows: IntArray) -> NDArray[np.bool_]:
+    """Columns of the features that are 0 in all of some nodes."""
+    used = np.zeros(graph.num_features, dtype=bool)
+    for start in range(0, rows.size, BLOCK):
+        some: Any = graph.features(rows[start : start + BLOCK])
+        used[some.indices[some.data != 0] if is_sparse(some) else some.nonzero()[1]] = True
+    return ~used
+
+
+def _learned_anew(model: Method, graph: Graph, labels: StoreLabels, listener: Listener) -> Method:
+    fresh = make_method(model.name, **model.get_params())
+    taught = labels.taught_rows(graph)
+    if Capability.SET_LABELS not in model.capabilities():
+        return fresh.fit(graph, taught, listener=listener)
+    # As it came to be: the first classes make the model, the others join it.
+    first = min(labels.sessions.values())
+    base = [name for name, session in labels.sessions.items() if session == first]
+    fresh.fit(graph, taught.select(base), listener=listener)
+    fresh.set_labels(graph, taught, labels.sessions, listener=listener)
+    return fresh
+
+
+def version_without(version: Version, keys: Collection[Key]) -> Version:
+    """A row that names some nodes no more.
+
+    Args:
+        version: The row.
+        keys: The nodes.
+    """
+    measures = version.measures
+    if "override" in measures:
+        measures = measures | {"override": text_without(measures["override"], keys)}
+    detail = {
+        name: _without(value, keys) if name in ("classes", "more", "parts", "keys") else value
+        for name, value in version.detail.items()
+    }
+    return replace(note_without(version, keys), detail=detail, measures=measures)
+
+
+def note_without(row: Row, keys: Collection[Key]) -> Row:
+    """A row whose note names some nodes no more.
+
+    Args:
+        row: A version or a promotion.
+        keys: The nodes.
+    """
+    return replace(row, note=text_without(row.note, keys))
+
+
+def _without(value: Any, keys: Collection[Key]) -> Any:
+    if isinstance(value, dict):
+        return {name: _without(part, keys) for name, part in value.items()}
+    return [key for key in value if key not in keys]
+
+
+def text_without(text: str, keys: Collection[Key]) -> str:
+    """Return a text in which `[purged]` stands where the key of a node was.
+
+    Args:
+        text: The text.
+        keys: The nodes.
+    """
+    for key in keys:
+        text = re.sub(rf"(?<!\w){re.escape(str(key))}(?!\w)", STRUCK, text)
+    return text

@@ -1,0 +1,225 @@
+"""Choice of the versions to prune, and the space that this frees.
+
+A prune adds a row that lists the pruned versions and then deletes their files. Files are renamed in
+the transaction in which nobody can add a version, and deleted after it.
+"""
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from nodegraft.analysis.version import Promotion, Version, now
+from nodegraft.base.errors import StoreError
+from nodegraft.base.files.folder import StoredFile
+from nodegraft.base.parameters.constraints import PositiveInt
+from nodegraft.base.parameters.validate import validate_value
+from nodegraft.store.objects.objects import Objects
+from nodegraft.store.objects.ownership import require_own_place
+from nodegraft.store.versions.journal import (
+    Journal,
+    promotions_in,
+    pruned_in,
+    versions_in,
+    write_rows,
+)
+from nodegraft.store.versions.promoting import answered_before
+
+KEEP = 10
+"""So many of the newest versions are kept, and of those that answered before the champion."""
+
+ABANDONED = timedelta(hours=1)
+"""A file that no version names is a leftover from this age on; before, somebody may be about to
+name it."""
+
+
+BATCH = 50
+"""So many files of an object store are deleted in one transaction."""
+
+SWEEPS = 20
+"""So often a purge starts again to delete files while others add versions."""
+
+
+@dataclass(frozen=True)
+class Pruned:
+    """What was freed, or would be."""
+
+    versions: tuple[int, ...]
+    """Versions whose graph, labels and model go."""
+
+    kept: tuple[int, ...]
+    """Versions that stay whole."""
+
+    files: int
+    """How many files go, those too that killed processes have left."""
+
+    size: int
+    """How many bytes they are."""
+
+
+def unneeded(
+    versions: Sequence[Version], moves: Sequence[Promotion], pruned: Collection[int], keep: int
+) -> list[int]:
+    """Versions that are neither among the newest nor answer, nor answered not long ago.
+
+    Args:
+        versions: All of them, oldest first.
+        moves: All promotions, oldest first.
+        pruned: Versions that have been pruned already.
+        keep: How many of the newest stay, and how many of those that rollbacks lead back to.
+    """
+    validate_value("keep", keep, PositiveInt)
+    changes = [one.number for one in versions if one.action != "prune"]
+    answering = {moves[-1].version, *answered_before(moves)[-keep - 1 :]}
+    oldest = changes[-keep:][0]
+    return [
+        one.number
+        for one in versions
+        if one.number < oldest and one.number not in answering and one.number not in pruned
+    ]
+
+
+def previewed(journal: Journal, objects: Objects, keep: int) -> Pruned:
+    """What :func:`prune` would free.
+
+    Args:
+        journal: The store's versions.
+        objects: Their files.
+        keep: As in :func:`unneeded`.
+    """
+    with journal.connection() as connection:
+        require_own_place(connection, objects)
+        versions, pruned = versions_in(connection), pruned_in(connection)
+        gone = unneeded(versions, promotions_in(connection), pruned, keep)
+    found = _free(objects, versions, {*pruned, *gone}, now() - ABANDONED)
+    return _told(versions, pruned, gone, found)
+
+
+def prune(journal: Journal, objects: Objects, keep: int, by: str, note: str) -> Pruned:
+    """Write down which versions go, and take their files away.
+
+    Args:
+        journal: The store's versions.
+        objects: Their files.
+        keep: As in :func:`unneeded`.
+        by: Who does it.
+        note: Why.
+    """
+    # The row first: a cut leaves files that nobody needs, never a version that lacks some.
+    with journal.transaction(alone=True) as connection:
+        require_own_place(connection, objects)
+        versions, pruned = versions_in(connection), pruned_in(connection)
+        gone = unneeded(versions, promotions_in(connection), pruned, keep)
+        if gone:
+            last, measures = versions[-1], {"after": versions[-1].measures.get("after", {})}
+            row = (last.number + 1, last.number, "prune", {"versions": gone}, by, note, now())
+            write_rows(connection, Version(*row, **vars(last.names), measures=measures))
+    return _told(versions, pruned, gone, sweep(journal, objects, now() - ABANDONED))
+
+
+def sweep(journal: Journal, objects: Objects, abandoned: datetime) -> dict[str, StoredFile]:
+    """Delete the files of pruned versions, and what killed processes have left.
+
+    Files get another name while nobody can add a version, and are deleted afterwards. A writer
+    that needs one of them finds it gone when it looks, in the transaction that adds its version,
+    and starts again. An interrupted sweep leaves files under names that the next one collects.
+
+    Args:
+        journal: The store's versions.
+        objects: Their files.
+        abandoned: Files that no version names are left alone if they are younger.
+    """
+    with journal.transaction(alone=True) as connection:
+        require_own_place(connection, objects)
+        versions = versions_in(connection)
+        free = _free(objects, versions, pruned_in(connection), abandoned)
+        aside = [objects.set_aside(name) for name in free] if objects.are_local else []
+    if not objects.are_local:
+        return _removed_in_batches(journal, objects, versions, free)
+    for name in aside:
+        objects.remove(name)
+    return free
+
+
+def sweep_all(journal: Journal, objects: Objects) -> dict[str, StoredFile]:
+    """Delete all files that no whole version names, of all ages; raise if some are left.
+
+    A writer that is about to name one of them is refused, and starts again.
+
+    Args:
+        journal: The store's versions.
+        objects: Their files.
+    """
+    abandoned, removed = now(), dict[str, StoredFile]()
+    for _ in range(SWEEPS):
+        removed |= sweep(journal, objects, abandoned)
+        with journal.connection() as connection:
+            versions, pruned = versions_in(connection), pruned_in(connection)
+        left = _free(objects, versions, pruned, abandoned)
+        if not left:
+            return removed
+    raise StoreError(
+        f"Not all files are deleted: {len(left)} are left in {objects.place}, as others added "
+        "versions meanwhile. Run the purge again."
+    )
+
+
+def _removed_in_batches(
+    journal: Journal, objects: Objects, versions: Sequence[Version], free: dict[str, StoredFile]
+) -> dict[str, StoredFile]:
+    """Delete where files cannot be renamed: a few at a time, so that writers wait for moments.
+
+    Each batch is deleted while nobody can add a version, and only if none was added since the
+    files were chosen; else the rest is left to the next prune.
+    """
+    names, removed = list(free), dict[str, StoredFile]()
+    for start in range(0, len(names), BATCH):
+        with journal.transaction(alone=True) as connection:
+            if versions_in(connection) != versions:
+                break
+            for name in names[start : start + BATCH]:
+                objects.remove(name)
+                removed[name] = free[name]
+    return removed
+
+
+def _free(
+    objects: Objects, versions: Sequence[Version], pruned: Collection[int], abandoned: datetime
+) -> dict[str, StoredFile]:
+    """Files that can go, in the order in which they must."""
+    needed = objects.names_in(_names(one for one in versions if one.number not in pruned))
+    standing = objects.files()
+    lists = _names(one for one in versions if one.number in pruned) & standing.keys()
+    old = {
+        name
+        for name, file in standing.items()
+        if file.written < abandoned or objects.is_set_aside(name)
+    }
+    free = (lists | _parts(objects, lists) | old) & standing.keys() - needed
+    # What says which files belong together goes last: whoever is cut finds the rest by it.
+    return {name: standing[name] for name in sorted(free, key=lambda name: (name in lists, name))}
+
+
+def _names(versions: Iterable[Version]) -> set[str]:
+    return {name for one in versions for name in one.names.all}
+
+
+def _parts(objects: Objects, lists: Iterable[str]) -> set[str]:
+    found: set[str] = set()
+    for name in lists:
+        try:
+            found |= objects.names_in([name])
+        except StoreError:
+            # Damaged, so nobody knows what belongs to it: its files go when they are old.
+            continue
+    return found
+
+
+def _told(
+    versions: Sequence[Version],
+    pruned: Collection[int],
+    gone: Sequence[int],
+    free: dict[str, StoredFile],
+) -> Pruned:
+    kept = [one.number for one in versions if one.number not in {*pruned, *gone}]
+    size = sum(file.size for file in free.values())
+    return Pruned(tuple(gone), tuple(kept), len(free), size)

@@ -1,0 +1,180 @@
+"""The right to be forgotten: the one thing that rewrites a store instead of adding to it."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from nodegraft.analysis.preview import compare
+from nodegraft.analysis.version import Promotion, Version, now
+from nodegraft.base.errors import StoreError
+from nodegraft.base.events import Listener
+from nodegraft.graph.graph import Graph
+from nodegraft.graph.keys import Key
+from nodegraft.store.maintenance.forgetting import (
+    note_without,
+    state_without,
+    text_without,
+    version_without,
+)
+from nodegraft.store.maintenance.pruning import sweep_all
+from nodegraft.store.objects.objects import Objects
+from nodegraft.store.objects.ownership import require_own_place
+from nodegraft.store.objects.states import States
+from nodegraft.store.versions.audit import rewrite_audit
+from nodegraft.store.versions.database import erase_free_space, erase_on_delete
+from nodegraft.store.versions.journal import (
+    Journal,
+    promotions_in,
+    rewrite_rows,
+    versions_in,
+    write_rows,
+)
+from nodegraft.store.versions.recording import measured
+from nodegraft.tables.node_texts import NodeTexts
+
+
+@dataclass(frozen=True)
+class Purged:
+    """What a store has forgotten, and what it has kept."""
+
+    nodes: int
+    """How many nodes are forgotten."""
+
+    made: tuple[int, ...]
+    """Versions that were made without them: what answered, and, where that was older, the
+    candidate."""
+
+    champion: int
+    """The one of them that answers."""
+
+    versions: tuple[int, ...]
+    """Versions whose graph, labels and model are gone."""
+
+    rows: int
+    """How many rows of versions and promotions named the nodes, and name them no more."""
+
+    files: int
+    """How many files were removed."""
+
+
+class Purge:
+    """Forgets nodes in all that a store has.
+
+    Args:
+        journal: The store's versions.
+        objects: Their files.
+        states: What the files hold.
+        nodes: Keys of the nodes.
+    """
+
+    def __init__(
+        self, journal: Journal, objects: Objects, states: States, nodes: Iterable[Key]
+    ) -> None:
+        self._journal, self._objects, self._states = journal, objects, states
+        self._keys = frozenset(nodes)
+        self._versions, self._moves = journal.versions(), journal.promotions()
+        self._whole = [one for one in self._versions if one.number not in journal.pruned()]
+
+    def run(self, by: str, note: str, listener: Listener) -> Purged:
+        """Make what answers, and the candidate, anew without the nodes; all that knew them goes.
+
+        Args:
+            by: Who does it.
+            note: Why.
+            listener: Is told how far it is.
+        """
+        with self._journal.connection() as connection:
+            require_own_place(connection, self._objects)
+        self._refuse_strangers()
+        numbers = dict.fromkeys((self._moves[-1].version, self._journal.candidate().number))
+        made = [self._made(self._versions[number - 1], listener) for number in numbers]
+        rows = self._rows(made, by, note)
+        first, after = rows[0], self._moves[-1].number + 1
+        struck = self._write(
+            rows, Promotion(after, first.number, "promote", by, first.note, first.at)
+        )
+        removed = sweep_all(self._journal, self._objects)
+        erase_free_space(self._journal.engine)
+        return Purged(
+            len(self._keys),
+            tuple(row.number for row in rows),
+            first.number,
+            tuple(first.detail["versions"]),
+            struck,
+            len(removed),
+        )
+
+    def _rows(self, made: Sequence[Version], by: str, note: str) -> list[Version]:
+        """What is written down of versions made anew; the first of them prunes all others."""
+        whole, at, last = [one.number for one in self._whole], now(), self._versions[-1].number
+        rows = []
+        for place, version in enumerate(made):
+            detail = {
+                "nodes": len(self._keys),
+                "instead_of": version.number,
+                "versions": [] if place else whole,
+            }
+            number = last + 1 + place
+            row = replace(version, number=number, parent=number - 1, detail=detail, by=by, at=at)
+            rows.append(note_without(replace(row, note=note), self._keys))
+        return rows
+
+    def _made(self, version: Version, listener: Listener) -> Version:
+        """What a version is without the nodes; it still has its number."""
+        before = self._states.get(version.names)
+        with self._states.graphs.work_folder() as folder:
+            after = state_without(before, self._keys, folder, listener)
+            name, graph = self._states.put_graph(after.graph)
+        after = replace(after, graph=graph)
+        names = self._states.put(after, name, self._texts_left(version, before.graph))
+        measures = measured(compare(before, after))
+        return replace(version, action="purge", **vars(names), measures=measures)
+
+    def _texts_left(self, version: Version, graph: Graph) -> NodeTexts | None:
+        if version.texts is None:
+            return None
+        left = np.setdiff1d(graph.rows, graph.node_keys.find(list(self._keys)))
+        return NodeTexts.of(self._states.texts(version.texts).at(left))
+
+    def _write(self, made: Sequence[Version], move: Promotion) -> int:
+        """In one step: after it the database names the nodes no more; how many rows did."""
+        known: list[Version | Promotion] = [*self._versions, *self._moves]
+        struck: list[Version | Promotion] = [
+            *(version_without(one, self._keys) for one in self._versions),
+            *(note_without(one, self._keys) for one in self._moves),
+        ]
+        changed = [new for old, new in zip(known, struck, strict=True) if new != old]
+        with self._journal.transaction(alone=True) as connection:
+            names = (name for row in made for name in row.names.all)
+            found = [*versions_in(connection), *promotions_in(connection)]
+            if found != known or self._objects.lacks(names):
+                raise StoreError("The store has changed meanwhile. Nothing was purged: try again.")
+            erase_on_delete(connection)
+            write_rows(connection, *made, move)
+            rewrite_rows(connection, changed)
+            rewrite_audit(connection, lambda text: text_without(text, self._keys))
+        return len(changed)
+
+    def _refuse_strangers(self) -> None:
+        """Nodes that nothing in the store names: misspelt, or forgotten by a purge before."""
+        left = set(self._keys)
+        for name in dict.fromkeys(one.graph for one in reversed(self._whole)):
+            listed = list(left)
+            places = self._states.graph(name).node_keys.find(listed)
+            left = {key for key, place in zip(listed, places, strict=True) if place < 0}
+            if not left:
+                return
+        struck = {key: [version_without(one, {key}) for one in self._versions] for key in left}
+        left = {key for key in left if struck[key] == self._versions}
+        if not left:
+            return
+        if left == self._keys:
+            # Perhaps somebody was cut who purged them: what is left to do is done.
+            sweep_all(self._journal, self._objects)
+            erase_free_space(self._journal.engine)
+        shown = ", ".join(map(repr, sorted(left, key=str)[:5]))
+        raise StoreError(
+            f"No version and no history entry of this store names {shown}. If a purge of it was "
+            "interrupted, it is complete now."
+        )

@@ -1,0 +1,344 @@
+"""Every file of a store compared with its checksum: `nodegraft verify`."""
+
+import os
+import shutil
+from collections.abc import Iterable, Iterator
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from zlib import crc32
+
+from nodegraft.analysis.version import Version
+from nodegraft.base.errors import (
+    NewerStoreError,
+    NodegraftError,
+    OutdatedStoreError,
+    StoreError,
+    StoreUnreachableError,
+    UnfinishedStoreError,
+)
+from nodegraft.base.events import SILENT, Listener
+from nodegraft.base.files.array_file import StoredArray, map_array, require_unchanged
+from nodegraft.base.files.sidecar import SIDECAR, matches_sidecar
+from nodegraft.graph.disk.manifest import KIND, Manifest
+from nodegraft.store.maintenance.damage import record_damage
+from nodegraft.store.maintenance.database_check import DatabaseCheck, check_database
+from nodegraft.store.objects.derived_cache import CHECKSUM, DERIVED, UNFINISHED
+from nodegraft.store.objects.links import CARDS, refuse_links
+from nodegraft.store.objects.objects import MARKER, OBJECT_NAME, Objects
+from nodegraft.store.objects.ownership import require_own_place
+from nodegraft.store.objects.place import SETTINGS, StoreSettings, journal_in, settings_in
+from nodegraft.store.objects.unverified import is_missing, is_unreadable, unverified
+from nodegraft.store.versions.authorship import author
+from nodegraft.store.versions.database import DATABASE_FILES
+from nodegraft.store.versions.journal import Journal
+from nodegraft.store.versions.migration import require_current
+
+RESTORE = "restore it from a backup, under the same name"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A file that is not as it was written."""
+
+    file: str
+    """The file."""
+
+    problem: str
+    """What is wrong with it."""
+
+    advice: str
+    """What to do."""
+
+    blocks: bool = True
+    """Whether the store is not opened until the file is restored; not for derived data."""
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What a verification looked at, and what it found."""
+
+    files: int
+    """How many files were compared with their checksums."""
+
+    unused: int
+    """How many files no version names: `prune` removes them when they are an hour old."""
+
+    findings: tuple[Finding, ...]
+    """The damaged files."""
+
+    recorded: str
+    """Why the result could not be recorded in the store; empty if it was."""
+
+    @property
+    def is_clean(self) -> bool:
+        """Whether nothing is damaged."""
+        return not self.findings
+
+
+class Verifier:
+    """Reads all files of a store, one after the other.
+
+    Args:
+        folder: The store.
+        listener: Is told how far it is.
+    """
+
+    def __init__(self, folder: Path, listener: Listener = SILENT) -> None:
+        self._folder, self._listener = folder, listener
+        self._findings: dict[str, Finding] = {}
+        self._files = self._unused = 0
+
+    def run(self, by: str | None = None) -> Verification:
+        """Compare all files, and record in the store what was found.
+
+        Args:
+            by: Who does it; None for the user that is logged in.
+        """
+        refuse_links(self._folder)
+        settings = self._settings()
+        with closing(journal_in(self._folder, settings)) as journal:
+            checked = self._database(journal, settings)
+            if checked.versions:
+                place, inside = settings.objects_of(self._folder), settings.objects is None
+                self._objects(Objects(place, in_store=inside), journal, checked)
+            self._derived()
+            self._cards()
+            if self._findings and checked.is_sound and journal.pruned().keys() != checked.pruned:
+                # Files that a prune deletes meanwhile are no damage.
+                return Verifier(self._folder, self._listener).run(by)
+            blocking = [found.file for found in self._findings.values() if found.blocks]
+            recorded = _record(self._folder, journal if checked.is_sound else None, blocking, by)
+        found = tuple(self._findings.values())
+        return Verification(self._files, self._unused, found, recorded)
+
+    def _add(self, file: object, problem: object, advice: str, blocks: bool = True) -> None:
+        if isinstance(problem, Exception) and is_unreadable(problem):
+            # A file that could not be read may be whole.
+            raise unverified(problem) from problem
+        said = str(problem).removeprefix(str(file)).strip(" :.")
+        finding = Finding(str(file), said, advice, blocks)
+        self._findings.setdefault(finding.file, finding)
+
+    def _settings(self) -> StoreSettings:
+        place = self._folder / SETTINGS
+        self._files += 1
+        try:
+            return settings_in(self._folder)
+        except StoreError as error:
+            if not (self._folder / DATABASE_FILES[0]).is_file():
+                raise
+            self._add(place, error, RESTORE)
+            return StoreSettings(None)
+
+    def _database(self, journal: Journal, settings: StoreSettings) -> DatabaseCheck:
+        place = self._folder / DATABASE_FILES[0]
+        file = "the database" if settings.database else str(place)
+        self._files += 1
+        checked = check_database(journal)
+        advice = "restore it from a backup (and delete store.db-wal and store.db-shm)"
+        try:
+            require_current(journal)
+            if not checked.problem and not checked.versions:
+                raise UnfinishedStoreError
+        except (OutdatedStoreError, NewerStoreError):
+            raise
+        except UnfinishedStoreError as error:
+            if not checked.problem and not checked.versions:
+                raise
+            self._add(file, error, advice)
+        except StoreUnreachableError as error:
+            if not checked.problem:
+                raise unverified(error) from error
+        except StoreError as error:
+            self._add(file, error, advice)
+        if checked.problem:
+            self._add(file, checked.problem, advice)
+        return checked
+
+    def _objects(self, objects: Objects, journal: Journal, checked: DatabaseCheck) -> None:
+        names = _listed(objects)
+        try:
+            with journal.connection() as connection:
+                require_own_place(connection, objects)
+        except StoreError as error:
+            # Nothing is deleted there, but all that versions need may be whole.
+            advice = "see that `objects` in store.json names the right place"
+            self._add(objects.path_text(MARKER), error, advice, blocks=False)
+        whole = [one for one in checked.versions if one.number not in checked.pruned]
+        needed = _needed(whole)
+        known: set[str] = set()
+        for done, (name, versions) in enumerate(needed.items()):
+            self._listener.step("verify objects", done, len(needed))
+            self._object(objects, name, _numbers(versions), known)
+        self._listener.step("verify objects", len(needed), len(needed))
+        self._unnamed(objects, names, known)
+
+    def _object(self, objects: Objects, name: str, versions: str, known: set[str]) -> None:
+        """Check a list and all files that it names."""
+        advice = f"{RESTORE} (needed by {versions})"
+        known.add(name)
+        self._files += 1
+        try:
+            document, parts = objects.document(name), objects.parts(name)
+        except NodegraftError as error:
+            self._add(objects.path_text(name), error, advice)
+            return
+        stored = _stored_arrays(document)
+        for part, file in parts.items():
+            if file in known:
+                continue
+            known.add(file)
+            self._files += 1
+            try:
+                if part in stored:
+                    path = objects.paths(name)[part]
+                    require_unchanged(path, map_array(path, stored[part]), stored[part])
+                else:
+                    objects.check(file)
+            except (NodegraftError, KeyError, OSError) as error:
+                self._add(objects.path_text(file), error, advice)
+
+    def _unnamed(self, objects: Objects, names: Iterable[str], known: set[str]) -> None:
+        """Count files that no version names; mapped arrays among them have no hash any more."""
+        for name in names:
+            if name in known or not OBJECT_NAME.fullmatch(name):
+                continue
+            try:
+                objects.check(name, array_files=True)
+            except NodegraftError as error:
+                if is_missing(error):
+                    # Another process has deleted it since files were listed.
+                    continue
+                advice = "delete it, or let `nodegraft prune` do so: no version needs it"
+                self._add(objects.path_text(name), error, advice, blocks=False)
+            self._unused += 1
+
+    def _derived(self) -> None:
+        """Check cached data; what is damaged is removed, as it is computed again when needed."""
+        for place in _folders(self._folder / DERIVED):
+            if place.name.startswith(UNFINISHED):
+                continue
+            for path in _files_in(place):
+                self._listener.step("verify derived data", self._files, self._files)
+                damaged = _is_damaged_cache(path, place)
+                if damaged is None:
+                    continue
+                self._files += 1
+                if damaged:
+                    self._add(path, "its checksum is wrong", _removed(path, place), blocks=False)
+
+    def _cards(self) -> None:
+        for path in _files_in(self._folder / CARDS):
+            try:
+                whole = matches_sidecar(path)
+            except OSError as error:
+                if is_missing(error):
+                    continue
+                raise unverified(error) from error
+            self._files += whole is not None
+            if whole is False:
+                number = path.stem.rpartition("-")[2]
+                advice = f"write it again: nodegraft card {self._folder} --version {number} --out …"
+                self._add(path, "its checksum is wrong", advice, blocks=False)
+
+
+def verify(place: Path, listener: Listener = SILENT, by: str | None = None) -> Verification:
+    """Compare every file of a store with its checksum.
+
+    What is found is recorded: a store with damage is not opened until a later verification finds
+    none. Damaged derived data is removed instead, as it is computed again.
+
+    Args:
+        place: The folder of the store.
+        listener: Is told how far it is.
+        by: Who does it; None for the user that is logged in.
+    """
+    return Verifier(place, listener).run(by)
+
+
+def _record(folder: Path, journal: Journal | None, files: list[str], by: str | None) -> str:
+    try:
+        record_damage(folder, journal, files, author(by))
+    except (StoreError, OSError) as error:
+        return str(error)
+    return ""
+
+
+def _listed(objects: Objects) -> list[str]:
+    """Return the names of all objects; a place elsewhere that has none is not there at all."""
+    try:
+        names = list(objects.files())
+    except OSError as error:
+        raise unverified(f"{objects.place} cannot be read: {error}") from error
+    if not names and not objects.in_store:
+        raise unverified(
+            f"there are no objects in {objects.place}: is it mounted, and does `objects` in "
+            "store.json name the right place? A relative path is read from the working folder"
+        )
+    return names
+
+
+def _needed(versions: Iterable[Version]) -> dict[str, list[int]]:
+    found: dict[str, list[int]] = {}
+    for version in versions:
+        for name in version.names.all:
+            found.setdefault(name, []).append(version.number)
+    return found
+
+
+def _numbers(versions: list[int]) -> str:
+    if len(versions) == 1:
+        return f"version {versions[0]}"
+    return f"{len(versions)} versions, the newest is {versions[-1]}"
+
+
+def _stored_arrays(document: dict[str, Any]) -> dict[str, StoredArray]:
+    """The arrays of a mapped graph, which have hashes of their own."""
+    if document.get("kind") != KIND:
+        return {}
+    growth = {name: StoredArray.from_json(one) for name, one in document["growth"].items()}
+    return {**Manifest.from_json(document["manifest"]).arrays, **growth}
+
+
+def _folders(place: Path) -> Iterator[Path]:
+    if place.is_dir() and not place.is_symlink():
+        yield from (one for one in sorted(place.iterdir()) if one.is_dir() and not one.is_symlink())
+
+
+def _files_in(place: Path) -> Iterator[Path]:
+    """All files below a folder; links are not followed."""
+    if not place.is_dir() or place.is_symlink():
+        return
+    for folder, folders, names in os.walk(place):
+        folders.sort()
+        paths = [Path(folder, name) for name in sorted(names)]
+        yield from (path for path in paths if not path.is_symlink())
+
+
+def _removed(path: Path, place: Path) -> str:
+    """Remove damaged derived data; what came of it."""
+    with suppress(OSError):
+        if path.parent == place:
+            path.unlink()
+        else:
+            # The files of a layer are of use together only.
+            shutil.rmtree(path.parent)
+    done = "delete it" if path.exists() else "it was removed"
+    return f"{done}: it is derived data and is computed again when needed"
+
+
+def _is_damaged_cache(path: Path, place: Path) -> bool | None:
+    """Whether a file of derived data is damaged; None for one that has no checksum (yet)."""
+    try:
+        if path.parent != place:
+            whole = None if path.name.endswith(SIDECAR) else matches_sidecar(path)
+            return None if whole is None else not whole
+        if path.name.startswith("."):
+            return None
+        content = path.read_bytes()
+    except OSError:
+        # Another process has replaced or dropped it.
+        return None
+    return crc32(content[CHECKSUM:]).to_bytes(CHECKSUM, "little") != content[:CHECKSUM]

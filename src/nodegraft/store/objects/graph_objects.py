@@ -1,0 +1,181 @@
+"""Graphs as objects of a store: loaded into memory, or mapped as they were built.
+
+The files of a graph on disk become objects by hard link, named by the hashes in its manifest; the
+manifest is the object that names them. A version that has grown lists the same files and a few
+small arrays, and names the graph that its heat was computed on (``diffusion_on``). Once the growth
+exceeds a sixteenth of the graph, the graph is written whole.
+"""
+
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from numpy.typing import NDArray
+
+from nodegraft.base.errors import CheckpointError, ParameterError
+from nodegraft.base.files.array_file import SUFFIX, ArrayWriter, StoredArray
+from nodegraft.base.files.bundle import Document, under
+from nodegraft.graph.disk.manifest import KIND, LAYERS, Manifest
+from nodegraft.graph.disk.mapped import MappedStore
+from nodegraft.graph.graph import Graph
+from nodegraft.graph.growth.growth_arrays import grown_store, growth_arrays
+from nodegraft.store.objects.derived_cache import DERIVED, UNFINISHED, FolderShelf
+from nodegraft.store.objects.objects import Objects, told_as_unwritable
+from nodegraft.tables.disk.save import save_mapped
+from nodegraft.tables.features.recipe import FeatureRecipe
+from nodegraft.tables.storage import pack_graph, unpack_graph
+
+_RECIPE = "recipe."
+
+BASE = "diffusion_on"
+"""In the JSON of a graph that has grown: the object of the graph whose heat it still has."""
+
+
+class GraphObjects:
+    """The graphs of a store.
+
+    A graph in memory is written array by array. Of one on disk the files that were built become
+    objects as they are, and its manifest becomes the object that names them: no array is read, be
+    it to keep or to open the graph.
+
+    Args:
+        place: The folder of the store.
+        objects: What its versions name.
+    """
+
+    def __init__(self, place: Path, objects: Objects) -> None:
+        self._place, self._objects = place, objects
+
+    def put(self, graph: Graph, parent: Graph | None = None) -> tuple[str, Graph]:
+        """Keep a graph; the object that holds it, and the graph as it is kept there.
+
+        Args:
+            graph: In memory or on disk.
+            parent: The graph of this store that it grew from, if it did: of one on disk only what
+                came is written, until that is a sixteenth of it.
+        """
+        store = graph._store
+        base = None if parent is None or graph.is_settled else _name_of_base(parent)
+        if isinstance(store, MappedStore):
+            return self._put_mapped(store, store.growth, store.files, base)
+        if parent is None or not isinstance(parent._store, MappedStore):
+            graph = graph if base else graph.settled()
+            packed, document = pack_graph(graph)
+            return self._objects.put(packed, document | _base_entry(base)), graph
+        arrays = growth_arrays(parent._store, store)
+        with self.work_folder() as folder:
+            if arrays is None:
+                return self.put(save_mapped(graph, folder))
+            folder.mkdir(parents=True)
+            written = {name: _write(folder, name, array) for name, array in arrays.items()}
+            files = {name: folder / f"{name}{SUFFIX}" for name in arrays}
+            places = {**parent._store.files, **files}
+            name, kept = self._put_mapped(parent._store, written, places, base)
+        # So that what came is all that has to be worked out.
+        kept.take_over(graph)
+        return name, kept
+
+    @contextmanager
+    def work_folder(self) -> Iterator[Path]:
+        """A folder of the store that does not exist yet, and is gone when a graph is written."""
+        place = self._place / DERIVED / f"{UNFINISHED}{uuid4().hex}"
+        try:
+            with told_as_unwritable(place.parent):
+                yield place
+        finally:
+            shutil.rmtree(place, ignore_errors=True)
+
+    def get(self, name: str) -> Graph:
+        """The graph that an object holds.
+
+        Args:
+            name: The object.
+        """
+        document = self._objects.document(name)
+        if document.get("kind") != KIND:
+            return unpack_graph(*self._objects.get(name), f"Object {name}")[0]
+        try:
+            return Graph.from_store(self._mapped(name, document))
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            raise CheckpointError(f"Object {name} describes no graph: {error}.") from error
+
+    def base_of(self, name: str) -> str | None:
+        """Return the object of the graph that heat of this one diffuses on; None for its own.
+
+        Args:
+            name: The object of a graph.
+        """
+        base: str | None = self._objects.document(name).get(BASE)
+        return base
+
+    def _mapped(self, name: str, document: Document) -> MappedStore:
+        manifest, recipe = Manifest.from_json(document["manifest"]), None
+        if document["recipe"] is not None:
+            arrays, _ = self._objects.get(name, _RECIPE)
+            recipe = FeatureRecipe.from_state(under(_RECIPE, arrays), document["recipe"])
+        files, place = self._objects.paths(name), self._place / DERIVED / name
+        store = MappedStore.open(place, manifest, recipe, files)
+        growth = {part: StoredArray.from_json(one) for part, one in document["growth"].items()}
+        return grown_store(store, growth, files) if growth else store
+
+    def _put_mapped(
+        self,
+        store: MappedStore,
+        growth: Mapping[str, StoredArray],
+        files: Mapping[str, Path],
+        base: str | None,
+    ) -> tuple[str, Graph]:
+        require_local(self._objects)
+        arrays = {**store.manifest.arrays, **growth}
+        parts = {name: self._objects.put_file(files[name], one) for name, one in arrays.items()}
+        document: dict[str, Any] = {"kind": KIND, "recipe": None, **_base_entry(base)}
+        if isinstance(store.recipe, FeatureRecipe):
+            learned, document["recipe"] = store.recipe.state()
+            parts |= {_RECIPE + part: self._objects.put_array(learned[part]) for part in learned}
+        document["manifest"] = store.manifest.to_json()
+        document["growth"] = {name: one.to_json() for name, one in growth.items()}
+        name = self._objects.put_list(parts, document)
+        if not growth:
+            self._take_layers(name, store)
+        return name, self.get(name)
+
+    def _take_layers(self, name: str, store: MappedStore) -> None:
+        """What ``nodegraft propagate`` has worked out; what cannot be linked is made again."""
+        if store.layers_folder is None or not store.layers_folder.is_dir():
+            return
+        place = self._place / DERIVED / name / LAYERS
+        with suppress(OSError, shutil.Error):
+            shutil.copytree(store.layers_folder, place, copy_function=os.link, dirs_exist_ok=True)
+
+
+def _base_entry(base: str | None) -> Document:
+    return {} if base is None else {BASE: base}
+
+
+def _name_of_base(parent: Graph) -> str | None:
+    shelf = parent._store.shelf
+    return shelf.base.graph if isinstance(shelf, FolderShelf) else None
+
+
+def _write(folder: Path, name: str, array: NDArray[Any]) -> StoredArray:
+    writer = ArrayWriter(folder / f"{name}{SUFFIX}", array.dtype, array.shape[1:])
+    writer.add(array)
+    return writer.close()
+
+
+def require_local(objects: Objects) -> None:
+    """Refuse to keep a graph on disk where it could not be mapped.
+
+    Args:
+        objects: Where the store would keep it.
+    """
+    if not objects.are_local:
+        raise ParameterError(
+            "A graph on disk is memory-mapped, so its store needs its objects on this machine: "
+            "omit objects=… (--objects), or give a folder. A graph that fits into memory can be "
+            "stored at a URL: read it from its tables."
+        )

@@ -1,0 +1,108 @@
+"""Audit log of a store: who changed a setting or a token, when, and how."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import (
+    JSON,
+    Column,
+    Connection,
+    DateTime,
+    Integer,
+    String,
+    Table,
+    Text,
+    insert,
+    select,
+    update,
+)
+
+from nodegraft.analysis.version import now
+from nodegraft.store.versions.journal import in_utc, metadata
+
+AUDIT = Table(
+    "audit",
+    metadata,
+    Column("number", Integer, primary_key=True),
+    Column("action", String(32), nullable=False),
+    Column("detail", JSON, nullable=False),
+    Column("by", Text, nullable=False),
+    Column("note", Text, nullable=False),
+    Column("at", DateTime(timezone=True), nullable=False),
+)
+
+
+@dataclass(frozen=True)
+class AuditEntry:
+    """One change that is not a version: of a setting or of a token."""
+
+    number: int
+    """1 for the first."""
+
+    action: str
+    """What was done, such as ``set`` or ``token add``."""
+
+    detail: dict[str, Any]
+    """The old and the new value, as plain JSON; never a secret."""
+
+    by: str
+    """Who did it."""
+
+    note: str
+    """Why, in their words."""
+
+    at: datetime
+    """When, in UTC."""
+
+
+def add_audit_entry(
+    connection: Connection, action: str, detail: dict[str, Any], by: str, note: str = ""
+) -> None:
+    """Add an entry in the transaction that makes the change.
+
+    Args:
+        connection: The database, in a transaction.
+        action: What was done.
+        detail: The old and the new value, as plain JSON.
+        by: Who did it.
+        note: Why.
+    """
+    connection.execute(
+        insert(AUDIT).values(action=action, detail=detail, by=by, note=note, at=now())
+    )
+
+
+def rewrite_audit(connection: Connection, change: Callable[[str], str]) -> None:
+    """Change the notes and details of all entries; only purging may.
+
+    Args:
+        connection: The database, in a transaction.
+        change: From a text to what stands there then.
+    """
+    for entry in audit_entries(connection):
+        note, detail = change(entry.note), _changed(entry.detail, change)
+        if (note, detail) != (entry.note, entry.detail):
+            wanted = update(AUDIT).where(AUDIT.c.number == entry.number)
+            connection.execute(wanted.values(note=note, detail=detail))
+
+
+def _changed(value: Any, change: Callable[[str], str]) -> Any:
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, dict):
+        return {name: _changed(part, change) for name, part in value.items()}
+    if isinstance(value, list):
+        return [_changed(part, change) for part in value]
+    return value
+
+
+def audit_entries(connection: Connection) -> list[AuditEntry]:
+    """Return all entries, oldest first.
+
+    Args:
+        connection: The database.
+    """
+    rows = connection.execute(select(AUDIT).order_by(AUDIT.c.number)).mappings()
+    return [AuditEntry(**in_utc(row)) for row in rows]

@@ -1,0 +1,305 @@
+"""The database behind a store: how it is reached, and what is said when it is not."""
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from time import sleep
+from typing import Any
+from urllib.parse import quote
+
+from nodegraft.base.errors import StoreError, StoreUnreachableError
+from nodegraft.base.extras import extra
+from nodegraft.store.versions.row_digests import keep_digests
+
+with extra("store", package="sqlalchemy", purpose="A store"):
+    from sqlalchemy import URL, Connection, Engine, NullPool, create_engine, event, make_url
+    from sqlalchemy.exc import (
+        ArgumentError,
+        DisconnectionError,
+        NoSuchModuleError,
+        OperationalError,
+        SQLAlchemyError,
+    )
+
+WAIT_SECONDS = 30
+"""How long a writer waits for another one, and for a database that is away."""
+
+ATTEMPTS = 100
+"""So often somebody who may only read tries to open a database that others are opening."""
+
+DATABASE_FILES = ("store.db", "store.db-wal", "store.db-shm")
+"""What SQLite keeps in the folder."""
+
+_SENTENCES = {
+    "readonly database": (
+        "This store is read-only for you: ask the owner of its folder for write access."
+    ),
+    "disk is full": "The disk is full. Nothing was written: free space, then try again.",
+    "database is locked": (
+        f"Another process has been writing to the store for more than {WAIT_SECONDS} seconds. "
+        "Nothing was written; try again when it has finished."
+    ),
+}
+"""What SQLite says -> what to say."""
+
+
+def database_url(folder: Path, database: str | None) -> str | URL:
+    """Where a store's versions are written down.
+
+    Args:
+        folder: The store.
+        database: What its settings say; None for a file in the folder.
+    """
+    # Not as text: a folder may have any name.
+    return database or URL.create("sqlite", database=str((folder / DATABASE_FILES[0]).absolute()))
+
+
+def connected(url: str | URL, create: bool = False) -> Engine:
+    """A database, made so that what is committed survives a power cut.
+
+    Args:
+        url: As SQLAlchemy writes it.
+        create: Whether a missing SQLite file is created now. Later connections never create one.
+    """
+    options: dict[str, Any] = {}
+    try:
+        parsed = make_url(url)
+        file = _sqlite_file(parsed)
+        if file and _only_readable(file):
+            return _reading(file)
+        if file:
+            if create:
+                # SQLite takes an empty file for a new database; without a file it says why.
+                with suppress(OSError):
+                    Path(file).touch(mode=0o644)
+            options["creator"] = lambda: _open_existing(file)
+        engine = create_engine(url, pool_pre_ping=True, connect_args=_patience(parsed), **options)
+    except (NoSuchModuleError, ImportError) as error:
+        raise StoreError(f"The database cannot be reached: {error}") from error
+    except (ArgumentError, ValueError) as error:
+        # What was not understood may be a part of the password: it is not repeated.
+        raise StoreError(
+            "The database cannot be reached: its URL is not understood. It looks like "
+            "postgresql+psycopg://user:password@host/name; in a password write @ as %40, : as %3A "
+            "and / as %2F."
+        ) from error
+    if engine.dialect.name == "sqlite":
+        event.listen(engine, "connect", _prepare_sqlite)
+        event.listen(engine, "begin", _begin_sqlite)
+        keep_digests(engine)
+        if file:
+            event.listen(engine, "checkout", _require_same_file)
+    return engine
+
+
+def has_password(url: str | URL) -> bool:
+    """Whether somebody who reads a URL may enter the database.
+
+    Args:
+        url: As SQLAlchemy writes it.
+    """
+    return bool(_passwords(make_url(url)))
+
+
+def unreachable(error: Exception, url: URL) -> StoreUnreachableError:
+    """What went wrong with a database, in a sentence without its password.
+
+    Args:
+        error: What SQLAlchemy says, or the driver.
+        url: Of the database.
+    """
+    reason = str(getattr(error, "orig", None) or error)
+    for said, sentence in _SENTENCES.items():
+        if said in reason:
+            return StoreUnreachableError(sentence)
+    for password in _passwords(url):
+        reason = reason.replace(password, "***")
+    hint = (
+        " Check that it runs and that you have write access."
+        if isinstance(error, OperationalError)
+        else ""
+    )
+    return StoreUnreachableError(f"The store's database did not respond: {reason}.{hint}")
+
+
+@contextmanager
+def skip_locked(connection: Connection) -> Iterator[None]:
+    """Let statements fail at once, instead of waiting, where another process holds a lock.
+
+    Args:
+        connection: The database, in a transaction.
+    """
+    if connection.dialect.name != "sqlite":
+        connection.exec_driver_sql("SET LOCAL lock_timeout = '10ms'")
+        yield
+        return
+    connection.exec_driver_sql("PRAGMA busy_timeout=0")
+    try:
+        yield
+    finally:
+        # The connection goes back to the pool.
+        connection.exec_driver_sql(f"PRAGMA busy_timeout={1000 * WAIT_SECONDS}")
+
+
+def erase_on_delete(connection: Connection) -> None:
+    """What is overwritten from now on leaves no copy in the file, where that can be chosen.
+
+    Args:
+        connection: The database.
+    """
+    if connection.dialect.name == "sqlite":
+        connection.exec_driver_sql("PRAGMA secure_delete=ON")
+
+
+_REWRITE_POSTGRESQL = (
+    # The planner's statistics hold samples of what columns say: they are taken again.
+    "VACUUM (FULL, ANALYZE) versions, promotions, settings, audit",
+    # And the rows of the statistics before are still in the file of their table.
+    "VACUUM FULL pg_statistic",
+)
+
+
+def erase_free_space(engine: Engine) -> None:
+    """Write a store's tables anew, without what was in them before.
+
+    Args:
+        engine: The database.
+    """
+    try:
+        if engine.dialect.name == "sqlite":
+            # Not in a transaction, as all else is.
+            with closing(engine.raw_connection()) as connection:
+                _vacuum_sqlite(connection)
+        else:
+            with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connected:
+                for statement in _REWRITE_POSTGRESQL:
+                    connected.exec_driver_sql(statement)
+    except (SQLAlchemyError, sqlite3.Error) as error:
+        raise unreachable(error, engine.url) from error
+
+
+def _vacuum_sqlite(connection: Any) -> None:
+    cursor = connection.cursor()
+    cursor.execute("VACUUM")
+    (busy, _, _) = cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    if busy:
+        raise StoreError(
+            "Another process is reading the store's database, so its log still holds what was "
+            "purged: do it again when that one has ended."
+        )
+
+
+def _passwords(url: URL) -> list[str]:
+    in_query = url.query.get("password", ())
+    several = (in_query,) if isinstance(in_query, str) else in_query
+    return [password for password in (url.password, *several) if password]
+
+
+def _patience(url: URL) -> dict[str, Any]:
+    """PostgreSQL waits for ever, unless it is told."""
+    if url.get_backend_name() != "postgresql":
+        return {}
+    asked = url.query.get("options", "")
+    waiting = f"-c lock_timeout={1000 * WAIT_SECONDS}"
+    return {"connect_timeout": WAIT_SECONDS, "options": f"{asked} {waiting}".strip()}
+
+
+class _FileConnection(sqlite3.Connection):
+    """Connection to an SQLite file that knows which file it has opened."""
+
+    file: str
+    identity: tuple[int, int]
+
+
+def _sqlite_file(url: URL) -> str:
+    """Return the path of an SQLite database; empty for databases that are no plain file."""
+    file = url.database or ""
+    is_file = url.get_backend_name() == "sqlite" and file != ":memory:"
+    return file if is_file and not file.startswith("file:") else ""
+
+
+def _file_identity(file: str) -> tuple[int, int] | None:
+    """Return device and inode number of a file; None if it cannot be reached."""
+    try:
+        found = Path(file).stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _open_existing(file: str) -> sqlite3.Connection:
+    # Before opening: if the file is replaced between the two, the next checkout finds out.
+    identity = _file_identity(file)
+    if identity is None:
+        raise StoreUnreachableError(
+            f"{file} was moved or deleted, or cannot be reached: bring it back from a copy."
+        )
+    connection = sqlite3.connect(
+        f"file:{quote(file)}?mode=rw", uri=True, check_same_thread=False, factory=_FileConnection
+    )
+    connection.file, connection.identity = file, identity
+    return connection
+
+
+def _require_same_file(connection: _FileConnection, *_: object) -> None:
+    """Let the pool connect again if the file was moved, deleted or replaced since.
+
+    An open connection would go on with the file that it has opened, wherever that is now: tokens
+    that are revoked in the new file would stay valid, and changes would be lost.
+    """
+    if _file_identity(connection.file) != connection.identity:
+        raise DisconnectionError(f"{connection.file} was moved or replaced.")
+
+
+def _only_readable(file: str) -> bool:
+    place = Path(file)
+    return place.exists() and not (os.access(place, os.W_OK) and os.access(place.parent, os.W_OK))
+
+
+def _reading(file: str) -> Engine:
+    """SQLite for somebody who can make no file beside it, as its log would need."""
+    # No connection is kept: each looks anew whether somebody is writing.
+    engine = create_engine("sqlite://", creator=lambda: _opened(file), poolclass=NullPool)
+    event.listen(engine, "begin", _begin_sqlite)
+    return engine
+
+
+def _opened(file: str) -> sqlite3.Connection:
+    for _ in range(ATTEMPTS):
+        with suppress(sqlite3.OperationalError):
+            return _looked_into(file)
+        sleep(0.01)
+    return _looked_into(file)
+
+
+def _looked_into(file: str) -> sqlite3.Connection:
+    # Where there is a log, somebody writes, and its files are there to be read. Where there is
+    # none, nobody does, and all is in the one file.
+    how = "mode=ro" if Path(f"{file}-wal").exists() else "mode=ro&immutable=1"
+    address = f"file:{quote(file)}?{how}"
+    connection = sqlite3.connect(address, uri=True, check_same_thread=False, timeout=WAIT_SECONDS)
+    connection.isolation_level = None
+    try:
+        # Fails where the last writer took its log away after it was seen; holds it from here on.
+        connection.execute("SELECT count(*) FROM sqlite_master")
+    except sqlite3.OperationalError:
+        connection.close()
+        raise
+    return connection
+
+
+def _prepare_sqlite(connection: Any, _: object) -> None:
+    # Else tables are made outside of any transaction, each by itself: see _begin_sqlite.
+    connection.isolation_level = None
+    cursor = connection.cursor()
+    # Readers do not wait for a writer; a commit is on the disk when it is answered.
+    for setting in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
+        cursor.execute(f"PRAGMA {setting}")
+    cursor.execute(f"PRAGMA busy_timeout={1000 * WAIT_SECONDS}")
+    cursor.close()
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    connection.exec_driver_sql("BEGIN")

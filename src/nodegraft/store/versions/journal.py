@@ -1,0 +1,329 @@
+"""History of a store in its database: rows of versions and promotions, never changed.
+
+The newest version is the candidate and the last promotion names the live version; no other alias is
+stored. The number of a version is one more than that of its parent, and it is the primary key: of
+two processes that start from the same version the database refuses one, without a lock.
+"""
+
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC
+from typing import Any
+
+from nodegraft.analysis.version import PRUNING, Promotion, Version
+from nodegraft.base.errors import StoreChangedError, StoreError, UnfinishedStoreError
+from nodegraft.base.extras import extra
+from nodegraft.store.versions.database import connected, unreachable
+from nodegraft.store.versions.row_digests import LOCK_ONLY
+
+with extra("store", package="sqlalchemy", purpose="A store"):
+    from sqlalchemy import (
+        JSON,
+        URL,
+        Column,
+        Connection,
+        DateTime,
+        ForeignKey,
+        Integer,
+        MetaData,
+        String,
+        Table,
+        Text,
+        func,
+        insert,
+        literal_column,
+        select,
+        text,
+        update,
+    )
+    from sqlalchemy.exc import IntegrityError, SQLAlchemyError
+
+metadata = MetaData()
+
+VERSIONS = Table(
+    "versions",
+    metadata,
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    Column("parent", Integer, ForeignKey("versions.number")),
+    Column("action", String(32), nullable=False),
+    Column("detail", JSON, nullable=False),
+    Column("by", Text, nullable=False),
+    Column("note", Text, nullable=False),
+    Column("at", DateTime(timezone=True), nullable=False),
+    Column("graph", String(64), nullable=False),
+    Column("labels", String(64), nullable=False),
+    Column("model", String(64), nullable=False),
+    Column("measures", JSON, nullable=False),
+    Column("texts", String(64)),
+)
+
+PROMOTIONS = Table(
+    "promotions",
+    metadata,
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    Column("version", Integer, ForeignKey("versions.number"), nullable=False),
+    Column("action", String(32), nullable=False),
+    Column("by", Text, nullable=False),
+    Column("note", Text, nullable=False),
+    Column("at", DateTime(timezone=True), nullable=False),
+)
+
+REQUEST_KEY = {
+    "sqlite": "json_extract(measures, '$.request.key')",
+    "postgresql": "measures -> 'request' ->> 'key'",
+}
+"""The key of the request that made a version; an index is found by these very words alone."""
+
+
+class Journal:
+    """The two tables, in a database that SQLAlchemy reaches.
+
+    Of two writers that start from the same row one comes first; the other is refused, since its
+    row has a number that is taken.
+
+    Args:
+        url: Of the database, as SQLAlchemy writes it.
+        create: Whether a missing SQLite file is created.
+    """
+
+    def __init__(self, url: str | URL, create: bool = False) -> None:
+        self.engine = connected(url, create)
+
+    def close(self) -> None:
+        """Let go of the database."""
+        self.engine.dispose()
+
+    def versions(self) -> list[Version]:
+        """All of them, oldest first."""
+        with self.connection() as connection:
+            return versions_in(connection)
+
+    def version(self, number: int | None = None) -> Version:
+        """One of them.
+
+        Args:
+            number: Which one; None for the newest.
+        """
+        wanted = select(VERSIONS).order_by(VERSIONS.c.number.desc()).limit(1)
+        if number is not None:
+            wanted = wanted.where(VERSIONS.c.number == number)
+        with self.connection() as connection, readable_rows():
+            row = connection.execute(wanted).mappings().first()
+            newest = connection.execute(select(func.max(VERSIONS.c.number))).scalar()
+        if row is None:
+            if newest is None:
+                raise UnfinishedStoreError
+            raise StoreError(f"There is no version {number}: the newest is {newest}.")
+        with readable_rows():
+            return Version(**in_utc(row))
+
+    def candidate(self) -> Version:
+        """The newest that changed something: not one that only pruned others."""
+        with self.connection() as connection:
+            number = candidate_in(connection)
+        return self.version(number)
+
+    def version_for(self, key: str) -> Version | None:
+        """The version that a request made; None if it made none.
+
+        Args:
+            key: Of the request.
+        """
+        asked = literal_column(REQUEST_KEY[self.engine.dialect.name], String)
+        with self.connection() as connection, readable_rows():
+            row = connection.execute(select(VERSIONS).where(asked == key)).mappings().first()
+            return None if row is None else Version(**in_utc(row))
+
+    def promotions(self) -> list[Promotion]:
+        """All of them, oldest first; the last one names the champion."""
+        with self.connection() as connection:
+            return promotions_in(connection)
+
+    def pruned(self) -> dict[int, Version]:
+        """The versions that have no objects any more -> the version that pruned each."""
+        with self.connection() as connection:
+            return pruned_in(connection)
+
+    def add(
+        self,
+        *rows: Version | Promotion,
+        confirm: Callable[[Connection], None] | None = None,
+    ) -> None:
+        """Add rows, all or none of them.
+
+        Args:
+            rows: Versions and promotions whose numbers are one more than the newest one's.
+            confirm: Is called with the database when nobody else can write any more; what it
+                raises undoes all.
+        """
+        try:
+            with self.transaction() as connection:
+                write_rows(connection, *rows)
+                if confirm:
+                    confirm(connection)
+        except IntegrityError as error:
+            raise StoreChangedError(_told(self, rows)) from error
+
+    @contextmanager
+    def connection(self) -> Iterator[Connection]:
+        """The database, for reading; whatever goes wrong with it is told."""
+        try:
+            with self.engine.connect() as connection:
+                yield connection
+        except (SQLAlchemyError, sqlite3.Error) as error:
+            raise unreachable(error, self.engine.url) from error
+
+    @contextmanager
+    def transaction(self, alone: bool = False) -> Iterator[Connection]:
+        """The database, for writing; what was written is kept if nothing goes wrong.
+
+        Args:
+            alone: Whether nobody else may add a row meanwhile: others wait.
+        """
+        try:
+            with self.engine.begin() as connection:
+                if alone:
+                    connection.execute(text(_ALONE[self.engine.dialect.name]))
+                yield connection
+        except IntegrityError:
+            # Whoever adds rows knows what it means.
+            raise
+        except (SQLAlchemyError, sqlite3.Error) as error:
+            raise unreachable(error, self.engine.url) from error
+
+
+_ALONE = {
+    # SQLite has one writer at a time, and who writes nothing is one, too.
+    "sqlite": LOCK_ONLY,
+    "postgresql": "LOCK TABLE versions, promotions IN SHARE ROW EXCLUSIVE MODE",
+}
+
+
+@contextmanager
+def readable_rows() -> Iterator[None]:
+    """Raise a sentence where rows of the database hold something that nodegraft does not write."""
+    try:
+        yield
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise StoreError(
+            f"A row of the store's database cannot be read ({type(error).__name__}: {error}): "
+            "`nodegraft verify STORE` says what is damaged. Restore the database from a backup."
+        ) from error
+
+
+@readable_rows()
+def versions_in(connection: Connection) -> list[Version]:
+    """All versions, oldest first.
+
+    Args:
+        connection: The database.
+    """
+    rows = connection.execute(select(VERSIONS).order_by(VERSIONS.c.number)).mappings()
+    return [Version(**in_utc(row)) for row in rows]
+
+
+def candidate_in(connection: Connection) -> int | None:
+    """Return the number of the newest version that changed something; None if there is none.
+
+    Args:
+        connection: The database.
+    """
+    newest = select(func.max(VERSIONS.c.number)).where(VERSIONS.c.action != "prune")
+    number: int | None = connection.execute(newest).scalar()
+    return number
+
+
+@readable_rows()
+def promotions_in(connection: Connection) -> list[Promotion]:
+    """All promotions, oldest first.
+
+    Args:
+        connection: The database.
+    """
+    rows = connection.execute(select(PROMOTIONS).order_by(PROMOTIONS.c.number)).mappings()
+    return [Promotion(**in_utc(row)) for row in rows]
+
+
+@readable_rows()
+def pruned_in(connection: Connection) -> dict[int, Version]:
+    """The versions that have no objects any more -> the version that pruned each.
+
+    Args:
+        connection: The database.
+    """
+    wanted = select(VERSIONS).where(VERSIONS.c.action.in_(PRUNING)).order_by(VERSIONS.c.number)
+    rows = connection.execute(wanted).mappings()
+    pruning = [Version(**in_utc(row)) for row in rows]
+    return {number: one for one in pruning for number in one.detail["versions"]}
+
+
+def write_rows(connection: Connection, *rows: Version | Promotion) -> None:
+    """Add rows; a promotion of a version that was pruned meanwhile is refused.
+
+    Args:
+        connection: The database, in a transaction.
+        rows: Versions and promotions.
+    """
+    for row in rows:
+        table = VERSIONS if isinstance(row, Version) else PROMOTIONS
+        connection.execute(insert(table).values(**vars(row)))
+    # After the first row nobody else can prune.
+    pruned = pruned_in(connection)
+    for row in rows:
+        if isinstance(row, Promotion):
+            refuse_pruned(row.version, pruned)
+
+
+def rewrite_rows(connection: Connection, rows: Iterable[Version | Promotion]) -> None:
+    """Say something else in rows that are there; only purging may.
+
+    Args:
+        connection: The database, in a transaction.
+        rows: Versions and promotions with the numbers that they have.
+    """
+    for row in rows:
+        table = VERSIONS if isinstance(row, Version) else PROMOTIONS
+        connection.execute(update(table).where(table.c.number == row.number).values(**vars(row)))
+
+
+def refuse_pruned(number: int, pruned: Mapping[int, Version]) -> None:
+    """An error for a version that has no objects any more.
+
+    Args:
+        number: The version.
+        pruned: Versions without objects -> the version that pruned each.
+    """
+    if number in pruned:
+        by = pruned[number]
+        raise StoreError(
+            f"Version {number} was pruned on {by.at:%Y-%m-%d %H:%M} UTC by {by.by} (version "
+            f"{by.number}, {by.action}): the history lists it, but its graph, labels and model are "
+            "deleted."
+        )
+
+
+def in_utc(row: Mapping[Any, Any]) -> dict[str, Any]:
+    """Return a row as a dictionary whose time ``at`` is in UTC.
+
+    Args:
+        row: A row with a column ``at``.
+    """
+    # SQLite keeps no time zone; what was written is UTC.
+    at = row["at"]
+    return {**row, "at": at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)}
+
+
+def _told(journal: Journal, rows: tuple[Version | Promotion, ...]) -> str:
+    newest, last = journal.version(), journal.promotions()[-1]
+    newer = any(isinstance(row, Version) and row.number <= newest.number for row in rows)
+    moved = any(isinstance(row, Promotion) and row.number <= last.number for row in rows)
+    if newer or not moved:
+        return (
+            f"The store has changed meanwhile: version {newest.number} is new ({newest.action} "
+            f"by {newest.by}, {newest.at:%Y-%m-%d %H:%M} UTC). Nothing was written; try again."
+        )
+    return (
+        f"The live version has changed meanwhile: it is version {last.version} ({last.action} by "
+        f"{last.by}). Nothing was written; try again."
+    )

@@ -1,0 +1,50 @@
+"""Which versions the newest one still contains, after undoing and discarding some of them."""
+
+from collections.abc import Sequence
+
+from nodegraft.analysis.version import Version
+
+
+def lineage(versions: Sequence[Version]) -> list[Version]:
+    """Return the versions whose changes the newest one still contains, oldest first.
+
+    A version that restored an earlier one (an undo of the then newest version, or a discard) is
+    left out together with the versions that it took back.
+
+    Args:
+        versions: All versions, oldest first.
+    """
+    by_number = {version.number: version for version in versions}
+    contained: list[Version] = []
+    number: int | None = versions[-1].number
+    while number is not None:
+        version = by_number[number]
+        number = _restored(version, by_number)
+        if number is None:
+            contained.append(version)
+            number = version.parent
+    return contained[::-1]
+
+
+def unreviewed(versions: Sequence[Version], live: Version) -> list[Version]:
+    """Return the versions that were made since the store last equalled its live version.
+
+    Args:
+        versions: All versions, oldest first.
+        live: The live version.
+    """
+    last = max(version.number for version in versions if version.names == live.names)
+    return [version for version in versions if version.number > last and version.action != "prune"]
+
+
+def _restored(version: Version, by_number: dict[int, Version]) -> int | None:
+    """Return the number of the earlier version that a version brought back, if it did."""
+    number: int | None = None
+    if version.action == "discard":
+        number = version.detail["version"]
+    elif version.action == "undo":
+        number = by_number[version.detail["version"]].parent
+    # An undo of an older version applies later changes again: it restores none.
+    if number is None or by_number[number].names != version.names:
+        return None
+    return number

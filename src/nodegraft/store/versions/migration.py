@@ -1,0 +1,166 @@
+"""The tables of a store's database, made and brought up to date by Alembic."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from sqlalchemy import URL, Connection, inspect, text
+from sqlalchemy.exc import OperationalError, SQLAlchemyError
+
+from nodegraft.base.errors import (
+    NewerStoreError,
+    OutdatedStoreError,
+    StoreError,
+    UnfinishedStoreError,
+)
+from nodegraft.store.versions.journal import Journal
+from nodegraft.store.versions.row_digests import write_digests
+
+_SCRIPTS = Path(__file__).parent / "migrations"
+
+_LOCK = {
+    # Not every database has a table yet that could be locked.
+    "sqlite": ("ROLLBACK", "BEGIN IMMEDIATE"),
+    "postgresql": ("SELECT pg_advisory_xact_lock(1852793957)",),
+}
+"""What lets processes that migrate one database take turns, in an open transaction."""
+
+
+@dataclass(frozen=True)
+class Migration:
+    """What the tables of a store were, and what they are."""
+
+    before: str
+    """The revision before."""
+
+    after: str
+    """The revision after; the same where there was nothing to do."""
+
+
+def migrated(url: str | URL) -> Journal:
+    """A journal whose tables are those of this version, made if there are none.
+
+    Args:
+        url: Of the database, as SQLAlchemy writes it.
+    """
+    journal = Journal(url, create=True)
+    try:
+        _upgrade(journal)
+    except StoreError:
+        journal.close()
+        raise
+    return journal
+
+
+def migrate(journal: Journal) -> Migration:
+    """Bring the tables of a store up to date, all of it or nothing.
+
+    Args:
+        journal: The database.
+    """
+    before = _known_revision(journal)
+    if before != _newest():
+        _upgrade(journal)
+    return Migration(before, _newest())
+
+
+def require_free(url: str) -> None:
+    """Refuse a database that does not answer, or that is another store's.
+
+    Args:
+        url: Of the database, as SQLAlchemy writes it.
+    """
+    journal = Journal(url, create=True)
+    try:
+        if _revision(journal) is not None and journal.versions():
+            raise StoreError(
+                "This database holds the versions of a store already: give each store its own."
+            )
+    finally:
+        journal.close()
+
+
+def require_current(journal: Journal) -> None:
+    """Refuse a database whose tables are older or newer than this version's.
+
+    Args:
+        journal: The database.
+    """
+    current = _known_revision(journal)
+    if current != _newest():
+        raise OutdatedStoreError(
+            f"The store's database has tables of revision {current}, and this nodegraft needs "
+            f"{_newest()}: run `nodegraft migrate STORE`."
+        )
+
+
+def _upgrade(journal: Journal) -> None:
+    # Slow to import, and only making and migrating a store needs it.
+    from alembic import command
+    from alembic.config import Config
+
+    config = Config()
+    config.set_main_option("script_location", str(_SCRIPTS))
+    try:
+        with journal.engine.begin() as connection:
+            _lock(connection)
+            config.attributes["connection"] = connection
+            command.upgrade(config, "head")
+            if connection.dialect.name == "sqlite":
+                write_digests(connection)
+    except SQLAlchemyError as error:
+        raise StoreError(
+            f"The store's database could not be brought up to date: {error}"
+        ) from error
+
+
+def _lock(connection: Connection) -> None:
+    try:
+        for statement in _LOCK[connection.dialect.name]:
+            connection.exec_driver_sql(statement)
+    except OperationalError as error:
+        said = str(error.orig)
+        if "locked" not in said and "lock timeout" not in said:
+            raise
+        raise StoreError(
+            "Another process migrates this store: run `nodegraft migrate STORE` again when that "
+            "one has ended. Nothing was changed."
+        ) from error
+
+
+def _revisions() -> list[str]:
+    """All that this nodegraft knows, oldest first."""
+    scripts = (_SCRIPTS / "versions").glob("*_*.py")
+    return sorted(path.stem.partition("_")[0] for path in scripts)
+
+
+def _newest() -> str:
+    return _revisions()[-1]
+
+
+def _known_revision(journal: Journal) -> str:
+    """Return the revision of a store's tables; refuse one that this nodegraft does not know."""
+    current, known = _revision(journal), _revisions()
+    if current is None:
+        raise UnfinishedStoreError
+    if current not in known:
+        said = f"The store's database has tables of revision {current}"
+        if current.isdecimal() and current < known[0]:
+            raise OutdatedStoreError(
+                f"{said}, from before nodegraft 0.1 ({known[0]}), which this nodegraft cannot "
+                "read: create the store again with `nodegraft init`."
+            )
+        # A name that no nodegraft gives its tables is damage.
+        raise (NewerStoreError if current.isdecimal() else StoreError)(
+            f"{said}, which is newer than this nodegraft knows ({known[-1]}): use the nodegraft "
+            "that made it."
+        )
+    return current
+
+
+def _revision(journal: Journal) -> str | None:
+    """As Alembic writes it down; None where it never did."""
+    with journal.connection() as connection:
+        if not inspect(connection).has_table("alembic_version"):
+            return None
+        found = connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
+    return None if found is None else str(found)

@@ -1,0 +1,114 @@
+from collections.abc import Callable
+
+import pytest
+
+from nodegraft.analysis.labels.labels import StoreLabels
+from nodegraft.base.errors import NodegraftError
+
+START = StoreLabels().added({"hats": range(20), "shoes": range(20, 27)})
+
+
+def test_a_fifth_checks_from_ten_labels_up() -> None:
+    assert len(START["hats"].held_out) == 4
+    assert START["shoes"].held_out == ()
+    assert not set(START["hats"].taught) & set(START["hats"].held_out)
+
+
+def test_labels_that_come_later_make_up_the_fifth() -> None:
+    more = START.labelled({"shoes": [30, 31, 32]})
+    assert len(more["shoes"].held_out) == 2
+    assert set(more["shoes"].held_out) <= {30, 31, 32}
+    assert set(START["shoes"].taught) <= set(more["shoes"].taught)
+
+
+def test_new_classes_come_in_a_later_session() -> None:
+    assert START.added({"caps": [40]})["caps"].session == 1
+    assert START["hats"].session == 0
+
+
+def test_unlabelling_and_labelling_again() -> None:
+    node = START["shoes"].taught[0]
+    left = START.unlabelled([node])
+    assert node not in left.owners()
+    assert left.labelled({"shoes": [node]}) == START
+
+
+def test_relabelling_moves_nodes() -> None:
+    node = START["shoes"].taught[0]
+    moved = START.relabelled({"hats": [node]})
+    assert moved.owners()[node] == "hats"
+    assert len(moved.owners()) == len(START.owners())
+
+
+def test_merging_keeps_who_checks_and_the_older_session() -> None:
+    both = START.added({"caps": [40]}).merged(["caps", "hats"], "headwear")
+    assert list(both) == ["shoes", "headwear"]
+    assert both["headwear"].session == 0
+    assert set(both["headwear"].held_out) == set(START["hats"].held_out)
+
+
+def test_splitting_lets_the_other_labels_go() -> None:
+    parts = START.split("hats", {"caps": [0, 1], "beanies": [2, 3, 90]})
+    assert set(parts) == {"shoes", "caps", "beanies"}
+    assert parts["caps"].session == parts["beanies"].session == 0
+    assert 4 not in parts.owners()
+
+
+def test_parts_keep_who_teaches_and_who_checks() -> None:
+    hats = START["hats"]
+    one, other = hats.held_out[:2], hats.held_out[2:]
+    parts = START.split(
+        "hats", {"caps": [*hats.taught[:3], *one], "beanies": [*hats.taught[3:], *other]}
+    )
+    assert (parts["caps"].taught, parts["caps"].held_out) == (hats.taught[:3], one)
+    assert (parts["beanies"].taught, parts["beanies"].held_out) == (hats.taught[3:], other)
+    # Nodes without a label are drawn, as where a class gets more labels.
+    more = START.split("hats", {"caps": [*one, *range(50, 68)], "beanies": [*hats.taught, *other]})
+    assert len(more["caps"].held_out) == 4
+    assert set(one) < set(more["caps"].held_out)
+
+
+def test_a_part_whose_labels_are_all_held_out_is_taught_by_them() -> None:
+    hats = START["hats"]
+    parts = START.split("hats", {"caps": hats.held_out, "beanies": hats.taught})
+    assert (parts["caps"].taught, parts["caps"].held_out) == (hats.held_out, ())
+    assert (parts["beanies"].taught, parts["beanies"].held_out) == (hats.taught, ())
+
+
+def test_renaming_keeps_the_place() -> None:
+    assert list(START.renamed("hats", "headwear")) == ["headwear", "shoes"]
+
+
+def test_state_comes_back() -> None:
+    labels = START.added({"caps": [40]}).renamed("hats", "häts")
+    assert StoreLabels.from_state(*labels.state()) == labels
+    texts = StoreLabels().added({"a": list("abcdefghijkl"), "b": ["x"]})
+    assert StoreLabels.from_state(*texts.state()) == texts
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (lambda: START.added({"hats": [50]}), "already has the class 'hats': add labels to it"),
+        (lambda: START.added({"caps": []}), "has no nodes"),
+        (lambda: START.added({}), "No class"),
+        (lambda: START.added({" ": [50]}), "class name is text"),
+        (lambda: START.added({"caps": [3]}), "Node 3 already has the label 'hats'"),
+        (lambda: START.added({"caps": [50], "berets": [50]}), "already has the label 'caps'"),
+        (lambda: START.added({"caps": [50, 50]}), "listed twice"),
+        (lambda: START.added({"caps": "p1"}), "A list of"),
+        (lambda: START.labelled({"cps": [50]}), "has no class 'cps'"),
+        (lambda: START.unlabelled([99]), "99 has no label"),
+        (lambda: START.unlabelled(range(20, 27)), "no label left to learn from"),
+        (lambda: START.relabelled({"caps": [3]}), "has no class 'caps'"),
+        (lambda: START.removed(["hats", "shoes"]), "at least one class"),
+        (lambda: START.removed(["caps"]), "has no class"),
+        (lambda: START.renamed("hats", "shoes"), "use `merge`"),
+        (lambda: START.merged(["hats"], "all"), "at least two classes"),
+        (lambda: START.split("hats", {"caps": [1]}), "at least two new classes"),
+        (lambda: START.split("hats", {"caps": [1], "shoes": [2]}), "already has the class 'shoes'"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(change: Callable[[], StoreLabels], told: str) -> None:
+    with pytest.raises(NodegraftError, match=told):
+        change()

@@ -1,0 +1,78 @@
+import json
+from typing import Any
+
+import pytest
+
+from nodegraft.evaluation.protocol import evaluate
+from nodegraft.lab.benchmark.records.record import RunRecord, comparable, make_record
+from nodegraft.lab.datasets.synthetic import Synthetic
+from nodegraft.methods.sgc_mean import SGCMean
+from nodegraft.streams.arrival import Arrival
+
+SESSION_FIELDS = {
+    "index",
+    "classes",
+    "macro_accuracy",
+    "micro_accuracy",
+    "known_accuracy",
+    "novel_accuracy",
+    "harmonic_mean",
+    "seconds",
+    "peak_bytes",
+    "kept_bytes",
+}
+
+
+def record(
+    seed: int = 0, hops: int = 2, arrival: Arrival = "with-class", **options: Any
+) -> RunRecord:
+    loaded = Synthetic(nodes=300, classes=8, signal=2.0, **options).load()
+    stream, model = loaded.stream(seed=seed, arrival=arrival), SGCMean(seed=seed, hops=hops)
+    return make_record(model, loaded, stream, evaluate(model, stream))
+
+
+def test_a_record_has_what_was_promised() -> None:
+    document = json.loads(record().to_bytes())
+    promised = {"method", "dataset", "seed", "protocol", "arrival", "setting", "dataset_options"}
+    promised |= {"parameters", "changed_parameters", "hashes", "source", "versions"}
+    assert promised | {"sessions", "summary", "classes"} <= set(document)
+    assert document["protocol"] == "strict"
+    assert all(set(session) >= SESSION_FIELDS for session in document["sessions"])
+    assert {"dataset", "split"} <= set(document["hashes"])
+    assert {"version", "hash"} == set(document["source"])
+    assert {"nodegraft", "torch", "numpy"} <= set(document["versions"])
+
+
+def test_it_comes_back_from_its_file() -> None:
+    made = record()
+    back = RunRecord.from_bytes(made.to_bytes())
+    assert back.document == json.loads(json.dumps(made.document))
+    assert back.classes.equals(made.classes)
+
+
+def test_the_table_has_every_class_of_every_session() -> None:
+    made = record()
+    rows, sessions = made.classes.to_pylist(), made.document["sessions"]
+    assert len(rows) == sum(session["classes"] for session in sessions)
+    last = [row["recall"] for row in rows if row["session"] == sessions[-1]["index"]]
+    assert sum(last) / len(last) == pytest.approx(sessions[-1]["macro_accuracy"])
+
+
+def test_name_depends_on_every_input_and_on_nothing_else() -> None:
+    made = record()
+    assert made.run == record().run
+    others = [record(seed=1), record(hops=1), record(arrival="present"), record(homophily=0.7)]
+    assert len({made.run, *(other.run for other in others)}) == 5
+
+
+def test_only_changed_parameters_are_part_of_the_identity() -> None:
+    assert record().document["changed_parameters"] == {}
+    assert record(hops=1).document["changed_parameters"] == {"hops": 1}
+    assert record(hops=1).document["parameters"] == {"seed": 0, "hops": 1}
+
+
+def test_clocks_versions_and_code_may_differ() -> None:
+    first, second = comparable(record().document), comparable(record().document)
+    assert first == second
+    assert not {"source", "versions", "notes"} & set(first)
+    assert "seconds" not in first["sessions"][0]

@@ -1,0 +1,88 @@
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from nodegraft.base.errors import ParameterError
+from nodegraft.lab.benchmark.job import Job
+from nodegraft.lab.runners.search import Search, Trial, best, search
+from nodegraft.methods.sgc_mean import SGCMean
+
+PLAN = Search(
+    arrival="growing",
+    method="sgc-mean",
+    datasets=("synthetic", "gentoo"),
+    seeds=(0, 1),
+    trials=3,
+    space={"hops": [0, 1, 2, 3]},
+)
+
+
+def wants_three(job: Job) -> float:
+    """A judge that likes more hops, and hopes to see validation classes only."""
+    assert job.rehearse
+    hops: int = job.parameters["hops"]
+    return hops / 3
+
+
+def test_the_best_value_of_each_dataset_is_found_and_kept(tmp_path: Path) -> None:
+    trials = list(search(PLAN, tmp_path / "plan.json", wants_three))
+    assert [name for name, _ in trials] == ["synthetic"] * 3 + ["gentoo"] * 3
+    kept = json.loads((tmp_path / "plan.json").read_text())["datasets"]
+    for dataset in PLAN.datasets:
+        own = [trial for name, trial in trials if name == dataset]
+        assert own[0].parameters == {"hops": SGCMean().hops}
+        assert kept[dataset]["best"]["score"] == best(own).score
+        assert best(own).score == max(trial.score for trial in own)
+        assert len(kept[dataset]["trials"]) == 3
+
+
+def test_every_trial_is_measured_with_all_seeds(tmp_path: Path) -> None:
+    seen: list[tuple[str, int]] = []
+
+    def judge(job: Job) -> float:
+        seen.append((job.dataset, job.seed))
+        return 0.0
+
+    next(search(PLAN, tmp_path / "plan.json", judge))
+    assert seen == [("synthetic", 0), ("synthetic", 1)]
+
+
+def test_a_search_goes_on_where_it_was_cut(tmp_path: Path) -> None:
+    place = tmp_path / "plan.json"
+    first = search(PLAN, place, wants_three)
+    begun = [next(first) for _ in range(4)]
+    rest = list(search(PLAN, place, wants_three))
+    assert len(rest) == 2
+    kept = json.loads(place.read_text())["datasets"]["gentoo"]["trials"]
+    assert [Trial(**trial) for trial in kept] == [trial for _, trial in [*begun[3:], *rest]]
+    assert list(search(PLAN, place, wants_three)) == []
+
+
+def test_no_values_are_tried_twice_and_all_datasets_try_the_same(tmp_path: Path) -> None:
+    plan = replace(PLAN, trials=9)
+    trials = list(search(plan, tmp_path / "plan.json", wants_three))
+    own = [[trial.parameters for name, trial in trials if name == one] for one in plan.datasets]
+    assert own[0] == own[1]
+    assert sorted(one["hops"] for one in own[0]) == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("text", ["method = ", 'method = "x"', "seeds = [0]\ndatasets = []\n"])
+def test_a_wrong_file_says_so(tmp_path: Path, text: str) -> None:
+    (tmp_path / "plan.toml").write_text(text)
+    with pytest.raises(ParameterError, match="can't be read as a search"):
+        Search.read(tmp_path / "plan.toml")
+
+
+def test_wrong_values_say_so(tmp_path: Path) -> None:
+    with pytest.raises(ParameterError, match="space"):
+        replace(PLAN, space={"hops": 3})  # type: ignore[dict-item]
+    plan = replace(PLAN, space={"hops": []})
+    with pytest.raises(ParameterError, match="hops in a search needs at least one value"):
+        next(search(plan, tmp_path / "plan.json", wants_three))
+
+
+def test_a_search_on_nothing_says_so() -> None:
+    with pytest.raises(ParameterError, match="at least one dataset"):
+        replace(PLAN, seeds=())

@@ -1,0 +1,296 @@
+"""Versions are made in a process of its own: nothing of that is seen from outside."""
+
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from time import monotonic, sleep
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from nodegraft.analysis import preview
+from nodegraft.analysis.version import Version
+from nodegraft.base.errors import StoreError
+from nodegraft.graph.graph import Graph
+from nodegraft.graph.growth.clearing import Cleared
+from nodegraft.methods.graft import signals
+from nodegraft.service.http_error import HttpError
+from nodegraft.service.live import writer_process
+from nodegraft.service.live.teaching import fulfilled
+from nodegraft.service.live.writer_process import Workshop
+from nodegraft.store.objects import states as state
+from nodegraft.store.store import Store
+from nodegraft.store.versions.request import Request
+from nodegraft.tables.read import read_graph
+from tests.service.running import Running, free_port, running, started
+from tests.service.served import asked, lesson
+
+pytestmark = [
+    pytest.mark.xdist_group("server"),
+    pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a thread makes versions"),
+]
+
+New = dict[str, list[Any]]
+
+
+def pause(_: Store) -> None:
+    sleep(30.0)
+
+
+def workshop_of(life: Running) -> int:
+    """The process beside a service."""
+    # A process belongs to the thread that started it.
+    threads = Path(f"/proc/{life.process}/task").glob("*/children")
+    (child,) = (int(number) for thread in threads for number in thread.read_text().split())
+    return child
+
+
+def test_answers_are_those_of_a_thread(shop: Path, new: New) -> None:
+    wrong = {"classes": {"x": [99_999]}}
+    questions: list[tuple[str, str, Any]] = [
+        ("POST", "/v1/classes", wrong),
+        ("POST", "/v1/classes:preview", lesson(new)),
+        ("POST", "/v1/classes:preview", wrong),
+        ("DELETE", "/v1/classes/nothing", None),
+        ("POST", "/v1/sessions/7:undo", None),
+        ("POST", "/v1/sessions/1:undo", None),
+        ("POST", "/v1/nodes", {"nodes": [{"strange": 1}]}),
+    ]
+    with asked(shop) as client:
+        wanted = [client.request(how, path, json=body) for how, path, body in questions]
+    with running(shop) as life:
+        found = [life.ask(*question) for question in questions]
+    assert found == [(answer.status_code, answer.json()) for answer in wanted]
+
+
+def test_a_writer_process_that_died_while_idle_is_replaced(shop: Path, new: New) -> None:
+    with running(shop) as life:
+        assert life.ask("POST", "/v1/classes?promote=1", lesson(new))[0] == 201
+        first = workshop_of(life)
+        os.kill(first, signal.SIGKILL)
+        assert life.ask("POST", "/v1/classes?promote=1", lesson(new, 1))[0] == 201
+        assert life.ask("GET", "/readyz")[1]["model_version"] == 3
+        assert workshop_of(life) != first
+
+
+def die(_: Store) -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def exhaust_memory(_: Store) -> None:
+    raise MemoryError
+
+
+def process_number(_: Store) -> int:
+    return os.getpid()
+
+
+@pytest.mark.parametrize(
+    ("job", "seconds", "code", "said"),
+    [
+        (die, 60.0, "writer_died", "out of memory"),
+        (exhaust_memory, 60.0, "out_of_memory", "more memory"),
+        (pause, 1.0, "job_deadline", "deadline of 1 s"),
+    ],
+)
+def test_a_job_that_ends_its_process_is_told_and_not_repeated(
+    job: Callable[[Store], None], seconds: float, code: str, said: str, shop: Path
+) -> None:
+    workshop = Workshop.beside(shop, seconds)
+    assert workshop is not None
+    first = workshop.do(process_number)
+    with pytest.raises(HttpError, match=said) as told:
+        workshop.do(job)
+    assert (told.value.status, told.value.code) == (503, code)
+    workshop._job_seconds = 60.0
+    # The next job has a process of its own, and this one does none.
+    assert workshop.do(process_number) not in (first, os.getpid())
+    workshop.close()
+
+
+@pytest.fixture
+def workshop(shop: Path) -> Iterator[Workshop]:
+    """A writer process that has started, whose jobs may take two seconds."""
+    workshop = Workshop.beside(shop, 2.0)
+    assert workshop is not None
+    workshop.do(process_number)
+    yield workshop
+    workshop.close()
+
+
+def stop_process(workshop: Workshop) -> int:
+    """Let the writer process hang; return its number."""
+    process = workshop._process
+    assert process is not None
+    os.kill(process, signal.SIGSTOP)
+    return process
+
+
+def length(text: str, _: Store) -> int:
+    return len(text)
+
+
+def test_the_deadline_covers_a_job_that_does_not_fit_into_the_pipe(workshop: Workshop) -> None:
+    stop_process(workshop)
+    began = monotonic()
+    with pytest.raises(HttpError, match="deadline of 2 s") as refused:
+        workshop.do(partial(length, "x" * 10**7))
+    assert refused.value.code == "job_deadline"
+    assert monotonic() - began < 10
+    # The new process takes longer to start than a job may take.
+    assert workshop.do(partial(length, "x" * 10**7)) == 10**7
+
+
+def test_the_start_of_a_process_is_no_part_of_a_job(
+    workshop: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workshop._job_seconds = 0.2
+    os.kill(stop_process(workshop), signal.SIGKILL)
+    assert workshop.do(process_number) > 0
+    monkeypatch.setattr(writer_process, "START_SECONDS", 0.01)
+    os.kill(stop_process(workshop), signal.SIGKILL)
+    with pytest.raises(HttpError, match=r"did not start within 0\.01 s"):
+        workshop.do(process_number)
+
+
+def test_closing_kills_a_job_that_hangs_and_starts_no_process(
+    workshop: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writer_process, "CLOSE_SECONDS", 0.2)
+    workshop._job_seconds = 60.0
+    process, began = stop_process(workshop), monotonic()
+    with ThreadPoolExecutor() as threads:
+        job = threads.submit(workshop.do, process_number)
+        sleep(0.2)
+        workshop.close()
+        refused = job.exception()
+    assert isinstance(refused, HttpError)
+    assert refused.code == "stopping"
+    assert monotonic() - began < 10
+    assert not Path(f"/proc/{process}").exists()
+    assert workshop._process is None
+    with pytest.raises(HttpError, match="is being stopped"):
+        workshop.do(process_number)
+
+
+def test_closing_kills_an_idle_process_that_hangs(
+    workshop: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writer_process, "CLOSE_SECONDS", 0.2)
+    process = stop_process(workshop)
+    workshop.close()
+    assert not Path(f"/proc/{process}").exists()
+
+
+def test_a_workshop_ends_with_its_service(shop: Path) -> None:
+    life = started(shop, free_port())
+    workshop, began = workshop_of(life), monotonic()
+    life.kill()
+    while Path(f"/proc/{workshop}/cmdline").exists() and monotonic() - began < 10:
+        if "Z" in Path(f"/proc/{workshop}/stat").read_text().split()[2]:
+            break
+        sleep(0.02)
+    assert monotonic() - began < 10
+
+
+def test_what_a_growth_made_stale_is_made_while_nobody_wants_anything(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Of a large graph neither the comparison before and after a growth looks at all of it, nor a
+    # model's guess how large its classes are.
+    monkeypatch.setattr(preview, "SAMPLE", 50)
+    monkeypatch.setattr(signals, "POOL", 50)
+    for name in ("here", "workshop"):
+        make_of_lists(tmp_path / name)
+    with Store.open(tmp_path / "here") as store:
+        growing(store)
+        assert clearing(store) > 0
+    workshop = Workshop.beside(tmp_path / "workshop")
+    assert workshop is not None
+    workshop.do(growing)
+    sleep(1.0)
+    assert workshop.do(clearing) == 0
+    workshop.close()
+
+
+def test_a_clearing_that_fails_ends_no_workshop(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise MemoryError
+
+    make_of_lists(tmp_path / "store")
+    monkeypatch.setattr(Store, "clear_stale", full)
+    workshop = Workshop.beside(tmp_path / "store")
+    assert workshop is not None
+    assert [workshop.do(number), workshop.do(number)] == [1, 1]
+    workshop.close()
+
+
+def test_the_latest_version_is_cleared_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_of_lists(tmp_path / "store")
+    cleared = list[int]()
+
+    def told(graph: Graph, most: int, until: object) -> Cleared:
+        cleared.append(graph.num_edges)
+        return Cleared()
+
+    monkeypatch.setattr(state, "clear_stale", told)
+    with Store.open(tmp_path / "store") as store:
+        growing(store)
+        store.clear_stale(100)
+    assert len(cleared) > 1
+    assert cleared == sorted(cleared, reverse=True)
+
+
+def number(store: Store) -> int:
+    return store.version().number
+
+
+def make_of_lists(place: Path, nodes: int = 2000) -> None:
+    draws = np.random.default_rng(0)
+    rows = draws.standard_normal((nodes, 4)).tolist()
+    source, target = draws.integers(nodes, size=(2, 3 * nodes))
+    graph = read_graph(
+        pa.table({"key": np.arange(nodes), "x": rows}),
+        pa.table({"source": source, "target": target}),
+        features="x",
+    )
+    Store.init(place, graph, {"a": list(range(20)), "b": list(range(20, 40))}).close()
+
+
+def growing(store: Store) -> None:
+    # Asking for all makes layers, of which growth makes a part stale.
+    state = store.state()
+    state.answers(state.graph.rows)
+    store.grow(edges=pa.table({"source": [0, 1], "target": [900, 901]}))
+
+
+def clearing(store: Store) -> int:
+    return store.clear_stale(10**6).rows
+
+
+def test_what_another_process_did_meanwhile_is_found(shop: Path, new: New) -> None:
+    request = Request("key", "1")
+
+    def late(store: Store) -> Version:
+        with Store.open(shop) as other:
+            other.add(new, request=request)
+        raise StoreError("All of it is there already.")
+
+    with Store.open(shop) as store:
+        assert fulfilled(request, late, store).number == 2
+        with pytest.raises(StoreError, match="already"):
+            fulfilled(Request("other", "1"), refusing, store)
+
+
+def refusing(_: Store) -> Version:
+    raise StoreError("It is so already.")

@@ -1,0 +1,78 @@
+"""Versions that answer as soon as they are made, and those that must not."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from nodegraft.base.errors import GateError, StoreError
+from nodegraft.graph.keys import Key
+from nodegraft.store.store import Store
+from tests.store.maintenance.test_purging import EDGES, TABLE, tabled
+from tests.store.small import drawn, made
+
+Small = tuple[Store, dict[str, list[Key]]]
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Iterator[Small]:
+    store, new = made(tmp_path / "s", method="graft")
+    with store:
+        yield store, new
+
+
+def test_a_change_answers_at_once(small: Small) -> None:
+    store, new = small
+    version = store.add(new, promote=True, by="anna", note="asked for")
+    move = store.promotions()[-1]
+    assert (store.candidate, store.champion) == (version.number, version.number)
+    assert (move.action, move.by, move.note, move.at) == (
+        "promote",
+        "anna",
+        "asked for",
+        version.at,
+    )
+    assert set(new) <= set(store.predict().predictions)
+    assert store.rollback().version == 1
+
+
+def test_a_change_that_is_refused_does_not_answer(small: Small) -> None:
+    store, _ = small
+    everything, labelled = drawn()[1], store.state().labels.owners()
+    one, two = (
+        [key for key in everything[name] if key not in labelled]
+        for name in ("class-00", "class-01")
+    )
+    poison = {"poison": [*one[:3], *two[:3]]}
+    with pytest.raises(GateError, match="Check that they belong to one class"):
+        store.add(poison, promote=True)
+    with pytest.raises(StoreError, match=r"without promote=True \(--promote\)"):
+        store.add(poison, promote=True, override="a test")
+    assert (store.candidate, store.champion) == (1, 1)
+    # Nor does it with the next change that nothing speaks against.
+    store.add(poison, override="a test")
+    with pytest.raises(StoreError, match="version 2 waits for review"):
+        store.rename("class-00", "first", promote=True)
+    store.undo()
+    assert store.rename("class-00", "first", promote=True).number == store.champion == 4
+
+
+def test_tables_that_change_answer_at_once(tmp_path: Path) -> None:
+    with tabled(tmp_path / "s") as store:
+        store.promote()
+        grown = store.grow(TABLE.slice(0, 1).set_column(0, "key", [["m1"]]), promote=True)
+        assert store.champion == grown.number
+        assert store.predict(["m1"]).predictions == ["hats"]
+        assert store.sync(TABLE, EDGES, promote=True).number == store.champion
+
+
+def test_tables_that_spoil_answers_do_not_answer_at_once(tmp_path: Path) -> None:
+    with tabled(tmp_path / "s") as store:
+        store.promote()
+        texts = TABLE["text"].to_pylist()
+        mixed = TABLE.set_column(1, "text", [texts[20:40] + texts[:20] + texts[40:]])
+        with pytest.raises(GateError, match=r"omit promote=True \(--promote\)"):
+            store.sync(mixed, promote=True)
+        assert store.champion == store.candidate == 3
+        assert store.sync(mixed).number == 4
+        assert store.champion == 3
