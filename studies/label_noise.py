@@ -21,13 +21,13 @@ from nodegraft.analysis.rendering.table import Table
 from nodegraft.evaluation.metrics import expected_calibration_error
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.lab.datasets.templates.dataset import LoadedDataset
-from nodegraft.methods.graft import Graft, practice
+from nodegraft.methods.graft import Graft
 from studies import record_file
 
 RECORDS = record_file.FOLDER / "label-noise.json"
 SHARES = (0.0, 0.1, 0.2)
-WAYS = {"labels trusted alike": 1.0, "as it is": practice.LEAST_NOISE}
-"""Least estimated share of wrong labels at which they count by their chance to be right."""
+WAYS = {"default": False, "wrong_labels": True}
+"""Whether labels count by their chance to be right."""
 
 
 def main() -> None:
@@ -50,9 +50,8 @@ def measured(data: LoadedDataset, seed: int, share: float) -> Record:
     known = with_wrong_labels(stream.split.train, share, random)
     new = with_wrong_labels(new, share, random)
     targets_of, record = query.rows(), Record()
-    for name, least in WAYS.items():
-        practice.LEAST_NOISE = least
-        model = Graft(seed=seed).fit(view, known)
+    for name, wrong_labels in WAYS.items():
+        model = Graft(seed=seed, wrong_labels=wrong_labels).fit(view, known)
         model.add_classes(view, new)
         probabilities = model.probabilities(view, model.score_rows(view, targets_of))
         likely = probabilities.max(axis=1)

@@ -13,6 +13,7 @@ from itertools import product
 from time import process_time
 
 import numpy as np
+from scipy import stats
 from studies.record_file import GRAPHS, PAGES, Record, rounded
 
 from nodegraft.analysis.rendering.table import Table
@@ -114,7 +115,8 @@ def _percent(numbers: Sequence[float]) -> str:
     values = 100 * np.array(numbers)
     if values.size < 2:
         return f"{values.mean():.1f}"
-    return f"{values.mean():.1f} ± {1.96 * values.std(ddof=1) / np.sqrt(values.size):.1f}"
+    half = stats.t.ppf(0.975, values.size - 1) * values.std(ddof=1) / np.sqrt(values.size)
+    return f"{values.mean():.1f} ± {half:.1f}"
 
 
 def _mean(numbers: Sequence[float]) -> str:

@@ -194,12 +194,19 @@ def test_prediction_sets_are_calibrated_on_held_out_labels(store: Store) -> None
     rows = answers.to_arrow().to_pylist()
     assert [row["set"] for row in rows] == [list(found) for found in answers.sets]
     assert answers.to_rows()[0]["set"] == rows[0]["set"]
-    assert "Thresholds of 4 classes" in (answers.sets_note or "")
+    assert "about 90 %" in (answers.sets_note or "")
     without = store.predict()
     assert without.sets is None
     assert without.sets_note is None
-    assert "set" not in without.to_rows()[0]
+    assert without.to_rows()[0]["set"] is None
     assert "set" not in without.to_arrow().column_names
+
+
+def test_prediction_sets_are_calibrated_once_in_either_world(store: Store) -> None:
+    first = store.state().set_calibration
+    store.set_setting("world", "closed")
+    assert store.state().set_calibration is first
+    assert store.state().set_calibration is first
 
 
 def test_prediction_sets_of_unknown_keys_are_empty(store: Store) -> None:

@@ -136,18 +136,42 @@ def test_sets_are_sorted_and_grow_with_coverage() -> None:
         assert shares == sorted(shares, reverse=True)
 
 
-def test_too_few_labels_are_pooled_and_then_said() -> None:
+def test_classes_with_too_few_labels_share_a_threshold_or_are_in_every_set() -> None:
+    large, small = np.linspace(0.5, 1, 60), np.array([0.2, 0.3])
     few = SetCalibration(
-        {"a": np.linspace(0.5, 1, 60), "b": np.array([0.2, 0.3]), "c": np.zeros(0)},
-        {"a": 60, "b": 2, "c": 1},
+        {"a": large, "b": small, "c": np.zeros(0), "d": np.full(20, 0.4)},
+        {"a": 60, "b": 2, "c": 1, "d": 20},
     )
-    own, shared = few.groups(0.9)
+    own, shared, none = few.groups(0.9)
     assert (own.classes, own.nodes) == (("a",), 60)
-    assert (shared.classes, shared.nodes) == (("b", "c"), 62)
-    assert "1 with their own, 2 that share one" in few.note(0.9)
+    assert (shared.classes, shared.nodes) == (("b", "d"), 22)
+    assert (none.classes, none.threshold) == (("c",), -np.inf)
+    assert "a threshold of their own: 1; that share one: 2. In every set: 1," in few.note(0.9)
+    # The nodes of large classes say nothing of small ones.
+    short = SetCalibration({"a": large, "b": small}, {"a": 60, "b": 2})
+    assert short.thresholds(0.9).tolist()[1] == -np.inf
     assert not np.isfinite(few.thresholds(0.999)).any()
     assert "needs 999 labels" in few.note(0.999)
-    assert len(few.probabilities["a"]) >= OWN_THRESHOLD
+    assert OWN_THRESHOLD <= 60
+
+
+def test_one_hard_new_class_is_covered() -> None:
+    """Five labels cannot calibrate 90 %: the class is in every set instead of in too few."""
+    graph, classes, labels = drawn(7)
+    some = {name: labels[name] for name in list(labels)[: OLD + 1]}
+    model = taught(graph, some, Graft())
+    name = list(some)[-1]
+    nodes = [key for key in graph.keys_of(classes[name]) if key not in labels[name]]
+    found = model.predict_sets(graph, nodes, 0.9)
+    assert all(name in one for one in found.sets)
+    assert "In every set: 1" in found.note
+
+
+def test_no_nodes_have_no_sets() -> None:
+    graph, _, labels = drawn(8)
+    found = taught(graph, labels, SGCRidge()).predict_sets(graph, [])
+    assert found.sets == []
+    assert found.to_arrow().num_rows == 0
 
 
 def test_thresholds_leave_out_no_more_than_allowed() -> None:
@@ -161,6 +185,8 @@ def test_thresholds_leave_out_no_more_than_allowed() -> None:
 
 def test_what_cannot_be_calibrated_is_refused() -> None:
     graph, classes, labels = drawn(5)
+    with pytest.raises(ParameterError, match="does not know: typo"):
+        taught(graph, labels, SGCRidge()).predict_sets(graph, [0], held_out={"typo": [1]})
     first = {name: labels[name] for name in list(labels)[:OLD]}
     model = make_method("proto-gcn").fit(graph, first)
     with pytest.raises(ParameterError, match="held_out in Python"):

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from nodegraft.analysis.snapshot import State
 from nodegraft.base.errors import ParameterError
-from nodegraft.base.parameters.constraints import Fraction, PositiveInt
+from nodegraft.base.parameters.constraints import Fraction, OpenFraction, PositiveInt
 from nodegraft.base.parameters.validate import validate_value
 from nodegraft.base.tabular import Tabular
 from nodegraft.graph.edges.matrix import IntArray
@@ -171,7 +171,7 @@ class Answers(Tabular):
                     # Of an unknown key there is no class, though its row of shares is as wide.
                     for other, share in zip(top, shares, strict=False)
                 ],
-                **({} if members is None else {"set": list(members)}),
+                "set": None if members is None else list(members),
             }
             for node, name, label, predicted, reason, numbers, top, shares, members in columns
         ]
@@ -298,6 +298,7 @@ def answered_in_blocks(
     validate_value("top", top, PositiveInt)
     thresholds = note = None
     if coverage is not None:
+        validate_value("coverage", coverage, OpenFraction)
         thresholds = state.set_calibration.thresholds(coverage)
         note = state.set_calibration.note(coverage)
     if min_confidence is not None:

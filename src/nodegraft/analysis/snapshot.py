@@ -1,6 +1,6 @@
 """What a version of a store is: a graph, labels, and the model that they make."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from nodegraft.analysis.labels.labels import StoreLabels
 from nodegraft.base.events import SILENT, Listener
+from nodegraft.base.memo import Memo
 from nodegraft.graph.edges.matrix import IntArray
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.keys import Key
@@ -58,11 +59,16 @@ class State:
         """The label of every labelled node, those that are held out included."""
         return self.labels.owners()
 
-    @cached_property
+    _calibrations: Memo[SetCalibration] = field(default_factory=Memo, repr=False, compare=False)
+    """Calibration of prediction sets, once computed; states in another world share it."""
+
+    @property
     def set_calibration(self) -> SetCalibration:
         """What thresholds of prediction sets come from: held-out labels, and those of small
         classes, which have none, by leaving out a part after the other."""
-        return self.model.calibrate_sets(self.graph, self.labels.held_out)
+        return self._calibrations.get(
+            "sets", lambda: self.model.calibrate_sets(self.graph, self.labels.held_out)
+        )
 
     def answers(self, rows: IntArray) -> NodeAnswers:
         """What the model says about some nodes.

@@ -141,6 +141,8 @@ def classes_above(
         thresholds: One for each class.
         names: Of the classes.
     """
+    if not len(probabilities):
+        return []
     inside = probabilities >= thresholds
     inside[np.arange(len(inside)), probabilities.argmax(axis=1)] = True
     rows, columns = np.nonzero(inside)

@@ -4,8 +4,10 @@ A class is in the set of a node if its probability reaches a threshold. Threshol
 nodes of known class that the scoring model did not learn from: held-out nodes, and for classes
 without any, their labels, one fifth after the other, scored by a model that learned from the other
 four fifths. If the nodes of a class are distributed like its labels, the set of a node contains its
-class with the chosen probability, on average. The likeliest class is always in the set, so that
-coverage is never below accuracy. Everything is computed on the current graph.
+class with about the chosen probability, averaged over labels: models of four fifths stand for the
+model of all (cross-conformal prediction), which has no exact guarantee. The likeliest class is
+always in the set, so that coverage is never below accuracy. Everything is computed on the current
+graph.
 """
 
 from collections.abc import Sequence
@@ -75,8 +77,9 @@ class SetCalibration:
         """Return thresholds, and which classes share them.
 
         A class with :data:`OWN_THRESHOLD` calibration nodes has its own. The others share one among
-        those with at most :data:`FEW_LABELS` labels and one among the rest; where these have too
-        few calibration nodes for the coverage, the threshold is that of all nodes together.
+        those with at most :data:`FEW_LABELS` labels and one among the rest; where one of these has
+        too few calibration nodes for the coverage, both share one. Classes without any calibration
+        node, and those whose group still has too few, are in every set.
 
         >>> few = SetCalibration({"hats": np.linspace(0.1, 0.9, 9)}, {"hats": 9})
         >>> [group.threshold for group in few.groups(0.8)]
@@ -86,17 +89,20 @@ class SetCalibration:
             coverage: Share of nodes whose set must hold their class, between 0 and 1.
         """
         validate_value("coverage", coverage, OpenFraction)
-        own = [name for name, found in self.probabilities.items() if found.size >= OWN_THRESHOLD]
-        rest = [name for name in self.probabilities if name not in own]
+        least = _least_nodes(coverage)
+        sizes = {name: found.size for name, found in self.probabilities.items()}
+        own = [name for name, size in sizes.items() if size >= max(OWN_THRESHOLD, least)]
+        rest = [name for name, size in sizes.items() if size and name not in own]
         few = [name for name in rest if self.labels[name] <= FEW_LABELS]
-        more = [name for name in rest if name not in few]
-        pooled = [names for names in (few, more) if names]
-        return [self._group(names, coverage) for names in [[name] for name in own] + pooled]
+        pools = [few, [name for name in rest if name not in few]]
+        if any(pool and sum(sizes[name] for name in pool) < least for pool in pools):
+            pools = [rest]
+        none = [name for name, size in sizes.items() if not size]
+        names = [[name] for name in own] + [pool for pool in (*pools, none) if pool]
+        return [self._group(some, coverage) for some in names]
 
     def _group(self, names: Sequence[str], coverage: float) -> ThresholdGroup:
         found = np.concatenate([self.probabilities[name] for name in names])
-        if _rank(found.size, coverage) > found.size:
-            found = np.concatenate(list(self.probabilities.values()))
         return ThresholdGroup(tuple(names), found.size, conformal_threshold(found, coverage))
 
     def thresholds(self, coverage: float) -> Floats:
@@ -116,20 +122,19 @@ class SetCalibration:
         Args:
             coverage: Share of nodes whose set must hold their class, between 0 and 1.
         """
-        groups = self.groups(coverage)
-        own = sum(group.nodes == self.probabilities[group.classes[0]].size for group in groups)
-        open_ended = sum(len(one.classes) for one in groups if np.isneginf(one.threshold))
-        parts = [f"{own:,} with their own"] * bool(own)
-        parts += [f"{len(self.labels) - own:,} that share one"] * (own < len(self.labels))
+        groups = [one for one in self.groups(coverage) if np.isfinite(one.threshold)]
+        own = sum(len(one.classes) == 1 and one.nodes >= OWN_THRESHOLD for one in groups)
+        shared = sum(len(one.classes) for one in groups) - own
+        always = len(self.labels) - own - shared
         note = (
-            f"A set contains the class of at least {100 * coverage:g} % of the nodes of known "
-            f"classes, on average. Thresholds of {len(self.labels):,} classes: {', '.join(parts)}."
+            f"A set contains the class of about {100 * coverage:g} % of the nodes of known "
+            f"classes. Classes with a threshold of their own: {own:,}; that share one: {shared:,}."
         )
-        if open_ended:
+        if always:
             least = _least_nodes(coverage)
             note += (
-                f" {open_ended:,} classes are in every set: this coverage needs {least:,} labels "
-                "for calibration. Use a lower coverage, or add labels."
+                f" In every set: {always:,}, because this coverage needs {least:,} "
+                "labels for calibration. Use a lower coverage, or add labels."
             )
         return note
 
@@ -188,7 +193,7 @@ def conformal_threshold(probabilities: Floats, coverage: float) -> float:
 
 def _rank(nodes: int, coverage: float) -> int:
     # One more node than there are: the next one may be anywhere among them.
-    return int(np.ceil((nodes + 1) * coverage - 1e-9))
+    return max(1, int(np.ceil((nodes + 1) * coverage - 1e-9)))
 
 
 def _least_nodes(coverage: float) -> int:
@@ -207,6 +212,11 @@ def calibrate(
             scored by models without them, which takes a method that can be taught other labels.
         listener: Is told of every part.
     """
+    unknown = [name for name in held_out if name not in model.classes_]
+    if unknown:
+        raise ParameterError(
+            f"held_out names classes that the model does not know: {', '.join(unknown[:5])}."
+        )
     taught = np.intersect1d(held_out.rows(), model.labels_.on(view).rows()) if held_out else ()
     if len(taught):
         raise ParameterError(
@@ -245,8 +255,7 @@ def _own_probabilities(
     model: "Method", view: GraphView, labels: NodeLabels
 ) -> list[tuple[str, Floats]]:
     """Return each class that has nodes, and its probability for them."""
-    known = {name: rows[:MOST_NODES] for name, rows in labels.items() if name in model.classes_}
-    some = NodeLabels({name: rows for name, rows in known.items() if rows.size})
+    some = NodeLabels({name: rows[:MOST_NODES] for name, rows in labels.items() if rows.size})
     if not some:
         return []
     rows, targets, step = some.rows(), some.targets(model.classes_), rows_in_block(model)

@@ -119,12 +119,12 @@ def predict(
         console.print(predictions_table(shown, texts, rows.size - len(shown), console.width))
         console.print(predicting_version(number, live, waiting))
         return
-    reasons, notes = Counter[str](), set[str | None]()
+    reasons, notes = Counter[str](), dict[str | None, None]()
 
     def tables() -> Iterator["pa.Table"]:
         for block in answered_in_blocks(state, rows, number, top, min_confidence, **options):
             reasons.update(block.reasons)
-            notes.update((block.note, block.sets_note))
+            notes.update(dict.fromkeys((block.note, block.sets_note)))
             yield block.to_arrow()
 
     _write_tables(tables(), out)

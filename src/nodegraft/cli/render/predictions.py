@@ -91,12 +91,11 @@ def predictions_json(answers: Answers) -> dict[str, Any]:
     Args:
         answers: Predictions of the store.
     """
-    sets_note = {} if answers.sets_note is None else {"sets_note": answers.sets_note}
     return {
         "model_version": answers.version,
         "world": answers.world,
         "answers": answers.to_rows(),
-        **sets_note,
+        "sets_note": answers.sets_note,
     }
 
 

@@ -151,6 +151,11 @@ class Graft(Derived[_Scorer]):
     practise: bool = True
     """Whether the weights are fitted on known classes; else fixed ones are taken."""
 
+    wrong_labels: bool = False
+    """Whether some labels may be wrong: confidence then weighs labels by their chance to be right.
+    A node that looks like another class is taken for a wrong label, too, so that confidence is too
+    high where labels are right and features mislead."""
+
     world: World = DEFAULT_WORLD
     """Whether nodes may belong to classes that are not known (``open``) or every node belongs to a
     known one (``closed``): see :mod:`nodegraft.model.confidence`. Nothing learned depends on it, so
@@ -220,7 +225,9 @@ class Graft(Derived[_Scorer]):
         # In the same order in memory as after loading: rounding depends on it.
         self.weights_ = np.ascontiguousarray(np.delete(self.weights_, unused, axis=1))
         self.open_set_ = np.stack([one.open_set for one in stages])
-        self.confidence_ = fit_confidence(told, stages[-1].weights) if told else UNCALIBRATED
+        self.confidence_ = UNCALIBRATED
+        if told:
+            self.confidence_ = fit_confidence(told, stages[-1].weights, self.wrong_labels)
 
     def learn_classes(self, view: GraphView, support: NodeLabels) -> None:
         """Nothing but their labels, until somebody asks."""

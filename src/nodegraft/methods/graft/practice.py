@@ -22,8 +22,7 @@ STANDARD_ERRORS = 2.0
 """Signals whose gain is smaller, in standard errors, are left out."""
 
 LEAST_NOISE = 0.05
-"""A smaller share of labels that look random is not taken for wrong labels: on four real graphs
-whose labels are as they came it is 0.2 to 2.4 %."""
+"""A smaller share of labels that look random is not taken for wrong labels."""
 
 
 @dataclass(frozen=True)
@@ -103,17 +102,21 @@ def is_gain(
     return bool(gains.mean() > STANDARD_ERRORS * error)
 
 
-def fit_confidence(rounds: Sequence[PracticeRound], weights: Floats) -> Floats:
+def fit_confidence(
+    rounds: Sequence[PracticeRound], weights: Floats, wrong_labels: bool = False
+) -> Floats:
     """Return coefficients of
     :func:`~nodegraft.methods.graft.confidence.calibrated_probabilities`, with nodes as frequent as
     they are.
 
-    Where labels are wrong, answers that disagree with them are not: labels then count by their
+    Where labels are wrong, answers that disagree with them are not: labels may count by their
     chance to be right (:func:`~nodegraft.methods.linear.loglinear.label_noise`).
 
     Args:
         rounds: What signals say in each episode.
         weights: Of the signals.
+        wrong_labels: Whether labels count by their chance to be right, where more than
+            :data:`LEAST_NOISE` of them look wrong.
     """
     # Slow to import, and only a fit needs it.
     from scipy.special import softmax
@@ -123,6 +126,8 @@ def fit_confidence(rounds: Sequence[PracticeRound], weights: Floats) -> Floats:
         probabilities = softmax(np.tensordot(weights, one.signals, 1), axis=1)
         right = probabilities.argmax(axis=1) == one.targets
         answers.append((probabilities, one.scarcity, right))
+    if not wrong_labels:
+        return fit_calibration(answers)
     pairs = [(one.signals, one.targets) for one in rounds]
     noise, trust = label_noise(pairs, weights, num_signed=1)
     return fit_calibration(answers, np.concatenate(trust) if noise > LEAST_NOISE else None)
