@@ -13,11 +13,11 @@ from itertools import product
 from time import process_time
 
 import numpy as np
-from scipy import stats
 from studies.record_file import GRAPHS, PAGES, Record, rounded
 
 from nodegraft.analysis.rendering.table import Table
 from nodegraft.base.events import SILENT
+from nodegraft.evaluation.metrics import interval
 from nodegraft.evaluation.protocol import teach
 from nodegraft.lab.datasets.templates.dataset import LoadedDataset
 from nodegraft.methods.graft import Graft
@@ -115,8 +115,7 @@ def _percent(numbers: Sequence[float]) -> str:
     values = 100 * np.array(numbers)
     if values.size < 2:
         return f"{values.mean():.1f}"
-    half = stats.t.ppf(0.975, values.size - 1) * values.std(ddof=1) / np.sqrt(values.size)
-    return f"{values.mean():.1f} ± {half:.1f}"
+    return f"{values.mean():.1f} ± {interval(values):.1f}"
 
 
 def _mean(numbers: Sequence[float]) -> str:

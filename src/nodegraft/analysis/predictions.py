@@ -1,7 +1,7 @@
 """Predictions of a version of a store, and where each class comes from."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import repeat
 from typing import Any, Literal
 
@@ -253,21 +253,14 @@ def answered(
         "coverage": coverage,
     }
     blocks = list(answered_in_blocks(state, rows, version, top, min_confidence, **options))
-    return Answers(
-        [node for block in blocks for node in block.nodes],
-        np.concatenate([block.columns for block in blocks]),
-        blocks[0].names,
-        np.concatenate([block.probabilities for block in blocks]),
-        np.concatenate([block.known for block in blocks]),
-        [label for block in blocks for label in block.labels],
-        blocks[0].world,
-        min_confidence,
-        ignore_labels,
-        version,
-        coverage,
-        None if coverage is None else [one for block in blocks for one in block.sets or ()],
-        blocks[0].sets_note,
-        blocks[0].key_type,
+    return replace(
+        blocks[0],
+        nodes=[node for block in blocks for node in block.nodes],
+        columns=np.concatenate([block.columns for block in blocks]),
+        probabilities=np.concatenate([block.probabilities for block in blocks]),
+        known=np.concatenate([block.known for block in blocks]),
+        labels=[label for block in blocks for label in block.labels],
+        sets=None if coverage is None else [one for block in blocks for one in block.sets or ()],
     )
 
 

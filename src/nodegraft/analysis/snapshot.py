@@ -54,18 +54,18 @@ class State:
     model: Method
     """What was learned from them."""
 
+    _calibrations: Memo[SetCalibration] = field(default_factory=Memo, repr=False, compare=False)
+    """Calibration of prediction sets, once computed; states in another world share it."""
+
     @cached_property
     def label_of(self) -> dict[Key, str]:
         """The label of every labelled node, those that are held out included."""
         return self.labels.owners()
 
-    _calibrations: Memo[SetCalibration] = field(default_factory=Memo, repr=False, compare=False)
-    """Calibration of prediction sets, once computed; states in another world share it."""
-
     @property
     def set_calibration(self) -> SetCalibration:
-        """What thresholds of prediction sets come from: held-out labels, and those of small
-        classes, which have none, by leaving out a part after the other."""
+        """Calibration of prediction sets on held-out labels; small classes, which have none, are
+        calibrated on their own labels."""
         return self._calibrations.get(
             "sets", lambda: self.model.calibrate_sets(self.graph, self.labels.held_out)
         )

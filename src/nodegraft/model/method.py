@@ -274,18 +274,17 @@ class Method(Saveable):
         *,
         held_out: Labels | None = None,
     ) -> PredictionSets:
-        """Return for each node a set of classes that holds its class with a chosen probability.
+        """Return for each node a set of classes that contains its class with about a probability.
 
-        The promise is for nodes of known classes, on average over nodes that are like the labels
-        (conformal prediction, :mod:`nodegraft.model.prediction_sets`). The first call teaches the
-        method five times with four fifths of the labels; the next ones reuse that until labels or
-        graph change.
+        This is about nodes of known classes that are like the labels (conformal prediction,
+        :mod:`nodegraft.model.prediction_sets`). The first call computes five models, each from four
+        fifths of the labels; later calls reuse the result until labels or graph change.
 
         Args:
-            graph: The graph, or what may be seen of it.
+            graph: The graph, or a view of it.
             nodes: Keys of nodes.
-            coverage: Share of nodes whose set must hold their class, between 0 and 1.
-            held_out: Class name -> keys of nodes that did not teach it, to calibrate on. Classes
+            coverage: Share of nodes whose set must contain their class, between 0 and 1.
+            held_out: Class name -> keys of nodes that are not labels, to calibrate on. Classes
                 without any are calibrated on their own labels; methods that have to be fitted again
                 to leave labels out need some.
         """
@@ -301,12 +300,12 @@ class Method(Saveable):
     def calibrate_sets(
         self, graph: GraphView, held_out: Labels | None = None, *, listener: Listener = SILENT
     ) -> SetCalibration:
-        """Return what :meth:`predict_sets` computes its thresholds from, for any coverage.
+        """Return the calibration that :meth:`predict_sets` uses, for any coverage.
 
         Args:
-            graph: The graph, or what may be seen of it.
-            held_out: Class name -> keys of nodes that did not teach it; None for none.
-            listener: Is told how far it is.
+            graph: The graph, or a view of it.
+            held_out: Class name -> keys of nodes that are not labels of the model; None for none.
+            listener: Receives progress.
         """
         model = self._now()
         model._check(graph)
@@ -316,8 +315,8 @@ class Method(Saveable):
             (graph, model.labels_), lambda: calibrate(model, graph, NodeLabels({}), listener)
         )
 
-    def _taught_by(self, graph: GraphView, labels: KeyedLabels) -> Self:
-        """A model that is taught the same classes by other labels; this one stays as it is."""
+    def _with_labels(self, graph: GraphView, labels: KeyedLabels) -> Self:
+        """Return a model that learned the same classes from other labels; this one is unchanged."""
         other = self._trial()
         sessions = {known.name: known.session for known in self._table.classes}
         other.set_labels(graph, labels.on(graph), sessions)

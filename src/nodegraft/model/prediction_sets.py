@@ -12,7 +12,6 @@ graph.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,16 +35,16 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 FOLDS = 5
-"""Parts of the labels of a class; one after the other does not teach and is scored."""
+"""Number of parts of the labels of a class; each is scored by a model that learned the others."""
 
 FEW_LABELS = 10
-"""Classes with at most so many labels share a threshold: five labels are no distribution."""
+"""Classes with at most this many labels share a threshold."""
 
 OWN_THRESHOLD = 50
-"""A class with so many calibration nodes has a threshold of its own."""
+"""A class with at least this many calibration nodes has its own threshold."""
 
 MOST_NODES = 1000
-"""At most so many calibration nodes of a class, by the hash of their keys."""
+"""Maximum number of calibration nodes of a class, chosen by the hash of their keys."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +55,7 @@ class ThresholdGroup:
     """Their names."""
 
     nodes: int
-    """How many calibration nodes the threshold comes from."""
+    """Number of calibration nodes."""
 
     threshold: float
     """Least probability of a class that is in a set; minus infinity where the calibration nodes are
@@ -65,13 +64,13 @@ class ThresholdGroup:
 
 @dataclass(frozen=True)
 class SetCalibration:
-    """Probabilities of the true class of nodes that did not teach it."""
+    """Probabilities of the true class, for nodes that the scoring model did not learn from."""
 
     probabilities: dict[str, Floats]
     """Class name -> that probability for each calibration node of the class."""
 
     labels: dict[str, int]
-    """Class name -> how many nodes teach it."""
+    """Class name -> its number of labels."""
 
     def groups(self, coverage: float) -> list[ThresholdGroup]:
         """Return thresholds, and which classes share them.
@@ -86,7 +85,7 @@ class SetCalibration:
         [0.2]
 
         Args:
-            coverage: Share of nodes whose set must hold their class, between 0 and 1.
+            coverage: Share of nodes whose set must contain their class, between 0 and 1.
         """
         validate_value("coverage", coverage, OpenFraction)
         least = _least_nodes(coverage)
@@ -109,7 +108,7 @@ class SetCalibration:
         """Return the threshold of each class, in the order of the model's classes.
 
         Args:
-            coverage: Share of nodes whose set must hold their class, between 0 and 1.
+            coverage: Share of nodes whose set must contain their class, between 0 and 1.
         """
         by_class = {
             name: group.threshold for group in self.groups(coverage) for name in group.classes
@@ -120,7 +119,7 @@ class SetCalibration:
         """Say which classes the coverage holds for one by one, and for which together.
 
         Args:
-            coverage: Share of nodes whose set must hold their class, between 0 and 1.
+            coverage: Share of nodes whose set must contain their class, between 0 and 1.
         """
         groups = [one for one in self.groups(coverage) if np.isfinite(one.threshold)]
         own = sum(len(one.classes) == 1 and one.nodes >= OWN_THRESHOLD for one in groups)
@@ -150,12 +149,12 @@ class PredictionSets(Tabular):
     """Classes of each node, the likeliest first; at least one."""
 
     coverage: float
-    """Share of nodes whose set must hold their class."""
+    """Share of nodes whose set must contain their class."""
 
     calibration: SetCalibration
-    """What thresholds were computed from."""
+    """Calibration that thresholds were computed from."""
 
-    @cached_property
+    @property
     def note(self) -> str:
         """Say which classes the coverage holds for one by one, and for which together."""
         return self.calibration.note(self.coverage)
@@ -203,25 +202,25 @@ def _least_nodes(coverage: float) -> int:
 def calibrate(
     model: "Method", view: GraphView, held_out: NodeLabels, listener: Listener = SILENT
 ) -> SetCalibration:
-    """Score nodes of known class by models that they did not teach.
+    """Return the probabilities of the true class for nodes that the model did not learn from.
 
     Args:
         model: The model; it is not changed.
-        view: What may be seen of the graph.
-        held_out: Class name -> nodes that did not teach it. Labels of classes without any are
-            scored by models without them, which takes a method that can be taught other labels.
-        listener: Is told of every part.
+        view: Visible part of the graph.
+        held_out: Class name -> nodes that are not labels of the model. Labels of classes without
+            any are scored by models that learned without them, if the method can take other labels.
+        listener: Receives progress.
     """
     unknown = [name for name in held_out if name not in model.classes_]
     if unknown:
         raise ParameterError(
             f"held_out names classes that the model does not know: {', '.join(unknown[:5])}."
         )
-    taught = np.intersect1d(held_out.rows(), model.labels_.on(view).rows()) if held_out else ()
-    if len(taught):
+    labelled = np.intersect1d(held_out.rows(), model.labels_.on(view).rows()) if held_out else ()
+    if len(labelled):
         raise ParameterError(
-            f"{len(taught):,} nodes of held_out are labels of the model, such as "
-            f"{view.keys_of(taught[:1])[0]!r}: give nodes that it did not learn from."
+            f"{len(labelled):,} nodes of held_out are labels of the model, such as "
+            f"{view.keys_of(labelled[:1])[0]!r}: give nodes that it did not learn from."
         )
     found: dict[str, list[Floats]] = {name: [] for name in model.classes_}
     for name, own in _own_probabilities(model, view, held_out):
@@ -235,7 +234,7 @@ def calibrate(
                 {name: keys[fold::FOLDS][: MOST_NODES // FOLDS] for name, keys in part.items()}
             )
             kept = {name: np.delete(keys, slice(fold, None, FOLDS)) for name, keys in part.items()}
-            other = model._taught_by(view, KeyedLabels({**model.labels_, **kept}))
+            other = model._with_labels(view, KeyedLabels({**model.labels_, **kept}))
             for name, own in _own_probabilities(other, view, left_out.on(view)):
                 found[name].append(own)
         listener.step("calibrate prediction sets", FOLDS, FOLDS)

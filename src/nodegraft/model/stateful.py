@@ -97,7 +97,7 @@ class Stateful(Hooks):
         return copy
 
     def _trial(self) -> Self:
-        """A copy to be taught other labels for a while, which caches nothing for this model."""
+        """Return a copy for other labels, whose results are not cached for this model."""
         copy = self._now()
         for name in _OF_A_CHANGE:
             vars(copy).pop(name, None)

@@ -64,7 +64,7 @@ def mixture_weights(
         listener.step("fit signal weights", steps, MAX_STEPS, loss=total)
         return total, slope
 
-    bounds = [(0.0, None)] * (scale.size - num_signed) + [(None, None)] * num_signed
+    bounds = _bounds(scale.size, num_signed)
     first = np.ones(scale.size) if start is None else start * scale
     options = {"maxfun": MAX_STEPS}
     found = minimize(cost, first, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
@@ -96,24 +96,29 @@ def label_noise(
 
     scale, parts = _scaled(rounds)
 
+    def likelihoods(
+        weights: NDArray[np.float64], noise: float, signals: Signals, targets: NDArray[np.int64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+        """Return shares (node x class), and each label's likelihood and chance to be right."""
+        shares = softmax((weights @ signals).reshape(targets.size, -1), axis=1)
+        own = (1.0 - noise) * shares[np.arange(targets.size), targets]
+        likelihood = own + noise / shares.shape[1]
+        return shares, likelihood, own / likelihood
+
     def cost(found: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         weights, noise = found[:-1], expit(found[-1])
         total, slope = SHRINKAGE * float(weights @ weights), 2 * SHRINKAGE * found
         slope[-1] = 0.0
         for signals, targets, balance in parts:
-            shares = softmax((weights @ signals).reshape(targets.size, -1), axis=1)
-            nodes, even = np.arange(targets.size), 1.0 / shares.shape[1]
-            own = shares[nodes, targets]
-            likelihood = (1.0 - noise) * own + noise * even
-            right = (1.0 - noise) * own / likelihood
+            shares, likelihood, right = likelihoods(weights, noise, signals, targets)
             total -= float(balance @ np.log(likelihood))
             errors = shares * right[:, None]
-            errors[nodes, targets] -= right
+            errors[np.arange(targets.size), targets] -= right
             slope[:-1] += signals @ (errors * balance[:, None]).ravel()
-            slope[-1] -= float(balance @ ((even - own) / likelihood)) * noise * (1.0 - noise)
+            slope[-1] += float(balance @ (right - (1.0 - noise)))
         return total, slope
 
-    bounds = [(0.0, None)] * (scale.size - num_signed) + [(None, None)] * num_signed
+    bounds = [*_bounds(scale.size, num_signed), (-9.0, 2.0)]
     # From few and from many wrong labels: weights that follow wrong ones are an optimum, too.
     found = min(
         (
@@ -122,19 +127,16 @@ def label_noise(
                 np.append(start * scale, logit(noise)),
                 jac=True,
                 method="L-BFGS-B",
-                bounds=[*bounds, (-9.0, 2.0)],
+                bounds=bounds,
             )
             for noise in (0.02, 0.25)
         ),
         key=lambda one: float(one.fun),
     )
     weights, noise = found.x[:-1], float(expit(found.x[-1]))
-    right = []
-    for signals, targets, _ in parts:
-        shares = softmax((weights @ signals).reshape(targets.size, -1), axis=1)
-        own = (1.0 - noise) * shares[np.arange(targets.size), targets]
-        right.append(own / (own + noise / shares.shape[1]))
-    return noise, right
+    return noise, [
+        likelihoods(weights, noise, signals, targets)[2] for signals, targets, _ in parts
+    ]
 
 
 def balanced_likelihood(
@@ -172,6 +174,11 @@ def _scaled(
         for one, (_, targets) in zip(centred, rounds, strict=True)
     ]
     return scale, parts
+
+
+def _bounds(count: int, num_signed: int) -> list[tuple[float | None, None]]:
+    """Return bounds of weights: not negative but for the last ``num_signed``."""
+    return [(0.0, None)] * (count - num_signed) + [(None, None)] * num_signed
 
 
 def _balance(targets: NDArray[np.int64], classes: int) -> NDArray[np.float64]:

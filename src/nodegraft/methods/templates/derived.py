@@ -65,7 +65,7 @@ class Derived(Method, Generic[Value]):
     """What is learned is the labels; the rest is worked out once for each change or view."""
 
     _is_trial = False
-    """Whether nobody will ask for what follows from these labels again."""
+    """Whether results for these labels are used once and need no cache."""
 
     def _trial(self) -> Self:
         copy = super()._trial()
