@@ -1,19 +1,35 @@
 """How the pages are built: ``sphinx-build -W docs docs/_build``, with nodegraft[docs] installed."""
 
 import re
+import sys
 from importlib import metadata
+from pathlib import Path
 from typing import Any
 
 from docutils import nodes
 from docutils.utils.math.latex2mathml import tex2mathml
 from sphinx.application import Sphinx
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from docs.program_reference import write_pages
+
 project = "nodegraft"
 author = "The nodegraft authors"
 release = metadata.version("nodegraft")
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.napoleon",
+    "sphinx_copybutton",
+]
 myst_enable_extensions = ["dollarmath", "colon_fence"]
+myst_heading_anchors = 3
+templates_path = ["_templates"]
+autosummary_generate = True
+copybutton_prompt_text = "$ "
+copybutton_only_copy_prompt_lines = True
 exclude_patterns = ["_build", "explanation/graft-signals.md", "explanation/*-measured.md"]
 
 nitpicky = True
@@ -26,13 +42,11 @@ autodoc_member_order = "bysource"
 python_use_unqualified_type_names = True
 python_maximum_signature_line_length = 80
 
-html_theme = "alabaster"
-html_theme_options = {
-    "description": "New classes from a handful of labelled nodes",
-    "page_width": "1000px",
-    "font_family": "sans-serif",
-    "show_powered_by": False,
-}
+html_theme = "furo"
+html_title = "nodegraft"
+html_use_index = False
+html_static_path = ["_static"]
+html_css_files = ["nodegraft.css"]
 html_show_copyright = False
 html_show_sourcelink = False
 html_copy_source = False
@@ -59,4 +73,5 @@ def shorten_arrays(*event: Any) -> tuple[str, str | None] | None:
 def setup(app: Sphinx) -> None:
     """Called by Sphinx."""
     app.add_html_math_renderer("mathml", (write_math, None), (write_math, None))
+    write_pages()
     app.connect("autodoc-process-signature", shorten_arrays)

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 class Graph(GraphView):
-    """An immutable, undirected graph, seen as a whole; :meth:`grow` gives a larger one.
+    """An immutable, undirected graph, seen as a whole; :meth:`Graph.grow` gives a larger one.
 
     Code above ``nodegraft.graph`` asks it for rows, neighbours and propagations and never sees
     the arrays behind them, so that another store can stand behind the same questions.

@@ -1,0 +1,148 @@
+"""Reference pages of the command line and of HTTP, written from the program when docs are built."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import typer
+from typer.core import TyperArgument, TyperGroup
+
+from nodegraft.cli.app import app
+from nodegraft.service.application import application
+from nodegraft.service.settings import Settings
+
+FOLDER = Path(__file__).parent / "reference" / "generated"
+
+
+def write_pages() -> None:
+    """Write ``cli.md`` and ``http.md``."""
+    FOLDER.mkdir(exist_ok=True)
+    for name, page in (("cli.md", cli_page()), ("http.md", http_page())):
+        path = FOLDER / name
+        if not path.exists() or path.read_text() != page:
+            path.write_text(page)
+
+
+def cli_page() -> str:
+    """Return every command with its arguments and options, by help panel."""
+    program = typer.main.get_command(app)
+    panels: dict[str, list[str]] = {}
+    for command, context in _commands(program, typer.Context(program, info_name="nodegraft")):
+        panels.setdefault(_panel(context), []).append(_command_section(command, context))
+    head = "# Command line\n\nEvery command also explains itself: `nodegraft COMMAND --help`.\n"
+    sections = (f"## {panel}\n\n" + "\n".join(texts) for panel, texts in panels.items())
+    return head + "\n" + "\n".join(sections)
+
+
+def _commands(command: Any, context: typer.Context) -> Iterator[tuple[Any, typer.Context]]:
+    """Yield every command that is not a group and not hidden."""
+    if not isinstance(command, TyperGroup):
+        yield command, context
+        return
+    for name in command.list_commands(context):
+        child = command.get_command(context, name)
+        if child is not None and not child.hidden:
+            yield from _commands(child, typer.Context(child, info_name=name, parent=context))
+
+
+def _panel(context: typer.Context) -> str:
+    """Return the help panel of a command, or of the group that holds it."""
+    parent: Any = context.parent
+    if parent is not None and parent.parent is not None:
+        return _panel(parent)
+    return str(getattr(context.command, "rich_help_panel", None) or "Other commands")
+
+
+def _command_section(command: Any, context: typer.Context) -> str:
+    text = "\n".join(line.strip() for line in (command.help or "").split("\f")[0].splitlines())
+    lines = [f"### {context.command_path}", "", _plain(text), "", "```console"]
+    given = [item for item in command.params if item.name != "help" and not item.hidden]
+    arguments = [_argument(item) for item in given if isinstance(item, TyperArgument)]
+    lines += [" ".join([context.command_path, *arguments, "[OPTIONS]"]), "```", ""]
+    if given:
+        lines += ["| option | |", "|---|---|"]
+    for parameter in given:
+        names = ", ".join(f"`{name}`" for name in (*parameter.opts, *parameter.secondary_opts))
+        if isinstance(parameter, TyperArgument):
+            names = f"`{_argument(parameter)}`"
+        text = _plain(getattr(parameter, "help", None) or "")
+        if isinstance(parameter.default, str | int | float) and parameter.default is not False:
+            text += f" Default: `{parameter.default}`."
+        lines.append(f"| {names} | {_cell(text)} |")
+    return "\n".join([*lines, ""])
+
+
+def _argument(parameter: TyperArgument) -> str:
+    return str(parameter.metavar or parameter.name).upper()
+
+
+def http_page() -> str:
+    """Return every route with its fields, from the service's own description."""
+    document = application(Settings(Path("store"))).openapi()
+    models = document["components"]["schemas"]
+    lines = ["# HTTP", "", "A running service describes itself at `/openapi.json`.", ""]
+    # Routes of this service first, then those that Label Studio and monitors ask for.
+    for path in sorted(document["paths"], key=lambda path: ("/v1/" not in path, path)):
+        for method, route in document["paths"][path].items():
+            lines += [f"## {method.upper()} {path}", "", _plain(route.get("description", "")), ""]
+            for parameter in route.get("parameters", []):
+                text = _cell(_plain(parameter.get("description", "")))
+                lines.append(f"- `{parameter['name']}` ({parameter['in']}): {text}")
+            body = _schema(route.get("requestBody", {}))
+            lines += ["", f"Request: {_type(body)}", ""] if body else [""]
+            for status, response in sorted(route.get("responses", {}).items()):
+                if status.startswith("2") and _schema(response):
+                    lines += [f"Response {status}: {_type(_schema(response))}", ""]
+            lines.append("")
+    lines += ["## Objects", ""]
+    for name, model in sorted(models.items()):
+        lines += [f"### {_short(name)}", "", _plain(model.get("description", "")), ""]
+        lines += [*_table(model), ""] if "properties" in model else [_type(model), ""]
+    return "\n".join(lines)
+
+
+def _schema(body: dict[str, Any]) -> dict[str, Any]:
+    """Return the JSON schema of a request or response; empty where there is none."""
+    content = body.get("content", {})
+    schema: dict[str, Any] = content.get("application/json", {}).get("schema", {})
+    return schema
+
+
+def _table(model: dict[str, Any]) -> list[str]:
+    rows = ["| field | type | |", "|---|---|---|"]
+    needed = set(model.get("required", ()))
+    for name, field in model["properties"].items():
+        text = _cell(_plain(field.get("description", "")))
+        mark = "" if name in needed else " (optional)"
+        rows.append(f"| `{name}`{mark} | {_type(field)} | {text} |")
+    return rows
+
+
+def _short(name: str) -> str:
+    """Return a model's name without its module, which is there where two have the same name."""
+    return name.rsplit("__", 1)[-1]
+
+
+def _type(field: dict[str, Any]) -> str:
+    """Return a JSON schema's type in words, objects as links to their tables."""
+    if "$ref" in field:
+        name = _short(field["$ref"].rsplit("/", 1)[-1])
+        return f"[{name}](#{name.lower()})"
+    if "anyOf" in field:
+        return " or ".join(dict.fromkeys(_type(choice) for choice in field["anyOf"]))
+    if "enum" in field:
+        return ", ".join(f"`{value}`" for value in field["enum"])
+    if field.get("type") == "array":
+        return f"list of {_type(field.get('items', {}))}"
+    if isinstance(field.get("additionalProperties"), dict):
+        return f"object of {_type(field['additionalProperties'])}"
+    return str(field.get("type", "any"))
+
+
+def _plain(text: str) -> str:
+    """Return a help text without markup of the terminal and of reStructuredText."""
+    return text.replace("``", "`").replace("\\[", "[").strip()
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")
