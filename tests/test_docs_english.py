@@ -19,7 +19,9 @@ ALT = re.compile(r"^:alt: (.*)$", re.MULTILINE)
 PAGES = sorted(
     str(page.relative_to(ROOT))
     for page in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), ROOT / "results/README.md"]
-    if page != GLOSSARY and page.name != "CHANGELOG.md" and "_build" not in page.parts
+    if page != GLOSSARY
+    and page.name != "CHANGELOG.md"
+    and not {"_build", "generated"} & set(page.parts)
 )
 
 

@@ -48,6 +48,7 @@ STARTS = {
     "README.md": Start(tables=True, records="results"),
     "docs/index.md": Start(tables=True),
     "docs/explanation/confidence.md": Start(FIRST_STORE, tables=True, after="docs/index.md"),
+    "docs/how-to/coming-from.md": Start(tables=True),
     "docs/how-to/maintenance.md": Start(SHOP),
     "docs/how-to/larger-than-memory.md": Start(tables=True),
     "docs/how-to/edit-versions.md": Start(FIRST_STORE),
@@ -56,6 +57,7 @@ STARTS = {
     "docs/how-to/store.md": Start(tables=True),
     "docs/how-to/suggest-labels.md": Start(FIRST_STORE, tables=True),
     "docs/how-to/tables.md": Start(tables=True),
+    "docs/how-to/troubleshooting.md": Start(FIRST_STORE),
     "docs/how-to/add-classes.md": Start(FIRST_STORE),
     "docs/how-to/predict.md": Start(FIRST_STORE),
 }

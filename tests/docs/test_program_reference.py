@@ -10,6 +10,8 @@ from typer.core import TyperGroup
 from nodegraft.cli.app import app
 from nodegraft.service.application import application
 from nodegraft.service.settings import Settings
+from tests.test_docs_english import prose
+from tests.test_plain_english import banned_in
 
 
 @pytest.fixture(scope="module")
@@ -55,3 +57,8 @@ def test_links_to_objects_lead_somewhere(http: str) -> None:
     links = {part.split(")")[0] for part in http.split("](#")[1:]}
     assert links
     assert links <= anchors
+
+
+def test_pages_use_the_words_of_the_glossary(cli: str, http: str) -> None:
+    assert banned_in(prose(cli)) == []
+    assert banned_in(prose(http)) == []
