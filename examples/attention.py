@@ -9,14 +9,13 @@ from tempfile import mkdtemp
 
 import nodegraft as ng
 from nodegraft.lab.report.figures.attention import draw_attention
-from nodegraft.methods.hag_meta import HAGMeta
 
 # A weak signal, so that some supports are better examples of their class than others.
 data = ng.load_dataset("synthetic", nodes=2000, classes=20, homophily=0.6, signal=2.5)
 stream = data.stream(seed=0)
 
 # Far fewer episodes than the default: enough to see something, in seconds.
-model = HAGMeta(seed=0, episodes=60)
+model = ng.HAGMeta(seed=0, episodes=60)
 for session in list(stream)[:4]:
     if session.index == 0:
         model.fit(session.view, stream.curriculum)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from nodegraft.graph.numbered_labels import labels_from_numbers
     from nodegraft.lab.datasets.templates.dataset import list_datasets, load_dataset
     from nodegraft.methods.graft import Graft
+    from nodegraft.methods.hag_meta import HAGMeta
     from nodegraft.model.method import Method
     from nodegraft.model.registry import list_methods, load_model, make_method
     from nodegraft.store.store import Store
@@ -41,6 +42,7 @@ _HOMES = {
     "labels_from_numbers": "nodegraft.graph.numbered_labels",
     "Relation": "nodegraft.graph.edges.relation",
     "Graft": "nodegraft.methods.graft",
+    "HAGMeta": "nodegraft.methods.hag_meta",
     "Method": "nodegraft.model.method",
     "list_methods": "nodegraft.model.registry",
     "load_model": "nodegraft.model.registry",
@@ -67,6 +69,7 @@ __all__ = [
     "FeatureRecipe",
     "Graft",
     "Graph",
+    "HAGMeta",
     "Listener",
     "Method",
     "NodeLabels",

@@ -6,8 +6,11 @@ from pathlib import Path
 import pytest
 from studies.record_file import PAGES, measure_missing, read
 
+from nodegraft.analysis.rendering.drawing import save_svg
+from nodegraft.lab.report.figures.attention import draw_attention
 from studies import (
     attention,
+    attention_figure,
     confidence,
     edge_drift,
     gate,
@@ -47,6 +50,16 @@ PAGES_OF_STUDIES: list[tuple[str, Callable[[], str]]] = [
 def test_a_page_says_what_is_on_record(page: str, told: Callable[[], str]) -> None:
     assert (PAGES / page).read_text() == told()
     assert (PAGES / page).read_text().count("\n|") > 2
+
+
+def test_the_figure_of_attention_is_what_is_on_record(tmp_path: Path) -> None:
+    attention = attention_figure.recorded()
+    save_svg(draw_attention(attention), tmp_path / "drawn.svg")
+    drawn = (tmp_path / "drawn.svg").read_bytes()
+    assert (PAGES / attention_figure.FIGURE).read_bytes() == drawn
+    assert (PAGES / "hag-meta-attention.md").read_text() == attention_figure.told(attention)
+    assert all(sum(one.values()) == pytest.approx(1, abs=1e-4) for one in attention.nodes.values())
+    assert sum(weight for _, weight in attention.tasks) == pytest.approx(1, abs=1e-4)
 
 
 def test_only_what_is_missing_is_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
