@@ -29,7 +29,7 @@ from nodegraft.evaluation.protocol import teach
 from nodegraft.methods.graft import Graft
 from nodegraft.methods.graft.practice import Mixture, Round
 from nodegraft.methods.linear.loglinear import Signals, mixture_weights
-from nodegraft.model.recalls import recalls
+from nodegraft.model.best_classes import recalls
 from nodegraft.streams.session import Session
 from studies import record_file
 
