@@ -187,11 +187,11 @@ def certainty(model: Graft, view: GraphView, rows: IntArray, way: Way) -> tuple[
 def before_refinement(model: Graft, view: GraphView, rows: IntArray) -> Floats:
     """Scores of the first stage; classes stand in another order."""
     scorer = model.derived(view)
-    evidence, means = scorer.evidence, scorer.taught.means
-    signals = scorer.signals(rows)[:, :, np.argsort(scorer.columns)]
-    near, plain = evidence.features.rows(rows), replace(scorer.taught, refined=means)
-    evidence.refresh(signals, near, plain, scorer.centre)
-    scores: Floats = np.tensordot(model.weights_[0], signals, 1)
+    evidence, means = scorer.evidence, scorer.classes.means
+    values = scorer.values(rows)[:, :, np.argsort(scorer.columns)]
+    nodes, plain = evidence.nodes(rows), replace(scorer.classes, refined=means)
+    evidence.refresh(evidence.signals, values, nodes, plain)
+    scores: Floats = np.tensordot(model.weights_[0], values, 1)
     return scores
 
 

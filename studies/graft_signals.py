@@ -27,9 +27,9 @@ from nodegraft.analysis.rendering.table import Table
 from nodegraft.base.events import SILENT
 from nodegraft.evaluation.protocol import teach
 from nodegraft.methods.graft import Graft
-from nodegraft.methods.graft.practice import Mixture, PracticeRound
+from nodegraft.methods.graft.practice import Mixture, Round
 from nodegraft.methods.linear.loglinear import Signals, mixture_weights
-from nodegraft.model.recalls import recalls
+from nodegraft.model.best_classes import recalls
 from nodegraft.streams.session import Session
 from studies import record_file
 
@@ -49,7 +49,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
 class Watched(Graft):
     """Keeps its practice, so that some signals can be weighed by themselves on the same rounds."""
 
-    def _practise(self, *given: Any) -> tuple[list[Mixture], list[PracticeRound]]:
+    def _practise(self, *given: Any) -> tuple[list[Mixture], list[Round]]:
         stages, self.practised = super()._practise(*given)
         return stages, self.practised
 
@@ -57,7 +57,7 @@ class Watched(Graft):
         """What :meth:`score` adds up."""
         blocks = np.split(rows, range(self.block_rows, rows.size, self.block_rows))
         scorer = self.derived(session.view)
-        return np.concatenate([scorer.signals(block) for block in blocks], axis=1)
+        return np.concatenate([scorer.values(block) for block in blocks], axis=1)
 
 
 def main() -> None:
@@ -87,7 +87,7 @@ def measured(data: Any, seed: int) -> dict[str, Any]:
         parts = {"all": recall, "known": recall[:known], "new": recall[known:]}
         return {part: round(float(some.mean()), 4) for part, some in parts.items()}
 
-    names = model.derived(session.view).evidence.names()
+    names = [one.name for one in model.derived(session.view).evidence.signals]
     weights, spreads = model.weights_[-1], signals - signals.mean(axis=2, keepdims=True)
     parts = {
         group: [place for place, name in enumerate(names) if name.startswith(starts)]
@@ -96,7 +96,7 @@ def measured(data: Any, seed: int) -> dict[str, Any]:
     alone, moved = {}, {}
     for group, places in parts.items():
         pair = [*places, len(names) - 1]
-        rounds = [(one.signals[pair], one.targets) for one in model.practised]
+        rounds = [(one.values[pair], one.targets) for one in model.practised]
         own = mixture_weights(rounds, num_signed=1)
         alone[group] = accuracy(np.tensordot(own, signals[pair], 1))
         moved[group] = round(float(np.tensordot(weights[places], spreads[places], 1).std()), 4)

@@ -11,7 +11,7 @@ from nodegraft.evaluation.metrics import (
     performance_drop,
     relative_performance_drop,
 )
-from nodegraft.model.recalls import recalls
+from nodegraft.model.best_classes import recalls
 
 NAN = np.nan
 CONFIDENCE = np.array([0.9, 0.3, 0.7, 0.7, 0.1])

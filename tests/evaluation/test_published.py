@@ -14,9 +14,8 @@ from nodegraft.evaluation.published import (
 from nodegraft.lab.benchmark.job import Job
 from nodegraft.lab.datasets.synthetic import Synthetic
 from nodegraft.methods.proto_gcn import ProtoGCN
-from nodegraft.model.capability import Capability
+from nodegraft.model.hooks import Capability, PublishedLesson
 from nodegraft.model.method import Method
-from nodegraft.model.published import PublishedLesson
 from nodegraft.model.registry import REGISTRY
 from nodegraft.streams.stream import ClassStream
 from tests.contract.streams import quick

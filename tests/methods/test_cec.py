@@ -4,7 +4,7 @@ import torch
 from nodegraft.methods.cec import CEC
 from nodegraft.methods.neural.prototypes import cosines
 from nodegraft.methods.proto_gcn import ProtoGCN
-from nodegraft.model.capability import Capability
+from nodegraft.model.hooks import Capability
 from tests.contract.streams import quick, small_stream
 
 

@@ -25,7 +25,7 @@ from nodegraft.graph.view import GraphView
 from nodegraft.methods.graft import Graft
 from nodegraft.methods.proto_gcn import ProtoGCN
 from nodegraft.methods.sgc_mean import SGCMean
-from nodegraft.model.capability import Capability
+from nodegraft.model.hooks import Capability
 from nodegraft.model.learned import learned
 from nodegraft.model.method import Method
 from nodegraft.model.registry import load_model, make_method

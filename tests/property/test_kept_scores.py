@@ -81,7 +81,7 @@ def test_only_classes_that_moved_are_compared(
     scores = Scoring.scores
 
     def counted(scoring: Scoring, rows: IntArray) -> Floats:
-        compared.append(scoring.known.scarcity.size)
+        compared.append(scoring.classes.scarcity.size)
         return scores(scoring, rows)
 
     monkeypatch.setattr(Scoring, "scores", counted)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from nodegraft.analysis.drift import SURE
 from nodegraft.analysis.preview import SAMPLE
 from nodegraft.analysis.snapshot import State
-from nodegraft.model.capability import Capability
+from nodegraft.model.hooks import Capability
 
 
 @dataclass(frozen=True)

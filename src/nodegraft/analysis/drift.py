@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from nodegraft.analysis.preview import SAMPLE
 from nodegraft.analysis.snapshot import State
 from nodegraft.graph.edges.matrix import Matrix, normalise_rows
-from nodegraft.model.capability import Capability
+from nodegraft.model.hooks import Capability
 
 Floats = NDArray[np.float64]
 

@@ -9,7 +9,7 @@ from nodegraft.analysis.snapshot import State
 from nodegraft.analysis.suggestions.vectors import vectors_of, wide_vectors_of
 from nodegraft.base.errors import NotSupportedError
 from nodegraft.graph.edges.matrix import IntArray, is_sparse, normalise_rows
-from nodegraft.model.capability import Capability
+from nodegraft.model.hooks import Capability
 
 NODES = 1_500
 """So many are shown at most: more would take longer, and lie on each other."""

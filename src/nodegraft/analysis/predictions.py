@@ -18,8 +18,8 @@ from nodegraft.graph.edges.matrix import IntArray
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.keys import Key, KeyArray, KeyType, integer_keys, several
 from nodegraft.model.best_classes import best_classes, rows_in_block
-from nodegraft.model.capability import Capability
 from nodegraft.model.confidence import NO_ESTIMATE, World, confidence
+from nodegraft.model.hooks import Capability
 
 Missing = Literal["error", "skip", "null"]
 """What happens to keys that the graph does not have: an error that names them, no row, or a row

@@ -13,8 +13,8 @@ from nodegraft.base.memo import Memo
 from nodegraft.graph.edges.matrix import IntArray
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.keys import Key
-from nodegraft.model.capability import Capability
 from nodegraft.model.confidence import World, confidence
+from nodegraft.model.hooks import Capability
 from nodegraft.model.method import Method
 from nodegraft.model.prediction_sets import SetCalibration
 from nodegraft.model.registry import make_method

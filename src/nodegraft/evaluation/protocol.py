@@ -18,8 +18,8 @@ from nodegraft.evaluation.metrics import (
     performance_drop,
     relative_performance_drop,
 )
+from nodegraft.model.best_classes import recalls
 from nodegraft.model.method import Method
-from nodegraft.model.recalls import recalls
 from nodegraft.streams.session import Session
 from nodegraft.streams.split import ClassSplit
 from nodegraft.streams.stream import ClassStream

@@ -22,9 +22,8 @@ from nodegraft.base.measure import Measurement
 from nodegraft.base.seeds import Seeds
 from nodegraft.evaluation.protocol import Asked, StreamResult, session_result, teach
 from nodegraft.graph.labels import NodeLabels
-from nodegraft.model.capability import Capability
+from nodegraft.model.hooks import Capability, PublishedLesson
 from nodegraft.model.method import Method
-from nodegraft.model.published import PublishedLesson
 from nodegraft.streams.session import Session
 from nodegraft.streams.split import ClassSplit
 from nodegraft.streams.stream import ClassStream

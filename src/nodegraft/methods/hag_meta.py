@@ -24,8 +24,8 @@ from nodegraft.methods.neural.meta import MetaTraining, leave_one_out, macro_acc
 from nodegraft.methods.neural.prototypes import squared_distances
 from nodegraft.methods.neural.published import published_embeddings
 from nodegraft.methods.templates.episodic import Prototypical
+from nodegraft.model.hooks import PublishedLesson
 from nodegraft.model.learned import learned
-from nodegraft.model.published import PublishedLesson
 from nodegraft.streams.curriculum import Curriculum
 from nodegraft.streams.episodes.episode import Episode, sample_per_class
 from nodegraft.streams.session import Session

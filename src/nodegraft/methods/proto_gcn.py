@@ -15,8 +15,8 @@ from nodegraft.methods.neural.optimiser import adam
 from nodegraft.methods.neural.prototypes import class_means, squared_distances
 from nodegraft.methods.neural.published import published_embeddings
 from nodegraft.methods.templates.frozen import Frozen
+from nodegraft.model.hooks import PublishedLesson
 from nodegraft.model.learned import learned
-from nodegraft.model.published import PublishedLesson
 from nodegraft.streams.curriculum import Curriculum
 
 

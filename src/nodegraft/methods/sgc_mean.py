@@ -11,8 +11,8 @@ from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView
 from nodegraft.methods.linear.centred_cosine import centred_cosines
 from nodegraft.methods.templates.propagated import Propagated
+from nodegraft.model.hooks import PublishedLesson
 from nodegraft.model.learned import learned
-from nodegraft.model.published import PublishedLesson
 from nodegraft.streams.curriculum import Curriculum
 
 

@@ -149,3 +149,22 @@ def classes_above(
     best_first = np.lexsort((-probabilities[rows, columns], rows))
     found = np.array(names, dtype=object)[columns[best_first]]
     return [tuple(part) for part in np.split(found, np.cumsum(inside.sum(axis=1))[:-1])]
+
+
+def recalls(targets: IntArray, predicted: IntArray, num_classes: int) -> NDArray[np.float64]:
+    """Return the share of each class's nodes that were predicted right; NaN without nodes.
+
+    >>> recalls(np.array([0, 0, 1]), np.array([0, 1, 1]), 2).tolist()
+    [0.5, 1.0]
+
+    Args:
+        targets: Number of each node's true class, from 0.
+        predicted: Number of each node's predicted class.
+        num_classes: Number of classes, those without nodes included.
+    """
+    right = np.bincount(targets[targets == predicted], minlength=num_classes)
+    counts = np.bincount(targets, minlength=num_classes)
+    shares: NDArray[np.float64] = np.divide(
+        right, counts, out=np.full(num_classes, np.nan), where=counts > 0
+    )
+    return shares

@@ -3,9 +3,11 @@
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any, ClassVar
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
@@ -17,10 +19,22 @@ from nodegraft.base.seeds import Seeds
 from nodegraft.graph.edges.matrix import Matrix
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView
-from nodegraft.model.capability import Capability
 from nodegraft.model.confidence import World, confidence
-from nodegraft.model.published import PublishedLesson
 from nodegraft.streams.curriculum import Curriculum
+
+
+class Capability(StrEnum):
+    """Optional capability, which a caller can check before it relies on it."""
+
+    ADD_LABELS = "learn more of a known class"
+    SET_LABELS = "take other labels"
+    REMOVE_CLASSES = "remove a class"
+    UNDO = "remove a class without a trace"
+    EXPLAIN = "explain a prediction"
+    CALIBRATED = "give calibrated confidence"
+    EMBED = "embed nodes"
+    PUBLISHED = "be evaluated as published"
+
 
 _HOOKS = {
     Capability.ADD_LABELS: "learn_labels",
@@ -31,6 +45,53 @@ _HOOKS = {
     Capability.EMBED: "embedding",
     Capability.PUBLISHED: "scores_as_published",
 }
+
+
+@dataclass(frozen=True)
+class PublishedLesson:
+    """One session as the authors' code has it, with labels that the strict protocol never shows.
+
+    The columns of its scores are the classes of ``old``, of ``doubled`` and of ``new``.
+
+    Args:
+        view: Visible part of the graph.
+        old: Earlier tasks, the first one with many classes: the nodes that prototypes are made of.
+        doubled: The classes of this session again, with all their nodes; empty if this is off.
+        new: The supports of this session's classes; empty in session 0.
+        query: The query nodes.
+        dropout: Dropout rate while scores are computed.
+        step: Whether the loss of the queries' labels is back-propagated and a step taken.
+        before_step: Whether scores are those before the step.
+        seed: Seed of the dropout.
+    """
+
+    view: GraphView
+    old: tuple[NodeLabels, ...]
+    doubled: NodeLabels
+    new: NodeLabels
+    query: NodeLabels
+    dropout: float
+    step: bool
+    before_step: bool
+    seed: int
+
+    @property
+    def tasks(self) -> tuple[NodeLabels, ...]:
+        """All non-empty tasks that prototypes are made of, in the order of the columns."""
+        return tuple(task for task in (*self.old, self.doubled, self.new) if len(task))
+
+    @property
+    def targets(self) -> Tensor:
+        """Column of the class of each query node."""
+        place = {name: column for column, name in enumerate(self.columns)}
+        numbers = [place[name] for name, rows in self.query.items() for _ in rows]
+        return torch.tensor(numbers)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The class of every column; those of ``doubled`` have empty names, for they are wrong."""
+        first = [name for task in self.old for name in task]
+        return (*first, *("" for _ in self.doubled), *self.new)
 
 
 @dataclass(kw_only=True)

@@ -25,9 +25,9 @@ from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.rows import row_numbers
 from nodegraft.graph.view import GraphView
 from nodegraft.model.best_classes import BestClasses, best_in_blocks, classes_above
-from nodegraft.model.capability import Capability
 from nodegraft.model.class_table import ClassTable
 from nodegraft.model.confidence import PredictionTable, confidence, share_note
+from nodegraft.model.hooks import Capability
 from nodegraft.model.inputs import GraphInputs
 from nodegraft.model.learned import learned_kinds
 from nodegraft.model.prediction_sets import (
@@ -35,7 +35,7 @@ from nodegraft.model.prediction_sets import (
     SetCalibration,
     calibrate,
 )
-from nodegraft.model.saveable import Saveable
+from nodegraft.model.stateful import Stateful
 from nodegraft.streams.curriculum import Curriculum
 from nodegraft.tables.labels import Labels, keys_by_class
 
@@ -61,7 +61,7 @@ class AddReport:
 
 
 @dataclass(kw_only=True)
-class Method(Saveable):
+class Method(Stateful):
     """Public interface of all methods: fit, add classes, predict, save.
 
     The author of a method writes only :class:`Hooks`. A change is made on a copy and put in place

@@ -27,7 +27,7 @@ from nodegraft.graph.keys import Key
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView
 from nodegraft.model.best_classes import rows_in_block
-from nodegraft.model.capability import Capability
+from nodegraft.model.hooks import Capability
 
 if TYPE_CHECKING:
     from nodegraft.model.method import Method

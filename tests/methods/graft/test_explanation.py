@@ -5,8 +5,10 @@ from nodegraft.graph.edges.relation import Relation
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.propagation import diffusion
 from nodegraft.graph.propagation.spread import SpreadFeatures
-from nodegraft.methods.graft.explanation import warm_labels
-from nodegraft.methods.graft.signals import FLOOR, TIMES, Evidence
+from nodegraft.methods.graft.evidence import Evidence
+from nodegraft.methods.graft.explanation import diffusion_by_label
+from nodegraft.methods.graft.scoring import Derivation, Scoring
+from nodegraft.methods.graft.signals import FLOOR, TIMES
 from tests.graph.reference import Dense, random_graph, typed_graph
 
 LABELS = np.array([0, 1, 2, 3, 5, 8, 38])
@@ -47,9 +49,11 @@ def test_labels_give_what_one_diffusion_per_label_says(
     view = GRAPHS[graph]
     features = SpreadFeatures(view, 1, np.ones(view.num_features, dtype=np.float32))
     evidence = Evidence(features, np.zeros((0, view.num_features)), TIMES)
-    taught = evidence.taught([LABELS[:1], LABELS], np.array([1, LABELS.size]))
-    weights = np.random.default_rng(0).uniform(0.5, 2.0, 20)
+    classes = evidence.labelled([LABELS[:1], LABELS], np.array([1, LABELS.size]), np.arange(2))
+    weights = np.random.default_rng(0).uniform(0.5, 2.0, len(evidence.signals))
+    scoring = Scoring(evidence, evidence.class_vectors(classes), weights)
+    made = Derivation(evidence, classes, np.arange(2), scoring, np.ones(2), 0.5)
     expected = by_one_diffusion_per_label(evidence, weights, row)
     assert (expected.sum() == 0.0) == (row == 39 or (graph == "star" and row == 6))
-    found = warm_labels(evidence, taught, weights, row, 1)
+    found = diffusion_by_label(made, row, 1)
     np.testing.assert_allclose(found, expected, atol=1e-4)

@@ -185,7 +185,7 @@ def test_labels_set_aside_for_practice_teach_in_the_end() -> None:
     model = Graft().fit(given._graph, given.split.train)
     counts = [rows.size for rows in given.split.train.values()]
     scorer = model.derived(given._graph)
-    assert scorer.taught.counts[scorer.columns].tolist() == counts
+    assert scorer.classes.counts[scorer.columns].tolist() == counts
     assert not np.allclose(model.weights_[0, 5:8], 10 / 3)
 
 
@@ -223,9 +223,9 @@ def test_what_cannot_be_added_to_is_said_and_changes_nothing() -> None:
 def test_only_so_many_labels_are_remembered_one_by_one() -> None:
     graph = random_graph()
     model = Graft(kept_labels=3).fit(graph, {"a": range(20), "b": range(20, 22)})
-    taught = model.derived(graph).taught
-    assert [rows.size for rows in taught.labels] == [3, 2]
-    assert taught.counts.tolist() == [20, 2]
+    classes = model.derived(graph).classes
+    assert [rows.size for rows in classes.labels] == [3, 2]
+    assert classes.counts.tolist() == [20, 2]
 
 
 def answers(model: Graft, graph: Graph) -> NDArray[np.float64]:

@@ -129,7 +129,7 @@ def test_a_label_without_edges_does_not_hide_its_class(fitted: Fitted, settled: 
     features = np.asarray(graph.features(members[name][:1]))
     larger = graph.grow([graph.num_nodes], features)
     larger = larger.settled() if settled else larger
-    assert model._even_times
+    assert model._evidence(larger).even_times
     model.add_labels(larger, {name: [graph.num_nodes]})
     asked = np.intersect1d(fitted.case.queries, members[name])
     predictions = model.predict(larger, asked.tolist())

@@ -15,7 +15,8 @@ from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.propagation.spread import SpreadFeatures
 from nodegraft.graph.propagation.typed_blocks import typed_blocks
 from nodegraft.methods.graft import Graft
-from nodegraft.methods.graft.signals import TYPED_PENALTY, Evidence
+from nodegraft.methods.graft.evidence import TYPED_PENALTY, Evidence
+from nodegraft.methods.graft.signals import FLOOR
 from nodegraft.streams.setting import Setting
 from nodegraft.streams.stream import ClassStream
 from tests.graph.reference import dense
@@ -93,9 +94,10 @@ def test_weights_are_those_of_a_dense_ridge(sparse: bool) -> None:
     features = SpreadFeatures(graph, 0, np.ones(WORDS, np.float32), blocks=blocks)
     evidence = Evidence(features, np.zeros((0, WORDS)), ())
     shown = [labels[name][:9] for name in NAMES]
-    taught = evidence.taught(shown, np.full(CLASSES, 9))
-    known = evidence.known(taught, evidence.first_classes(taught, np.arange(8)))
-    near = features.rows(graph.rows)
+    classes = evidence.labelled(shown, np.full(CLASSES, 9), first=np.arange(8))
+    vectors = evidence.class_vectors(classes)
+    nodes = evidence.nodes(graph.rows)
+    (signal,) = (one for one in evidence.signals if one.kind == "edge types")
     layers = [dense(one) for one in features.formed(graph.rows, features.block_layers)]
     rows = np.hstack(layers) / np.sqrt(5)
     examples = rows[np.concatenate(shown[:8])]
@@ -104,12 +106,13 @@ def test_weights_are_those_of_a_dense_ridge(sparse: bool) -> None:
     mean = rows[shown[8]].mean(axis=0)
     joined = inverse @ mean / (1 + mean @ inverse @ mean)
     expected = rows @ np.column_stack((first, joined))
-    assert known.typed is not None
-    np.testing.assert_allclose(known.typed.scores(near), expected, atol=1e-5)
-    some = known.of(np.array([8, 2])).typed
-    assert some is not None
-    np.testing.assert_allclose(some.scores(near), expected[:, [8, 2]], atol=1e-5)
-    assert some.hashes() == [known.typed.hashes()[column] for column in (8, 2)]
+    some = vectors.of(np.array([8, 2]))
+    for found, columns in ((vectors, np.arange(CLASSES)), (some, [8, 2])):
+        scores = sum(map(nodes.features.times, *zip(*found.regressions[1].items(), strict=True)))
+        np.testing.assert_allclose(scores, expected[:, columns], atol=1e-5)
+        logs = np.log(np.maximum(scores, 0.0) + FLOOR)
+        np.testing.assert_allclose(signal.values(nodes, found), logs, atol=1e-9)
+    assert some.hashes() == [vectors.hashes()[column] for column in (8, 2)]
 
 
 @pytest.mark.parametrize("sparse", [True, False], ids=["sparse", "dense"])

@@ -15,8 +15,8 @@ from nodegraft.analysis.description import what_it_did
 from nodegraft.analysis.snapshot import State
 from nodegraft.analysis.version import Promotion, Version
 from nodegraft.evaluation.metrics import share_interval
-from nodegraft.model.capability import Capability
 from nodegraft.model.confidence import World
+from nodegraft.model.hooks import Capability
 
 THRESHOLDS = (0.5, 0.7, 0.8, 0.9, 0.95, 0.99)
 """The confidences that answers are asked to have."""

@@ -14,7 +14,7 @@ from nodegraft.base.parameters.validate import validate_value
 from nodegraft.graph.edges.matrix import IntArray, normalise_rows
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.keys import Key
-from nodegraft.model.capability import Capability
+from nodegraft.model.hooks import Capability
 
 NEEDED = {Capability.EMBED, Capability.CALIBRATED}
 """What a method must be able to do."""

@@ -13,7 +13,7 @@ from nodegraft.base.errors import NotSupportedError
 from nodegraft.base.parameters.constraints import PositiveInt
 from nodegraft.base.parameters.validate import validate_value
 from nodegraft.graph.keys import Key
-from nodegraft.model.capability import Capability
+from nodegraft.model.hooks import Capability
 
 CANDIDATES, FOR_EACH = 4_000, 10
 """So many nodes without a label are looked at, and for each that is suggested at least so many."""

@@ -154,23 +154,25 @@ class DiffusionTable:
         """
         return DiffusionTable([one.without_peaks(times) for one in self._mass], self.num_nodes)
 
-    def at(self, nodes: IntArray, sets: slice = slice(None)) -> NDArray[np.float32]:
+    def at(self, nodes: IntArray, times: slice = slice(None)) -> NDArray[np.float32]:
         """Return the mass at some nodes: sets x times x nodes.
 
         Args:
             nodes: Node numbers.
-            sets: Which sets.
+            times: Which times.
         """
-        entries, late = self._mass[sets], self._mass[0].late_nodes
+        late = self._mass[0].late_nodes
         is_late = np.isin(nodes, late) if late.size else np.zeros(0, dtype=bool)
         if not is_late.any():
             if is_run(nodes):
                 between = slice(nodes[0], nodes[-1] + 1)
-                return np.stack([entry.mass[:, between] for entry in entries])
-            return np.stack([entry.mass.take(nodes, axis=1) for entry in entries])
-        found = np.stack([entry.mass.take(nodes, axis=1, mode="clip") for entry in entries])
+                return np.stack([entry.mass[times, between] for entry in self._mass])
+            return np.stack([entry.mass[times].take(nodes, axis=1) for entry in self._mass])
+        found = np.stack(
+            [entry.mass[times].take(nodes, axis=1, mode="clip") for entry in self._mass]
+        )
         places = np.searchsorted(late, nodes[is_late])
-        found[:, :, is_late] = np.stack([entry.late[:, places] for entry in entries])
+        found[:, :, is_late] = np.stack([entry.late[times, places] for entry in self._mass])
         return found
 
     def shares(self, nodes: IntArray) -> NDArray[np.float64]:

@@ -1,51 +1,61 @@
-"""Classes by their labels, and made ready for asking about nodes."""
+"""Classes as graft sees them: their labels, the means of these, and vectors made from both."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from nodegraft.base.hashing import content_hash
 from nodegraft.graph.edges.matrix import IntArray
 from nodegraft.graph.propagation.set_mass import DiffusionTable
-from nodegraft.methods.graft.class_vectors import BlockVectors, ClassVectors
+from nodegraft.graph.propagation.spread import SpreadFeatures
 
 Floats = NDArray[np.float64]
 
+LayerVectors = dict[int, Floats]
+"""Layer of rows -> a vector for each class, as columns."""
+
 PLENTY = 100
-"""Labels from which on a class is hardly scored as a new one any more."""
+"""Number of labels from which on a class is hardly scored as a new one."""
 
 FEW = 5
-"""Up to so many labels the mean of a class is refined by unlabelled nodes in full; with more labels
-they count less and less, and from twice as many on not at all."""
+"""Up to this many labels unlabelled nodes count in full for the mean of a class; with more labels
+they count less, and from twice as many on not at all."""
 
 
 @dataclass(frozen=True)
-class Taught:
-    """Some classes: how many labels they have, which, and where their rows lie on average."""
+class LabelledClasses:
+    """Some classes: their labels, and what is computed from these.
+
+    Args:
+        counts: Number of labels of each class.
+        labels: Row numbers of the labels that are used.
+        means: For each layer the mean row of each class's labels.
+        centre: For each layer the mean of the first classes' means.
+        regressions: For each regression and each of its layers a row for each class: products with
+            the rows of a node add up to its score. Empty for a regression that is not used.
+        refined: For each layer the mean row of labels and of unlabelled nodes that seem to be of
+            the class; None before refinement.
+        added: Number of unlabelled nodes in each refined mean: the sum of their shares.
+    """
 
     counts: NDArray[np.int64]
-    """How many labels each class has."""
-
     labels: tuple[IntArray, ...]
-    """The rows of those that are looked at."""
-
     means: tuple[Floats, ...]
-    """For each layer the mean row of each class's labels."""
-
+    centre: tuple[Floats, ...]
+    regressions: list[list[Floats]]
     refined: tuple[Floats, ...] | None = None
-    """The same, with the unlabelled nodes that seem to be of it."""
-
-    gained: Floats | None = None
-    """How many unlabelled nodes went into each refined mean, in all their parts."""
+    added: Floats | None = None
 
     @property
     def scarcity(self) -> Floats:
-        """The same as :func:`label_scarcity`."""
+        """:func:`label_scarcity` of each class."""
         return label_scarcity(self.counts)
 
     @property
     def few(self) -> NDArray[np.int64]:
-        """The classes whose means are worth refining."""
+        """Numbers of the classes whose means are refined."""
         return np.flatnonzero(self.refinement)
 
     @property
@@ -53,66 +63,115 @@ class Taught:
         """How much unlabelled nodes count for each class's mean, from 0 to 1."""
         return np.clip(2.0 - self.counts / FEW, 0.0, 1.0)
 
-    def __or__(self, others: "Taught") -> "Taught":
-        """With more classes behind, none of them refined."""
-        return Taught(
-            np.concatenate((self.counts, others.counts)),
-            self.labels + others.labels,
-            tuple(map(np.vstack, zip(self.means, others.means, strict=True))),
-        )
-
 
 @dataclass(frozen=True)
-class FirstClasses:
-    """What the classes that a model started with fix for those that came later."""
+class ClassVectors:
+    """Vectors of some classes that nodes are compared with; made once, used for every node.
 
-    centre: tuple[Floats, ...]
-    """For each layer the mean of their mean rows."""
+    Args:
+        directions: For each layer, as columns, the centre, then the direction of each mean from it.
+        shifts: Products of these directions with the centre: layers x classes.
+        squares: Squared length of the centre of each layer.
+        words: Log ratios of the words of each class.
+        regressions: Coefficients of the regression on hops, and of that on edge types.
+        starts: Labels of each class, from which heat starts.
+        heat: Heat from them at all nodes; None without diffusion.
+        scarcity: How few labels each class has; zeros if that is not to count.
+    """
 
-    regression: list[Floats] | None
-    """For each of the layers X, SX, S²X a row for each class, later ones too: the products with a
-    node's rows add up to its score. None where no regression is wanted."""
+    directions: tuple[Floats, ...]
+    shifts: Floats
+    squares: Floats
+    words: LayerVectors
+    regressions: tuple[LayerVectors, ...] = ({}, {})
+    starts: tuple[IntArray, ...] = ()
+    heat: DiffusionTable | None = None
+    scarcity: Floats = field(default_factory=lambda: np.zeros(0))
 
-    typed: list[Floats] | None
-    """The same for X and each block of neighbours by edge type; None without blocks."""
-
-
-@dataclass(frozen=True)
-class Known:
-    """Some classes, made ready for asking about nodes."""
-
-    vectors: list[ClassVectors]
-    """Layer by layer, what nodes are compared with."""
-
-    typed: BlockVectors | None
-    """What neighbours by edge type are multiplied with; None without blocks."""
-
-    starts: tuple[IntArray, ...]
-    """The labels that heat starts from."""
-
-    heat: DiffusionTable | None
-    """Heat from these at all nodes; None where no diffusion time counts."""
-
-    scarcity: Floats
-    """How few labels each class has."""
-
-    def of(self, columns: NDArray[np.int64]) -> "Known":
-        """Some of the classes.
+    @classmethod
+    def of_means(
+        cls,
+        features: SpreadFeatures,
+        means: Sequence[Floats],
+        centre: Sequence[Floats],
+        background: dict[int, Floats],
+    ) -> "ClassVectors":
+        """Make the vectors that depend on means; the others are empty.
 
         Args:
-            columns: Where they stand.
+            features: Rows of all nodes.
+            means: For each layer the mean row of each class.
+            centre: For each layer one row.
+            background: For each layer whose words are compared the mean row of all nodes.
         """
-        vectors = [one.of(columns) for one in self.vectors]
-        starts = tuple(self.starts[column] for column in columns)
-        heat = None if self.heat is None else self.heat.of(columns)
-        typed = None if self.typed is None else self.typed.of(columns)
-        return Known(vectors, typed, starts, heat, self.scarcity[columns])
+        # Means of edge types, behind the others, have no centre.
+        away = [rows - middle for rows, middle in zip(means, centre, strict=False)]
+        for direction in away:
+            direction /= np.linalg.norm(direction, axis=1, keepdims=True) + 1e-12
+        stacked = map(np.vstack, zip(centre, away, strict=True))
+        words = {
+            layer: features.weighed(_word_log_ratios(means[layer], usual))
+            for layer, usual in background.items()
+        }
+        # Row by row, because the rounding of matrix products depends on the other rows.
+        products = [np.einsum("ij,j->i", *one) for one in zip(away, centre, strict=True)]
+        squares = np.array([row @ row for row in centre])
+        return cls(tuple(map(features.weighed, stacked)), np.stack(products), squares, words)
+
+    def of(self, columns: NDArray[np.int64]) -> "ClassVectors":
+        """Return the vectors of some of the classes.
+
+        Args:
+            columns: Numbers of the classes.
+        """
+
+        def chosen(vectors: LayerVectors) -> LayerVectors:
+            return {layer: part[:, columns] for layer, part in vectors.items()}
+
+        with_centre = np.concatenate(([0], columns + 1))
+        return replace(
+            self,
+            directions=tuple(part[:, with_centre] for part in self.directions),
+            shifts=self.shifts[:, columns],
+            words=chosen(self.words),
+            regressions=tuple(map(chosen, self.regressions)),
+            starts=tuple(self.starts[column] for column in columns),
+            heat=None if self.heat is None else self.heat.of(columns),
+            scarcity=self.scarcity[columns],
+        )
+
+    def hashes(self) -> list[str]:
+        """Return for each class a hash of all that its signals depend on, beside the graph."""
+        shared = content_hash(self.squares, *(part[:, 0] for part in self.directions))
+        matrices = [part[:, 1:] for part in self.directions]
+        for vectors in (self.words, *self.regressions):
+            matrices += vectors.values()
+        numbers = np.vstack((self.shifts, self.scarcity))
+        return [
+            content_hash(shared, start, numbers[:, column], *(part[:, column] for part in matrices))
+            for column, start in enumerate(self.starts)
+        ]
 
 
 def label_scarcity(counts: NDArray[np.int64]) -> Floats:
-    """How few labels classes have: larger for fewer.
+    """Return how few labels classes have: larger for fewer.
 
     Args:
-        counts: How many each has.
+        counts: Number of labels of each.
     """
     return np.log1p(PLENTY / counts)
+
+
+def _word_log_ratios(means: Floats, background: Floats) -> Floats:
+    r"""Return :math:`\log \frac{q_c + b}{2b}`: how much each word speaks for each class.
+
+    The product with a row of word weights is the log-likelihood ratio of a multinomial naive
+    Bayes, smoothed by the background :math:`b`, the mean row of all nodes: a word that a class's
+    few labels do not have counts against the class no more than chance would.
+
+    >>> _word_log_ratios(np.array([[0.3, 0.1]]), np.array([0.1, 0.1])).round(3).tolist()
+    [[0.693, 0.0]]
+    """
+    # Rows added after the background was computed may be negative, which no frequency is.
+    ratios: Floats = np.log((np.maximum(means, 0.0) + background) / (2.0 * background))
+    return ratios

@@ -1,4 +1,4 @@
-"""How sure an answer is: probabilities that come true.
+"""Confidence: calibrated probabilities, the open-set score, and shares of classes.
 
 ``scipy.special`` is imported where it is needed: it is slow to import, and most of the library does
 without.
@@ -9,72 +9,69 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from nodegraft.methods.graft.mixture import class_shares
 from nodegraft.methods.linear.logistic import logistic_coefficients
 
 Floats = NDArray[np.float64]
 
 UNCALIBRATED = np.array([1.0, 0.0, 0.0, 0.0, 50.0])
-"""Coefficients that leave probabilities as they are, but for how large classes seem to be."""
+"""Coefficients that leave probabilities as they are, but for the estimated shares of classes."""
 
 CROWDING = 0.5
-"""How much less sure an answer is among more classes than were practised on, in log-odds for each
-time that there are e times as many: practice cannot tell, so it was chosen on streams of known
-and validation classes of four real graphs."""
+"""How much lower confidence is with more classes than in practice, in log-odds for each factor e.
+Practice cannot find it: it was chosen on streams of known and validation classes of four graphs."""
 
 ALWAYS_KNOWN = np.array([0.0, 50.0])
-"""Coefficients of an open-set score that takes every node to be of a known class."""
+"""Coefficients of an open-set score under which every node is of a known class."""
 
 BELIEVED = 0.5
-"""How far the share of nodes of known classes that unlabelled nodes point to is believed, in
-log-odds: it is estimated too high where classes with few labels take in strangers. Chosen as
-:data:`CROWDING` was."""
+"""Factor for the log-odds of the estimated share of nodes of known classes: the estimate is too
+high where classes with few labels attract nodes of unknown ones. Chosen as :data:`CROWDING` was."""
 
-SHARE_ROUNDS = 50
-"""So often the share of known classes is estimated: enough but where scores hardly tell them."""
+CLASS_ROUNDS, SHARE_ROUNDS = 10, 50
+"""Rounds of expectation maximisation for shares of classes and for the share of known classes."""
 
 LEAST = 1e-300
-"""Less probable than this no class is: a node whose rivals had nothing would have none."""
+"""Least probability of a class: otherwise the other classes of a node could add up to 0."""
 
 
 def fit_calibration(
-    answers: Sequence[tuple[Floats, Floats, NDArray[np.bool_]]], trust: Floats | None = None
+    predictions: Sequence[tuple[Floats, Floats, NDArray[np.bool_]]], trust: Floats | None = None
 ) -> Floats:
-    r"""Coefficients of a confidence that comes true in practice.
+    r"""Fit the coefficients of a confidence that is calibrated in practice.
 
     .. math:: \sigma\Bigl(a_1 \operatorname{logit} p + a_2 e + a_3 \bar e + a_0
         - \tfrac{1}{2} \max\bigl(0, \log \tfrac{C}{C_0}\bigr)\Bigr)
 
-    Platt's scaling of the probability :math:`p` of the answer's class, given how large classes seem
-    to be, with terms for how few labels that class has (:math:`e`) and its rivals have
+    Platt's scaling of the probability :math:`p` of the predicted class, given shares of classes,
+    with terms for how few labels that class has (:math:`e`) and the other classes have
     (:math:`\bar e`, their mean by probability). The last term is not fitted: it is for more known
-    classes :math:`C` than the :math:`C_0` that were practised on. Where practice cannot tell (all
-    right, all wrong), :math:`p` is taken as it is.
+    classes :math:`C` than the :math:`C_0` of practice. If all predictions are right, or all wrong,
+    :math:`p` is not changed.
 
     Args:
-        answers: One triple a round: probabilities (node x class) before calibration, the label
-            scarcity of each class, and which answers were right. Scarcity is larger for fewer
+        predictions: One triple a round: probabilities (node x class) before calibration, the label
+            scarcity of each class, and which predictions were right. Scarcity is larger for fewer
             labels, such as log(1 + 100 / labels).
-        trust: How much each answer counts, of all rounds one after the other; None for alike.
+        trust: How much each prediction counts, round after round; None if all count 1.
     """
-    correct = np.concatenate([right for _, _, right in answers])
+    correct = np.concatenate([right for _, _, right in predictions])
     if correct.all() or not correct.any():
         return UNCALIBRATED
     predictors = np.concatenate(
         [
             _predictors(probabilities, scarcity, class_shares(probabilities))
-            for probabilities, scarcity, _ in answers
+            for probabilities, scarcity, _ in predictions
         ]
     )
     found = logistic_coefficients(predictors, correct, trust)
     if found[0] <= 0.0:
         return UNCALIBRATED
-    most = max(scarcity.size for _, scarcity, _ in answers)
+    most = max(scarcity.size for _, scarcity, _ in predictions)
     return np.append(found, np.log(most))
 
 
 def _predictors(probabilities: Floats, scarcity: Floats, shares: Floats) -> Floats:
-    """What confidence may depend on, a row for each answer."""
+    """Return what confidence depends on, a row for each node."""
     nodes, top = np.arange(len(probabilities)), probabilities.argmax(axis=1)
     likely = probabilities * shares
     likely /= likely.sum(axis=1, keepdims=True)
@@ -87,10 +84,10 @@ def _predictors(probabilities: Floats, scarcity: Floats, shares: Floats) -> Floa
 def calibrated_probabilities(
     probabilities: Floats, scarcity: Floats, shares: Floats, coefficients: Floats
 ) -> Floats:
-    """Probabilities in which the largest of a row is as likely as practice says.
+    """Return probabilities in which the largest of a row is calibrated.
 
-    The others share the rest in proportion. The answer stays the answer: the largest is never put
-    below the second.
+    The others share the rest in proportion. The predicted class stays the same: the largest never
+    falls below the second.
 
     >>> probabilities = np.array([[0.6, 0.3, 0.1]])
     >>> doubled = np.array([2.0, 0.0, 0.0, 0.0, np.log(3.0)])
@@ -100,9 +97,9 @@ def calibrated_probabilities(
 
     Args:
         probabilities: Before calibration: one row a node, one column a class, adding up to 1.
-        scarcity: How few labels each class has, in the measure of :func:`fit_calibration`.
-        shares: How large each class seems to be, as a share of all nodes.
-        coefficients: What :func:`fit_calibration` found.
+        scarcity: Label scarcity of each class, as in :func:`fit_calibration`.
+        shares: Share of each class among all nodes.
+        coefficients: Result of :func:`fit_calibration`.
     """
     from scipy.special import expit
 
@@ -115,7 +112,7 @@ def calibrated_probabilities(
     rest = np.maximum(probabilities, LEAST)
     rest[nodes, top] = 0.0
     second, others = rest.max(axis=1), rest.sum(axis=1)
-    # A hair above the second: at a tie another class would be the answer.
+    # A little above the second: at a tie another class would be predicted.
     confidence = np.maximum(expit(linear), (1.0 + 1e-9) * second / (second + others))
     out: Floats = rest * ((1.0 - confidence) / others)[:, None]
     out[nodes, top] = confidence
@@ -123,11 +120,11 @@ def calibrated_probabilities(
 
 
 def fit_open_set(known: Floats, unknown: Floats) -> Floats:
-    r"""Coefficients of :math:`\sigma(a s + d)`, the chance that a node is of a known class.
+    r"""Fit the coefficients of :math:`\sigma(a s + d)`, the chance that a node is of a known class.
 
-    :math:`s` is the node's best score. Probabilities cannot tell: they add up to 1 among the known
-    classes, however little a node is like any. Nodes of unknown classes are taken to be half of
-    all: how many there are in use, :func:`share_of_known_classes` says.
+    :math:`s` is the node's best score. Probabilities do not serve: they add up to 1 among the known
+    classes, even for a node that resembles none. Half of all nodes count as nodes of unknown
+    classes here; :func:`share_of_known_classes` estimates how many there are in use.
 
     >>> slope, offset = fit_open_set(np.array([3.0, 4.0, 5.0]), np.array([0.0, 1.0, 2.0]))
     >>> bool(slope > 0), float(-offset / slope).__round__(1)
@@ -145,7 +142,7 @@ def fit_open_set(known: Floats, unknown: Floats) -> Floats:
 
 
 def known_class_probability(scores: Floats, coefficients: Floats, share: float = 0.5) -> Floats:
-    """The chance that each row's node is of a known class.
+    """Return the chance of each node to be of a known class.
 
     >>> scores = np.array([[1.0, 2.0], [9.0, 0.0]])
     >>> known_class_probability(scores, np.array([1.0, -2.0])).round(3).tolist()
@@ -153,8 +150,8 @@ def known_class_probability(scores: Floats, coefficients: Floats, share: float =
 
     Args:
         scores: One row a node, one column a class.
-        coefficients: What :func:`fit_open_set` found.
-        share: How many of all nodes are of known classes.
+        coefficients: Result of :func:`fit_open_set`.
+        share: Share of nodes of known classes among all nodes.
     """
     from scipy.special import expit, logit
 
@@ -164,16 +161,16 @@ def known_class_probability(scores: Floats, coefficients: Floats, share: float =
 
 
 def share_of_known_classes(chances: Floats) -> float:
-    """How many of all nodes to take for nodes of known classes.
+    """Estimate the share of nodes of known classes among all nodes.
 
-    The share under which these chances are most likely (expectation maximisation, with one node
-    of each side beforehand), moved towards one half (:data:`BELIEVED`).
+    It is the share of largest likelihood (expectation maximisation, with one node of each side
+    added beforehand), moved towards one half (:data:`BELIEVED`).
 
     >>> round(share_of_known_classes(np.array([0.99] * 90 + [0.01] * 10)), 2)
     0.75
 
     Args:
-        chances: Of a fair sample, if half of all nodes were of known classes.
+        chances: Chances of a fair sample, if half of all nodes were of known classes.
     """
     from scipy.special import expit, logit
 
@@ -185,9 +182,49 @@ def share_of_known_classes(chances: Floats) -> float:
     return float(expit(BELIEVED * logit(share)))
 
 
+def responsibilities(scores: Floats) -> Floats:
+    r"""Return :math:`r_{ic} \propto \pi_c \exp s_{ic}`, with class shares :math:`\pi`.
+
+    Shares start even and are estimated in turn with the responsibilities (expectation
+    maximisation, with one node of each class added beforehand).
+
+    >>> found = responsibilities(np.array([[2.0, 0.0], [2.0, 0.0], [0.0, 0.1]]))
+    >>> found.round(2).tolist()
+    [[0.95, 0.05], [0.95, 0.05], [0.7, 0.3]]
+
+    Args:
+        scores: Log-odds of each node and class, up to a constant for each node.
+    """
+    from scipy.special import softmax
+
+    likely: Floats = softmax(scores, axis=1)
+    likely *= class_shares(likely, CLASS_ROUNDS - 1)
+    likely /= likely.sum(axis=1, keepdims=True)
+    return likely
+
+
+def class_shares(likely: Floats, rounds: int = CLASS_ROUNDS) -> Floats:
+    """Estimate the share of each class among all nodes.
+
+    >>> class_shares(np.array([[0.9, 0.1], [0.9, 0.1], [0.4, 0.6]])).round(2).tolist()
+    [0.71, 0.29]
+
+    Args:
+        likely: Probabilities of a fair sample of nodes, if all classes had the same size.
+        rounds: Number of rounds of expectation maximisation.
+    """
+    nodes, classes = likely.shape
+    shares = np.full(classes, 1.0 / classes)
+    for _ in range(rounds):
+        # Column sums of the posterior, which itself is not needed.
+        sums = shares * ((1.0 / (likely @ shares)) @ likely)
+        shares = (sums + 1.0) / (nodes + classes)
+    return shares
+
+
 def _log_odds(probabilities: Floats) -> Floats:
     from scipy.special import logit
 
-    # Probabilities of exactly 0 or 1 have none; beyond a millionth they mean the same.
+    # Probabilities of exactly 0 or 1 have no log-odds.
     log_odds: Floats = logit(np.clip(probabilities, 1e-6, 1.0 - 1e-6))
     return log_odds

@@ -1,73 +1,103 @@
-"""Which labels a score came from."""
+"""Explanation of a prediction: what each signal gave, and which labels that came from."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
-from nodegraft.methods.graft.classes import Floats, Taught
-from nodegraft.methods.graft.signals import FLOOR, Evidence
+from nodegraft.methods.graft.classes import Floats
+from nodegraft.methods.graft.scoring import Derivation
+from nodegraft.methods.graft.signals import FLOOR, SignalKind
 from nodegraft.methods.linear.centred_cosine import centred_cosines, cosine_contributions
 
+NAMED_LABELS = 5
+"""Number of labels in an explanation."""
 
-def similar_labels(
-    evidence: Evidence,
-    taught: Taught,
-    centre: Sequence[Floats],
-    weights: Floats,
-    row: int,
-    column: int,
-) -> tuple[Floats, float]:
-    r"""What each label of a class gave to a node's cosines, and what unlabelled nodes gave.
 
-    A cosine with a mean is a sum over what the mean is made of: label :math:`j` gives
-    :math:`w \frac{(z - \mu)^\top (z_j - \mu)}{n \lVert z - \mu \rVert \lVert p - \mu \rVert}`.
+def explain_prediction(
+    derivation: Derivation, row: int, parts: Floats, shares: Floats, names: Sequence[str]
+) -> dict[str, Any]:
+    """Return what spoke for the prediction and for the runner-up, as plain JSON.
 
     Args:
-        evidence: The signals.
-        taught: The classes.
-        centre: For each layer one row.
-        weights: Of the signals.
+        derivation: How nodes are scored.
         row: The node.
-        column: The class.
+        parts: What each signal gave to each class: classes x signals.
+        shares: Probability of each class.
+        names: Name of each class.
     """
-    labels, similar = taught.labels[column], weights[evidence.num_fixed :]
-    gained = 0.0 if taught.gained is None else float(taught.gained[column])
-    count = float(taught.counts[column])
+    best, *rest = np.argsort(-parts.sum(axis=1), kind="stable").tolist()
+    second = rest[0] if rest else best
+    column = int(derivation.columns[best])
+    similar, unlabelled = _cosine_by_label(derivation, row, column)
+    heat = diffusion_by_label(derivation, row, column)
+    most = np.argsort(-(similar + heat), kind="stable")[:NAMED_LABELS]
+    keys = derivation.evidence.view.keys_of(derivation.classes.labels[column][most])
+    signals = zip(derivation.evidence.signals, parts[best], parts[second], strict=True)
+    return {
+        "answer": names[best],
+        "probability": float(shares[best]),
+        "runner_up": names[second],
+        "runner_up_probability": float(shares[second]),
+        "signals": [
+            {"signal": signal.name, "for": float(own), "for_runner_up": float(other)}
+            for signal, own, other in signals
+        ],
+        "labels": [
+            {"node": key, "similarity": float(near), "diffusion": float(far)}
+            for key, near, far in zip(keys, similar[most], heat[most], strict=True)
+        ],
+        "unlabelled_nodes": unlabelled,
+    }
+
+
+def _cosine_by_label(derivation: Derivation, row: int, column: int) -> tuple[Floats, float]:
+    r"""Return what each label of a class gave to a node's cosines, and what unlabelled nodes gave.
+
+    A cosine with a mean is a sum over the rows in the mean: label :math:`j` gives
+    :math:`w \frac{(z - \mu)^\top (z_j - \mu)}{n \lVert z - \mu \rVert \lVert p - \mu \rVert}`.
+    """
+    classes, features = derivation.classes, derivation.evidence.features
+    labels, weights = classes.labels[column], _weights(derivation, "cosine")
+    added = 0.0 if classes.added is None else float(classes.added[column])
+    count = float(classes.counts[column])
+    means = classes.means if classes.refined is None else classes.refined
     by_label, unlabelled = np.zeros(labels.size), 0.0
     together = np.unique(np.append(labels, row))
     places, place = np.searchsorted(together, labels), np.searchsorted(together, [row])
-    for layer, rows in enumerate(evidence.features.formed(together, evidence.layers)):
-        node, examples, middle = rows[place], rows[places], centre[layer]
-        mean = taught.means[layer][column]
-        mean = mean if taught.refined is None else taught.refined[layer][column]
-        own = cosine_contributions(node, examples, mean, middle) * (count / labels.size)
-        own /= count + gained
-        by_label += similar[layer] * own
-        whole = centred_cosines(node, mean[None], middle)[0, 0]
-        unlabelled += float(similar[layer] * (whole - own.sum()))
+    for layer, rows in enumerate(features.formed(together, features.layers)):
+        node, mean, centre = rows[place], means[layer][column], classes.centre[layer]
+        own = cosine_contributions(node, rows[places], mean, centre) * (count / labels.size)
+        own /= count + added
+        by_label += weights[layer] * own
+        whole = centred_cosines(node, mean[None], centre)[0, 0]
+        unlabelled += float(weights[layer] * (whole - own.sum()))
     return by_label, unlabelled
 
 
-def warm_labels(
-    evidence: Evidence, taught: Taught, weights: Floats, row: int, column: int
-) -> Floats:
-    """Return what each label of a class gave to a node by diffusion, beyond a cold node's score.
+def diffusion_by_label(derivation: Derivation, row: int, column: int) -> Floats:
+    """Return what each label of a class gave to a node by diffusion, above a node without heat.
 
     Args:
-        evidence: The signals.
-        taught: The classes.
-        weights: Of the signals.
+        derivation: How nodes are scored.
         row: The node.
-        column: The class.
+        column: Number of the class, in the order of names.
     """
-    labels, node = taught.labels[column], np.array([row])
+    evidence, labels = derivation.evidence, derivation.classes.labels[column]
     if not evidence.times:
         return np.zeros(labels.size)
+    node = np.array([row])
     # One pass from the node instead of one from each label: what reaches the node from a label is
     # in proportion to what reaches the label from the node, times the root of the label's degree.
     heat = evidence.view.diffused([node], labels, evidence.times)[:, :, 0]
     heat *= evidence.view.degree_roots(labels)
     together = evidence.heat([labels]).shares(evidence.view.positions(node))[:, 0, 0]
-    gain = weights[: len(evidence.times)] * np.log(together / FLOOR + 1.0)
+    gain = _weights(derivation, "diffusion") * np.log(together / FLOOR + 1.0)
     by_label: Floats = gain @ (heat / np.maximum(heat.sum(axis=1, keepdims=True), 1e-12))
     return by_label
+
+
+def _weights(derivation: Derivation, kind: SignalKind) -> Floats:
+    """Return the weights of the signals of a kind."""
+    of_kind = [signal.kind == kind for signal in derivation.evidence.signals]
+    return derivation.scoring.weights[of_kind]

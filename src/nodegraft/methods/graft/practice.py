@@ -1,133 +1,265 @@
-"""Weights and calibrated confidence from practice on known classes, without gradients."""
+"""Practice on known classes: signal weights, open-set score and confidence, without gradients."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nodegraft.base.events import SILENT, Listener
+from nodegraft.graph.edges.matrix import IntArray
+from nodegraft.graph.labels import NodeLabels
+from nodegraft.methods.graft.classes import Floats, LabelledClasses
 from nodegraft.methods.graft.confidence import ALWAYS_KNOWN, fit_calibration, fit_open_set
+from nodegraft.methods.graft.evidence import Evidence
+from nodegraft.methods.graft.regression import fair_sample
+from nodegraft.methods.graft.signals import NodeBatch, Signal, SignalKind
 from nodegraft.methods.linear.loglinear import (
     Signals,
     balanced_likelihood,
     label_noise,
     mixture_weights,
 )
+from nodegraft.streams.episodes.mixed import MixedEpisode, queried_nodes
 
-Floats = NDArray[np.float64]
+STAGES = 3
+"""Number of stages of scores: with the labels alone, then with means refined by the last scores."""
+
+LEAST_SPREAD = 0.01
+"""Least standard deviation of a diffusion signal among the classes: ten times the tolerance of
+diffusion. On real graphs it is 0.6 to 1.4."""
 
 STANDARD_ERRORS = 2.0
-"""Signals whose gain is smaller, in standard errors, are left out."""
+"""Least gain of signals that practice may leave out, in standard errors."""
 
 LEAST_NOISE = 0.05
-"""A smaller share of labels that look random is not taken for wrong labels."""
-
-
-@dataclass(frozen=True)
-class PracticeRound:
-    """What signals say in one episode made of known classes."""
-
-    signals: Signals
-    """The signals of the queries. The last one is the label scarcity, the same for all nodes: the
-    only one whose weight may be negative."""
-
-    targets: NDArray[np.int64]
-    """The column of each query's class."""
-
-    scarcity: Floats
-    """How few labels each class has: larger for fewer, such as log(1 + 100 / labels)."""
-
-    unknown: Signals
-    """The signals of nodes whose class is not in the episode; empty where there are none."""
+"""A smaller share of labels that look random does not count as wrong labels."""
 
 
 class Mixture(NamedTuple):
-    """How signals become a score, and what the score says of nodes of no known class."""
+    """How signals become a score, and how the score becomes an open-set score."""
 
     weights: Floats
-    """One weight a signal: the score is their weighted sum."""
+    """Weight of each signal: the score is their weighted sum."""
 
     open_set: Floats
     """Coefficients of :func:`~nodegraft.methods.graft.confidence.known_class_probability`."""
 
 
-def fit_mixture(
-    rounds: Sequence[PracticeRound], start: Floats | None = None, listener: Listener = SILENT
-) -> Mixture:
-    """Weights of the largest balanced likelihood, and the open-set score from the rounds that have
-    nodes of unknown classes.
+@dataclass(frozen=True)
+class Round:
+    """Episode of practice in its current stage.
 
     Args:
-        rounds: What signals say in each episode. Where none has nodes of unknown classes, every
-            node is taken to be of a known one.
-        start: Weights to start from.
-        listener: Is told of every step.
+        evidence: Where values come from.
+        signals: Signals that are left. The last one is for few labels: its weight may be negative.
+        classes: The classes of the episode.
+        queries: Queries of all episodes.
+        query_values: Values of the signals for them.
+        known: Places of this episode's queries among them.
+        targets: Column of the class of each of these.
+        unknown: Places of nodes that are of no class in this episode.
+        pool: Unlabelled nodes.
+        pool_values: Values of the signals for them.
     """
-    pairs = [(one.signals, one.targets) for one in rounds]
-    weights = mixture_weights(pairs, num_signed=1, start=start, listener=listener)
-    mixed = [one for one in rounds if one.unknown.size]
-    if not mixed:
-        return Mixture(weights, ALWAYS_KNOWN)
-    known = [np.tensordot(weights, one.signals, 1).max(axis=1) for one in mixed]
-    unknown = [np.tensordot(weights, one.unknown, 1).max(axis=1) for one in mixed]
-    return Mixture(weights, fit_open_set(np.concatenate(known), np.concatenate(unknown)))
+
+    evidence: Evidence
+    signals: tuple[Signal, ...]
+    classes: LabelledClasses
+    queries: NodeBatch
+    query_values: Signals
+    known: NDArray[np.int64]
+    targets: NDArray[np.int64]
+    unknown: NDArray[np.int64]
+    pool: NodeBatch
+    pool_values: Signals
+
+    @property
+    def values(self) -> Signals:
+        """Values of the signals for this episode's queries."""
+        return self.query_values[:, self.known]
+
+    @property
+    def unknown_values(self) -> Signals:
+        """Values of the signals for nodes that are of no class in this episode."""
+        return self.query_values[:, self.unknown]
+
+    def refined(self, mixture: Mixture) -> "Round":
+        """Return the round with refined means. Its values replace those of this one in place.
+
+        Args:
+            mixture: How signals became scores in the stage before.
+        """
+        if not self.classes.few.size:
+            return self
+        scores = np.tensordot(mixture.weights, self.pool_values, 1)
+        classes = self.evidence.refined(self.classes, self.pool, scores, mixture.open_set)
+        for values, nodes in ((self.query_values, self.queries), (self.pool_values, self.pool)):
+            self.evidence.refresh(self.signals, values, nodes, classes)
+        return replace(self, classes=classes)
+
+    def without(self, dropped: Sequence[Signal]) -> "Round":
+        """Leave out some signals.
+
+        Args:
+            dropped: The signals.
+        """
+        left = [place for place, signal in enumerate(self.signals) if signal not in dropped]
+        return replace(
+            self,
+            signals=tuple(self.signals[place] for place in left),
+            query_values=self.query_values[left],
+            pool_values=self.pool_values[left],
+        )
 
 
-def is_gain(
-    rounds: Sequence[PracticeRound],
-    mixture: Mixture,
-    others: Sequence[PracticeRound],
-    other: Mixture,
-) -> bool:
-    """Return whether some signals make answers more likely, by more than chance.
-
-    The gain in balanced log-likelihood must be :data:`STANDARD_ERRORS` over the rounds.
+def practise(
+    evidence: Evidence,
+    episodes: Sequence[MixedEpisode],
+    labelled: NodeLabels,
+    *,
+    refine: bool,
+    kept_labels: int,
+    listener: Listener,
+) -> tuple[list[Mixture], list[Round]]:
+    """Return a mixture for each stage, and the rounds of the last one with the signals left.
 
     Args:
-        rounds: What all signals say in each episode.
-        mixture: What was fitted to them.
-        others: The same rounds without the signals in question.
-        other: What was fitted to these.
+        evidence: The signals.
+        episodes: Episodes made of known classes; at least one.
+        labelled: All labels that episodes are drawn from.
+        refine: Whether unlabelled nodes refine means.
+        kept_labels: Maximum number of labels of a class that are used.
+        listener: Receives progress.
     """
+    rounds = list(_play(evidence, episodes, labelled, refine, kept_labels, listener))
+    rounds = _drop_flat_diffusion(rounds)
+    mixture = _fit_mixture(rounds, listener=listener)
+    kinds: tuple[SignalKind, ...] = ("edge types", "diffusion")
+    for kind in kinds:
+        rounds, mixture = _drop_useless(rounds, mixture, kind, listener)
+    stages = [mixture]
+    while refine and len(stages) < STAGES:
+        rounds = [played.refined(stages[-1]) for played in rounds]
+        stages.append(_fit_mixture(rounds, stages[-1].weights, listener))
+    return stages + stages[-1:] * (STAGES - len(stages)), rounds
+
+
+def _play(
+    evidence: Evidence,
+    episodes: Sequence[MixedEpisode],
+    labelled: NodeLabels,
+    refine: bool,
+    kept_labels: int,
+    listener: Listener,
+) -> Iterator[Round]:
+    """Yield a round for each episode, with means of the labels alone."""
+    rows = queried_nodes(episodes)
+    queries = evidence.nodes(rows)
+    for done, episode in enumerate(episodes, start=1):
+        many, few = episode.tasks
+        labels = [*many.values(), *few.values()]
+        used = [fair_sample(evidence.view, members, kept_labels) for members in labels]
+        counts = np.array([members.size for members in labels])
+        classes = evidence.labelled(used, counts, np.arange(len(many)), practice=True)
+        pool: IntArray = rows[:0]
+        if refine and classes.few.size:
+            # Neither labels nor nodes of classes that are unknown in this episode.
+            absent = labelled.select(set(labelled) - set(many) - set(few))
+            without = np.concatenate((many.rows(), few.rows(), absent.rows()))
+            pool = evidence.pool(classes, evidence.sample(without), without)
+        near, vectors = evidence.nodes(pool), evidence.class_vectors(classes)
+        listener.step("calibrate on known classes", done, len(episodes))
+        query_values = evidence.values(queries, vectors, np.float32)
+        pool_values = evidence.values(near, vectors, np.float32)
+        # Blocks of neighbours are large and not needed from here on.
+        yield Round(
+            evidence,
+            evidence.signals,
+            replace(classes, means=classes.means[: len(evidence.features.layers)], regressions=[]),
+            queries,
+            query_values,
+            np.searchsorted(rows, episode.query.rows()),
+            episode.targets,
+            np.searchsorted(rows, episode.unknown),
+            replace(near, features=near.features.without_blocks()),
+            pool_values,
+        )
+
+
+def _drop_flat_diffusion(rounds: list[Round]) -> list[Round]:
+    """Leave out diffusion times at which heat is almost even, whatever class it comes from.
+
+    The mixture would multiply the rest, which is mostly numerical error, by hundreds.
+    """
+    diffusion = [signal for signal in rounds[0].signals if signal.kind == "diffusion"]
+    # They come first.
+    values = [played.query_values[: len(diffusion)] for played in rounds]
+    spreads = [(part - part.mean(axis=2, keepdims=True)).std(axis=(1, 2)) for part in values]
+    pairs = zip(diffusion, np.mean(spreads, axis=0), strict=True)
+    flat = [signal for signal, spread in pairs if spread < LEAST_SPREAD]
+    return [played.without(flat) for played in rounds]
+
+
+def _drop_useless(
+    rounds: list[Round], mixture: Mixture, kind: SignalKind, listener: Listener
+) -> tuple[list[Round], Mixture]:
+    """Leave out signals of a kind, unless their gain in balanced log-likelihood over the rounds is
+    above :data:`STANDARD_ERRORS`."""
+    dropped = [signal for signal in rounds[0].signals if signal.kind == kind]
+    if not dropped:
+        return rounds, mixture
+    others = [played.without(dropped) for played in rounds]
+    other = _fit_mixture(others, listener=listener)
     gains = np.array(
         [
-            balanced_likelihood(mixture.weights, one.signals, one.targets)
-            - balanced_likelihood(other.weights, less.signals, less.targets)
-            for one, less in zip(rounds, others, strict=True)
+            balanced_likelihood(mixture.weights, played.values, played.targets)
+            - balanced_likelihood(other.weights, less.values, less.targets)
+            for played, less in zip(rounds, others, strict=True)
         ]
     )
     error = gains.std(ddof=1) / np.sqrt(gains.size) if gains.size > 1 else np.inf
-    return bool(gains.mean() > STANDARD_ERRORS * error)
+    is_gain = gains.mean() > STANDARD_ERRORS * error
+    return (rounds, mixture) if is_gain else (others, other)
 
 
-def fit_confidence(
-    rounds: Sequence[PracticeRound], weights: Floats, wrong_labels: bool = False
-) -> Floats:
+def _fit_mixture(
+    rounds: Sequence[Round], start: Floats | None = None, listener: Listener = SILENT
+) -> Mixture:
+    """Return the weights of largest balanced likelihood, and the open-set score from the rounds
+    that have nodes of unknown classes; if none has, every node is taken to be of a known one."""
+    pairs = [(played.values, played.targets) for played in rounds]
+    weights = mixture_weights(pairs, num_signed=1, start=start, listener=listener)
+    mixed = [played for played in rounds if played.unknown.size]
+    if not mixed:
+        return Mixture(weights, ALWAYS_KNOWN)
+    known = [np.tensordot(weights, played.values, 1).max(axis=1) for played in mixed]
+    unknown = [np.tensordot(weights, played.unknown_values, 1).max(axis=1) for played in mixed]
+    return Mixture(weights, fit_open_set(np.concatenate(known), np.concatenate(unknown)))
+
+
+def fit_confidence(rounds: Sequence[Round], weights: Floats, wrong_labels: bool = False) -> Floats:
     """Return coefficients of
-    :func:`~nodegraft.methods.graft.confidence.calibrated_probabilities`, with nodes as frequent as
-    they are.
-
-    Where labels are wrong, answers that disagree with them are not: labels may count by their
-    chance to be right (:func:`~nodegraft.methods.linear.loglinear.label_noise`).
+    :func:`~nodegraft.methods.graft.confidence.calibrated_probabilities`.
 
     Args:
-        rounds: What signals say in each episode.
-        weights: Of the signals.
-        wrong_labels: Whether labels count by their chance to be right, where more than
+        rounds: Rounds of practice.
+        weights: Weights of the signals.
+        wrong_labels: Whether labels count by their chance to be right
+            (:func:`~nodegraft.methods.linear.loglinear.label_noise`), if more than
             :data:`LEAST_NOISE` of them look wrong.
     """
-    # Slow to import, and only a fit needs it.
+    # Imported late, because it is slow to import and only a fit needs it.
     from scipy.special import softmax
 
-    answers = []
-    for one in rounds:
-        probabilities = softmax(np.tensordot(weights, one.signals, 1), axis=1)
-        right = probabilities.argmax(axis=1) == one.targets
-        answers.append((probabilities, one.scarcity, right))
+    predictions = []
+    for played in rounds:
+        probabilities = softmax(np.tensordot(weights, played.values, 1), axis=1)
+        right = probabilities.argmax(axis=1) == played.targets
+        predictions.append((probabilities, played.classes.scarcity, right))
     if not wrong_labels:
-        return fit_calibration(answers)
-    pairs = [(one.signals, one.targets) for one in rounds]
+        return fit_calibration(predictions)
+    pairs = [(played.values, played.targets) for played in rounds]
     noise, trust = label_noise(pairs, weights, num_signed=1)
-    return fit_calibration(answers, np.concatenate(trust) if noise > LEAST_NOISE else None)
+    return fit_calibration(predictions, np.concatenate(trust) if noise > LEAST_NOISE else None)

@@ -1,4 +1,4 @@
-"""Ridge regression among the first classes' labels, which later classes join by their means."""
+"""Ridge regression among the labels of the first classes; later classes join by their means."""
 
 from collections.abc import Sequence
 from functools import reduce
@@ -12,26 +12,26 @@ from nodegraft.graph.keys import hash_order
 from nodegraft.graph.propagation.spread import SpreadFeatures, SpreadRows
 from nodegraft.graph.stores.shelf import Shelf
 from nodegraft.graph.view import GraphView
-from nodegraft.methods.graft.classes import Floats, Taught
+from nodegraft.methods.graft.classes import Floats
 from nodegraft.methods.graft.label_means import LabelMeans
 from nodegraft.methods.linear.frozen_ridge import FrozenRidge
 from nodegraft.methods.linear.primal_ridge import PrimalRidge
 
 LABELS_PER_CLASS, MOST_LABELS = 60, 3000
-"""So many labels of each first class, and of all together, take part."""
+"""Maximum number of labels of each first class, and of all together."""
 
 NARROW = 4
-"""Dense rows with so many times fewer columns, in all layers, than there are labels are regressed
-by columns instead of labels."""
+"""The regression is solved by columns instead of labels if rows are dense and their columns, in all
+layers together, times this number are not more than the labels."""
 
 
 class Regression:
-    """A regression on some layers of rows side by side, together of length 1.
+    """Regression on some layers of rows side by side, together of length 1.
 
     Args:
-        features: The rows of all nodes.
-        means: Where labels lie on average.
-        layers: Which layers, ascending.
+        features: Rows of all nodes.
+        means: Means of labels.
+        layers: Numbers of the layers, ascending; none if the regression is not used.
         penalty: How strongly weights are drawn to zero.
     """
 
@@ -39,7 +39,7 @@ class Regression:
         self, features: SpreadFeatures, means: LabelMeans, layers: Sequence[int], penalty: float
     ) -> None:
         self.layers = list(layers)
-        """Which layers, ascending."""
+        """Numbers of the layers, ascending."""
         self._features = features
         self._means = means
         self._penalty = penalty
@@ -47,30 +47,36 @@ class Regression:
         self._products: tuple[IntArray, Floats] = (features.view.rows[:0], np.zeros((0, 0)))
 
     def weights(
-        self, taught: Taught, first: NDArray[np.int64], practice: bool = False
+        self,
+        labels: Sequence[IntArray],
+        means: Sequence[Floats],
+        first: NDArray[np.int64],
+        practice: bool = False,
     ) -> list[Floats]:
         """Return for each layer a row for each class: products with a node's rows add up to its
         score.
 
         Args:
-            taught: All classes.
-            first: Where the first ones stand.
-            practice: Whether inner products may be those made for more labels: faster, but their
-                last bits depend on which.
+            labels: Row numbers of each class's labels.
+            means: For each layer the mean row of each class.
+            first: Numbers of the first classes.
+            practice: Whether inner products of other labels may be reused.
         """
+        if not self.layers:
+            return []
         most = max(1, min(LABELS_PER_CLASS, MOST_LABELS // first.size))
-        labels = [fair_sample(self._features.view, taught.labels[column], most) for column in first]
-        owners = np.repeat(np.arange(first.size), [rows.size for rows in labels])
-        order = np.argsort(np.concatenate(labels), kind="stable")
-        rows, owners = np.concatenate(labels)[order], owners[order]
+        used = [fair_sample(self._features.view, labels[column], most) for column in first]
+        owners = np.repeat(np.arange(first.size), [part.size for part in used])
+        order = np.argsort(np.concatenate(used), kind="stable")
+        rows, owners = np.concatenate(used)[order], owners[order]
         near = self._means.rows(rows)
         if not practice and self._is_narrow(rows.size):
-            return self._by_columns(near, owners, taught.means, first)
+            return self._by_columns(near, owners, means, first)
         ridge = self._ridges.get(
             (practice, rows.tobytes(), owners.tobytes()),
             lambda: self._solved(rows, owners, practice),
         )
-        return self._by_labels(ridge, near, taught.means, first)
+        return self._by_labels(ridge, near, means, first)
 
     def _by_labels(
         self,
@@ -102,7 +108,7 @@ class Regression:
         means: Sequence[Floats],
         first: NDArray[np.int64],
     ) -> list[Floats]:
-        """The same of rows that are dense and narrow."""
+        """Solve in as many unknowns as columns, for rows that are dense and narrow."""
         layers, root = self.layers, np.sqrt(len(self.layers))
         side_by_side = np.hstack([labels.dense(layer) for layer in layers]) / root
         ridge = PrimalRidge.solved(side_by_side, owners, self._penalty)
@@ -118,36 +124,36 @@ class Regression:
         return not view.has_sparse_features and NARROW * width <= labels
 
     def _solved(self, rows: IntArray, owners: NDArray[np.int64], practice: bool) -> FrozenRidge:
-        """Among some labels; outside of practice it is looked for on the graph's shelf."""
+        """Solve among some labels; outside of practice the result is cached on disk."""
         shelf = Shelf() if practice else self._features.shelf
         depends_on = "regression", self.layers, [self._penalty], rows, owners
-        kept = shelf.get(*depends_on)
-        if kept is not None:
-            return FrozenRidge.from_state(kept, self._penalty)
-        made = FrozenRidge.solved(self._inner_products(rows, practice), owners, self._penalty)
+        cached = shelf.get(*depends_on)
+        if cached is not None:
+            return FrozenRidge.from_state(cached, self._penalty)
+        ridge = FrozenRidge.solved(self._inner_products(rows, practice), owners, self._penalty)
         if shelf.keeps:
-            shelf.put(made.state(), *depends_on)
-        return made
+            shelf.put(ridge.state(), *depends_on)
+        return ridge
 
     def _inner_products(self, rows: IntArray, practice: bool) -> Floats:
-        """Of the rows of all layers side by side; the last ones are kept."""
-        made_for, products = self._products
-        enough = np.isin(rows, made_for).all() if practice else np.array_equal(rows, made_for)
+        """Return inner products of rows, all layers side by side; the last ones are reused."""
+        last_rows, products = self._products
+        enough = np.isin(rows, last_rows).all() if practice else np.array_equal(rows, last_rows)
         if not enough:
             layers = self._features.formed(rows, self.layers)
             # One after the other: each is as large as all of them together.
-            made_for, products = rows, reduce(np.add, map(gram, layers)) / len(self.layers)
-            self._products = made_for, products
-        places = np.searchsorted(made_for, rows)
+            last_rows, products = rows, reduce(np.add, map(gram, layers)) / len(self.layers)
+            self._products = last_rows, products
+        places = np.searchsorted(last_rows, rows)
         return products[np.ix_(places, places)]
 
 
 def fair_sample(view: GraphView, rows: IntArray, most: int) -> IntArray:
-    """At most so many rows, those with the smallest hashes of their keys.
+    """Return at most ``most`` rows, those with the smallest hashes of their keys.
 
     Args:
-        view: What may be seen.
+        view: Visible part of the graph.
         rows: Row numbers.
-        most: How many.
+        most: Maximum number of rows.
     """
     return rows if rows.size <= most else rows[hash_order(view.key_array_of(rows))[:most]]

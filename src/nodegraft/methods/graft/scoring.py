@@ -1,125 +1,203 @@
-"""Scores of nodes: signals weighed and added up one after the other, so that none is kept."""
+"""Scores of nodes: the weighted sum of all signals, derived from labels and graph, and cached."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
+from nodegraft.base.files.bundle import Arrays
 from nodegraft.base.hashing import content_hash
 from nodegraft.graph.edges.matrix import IntArray
-from nodegraft.graph.propagation.set_mass import DiffusionTable
-from nodegraft.graph.propagation.spread import SpreadRows
-from nodegraft.methods.graft.classes import Floats, Known
-from nodegraft.methods.graft.signals import FLOOR, Evidence
-
-TOGETHER = 2**13
-"""Heat of this many nodes times classes is read at once: it fits into a core's cache."""
+from nodegraft.graph.stores.shelf import Shelf
+from nodegraft.methods.graft.classes import ClassVectors, Floats, LabelledClasses
+from nodegraft.methods.graft.confidence import (
+    class_shares,
+    known_class_probability,
+    share_of_known_classes,
+)
+from nodegraft.methods.graft.evidence import Evidence
+from nodegraft.methods.graft.practice import Mixture
+from nodegraft.methods.graft.signals import NodeBatch
+from nodegraft.methods.linear.loglinear import Signals
 
 
 @dataclass(frozen=True)
 class Scoring:
-    """What :meth:`Evidence.signals` gives, weighed and summed, with memory for a few signals."""
+    """Weighted sum of the signals of some classes, with memory for one signal at a time.
+
+    Args:
+        evidence: The signals.
+        classes: The classes.
+        weights: Weight of each signal.
+    """
 
     evidence: Evidence
-    """The signals."""
-
-    known: Known
-    """The classes."""
-
+    classes: ClassVectors
     weights: Floats
-    """Of the signals."""
 
     def of(self, columns: NDArray[np.int64]) -> "Scoring":
-        """Some of the classes: each has the scores that it has among all, but for rounding.
+        """Return the scoring of some classes; their scores differ by rounding only.
 
         Args:
-            columns: Where they stand.
+            columns: Numbers of the classes.
         """
-        return Scoring(self.evidence, self.known.of(columns), self.weights)
+        return replace(self, classes=self.classes.of(columns))
 
     @cached_property
     def hashes(self) -> list[str]:
-        """For each class one of all that its scores depend on, beside the graph."""
-        known = self.known
-        by_layer = [one.hashes() for one in known.vectors]
-        if known.typed:
-            by_layer.append(known.typed.hashes())
-        layers = zip(*by_layer, strict=True)
-        times = list(self.evidence.times)
-        return [
-            content_hash(self.weights, times, start, known.scarcity[[column]], *hashes)
-            for column, (start, hashes) in enumerate(zip(known.starts, layers, strict=True))
-        ]
+        """For each class a hash of all that its scores depend on, beside the graph."""
+        names = [signal.name for signal in self.evidence.signals]
+        return [content_hash(self.weights, names, one) for one in self.classes.hashes()]
 
     def scores(self, rows: IntArray) -> Floats:
-        """Of some nodes, nodes x classes.
+        """Return scores: nodes x classes.
 
         Args:
             rows: Row numbers, each once and ascending.
         """
-        evidence, known = self.evidence, self.known
-        scores = np.empty((rows.size, known.scarcity.size), order="F")
-        scores[:] = self.weights[-1] * known.scarcity
-        if known.heat:
-            weights = self.weights[: len(evidence.times)]
-            add_heat(scores, known.heat, evidence.view.positions(rows), weights)
-        for part, near in evidence.features.rows(rows).pieces():
-            self._add_similarity(scores[part], near)
+        scores = np.zeros((rows.size, self.classes.scarcity.size), order="F")
+        weighted = zip(self.evidence.signals, self.weights, strict=True)
+        used = [(signal, weight) for signal, weight in weighted if weight]
+        nodes = self.evidence.nodes(rows)
+        for part, features in nodes.features.pieces():
+            piece = NodeBatch(features, nodes.positions[part])
+            for signal, weight in used:
+                scores[part] += weight * signal.values(piece, self.classes)
         return scores
 
-    def _add_similarity(self, scores: Floats, near: SpreadRows) -> None:
-        """What rows say, layer by layer."""
-        vectors, fixed = self.known.vectors, self.evidence.num_fixed
-        cosines, words = np.split(self.weights[fixed:-1], [len(vectors)])
-        shares, worded, regression = [], iter(words), np.zeros_like(scores)
-        for one, weight in zip(vectors, cosines, strict=True):
-            products, factors = near.products(one.layer, one.vectors), near.factors[one.layer]
-            shares.append(weight / one.distances(near, products[:, 0] * factors))
-            _add(scores, one.kind(products, 0), shares[-1] * factors)
-            if one.has_words:
-                _add(scores, one.kind(products, 1), next(worded) * factors)
-            if one.has_regression:
-                _add(regression, one.kind(products, 1 + one.has_words), factors)
-        # Cosines are seen from the centre.
-        shifts = np.stack([one.shift for one in vectors])
-        scores -= np.stack(shares, axis=1) @ shifts
-        typed = self.known.typed
-        if self.evidence.ridge:
-            _add_log(scores, regression, self.weights[len(self.evidence.times)])
-        if typed and self.weights[fixed - 1]:
-            _add_log(scores, typed.scores(near), self.weights[fixed - 1])
+    def cached_scores(self, rows: IntArray, block_rows: int) -> Floats:
+        """Return :meth:`scores`, but for rounding; whole blocks of nodes are cached on disk.
+
+        A cached block has a column for each class, by the hash of all that it depends on, and as
+        many older ones. So two versions in turn find theirs, undoing the last change does, and
+        after a change only the classes that it moved are scored.
+
+        Args:
+            rows: The nodes, each once and ascending.
+            block_rows: Number of nodes in a block.
+        """
+        cache, nodes = self.evidence.features.shelf, self.evidence.view.num_nodes
+        if not (cache.keeps and _is_block(rows, block_rows, nodes)):
+            return self.scores(rows)
+        place = "scores", block_rows, int(rows[0])
+        columns = _columns(cache.get(*place))
+        missing = np.array([at for at, name in enumerate(self.hashes) if name not in columns])
+        if missing.size:
+            scores = self.of(missing).scores(rows)
+            columns |= {self.hashes[column]: scores[:, at] for at, column in enumerate(missing)}
+            _store(cache, place, self.hashes, columns)
+        return np.stack([columns[name] for name in self.hashes]).T
 
 
-def _add_log(total: Floats, regression: Floats, weight: float) -> None:
-    """Scores in a regression as logarithms, none below that of 0; they are used up."""
-    np.maximum(regression, 0.0, out=regression)
-    regression += FLOOR
-    _add(total, np.log(regression, out=regression), weight)
-
-
-def _add(total: Floats, part: Floats, factors: Floats | float) -> None:
-    """Nodes x classes, each node's numbers times a factor; the part is used up."""
-    part *= np.reshape(factors, (-1, 1))
-    total += part
-
-
-def add_heat(scores: Floats, heat: DiffusionTable, nodes: IntArray, weights: Floats) -> None:
-    """Add the weighted logarithms of each node's share of the heat.
+@dataclass(frozen=True)
+class Derivation:
+    """Scoring of a model's classes on one graph, and shares of classes among unlabelled nodes.
 
     Args:
-        scores: Nodes x classes; they are changed.
-        heat: Heat from the labels of each class.
-        nodes: Node numbers, each once and ascending.
-        weights: One for each diffusion time.
+        evidence: The signals.
+        classes: The classes, in the order of their names.
+        columns: Position of each class of the model in ``classes``.
+        scoring: Scoring of the classes in the model's order.
+        shares: Estimated share of each of them among unlabelled nodes.
+        share_of_known: Estimated share of unlabelled nodes that are of any of them.
     """
-    # Weights of single stages may be 0.
-    used = np.flatnonzero(weights)
-    weights, even = weights[used], heat.num_nodes / heat.totals[used]
-    # Many classes at once for few nodes, few classes for many.
-    together = max(1, TOGETHER // max(1, nodes.size))
-    for start in range(0, scores.shape[1], together):
-        sets = slice(start, start + together)
-        shares = heat.at(nodes, sets)[:, used] * even.T[sets, :, None]
-        shares += FLOOR
-        scores[:, sets] += (weights @ np.log(shares, out=shares)).T
+
+    evidence: Evidence
+    classes: LabelledClasses
+    columns: NDArray[np.int64]
+    scoring: Scoring
+    shares: Floats
+    share_of_known: float
+
+    def values(self, rows: IntArray) -> Signals:
+        """Return the values of all signals, with classes in the model's order.
+
+        Args:
+            rows: Row numbers, each once and ascending.
+        """
+        return self.evidence.values(self.evidence.nodes(rows), self.scoring.classes)
+
+
+def derive(
+    evidence: Evidence,
+    labels: Mapping[str, IntArray],
+    counts: NDArray[np.int64],
+    is_first: NDArray[np.bool_],
+    labelled: IntArray,
+    stages: Sequence[Mixture],
+    *,
+    refine: bool,
+    lasting: bool,
+) -> Derivation:
+    """Refine means stage by stage; the order in which classes were added has no effect.
+
+    Args:
+        evidence: The signals.
+        labels: Class name -> rows of the labels that are used.
+        counts: Number of all labels of each class.
+        is_first: Whether each class was there from the start.
+        labelled: Rows of all labels.
+        stages: What practice found for each stage.
+        refine: Whether unlabelled nodes refine means.
+        lasting: Whether to store heat, so that the next process finds it.
+    """
+    # Imported late, because it is slow to import.
+    from scipy.special import softmax
+
+    names = list(labels)
+    order = np.argsort(np.array(names), kind="stable")
+    # If none of the first classes is left, all count: otherwise the order would have an effect.
+    first = np.flatnonzero(is_first[order] if is_first.any() else np.ones_like(is_first))
+    rows = [labels[names[column]] for column in order]
+    classes = evidence.labelled(rows, counts[order], first)
+    vectors = evidence.class_vectors(classes, lasting)
+    weights, sample = stages[-1].weights, evidence.sample(labelled)
+    if refine and classes.few.size:
+        pool = evidence.pool(classes, sample, labelled)
+        nodes, is_sampled = evidence.nodes(pool), np.isin(pool, sample)
+        values = evidence.values(nodes, vectors)
+        scores = [np.tensordot(stages[0].weights, values, 1)]
+        for before, stage in pairwise(stages):
+            classes = evidence.refined(classes, nodes, scores[-1], before.open_set)
+            evidence.refresh(evidence.signals, values, nodes, classes)
+            scores.append(np.tensordot(stage.weights, values, 1))
+        initial, final = scores[0][is_sampled], scores[-1][is_sampled]
+        vectors = evidence.class_vectors(classes, lasting)
+    else:
+        initial = final = Scoring(evidence, vectors, stages[0].weights).scores(sample)
+        # Without refinement or practice all stages have the same weights.
+        if not np.array_equal(stages[0].weights, weights):
+            final = Scoring(evidence, vectors, weights).scores(sample)
+    columns = np.argsort(order)
+    scoring = Scoring(evidence, vectors.of(columns), weights)
+    shares = class_shares(softmax(final, axis=1))[columns]
+    # From the first stage, in which nodes of unknown classes have moved no mean.
+    chances = known_class_probability(initial, stages[0].open_set)
+    share = share_of_known_classes(chances) if stages[0].open_set[0] > 0 else 0.5
+    return Derivation(evidence, classes, columns, scoring, shares, share)
+
+
+def _is_block(rows: IntArray, block_rows: int, nodes: int) -> bool:
+    if not rows.size or rows[0] % block_rows:
+        return False
+    last = min(rows[0] + block_rows, nodes) - 1
+    return bool(rows[-1] == last and rows.size == last + 1 - rows[0])
+
+
+def _columns(block: Arrays | None) -> dict[str, Floats]:
+    if block is None:
+        return {}
+    return dict(zip((bytes(name).hex() for name in block["names"]), block["scores"], strict=True))
+
+
+def _store(
+    cache: Shelf, place: tuple[str, int, int], needed: Sequence[str], columns: dict[str, Floats]
+) -> None:
+    """Store the columns that are needed, then as many others, the last needed first."""
+    others = [name for name in columns if name not in set(needed)]
+    names = [*dict.fromkeys(needed), *others[: len(needed)]]
+    digests = np.stack([np.frombuffer(bytes.fromhex(name), dtype=np.uint8) for name in names])
+    cache.put({"names": digests, "scores": np.stack([columns[name] for name in names])}, *place)

@@ -15,7 +15,7 @@ from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView
 from nodegraft.methods.neural.learners.learner import Learner
 from nodegraft.methods.neural.optimiser import adam
-from nodegraft.model.recalls import recalls
+from nodegraft.model.best_classes import recalls
 from nodegraft.streams.episodes.episode import Episode
 from nodegraft.streams.session import Session, Sessions
 

@@ -10,7 +10,7 @@ from torch import Tensor
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.methods.neural.encoders.encoder import Encoder
 from nodegraft.methods.neural.prototypes import class_means
-from nodegraft.model.published import PublishedLesson
+from nodegraft.model.hooks import PublishedLesson
 
 
 def published_embeddings(

@@ -9,9 +9,9 @@ from time import monotonic, sleep
 import numpy as np
 
 from nodegraft.graph.keys import Key
-from nodegraft.model.capability import Capability
 from nodegraft.model.contract.case import Case
 from nodegraft.model.contract.expect import expect
+from nodegraft.model.hooks import Capability
 from nodegraft.model.method import Method
 
 Answer = tuple[tuple[str, ...], bytes]

@@ -17,7 +17,7 @@ from nodegraft.graph.disk.mapped import MappedStore
 from nodegraft.graph.edges.matrix import IntArray, is_sparse
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.keys import Key
-from nodegraft.model.capability import Capability
+from nodegraft.model.hooks import Capability
 from nodegraft.model.method import Method
 from nodegraft.model.registry import make_method
 from nodegraft.store.growth import BLOCK
