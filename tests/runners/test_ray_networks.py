@@ -63,11 +63,13 @@ def test_one_process_two_and_two_hosts_make_the_same_bits(built: Path, tmp_path:
     two, apart = tmp_path / "two", tmp_path / "apart"
     shutil.copytree(built, two)
     shutil.copytree(built, apart)
-    with or_skip(joined()) as (first, second):
-        with two_nodes(tmp_path, first, second) as (address, _):
-            before = second.sent()
-            said = propagated(apart, "--ray", address, within=first.within)
-            sent = second.sent() - before
+    with (
+        or_skip(joined()) as (first, second),
+        two_nodes(tmp_path, first, second) as (address, _),
+    ):
+        before = second.sent()
+        said = propagated(apart, "--ray", address, within=first.within)
+        sent = second.sent() - before
     propagated(built)
     propagated(two, "--workers", "2")
     blocks = layers(built).files(1, []).num_blocks
