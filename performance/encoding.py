@@ -70,7 +70,7 @@ def encode(folder: Path, workers: int) -> Cost:
 
     def work(graph: Graph, model: ProtoGCN) -> str:
         with BlockProcesses(workers) if workers > 1 else nullcontext() as executor:
-            return f"{len(encode_for(model, graph, executor).computed)} blocks"
+            return f"{encode_for(model, graph, executor).computed} blocks"
 
     return watched(folder, work)
 

@@ -1,39 +1,31 @@
 """How many rows travel when a graph is in parts.
 
     python -m performance.partition_traffic            # simulated, 2 to 512 parts
-    python -m performance.partition_traffic --ray      # and counted on Ray: 2, 4 and 8 blocks
 
 A power-law graph is dealt out to P parts, by the hash of the node or in blocks of consecutive rows.
 For one hop a part needs every neighbour of its nodes once; what it does not have itself it
 fetches. Told are the rows fetched for each row of the graph, all parts together, and how many times
-a part's own rows the part with most fetches. On Ray a hop is really made, and what its blocks say
-that they fetched (``BlockDone.fetched``) is added up.
+a part's own rows the part with most fetches.
 """
 
 import argparse
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nodegraft.analysis.rendering.table import Table
 from nodegraft.base.seeds import Seeds
-from nodegraft.graph.disk.blocks.executor import BlockExecutor, LayerWork
-from nodegraft.graph.disk.blocks.operator_folder import OperatorFolder
 from nodegraft.graph.edges.adjacency import Adjacency
-from nodegraft.graph.graph import Graph
-from nodegraft.graph.keys import NodeKeys, key_hashes
+from nodegraft.graph.keys import key_hashes
 
 PARTS = (2, 4, 8, 16, 32, 64, 128, 256, 512)
-COUNTED_PARTS = (2, 4, 8)
 HEAD = [
     "parts",
     "by hash",
     "busiest part",
     "in blocks",
     "busiest block",
-    "in blocks, counted on Ray",
 ]
 
 
@@ -63,30 +55,6 @@ def fetched_rows(edges: Adjacency, part_of: NDArray[np.int64], parts: int) -> ND
     return np.bincount(pairs // edges.num_nodes, minlength=parts)
 
 
-def counted_rows(graph: Graph, parts: int, executor: BlockExecutor, folder: Path) -> int:
-    """The rows that a hop in so many blocks of consecutive rows fetched from other blocks."""
-    features = graph._features
-    kept = OperatorFolder.of(folder, graph._store.fingerprint, None, features)
-    target = kept.files(1, [-(-graph.num_nodes * part // parts) for part in range(parts + 1)])
-    roots, missing = kept.roots(graph._adjacency), tuple(target.missing())
-    work = LayerWork(graph._adjacency, roots, features, target, missing)
-    return sum(done.fetched for done in executor.run(work)) // features[:1].nbytes
-
-
-def counted(edges: Adjacency) -> dict[int, str]:
-    """What travelled when a hop was made in parts on a cluster of this machine: rows a row."""
-    from nodegraft.runners.ray_blocks import RayBlocks
-
-    features = np.ones((edges.num_nodes, 1), dtype=np.float32)
-    graph = Graph.from_parts(NodeKeys(np.arange(edges.num_nodes)), features, edges)
-    with TemporaryDirectory() as folder, RayBlocks("local", cpus=2) as cluster:
-        rows = {
-            parts: counted_rows(graph, parts, cluster, Path(folder) / str(parts))
-            for parts in COUNTED_PARTS
-        }
-    return {parts: f"{count / edges.num_nodes:.4f}" for parts, count in rows.items()}
-
-
 def simulated(edges: Adjacency, parts: int) -> list[str]:
     """By hash and in blocks: rows fetched for each row, and the busiest part's for its own rows."""
     nodes = np.arange(edges.num_nodes)
@@ -105,12 +73,10 @@ def main() -> None:
     parser.add_argument("--nodes", type=int, default=1_000_000)
     parser.add_argument("--degree", type=float, default=15.0)
     parser.add_argument("--communities", type=int, default=1000)
-    parser.add_argument("--ray", action="store_true", help="also count on Ray")
     parser.add_argument("--out", type=Path, help="a Markdown file for the table")
     options = parser.parse_args()
     edges = power_law(options.nodes, options.degree, options.communities)
-    on_ray = counted(edges) if options.ray else {}
-    rows = [[str(parts), *simulated(edges, parts), on_ray.get(parts, "–")] for parts in PARTS]
+    rows = [[str(parts), *simulated(edges, parts)] for parts in PARTS]
     size = f"{options.nodes:,} nodes, {edges.num_edges:,} edges"
     table = Table.of(HEAD, rows, f"**Rows fetched for each row, {size}**").markdown()
     print(table)

@@ -33,7 +33,7 @@ from performance.process_family import processor_seconds
 
 from nodegraft.analysis.rendering.table import Table
 from nodegraft.base.seeds import Seeds
-from nodegraft.graph.disk.blocks.executor import BlockExecutor
+from nodegraft.graph.disk.blocks.layer_work import BlockExecutor
 from nodegraft.graph.disk.blocks.propagate import propagate
 from nodegraft.graph.edges.adjacency import Adjacency
 from nodegraft.graph.edges.operator import Operator

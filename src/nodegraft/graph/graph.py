@@ -324,7 +324,7 @@ class Graph(GraphView):
         touched = touched_rows(new.values(), self.num_nodes, len(all_keys))
         few = MOST_TOUCHED * touched.size <= grown.num_nodes
         if few and is_more_of_the_same(before, kinds):
-            grown._grow_from(self, touched)
+            grown.take_over(self, touched)
         return grown
 
     def _new_relations(self, edges: Edges) -> dict[str, Relation]:

@@ -127,9 +127,17 @@ class NodeKeys:
         """All keys, in row order: int64 or objects (text)."""
         return self._values
 
-    def by_hash(self) -> IntArray:
-        """All rows in the order of the hashes of their keys."""
+    @cached_property
+    def _by_hash(self) -> IntArray:
         return hash_order(self.values())
+
+    def smallest_hashes(self, count: int) -> IntArray:
+        """Return the rows whose keys have the smallest hashes, in the order of hashes.
+
+        Args:
+            count: How many rows.
+        """
+        return self._by_hash[:count]
 
 
 def integer_key(text: str) -> int:

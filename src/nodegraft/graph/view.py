@@ -16,21 +16,15 @@ from nodegraft.base.errors import (
 )
 from nodegraft.base.measure import available_bytes
 from nodegraft.base.memo import Memo
+from nodegraft.graph.cache import ViewCache
 from nodegraft.graph.disk.blocks.operator_folder import OperatorFolder
 from nodegraft.graph.edges.adjacency import Adjacency
-from nodegraft.graph.edges.bounds import check_numbers
 from nodegraft.graph.edges.matrix import FloatArray, IntArray, Matrix
 from nodegraft.graph.edges.operator import Operator
-from nodegraft.graph.edges.relations import merged
-from nodegraft.graph.growth.grown import GrownAdjacency, again_joined, changed_rows, joined
-from nodegraft.graph.growth.lineage import Growth, Lineage
-from nodegraft.graph.growth.stacked import holds_sparse, in_one_piece, num_stored, some_rows
-from nodegraft.graph.hash_order import FOLLOWED, HashOrder
-from nodegraft.graph.keys import Key, KeyArray, hash_order, key_hashes
-from nodegraft.graph.propagation.diffusion import Diffusion
-from nodegraft.graph.propagation.grown_diffusion import GrownDiffusion
+from nodegraft.graph.growth.lineage import Growth
+from nodegraft.graph.growth.stacked import holds_sparse, num_stored, some_rows
+from nodegraft.graph.keys import Key, KeyArray, key_hashes
 from nodegraft.graph.propagation.neighbourhood import Neighbourhood
-from nodegraft.graph.propagation.propagation import PropagatedFeatures
 from nodegraft.graph.propagation.set_mass import DiffusionTable
 from nodegraft.graph.rows import Rows, row_numbers
 from nodegraft.graph.stores.protocol import GraphStore, Recipe
@@ -68,30 +62,12 @@ class GraphView:
             outside = outside[(outside < 0) | (outside >= len(store.keys))]
             if outside.size:
                 raise UnknownNodeError(outside.tolist(), self._rows.size)
-        self._edges = Memo[Adjacency]()
-        self._propagated = Memo[PropagatedFeatures]()
-        self._diffusion = Memo[Diffusion | GrownDiffusion](most=1)
-        self._parts = Memo[Neighbourhood]()
+        self._cache = ViewCache(store, self._rows, full_degrees, weights)
         self._weighed = Memo[GraphView](most=4)
-        self._order = Memo[HashOrder]()
-        self._lineage = Lineage[GraphView]()
 
     @property
     def _adjacency(self) -> Adjacency:
-        return self._edges.get("visible", self._visible_edges)
-
-    def _visible_edges(self) -> Adjacency:
-        if self._weights is None:
-            edges = self._store.merged_edges()
-        else:
-            kinds = [self._store.adjacency(name) for name in self.relations]
-            edges = joined(kinds, self._weights)
-        if self._full_degrees:
-            edges = edges.counting_all()
-        return self._among_visible(edges)
-
-    def _among_visible(self, edges: Adjacency) -> Adjacency:
-        return edges if self._rows is None else edges.induced(self._rows)
+        return self._cache.adjacency
 
     def with_full_degrees(self) -> "GraphView":
         """The same nodes, normalised by degrees in the whole graph: a leak, and marked as one."""
@@ -140,8 +116,7 @@ class GraphView:
             direction: ``OUT`` or ``IN`` of ``graph.edges.entries``, seen from the rows.
         """
         nodes = self.positions(rows)
-        edges = self._edges.get("directed", self._directed_edges)
-        return self._one_hop(edges.along(direction, nodes), nodes)
+        return self._one_hop(self._cache.directed_edges.along(direction, nodes), nodes)
 
     def linked(
         self, rows: IntArray, relation: str, direction: np.uint8 | None = None
@@ -178,13 +153,6 @@ class GraphView:
             Operator(self.features(self._at(met))), (Operator(step),), (met, nodes)
         )
 
-    def _directed_edges(self) -> Adjacency:
-        kinds = [self._store.adjacency(name) for name in self._directed_kinds()]
-        return self._among_visible(merged(kinds))
-
-    def _directed_kinds(self) -> Sequence[str]:
-        return list(filter(self.is_directed, self.relations)) or self.relations
-
     def edges_of(self, relation: str) -> tuple[IntArray, IntArray, NDArray[np.float32] | None]:
         """The visible edges of one kind, each once: two arrays of rows, and their weights if any.
 
@@ -193,7 +161,7 @@ class GraphView:
         Args:
             relation: One of :attr:`relations`.
         """
-        edges = self._among_visible(self._store.adjacency(relation))
+        edges = self._cache.among_visible(self._store.adjacency(relation))
         rows, columns, weights, _ = edges.entries()
         once = rows < columns
         ends = self._at(rows[once]), self._at(columns[once])
@@ -206,15 +174,8 @@ class GraphView:
 
     @property
     def shelf(self) -> Shelf:
-        """Where arrays outlive the process; a part of a graph has no such place."""
-        if self._rows is not None or self._full_degrees:
-            return Shelf()
-        return self._store.shelf.under(list(self._weights or ()))
-
-    @property
-    def _base_shelf(self) -> Shelf:
-        """The same of the graph that this one grew from."""
-        return self._store.shelf.base.under(list(self._weights or ()))
+        """Cache of arrays that outlives the process; a part of a graph has none."""
+        return self._cache.shelf
 
     @property
     def recipe(self) -> Recipe | None:
@@ -379,7 +340,7 @@ class GraphView:
         Args:
             hops: How many steps along edges, one for each layer of a network.
         """
-        whole = self._parts.get("full batch", self._full_batch)
+        whole = self._cache.full_batch.get("all", self._full_batch)
         return Neighbourhood(whole.features, whole.hops * hops, whole.rings * (hops + 1))
 
     def _full_batch(self) -> Neighbourhood:
@@ -434,27 +395,15 @@ class GraphView:
         """
         if hops < 0:
             raise ParameterError(f"hops must not be negative, and is {hops}.")
-        found = self._propagated.get(hops, lambda: self._propagate(hops))
-        return found.rows(self.positions(rows))
-
-    def _propagate(self, hops: int) -> PropagatedFeatures:
-        # Layers give copies, or rows that nobody can write into: the graph itself needs no copy.
-        everything = self._store.feature_matrix
-        features = everything if self._rows is None else self.features(self._rows)
-        return PropagatedFeatures(self._adjacency, features, hops, self.kept_layers())
+        return self._cache.propagated(hops).rows(self.positions(rows))
 
     def kept_layers(self, folder: Path | None = None) -> OperatorFolder | None:
-        """Where whole products are kept on disk; None for a part of a graph, or no folder.
+        """Return where whole products are stored on disk; None for a part of a graph, or no folder.
 
         Args:
-            folder: Where; None for the store's own place, if it has one.
+            folder: Where; None for the folder of a graph on disk.
         """
-        place = folder or self._store.layers_folder
-        if place is None or self._rows is not None or self._full_degrees:
-            return None
-        store = self._store
-        features = in_one_piece(store.feature_matrix)
-        return OperatorFolder.of(place, store.fingerprint, self._weights, features)
+        return self._cache.kept_layers(folder)
 
     def diffused(
         self, starts: Sequence[IntArray], rows: IntArray, times: Sequence[float]
@@ -483,23 +432,7 @@ class GraphView:
             times: Diffusion times, above 0.
             lasting: Whether the next process will ask the same: then they lie on the :attr:`shelf`.
         """
-        return self._heat(times).table([self.positions(start) for start in starts], lasting)
-
-    def _heat(self, times: Sequence[float]) -> Diffusion | GrownDiffusion:
-        key = tuple(times)
-        return self._diffusion.get(key, lambda: self._made_heat(key))
-
-    def _made_heat(
-        self, times: Sequence[float], before: Diffusion | None = None
-    ) -> Diffusion | GrownDiffusion:
-        """Return heat on all edges, or, after a small growth, on those that were there before it:
-        by ``before``, if that was computed on them."""
-        edges = self._adjacency
-        if not isinstance(edges, GrownAdjacency) or not edges.is_small_growth:
-            return Diffusion(edges, times, self.shelf)
-        if before is None or before.adjacency is not edges.base:
-            before = Diffusion(edges.base, times, self._base_shelf)
-        return GrownDiffusion(before, edges)
+        return self._cache.heat(times).table([self.positions(start) for start in starts], lasting)
 
     def nearest(
         self, starts: Sequence[IntArray], count: int, times: Sequence[float]
@@ -516,7 +449,7 @@ class GraphView:
         """
         near = []
         sets = [self.positions(start) for start in starts]
-        for start, mass in zip(sets, self._heat(times).mass(sets), strict=True):
+        for start, mass in zip(sets, self._cache.heat(times).mass(sets), strict=True):
             places, logs = mass.nearest(start, count)
             rows = self._at(places)
             order = np.lexsort((key_hashes(self.key_array_of(rows)), -logs))[:count]
@@ -524,109 +457,48 @@ class GraphView:
         return near
 
     def sampled(self, count: int, without: IntArray) -> IntArray:
-        """Visible rows, a fair sample: those with the smallest hashes of their keys; ascending.
+        """Return a fair sample: the visible rows with the smallest hashes of their keys, ascending.
 
         Args:
             count: How many rows.
             without: Rows that are left out.
         """
-        order = self._order.get("hashes", self._by_hash)
-        if not order.reaches(count + without.size):
-            order = self._order.get("all hashes", self._by_hash)
-        some = order.rows[: count + without.size]
-        self._check_order(some)
+        some = self._cache.smallest_hashes(count + without.size)
         return np.sort(some[~np.isin(some, without)][:count])
 
-    def _by_hash(self) -> HashOrder:
-        if self._rows is None:
-            rows = self._store.keys.by_hash()
-        else:
-            rows = self._rows[hash_order(self.key_array_of(self._rows))]
-        self._check_order(rows[:FOLLOWED])
-        return HashOrder(rows, key_hashes(self.key_array_of(rows[:FOLLOWED])))
-
-    def _check_order(self, rows: IntArray) -> None:
-        """Refuse rows that do not exist, from a file that is damaged."""
-        keys = self._store.keys
-        if keys.origin:
-            check_numbers(rows, len(keys), keys.origin, "the order of keys")
-
     def growth_since(self, earlier: "GraphView") -> Growth | None:
-        """What changed since this graph was another one; None where it did not grow from that.
+        """Return what changed since this graph was another one; None if it did not grow from it.
 
         Args:
-            earlier: What may have been seen of a graph before.
+            earlier: A view of a graph.
         """
-        return self._lineage.since(earlier)
+        return self._cache.lineage.since(earlier._cache)
 
     def refresh(self, most: int) -> int:
-        """Work out again what growth made stale, before somebody asks for it; how many rows.
+        """Recompute rows that growth made stale before they are needed; return their number.
 
-        Answers are the same without: whoever needs a stale row makes it.
+        Predictions do not depend on it: a stale row is recomputed when it is needed.
 
         Args:
-            most: At most so many rows.
+            most: Largest number of rows.
         """
-        made = 0
-        for layers in self._propagated.values():
-            made += layers.refresh(most - made)
+        made = self._cache.refresh(most)
         for view in self._weighed.values():
             made += view.refresh(most - made)
         return made
 
-    def _grow_from(self, parent: "GraphView", touched: IntArray) -> None:
-        """Take over what was worked out about a smaller graph, as far as it still holds.
+    def take_over(self, same: "GraphView", touched: IntArray | None = None) -> None:
+        """Reuse the caches of an equal graph in another store, or of a smaller graph.
 
         Args:
-            parent: A view of the graph before it grew; rows mean the same nodes.
-            touched: The rows whose edges of any kind are others, new ones among them.
+            same: A view of that graph; its rows are the same nodes.
+            touched: Rows whose edges of any type have changed, new rows among them; None where
+                keys, features and edges are equal.
         """
-        edges = parent._edges.peek("visible")
-        if edges is not None:
-            self._take_edges(parent, edges, touched)
-        new = np.arange(parent.num_nodes, self.num_nodes)
-        self._order = parent._order.followed(lambda one: one.grown(new, self.key_array_of(new)))
-        for view in parent._weighed.values():
-            child = GraphView(self._store, weights=view._weights)
-            child._grow_from(view, touched)
-            self._weighed.put(view._weights, child)
-
-    def _take_edges(self, parent: "GraphView", edges: Adjacency, touched: IntArray) -> None:
-        kinds = [self._store.adjacency(name) for name in self.relations]
-        now = again_joined(edges, kinds, self._weights, touched)
-        self._edges.put("visible", now)
-        leading = parent._edges.peek("directed")
-        if leading is not None:
-            some = [self._store.adjacency(name) for name in self._directed_kinds()]
-            self._edges.put("directed", again_joined(leading, some, None, touched))
-        growth = Growth(now, changed_rows(edges, now, touched), touched)
-        self._lineage.grown_from(parent, parent._lineage, growth)
-        features = self._store.feature_matrix
-        self._propagated = parent._propagated.followed(
-            lambda one: one.grown(now, features, growth.within)
-        )
-        self._diffusion = parent._diffusion.followed(
-            lambda one: self._made_heat(one.before.times, one.before)
-        )
-
-    def take_over(self, same: "GraphView") -> None:
-        """What was worked out about the same graph, when it lay elsewhere.
-
-        Args:
-            same: A view of it; keys, features and edges are equal.
-        """
-        edges = same._edges.peek("visible")
-        if edges is None:
-            return
-        self._edges, self._propagated, self._order = same._edges, same._propagated, same._order
-        self._diffusion = same._diffusion.followed(
-            lambda one: one.with_shelf(self.shelf if one.before is one else self._base_shelf)
-        )
-        nothing = np.zeros(0, dtype=np.int64)
-        self._lineage.grown_from(same, same._lineage, Growth(edges, nothing, nothing))
+        self._cache.take_over(same._cache, touched)
         for view in same._weighed.values():
             child = GraphView(self._store, weights=view._weights)
-            child.take_over(view)
+            child.take_over(view, touched)
             self._weighed.put(view._weights, child)
 
     def __repr__(self) -> str:

@@ -1,133 +1,74 @@
 """Blocks of a layer in several processes of this machine, which share its disk."""
 
 import shutil
-from collections import Counter, deque
 from collections.abc import Iterator
-from multiprocessing.connection import Connection, wait
-from typing import cast
-
-import torch
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 
 from nodegraft.base.errors import NodegraftError
-from nodegraft.graph.disk.blocks.executor import LayerWork
-from nodegraft.graph.disk.blocks.journal import BlockDone
-from nodegraft.graph.disk.blocks.work_files import WorkFiles
-from nodegraft.runners.child import start_child
+from nodegraft.graph.disk.blocks.layer_work import SCRATCH, LayerWork, SharedWork
+from nodegraft.runners.child import CONTEXT, end_with_parent, ignoring_sigint
 
 ATTEMPTS = 3
-"""So often a block is given to a process, before the fault is looked for in the block."""
-
-SCRATCH = "scratch"
+"""Worker processes may die this often in a row, with no block computed in between."""
 
 
 class BlockProcesses:
-    """A number of processes that map the same files and write blocks side by side; a context.
+    """Worker processes that map the same files and write blocks side by side; a context manager.
 
     Args:
-        workers: How many processes.
+        workers: Number of processes.
     """
 
     def __init__(self, workers: int) -> None:
         self._count = workers
-        self._workers: list[BlockWorker] = []
+        self._pool: ProcessPoolExecutor | None = None
 
     def __enter__(self) -> "BlockProcesses":
         return self
 
     def __exit__(self, *_: object) -> None:
-        for worker in self._workers:
-            worker.end()
-        self._workers = []
+        self._stop()
 
     def processes(self) -> list[int]:
-        """Their numbers."""
-        return [worker.process.pid or 0 for worker in self._workers]
+        """Return the process ids of the workers."""
+        return [] if self._pool is None else list(self._pool._processes)
 
-    def run(self, work: LayerWork) -> Iterator[BlockDone]:
-        """Compute all missing blocks of a layer; tells of each when it is on the disk.
+    def run(self, work: LayerWork) -> Iterator[int]:
+        """Compute all missing blocks of a layer; yield each number when its rows are on the disk.
 
         Args:
             work: The layer.
         """
-        scratch, waiting, died = work.target.place / SCRATCH, deque(work.blocks), Counter[int]()
-        files = WorkFiles.of(work, scratch)
-        while len(self._workers) < min(self._count, len(waiting)):
-            self._workers.append(BlockWorker())
-        while True:
-            for worker in self._workers:
-                if waiting and worker.block is None:
-                    worker.give(files, waiting.popleft())
-            busy = {one.connection: one for one in self._workers if one.block is not None}
-            if not busy:
-                break
-            for connection in wait(list(busy)):
-                block, done = busy[cast(Connection, connection)].take()
-                if done is not None:
-                    yield done
-                    continue
-                waiting.append(block)
-                died[block] += 1
-                if died[block] == ATTEMPTS:
-                    raise NodegraftError(_died(block))
-        shutil.rmtree(scratch, ignore_errors=True)
+        shared, remaining, deaths = SharedWork.of(work), set(work.blocks), 0
+        while remaining:
+            try:
+                for result in as_completed(self._submit(shared, sorted(remaining))):
+                    block = result.result()
+                    remaining.remove(block)
+                    deaths = 0
+                    yield block
+            except BrokenProcessPool as error:
+                self._stop()
+                deaths += 1
+                if deaths == ATTEMPTS:
+                    raise NodegraftError(
+                        f"Worker processes died {ATTEMPTS} times in a row, often for lack of "
+                        "memory: use fewer workers."
+                    ) from error
+        shutil.rmtree(work.target.place / SCRATCH, ignore_errors=True)
 
+    def _submit(self, shared: SharedWork, blocks: list[int]) -> list["Future[int]"]:
+        if self._pool is None:
+            self._pool = ProcessPoolExecutor(self._count, CONTEXT, initializer=end_with_parent)
+        with ignoring_sigint():
+            return [self._pool.submit(shared.compute, block) for block in blocks]
 
-class BlockWorker:
-    """A process, and the block it has in hand."""
-
-    def __init__(self) -> None:
-        self.block: int | None = None
-        self._start()
-
-    def give(self, files: WorkFiles, block: int) -> None:
-        """Have it compute a block.
-
-        Args:
-            files: The layer.
-            block: Its number.
-        """
-        if not self.process.is_alive():
-            self._start()
-        self.connection.send((files, block))
-        self.block = block
-
-    def take(self) -> tuple[int, BlockDone | None]:
-        """The block it had, and how it ended; None where the process died."""
-        block, self.block = cast(int, self.block), None
-        try:
-            ended: BlockDone | str = self.connection.recv()
-        except (EOFError, ConnectionError):
-            self.process.join()
-            return block, None
-        if isinstance(ended, str):
-            raise NodegraftError(f"Block {block} could not be computed. {ended}")
-        return block, ended
-
-    def end(self) -> None:
-        """Whatever it is doing."""
-        self.process.terminate()
-        self.process.join()
-
-    def _start(self) -> None:
-        self.process, self.connection = start_child(_serve)
-
-
-def _serve(connection: Connection) -> None:
-    torch.set_num_threads(1)
-    opened: tuple[WorkFiles, LayerWork] | None = None
-    while True:
-        try:
-            files, block = connection.recv()
-        except (EOFError, ConnectionError):
-            return
-        try:
-            if opened is None or opened[0].target != files.target:
-                opened = files, files.open()
-            connection.send(opened[1].compute(block))
-        except Exception as error:
-            connection.send(f"{type(error).__name__}: {error}")
-
-
-def _died(block: int) -> str:
-    often = "often for lack of memory: use fewer workers"
-    return f"{ATTEMPTS} processes died over block {block}, {often}."
+    def _stop(self) -> None:
+        if self._pool is not None:
+            processes = list(self._pool._processes.values())
+            self._pool.shutdown(wait=False, cancel_futures=True)
+            for process in processes:
+                process.terminate()
+                process.join()
+            self._pool = None

@@ -1,4 +1,4 @@
-"""Processes of this process: they leave Ctrl-C to it, and end when it does."""
+"""Child processes: they leave Ctrl-C to this process, and end when it does."""
 
 import os
 import signal
@@ -10,30 +10,30 @@ from multiprocessing.context import SpawnProcess
 from threading import Thread
 from typing import Any
 
-# Forking a process in which torch has run is not safe.
-_CONTEXT = get_context("spawn")
+CONTEXT = get_context("spawn")
+"""How processes are started: forking a process in which torch has run is not safe."""
 
 
 def start_child(serve: Callable[..., None], *arguments: Any) -> tuple[SpawnProcess, Connection]:
-    """A new process, and this end of the line to it.
+    """Start a process; return it and a connection to it.
 
     Args:
-        serve: What it does, given its end of the line and the arguments.
-        arguments: For it.
+        serve: Runs in the process, with the other end of the connection and the arguments.
+        arguments: More arguments of ``serve``.
     """
-    ours, theirs = _CONTEXT.Pipe()
-    process = _CONTEXT.Process(target=_live, args=(serve, theirs, *arguments), daemon=True)
-    with _ignoring_sigint():
+    ours, theirs = CONTEXT.Pipe()
+    process = CONTEXT.Process(target=_live, args=(serve, theirs, *arguments), daemon=True)
+    with ignoring_sigint():
         process.start()
     theirs.close()
     return process, ours
 
 
 @contextmanager
-def _ignoring_sigint() -> Iterator[None]:
-    # It reaches every process of a terminal, and a child inherits what is blocked from its first
-    # moment on: the parent decides.
-    resource_tracker.ensure_running()  # what starts it unblocks
+def ignoring_sigint() -> Iterator[None]:
+    """Start processes that ignore Ctrl-C, which a terminal sends to all of them."""
+    # A child inherits blocked signals from its first moment on.
+    resource_tracker.ensure_running()  # starting it would unblock the signal
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -41,13 +41,17 @@ def _ignoring_sigint() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
+def end_with_parent() -> None:
+    """End this process when its parent ends, even if the parent is killed."""
+    Thread(target=_wait_for_parent, daemon=True).start()
+
+
 def _live(serve: Callable[..., None], *arguments: Any) -> None:
-    Thread(target=_end_with_the_parent, daemon=True).start()
+    end_with_parent()
     serve(*arguments)
 
 
-def _end_with_the_parent() -> None:
-    # A killed parent cannot say goodbye.
+def _wait_for_parent() -> None:
     parent = parent_process()
     if parent is not None:
         wait([parent.sentinel])

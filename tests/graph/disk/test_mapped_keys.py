@@ -20,7 +20,7 @@ def mapped(keys: list[Any]) -> MappedKeys:
     stored: Stored = PackedTexts.of(keys) if texts else np.array(keys, dtype=np.int64)
     hashes = index_hashes(stored)
     rows = np.argsort(hashes, kind="stable")
-    return MappedKeys(stored, hashes[rows], rows, NodeKeys(keys).by_hash())
+    return MappedKeys(stored, hashes[rows], rows, NodeKeys(keys).smallest_hashes(len(keys)))
 
 
 @pytest.mark.parametrize("keys", [TEXTS, INTEGERS], ids=["text", "integers"])

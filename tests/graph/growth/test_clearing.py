@@ -61,5 +61,5 @@ def test_clearing_is_no_reason_to_make_all_rows() -> None:
         graph = graph.grow(edges=[(one, 150 + turn + one) for one in range(5)])
         cleared += clear_stale(graph).rows
     assert cleared > 3000
-    (layers,) = graph._propagated.values()
+    (layers,) = graph._cache._propagated.values()
     assert layers._some[1].num_missing(graph.rows) > 1000

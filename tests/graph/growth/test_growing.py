@@ -8,12 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nodegraft.graph import hash_order
 from nodegraft.graph.edges.relation import Relation
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.growth import grown_keys
 from nodegraft.graph.growth.grown_keys import GrownKeys, with_keys
-from nodegraft.graph.hash_order import HashOrder
 from nodegraft.graph.keys import NodeKeys
 from nodegraft.methods.graft import Graft
 from tests.graph.reference import dense, everyone, random_graph, typed_graph
@@ -113,22 +111,7 @@ def test_keys_behind_others(monkeypatch: pytest.MonkeyPatch, text: bool) -> None
     assert longer.at(range(6)) == names
 
 
-def test_the_first_by_hash_are_followed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hash_order, "FOLLOWED", 20)
-    keys = np.arange(100) * 3
-    order = HashOrder.of(np.arange(60), keys[:60])
-    for start in (60, 80):
-        rows = np.arange(start, start + 20)
-        order = order.grown(rows, keys[rows])
-    whole = HashOrder.of(np.arange(100), keys)
-    count = order.rows.size
-    assert order.reaches(count)
-    assert not order.reaches(100)
-    assert order.rows.tolist() == whole.rows[:count].tolist()
-
-
-def test_more_of_the_sample_than_was_followed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hash_order, "FOLLOWED", 10)
+def test_samples_of_a_grown_graph_are_those_of_the_whole() -> None:
     graph = random_graph(nodes=100)
     graph.sampled(5, np.array([], dtype=np.int64))
     assert graph.num_edges

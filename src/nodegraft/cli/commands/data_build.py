@@ -31,7 +31,7 @@ from nodegraft.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from nodegraft.graph.disk.blocks.executor import BlockExecutor
+    from nodegraft.graph.disk.blocks.layer_work import BlockExecutor
 
 MEGABYTE = 1_000_000
 
@@ -142,9 +142,7 @@ def propagate(
                 computed, place = embedding.computed, embedding.place
     except KeyboardInterrupt:
         raise NodegraftError("Stopped. Run the same command again to resume.") from None
-    fetched = sum(block.fetched for block in computed)
-    transfer = f", {fetched / 1e6:,.0f} MB fetched from other parts" if ray is not None else ""
-    console.print(f"{counted(len(computed), 'block')} computed{transfer}", highlight=False)
+    console.print(f"{counted(computed, 'block')} computed", highlight=False)
     console.print(f"layers: {place}", highlight=False, soft_wrap=True, markup=False)
 
 

@@ -113,9 +113,12 @@ class MappedKeys(NodeKeys):
         texts[:] = self._stored.at(places)
         return texts
 
-    def by_hash(self) -> IntArray:
-        """All rows in the order of the hashes of their keys."""
-        return self._order
+    def smallest_hashes(self, count: int) -> IntArray:
+        """Return the rows whose keys have the smallest hashes, in the order of hashes."""
+        rows = self._order[:count]
+        if self.origin:
+            check_numbers(rows, len(self), self.origin, "the order of keys")
+        return rows
 
 
 def index_hashes(keys: Stored) -> NDArray[np.uint64]:

@@ -7,9 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nodegraft.base.errors import DataError
-from nodegraft.graph.edges.bounds import check_numbers
 from nodegraft.graph.edges.matrix import IntArray
-from nodegraft.graph.keys import Key, KeyArray, NodeKeys, key_array, key_hashes
+from nodegraft.graph.keys import Key, KeyArray, NodeKeys, hash_order, key_array
 
 FEWEST_KEYS, LARGEST_SHARE = 1024, 16
 """Keys lie beside the old ones while they are fewer than this, or than this part of them."""
@@ -68,19 +67,11 @@ class GrownKeys(NodeKeys):
         keys[later] = self.added.array_at(asked[later] - len(self.base))
         return keys
 
-    def by_hash(self) -> IntArray:
-        """All rows in the order of the hashes of their keys; of the old ones few are looked at."""
-        order, own = self.base.by_hash(), self.added.by_hash()
-        if self.base.origin:
-            check_numbers(order, len(self.base), self.base.origin, "the order of keys")
-        hashes = key_hashes(self.added.array_at(own))
-        first, last = np.zeros(own.size, dtype=np.int64), np.full(own.size, order.size)
-        while (searched := np.flatnonzero(first < last)).size:
-            middle = (first[searched] + last[searched]) // 2
-            before = key_hashes(self.base.array_at(order[middle])) <= hashes[searched]
-            first[searched[before]] = middle[before] + 1
-            last[searched[~before]] = middle[~before]
-        return np.insert(order, first, own + len(self.base))
+    def smallest_hashes(self, count: int) -> IntArray:
+        """Return the rows whose keys have the smallest hashes, in the order of hashes."""
+        later = self.added.smallest_hashes(count) + len(self.base)
+        rows = np.concatenate((self.base.smallest_hashes(count), later))
+        return rows[hash_order(self.array_at(rows))[:count]]
 
 
 def with_keys(keys: NodeKeys, more: Sequence[Key]) -> NodeKeys:

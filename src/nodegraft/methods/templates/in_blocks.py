@@ -3,7 +3,7 @@
 from nodegraft.base.errors import ParameterError
 from nodegraft.base.events import SILENT, Listener
 from nodegraft.graph.disk.blocks.encode import Encoded, encode
-from nodegraft.graph.disk.blocks.executor import BlockExecutor
+from nodegraft.graph.disk.blocks.layer_work import BlockExecutor
 from nodegraft.graph.view import GraphView
 from nodegraft.methods.templates.pretrained import Pretrained
 from nodegraft.model.method import Method

@@ -1,24 +1,47 @@
-"""From tables to a graph on disk, in steps of which each fits into memory."""
+"""Build a graph on disk from tables, in steps of which each fits into memory."""
 
+import shutil
 from collections.abc import Iterable
+from dataclasses import asdict
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
+from uuid import uuid4
+
+import numpy as np
 
 from nodegraft.base.errors import CheckpointError
 from nodegraft.base.events import SILENT, Listener
+from nodegraft.base.files.bundle import read_bundle, write_bundle
 from nodegraft.base.parameters.constraints import PositiveInt
 from nodegraft.base.parameters.validate import validate_value
+from nodegraft.graph.disk.manifest import Manifest
+from nodegraft.graph.disk.mapped_keys import MappedKeys
 from nodegraft.graph.keys import KeyType
-from nodegraft.tables.columns import Source, column_names
-from nodegraft.tables.disk.steps import BuildRequest, BuildSteps
-from nodegraft.tables.edges import EdgeColumns
+from nodegraft.tables.columns import (
+    Source,
+    SourceTable,
+    column_names,
+    key_column,
+    require_columns,
+)
+from nodegraft.tables.data_report import DataReport, Finding
+from nodegraft.tables.disk.edges import EdgeSorter
+from nodegraft.tables.disk.features import write_features
+from nodegraft.tables.disk.folder import BuildFolder, Step, Written
+from nodegraft.tables.disk.keys import mapped_keys, write_keys
+from nodegraft.tables.edges import EdgeColumns, given_edges
 from nodegraft.tables.features.choice import FeatureChoice
 from nodegraft.tables.features.recipe import FeatureRecipe
-from nodegraft.tables.key_types import check_key_type
-from nodegraft.tables.read import Tables
+from nodegraft.tables.files import TableFiles
+from nodegraft.tables.key_columns import stored_keys
+from nodegraft.tables.key_types import check_key_type, in_one_key_type
+from nodegraft.tables.labels import LABEL
+from nodegraft.tables.read import Tables, repeated_keys
+from nodegraft.tables.storage import RECIPE, load_graph
+from nodegraft.tables.streamed import stream_source
 
 MEMORY = 1_000_000_000
-"""So many bytes a build may use, unless it is told otherwise."""
+"""Bytes that a build uses unless its ``memory`` says otherwise."""
 
 
 def build_graph(
@@ -46,15 +69,15 @@ def build_graph(
 ) -> Tables:
     """Build a graph on disk from tables that need not fit into memory.
 
-    It is the graph that :func:`nodegraft.read_tables` reads from the same tables, and answers the
-    same; :func:`nodegraft.load_graph` opens it. Parquet is read piece by piece, a file or a folder
-    of parts; tables of other kinds are held in memory. What is in memory whatever its size: the
-    words of text columns with their counts. A build that was cut goes on where it was.
+    The graph is equal to the one that :func:`nodegraft.read_tables` reads from the same tables;
+    :func:`nodegraft.load_graph` opens it. Parquet is read piece by piece, a file or a folder of
+    parts; other tables are held in memory, and so are the words of text columns with their counts.
+    An interrupted build resumes after the last step that was finished.
 
     Args:
         nodes: As in :func:`nodegraft.read_tables`; or a folder of Parquet files.
         edges: As in :func:`nodegraft.read_tables`; or a folder of Parquet files.
-        folder: A new folder for the graph.
+        folder: A new folder, or the folder of the same build when it was interrupted.
         key: As in :func:`nodegraft.read_tables`.
         key_type: As in :func:`nodegraft.read_tables`.
         source: As in :func:`nodegraft.read_tables`.
@@ -70,8 +93,8 @@ def build_graph(
         recipe: As in :func:`nodegraft.read_tables`.
         repair: As in :func:`nodegraft.read_tables`.
         delimiter: As in :func:`nodegraft.read_tables`.
-        memory: So many bytes are used at once, about; less makes more and smaller pieces.
-        listener: Is told how far it is.
+        memory: About how many bytes may be used at once; less makes more and smaller pieces.
+        listener: Receives the progress.
     """
     validate_value("repair", repair, bool)
     validate_value("memory", memory, PositiveInt)
@@ -86,10 +109,134 @@ def build_graph(
     )
     columns = EdgeColumns(source, target, edge_type, edge_weight)
     one_way = directed if isinstance(directed, bool) else column_names(directed)
-    request = BuildRequest(nodes, edges, key, key_type, columns, one_way, chosen, memory, delimiter)
+    # All that the result depends on.
+    request = {
+        "nodes": _identity(nodes),
+        "edges": _identity(edges),
+        "key": key,
+        "key_type": key_type,
+        "columns": columns,
+        "directed": one_way,
+        "chosen": chosen.to_json(),
+        "delimiter": delimiter,
+    }
+    # A batch of a table and the records to sort are in memory together.
+    memory //= 2
+    table = stream_source(nodes, "nodes", memory, (*chosen.text_columns, key), delimiter)
+    joined = None
+    if edges is not None:
+        joined = stream_source(edges, "edges", memory, columns.texts, delimiter)
+    chosen = chosen.expanded(table, (key, LABEL))
+    # Wrong names are refused here, before the long part.
+    require_columns([(table, (key, *chosen.columns)), (joined, columns)])
+    if not len(table):
+        key_column(table, key)
+    table, joined = in_one_key_type([(table, (key,)), (joined, columns.ends)], key_type)
     try:
-        return BuildSteps(Path(folder), request, listener).run(repair)
+        build = _Build(BuildFolder(Path(folder), request), table, key, memory, repair, listener)
+        return build.run(chosen, joined, columns, one_way)
     except OSError as error:
         raise CheckpointError(
             f"{folder} cannot be written: {error}. Run the same build again to resume."
         ) from error
+
+
+def _identity(source: Source) -> Any:
+    """Return what names a table in the journal; a table in memory is never the same again."""
+    if source is None:
+        return None
+    return TableFiles.of(source).identity() if isinstance(source, str | Path) else uuid4().hex
+
+
+class _Build:
+    """The steps of a build; finished ones are not repeated."""
+
+    def __init__(
+        self,
+        folder: BuildFolder,
+        table: SourceTable,
+        key: str,
+        memory: int,
+        repair: bool,
+        listener: Listener,
+    ) -> None:
+        self._folder, self._table, self._key = folder, table, key
+        self._memory, self._repair, self._listener = memory, repair, listener
+        self._findings = list[Finding]()
+
+    def run(
+        self,
+        chosen: FeatureChoice,
+        edges: SourceTable | None,
+        columns: EdgeColumns,
+        directed: bool | Iterable[str],
+    ) -> Tables:
+        """Run the steps that are not finished, and open the graph."""
+        folder = self._folder
+        keys = folder.finished("keys") or self._write_keys()
+        self._table = self._table.without(np.array(keys.document["dropped"], dtype=np.int64))
+        self._report(keys)
+        found, recipe = mapped_keys(folder, keys.arrays), self._recipe(chosen)
+        features = folder.finished("features") or self._write_features(recipe, found)
+        self._report(features)
+        joined = folder.finished("edges") or self._write_edges(found, edges, columns, directed)
+        report = self._report(joined, joined.document["num_edges"], recipe.num_features)
+        arrays = {**keys.arrays, **features.arrays, **joined.arrays}
+        relations = tuple(joined.document["relations"])
+        sizes = len(found), recipe.num_features
+        folder.close(Manifest(*sizes, relations, recipe.content_hash, arrays))
+        return Tables(load_graph(folder.place), report)
+
+    def _report(self, step: Step, edges: int = 0, features: int = 0) -> DataReport:
+        """Add the findings of a step; refuse tables that need repair before the next step."""
+        self._findings += [Finding(*finding.values()) for finding in step.document["findings"]]
+        report = DataReport(len(self._table), edges, features, tuple(self._findings))
+        report.require_usable(self._repair)
+        return report
+
+    def _write_keys(self) -> Step:
+        arrays, repeated = self._keys_of(self._table)
+        findings = list[Finding]()
+        if repeated.size:
+            named = mapped_keys(self._folder, arrays).array_at(repeated)
+            findings = repeated_keys(self._table, self._key, repeated, named)
+            DataReport(len(self._table), 0, 0, tuple(findings)).require_usable(self._repair)
+            arrays, _ = self._keys_of(self._table.without(repeated))
+        return self._finish("keys", arrays, findings, dropped=repeated.tolist())
+
+    def _keys_of(self, table: SourceTable) -> tuple[Written, Any]:
+        batches = (stored_keys(batch, self._key) for batch in table.batches(self._key))
+        return write_keys(self._folder, batches, len(table), self._memory, self._listener)
+
+    def _recipe(self, chosen: FeatureChoice) -> FeatureRecipe:
+        place = self._folder.place / RECIPE
+        if not self._folder.finished("recipe"):
+            shutil.rmtree(place, ignore_errors=True)
+            write_bundle(place, *chosen.fitted(self._table, self._key).state())
+            self._folder.finish("recipe", {}, {})
+        return FeatureRecipe.from_state(*read_bundle(place))
+
+    def _write_features(self, recipe: FeatureRecipe, keys: MappedKeys) -> Step:
+        arrays, findings = write_features(self._folder, self._table, recipe, keys, self._listener)
+        return self._finish("features", arrays, findings)
+
+    def _write_edges(
+        self,
+        keys: MappedKeys,
+        table: SourceTable | None,
+        columns: EdgeColumns,
+        directed: bool | Iterable[str],
+    ) -> Step:
+        expected = 0 if table is None else len(table)
+        sorter = EdgeSorter(self._folder, len(keys), columns, directed, self._memory, expected)
+        done = 0
+        for batch in () if table is None else table.batches(*filter(None, columns)):
+            sorter.add(given_edges(batch, columns, keys))
+            done += len(batch)
+            self._listener.step("edges", done, expected)
+        arrays, relations, num_edges, findings = sorter.write()
+        return self._finish("edges", arrays, findings, relations=relations, num_edges=num_edges)
+
+    def _finish(self, step: str, arrays: Written, findings: list[Finding], **more: Any) -> Step:
+        document = {**more, "findings": [asdict(finding) for finding in findings]}
+        return self._folder.finish(step, arrays, document)

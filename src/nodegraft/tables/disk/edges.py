@@ -1,52 +1,104 @@
-"""The last step of a build: edges, sorted by ranges of rows on disk, become a CSR for each kind."""
+"""Edges of a build: sorted by ranges of rows on disk, then written as a CSR for each edge type."""
 
-from collections.abc import Iterable
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 import numpy as np
 
-from nodegraft.base.files.array_file import StoredArray
 from nodegraft.graph.disk.mapped import MERGED
-from nodegraft.graph.edges.entries import OUT, both_ways, narrowed
+from nodegraft.graph.edges.entries import OUT, Entries, both_ways, compressed, narrowed
 from nodegraft.graph.edges.matrix import index_type
 from nodegraft.graph.edges.relation import kinds_with_direction
 from nodegraft.graph.stores.protocol import EDGES
 from nodegraft.tables.data_report import Finding, gathered
-from nodegraft.tables.disk.adjacency import AdjacencyWriter
-from nodegraft.tables.disk.buckets import Buckets
-from nodegraft.tables.disk.folder import BuildFolder
+from nodegraft.tables.disk.buckets import Buckets, Records
+from nodegraft.tables.disk.folder import BuildFolder, Written
 from nodegraft.tables.edges import EdgeColumns, GivenEdges, oddities
 
 _BYTES = 128
-"""So much memory an entry takes while it is sorted."""
+"""Memory that an entry takes while it is sorted."""
 
 
-class EdgesWritten(NamedTuple):
-    """What became of a table of edges."""
+class AdjacencyWriter:
+    """Writes ``edges.PLACE.indptr``, ``indices``, and weights and directions if there are any.
 
-    arrays: dict[str, StoredArray]
-    """The CSR of each kind and, of several kinds, that of all."""
+    Args:
+        folder: Where to write.
+        place: Number of the edge type, or :data:`MERGED`.
+        num_nodes: Number of nodes.
+        most: Largest possible number of entries.
+        weighted: Whether edges have weights.
+        directed: Whether edges have a direction.
+    """
 
-    relations: list[str]
-    """The names of the kinds, in the order of the arrays."""
+    def __init__(
+        self,
+        folder: BuildFolder,
+        place: str,
+        num_nodes: int,
+        most: int,
+        *,
+        weighted: bool,
+        directed: bool,
+    ) -> None:
+        index = index_type(max(num_nodes, most))
+        types: dict[str, Any] = {"indptr": index, "indices": index}
+        if weighted:
+            types["weights"] = np.float32
+        if directed:
+            types["directions"] = np.uint8
+        self._name, self._num_nodes = f"edges.{place}.", num_nodes
+        self._parts = {part: folder.writer(self._name + part, kind) for part, kind in types.items()}
+        self._parts["indptr"].add(np.zeros(1, dtype=np.int64))
+        self._leading = 0
+        self.isolated = 0
+        """Number of nodes without an edge, so far."""
 
-    num_edges: int
-    """How many undirected edges there are, whatever their kind."""
+    @property
+    def entries(self) -> int:
+        """Number of entries so far, two for each edge."""
+        return self._parts["indices"].length
 
-    findings: list[Finding]
-    """What is odd about the table."""
+    @property
+    def distinct_edges(self) -> int:
+        """Number of different edges; with directions, both ways of a pair are two."""
+        return self._leading if "directions" in self._parts else self.entries // 2
+
+    def add(self, records: Records | Mapping[str, Any], start: int, rows: int) -> None:
+        """Write the next rows.
+
+        Args:
+            records: Their entries by field, in any order, with repeats.
+            start: The first row.
+            rows: Number of rows.
+        """
+        given = {part: records[part] for part in ("weights", "directions") if part in self._parts}
+        entries = Entries(records["rows"] - start, records["columns"], **given)
+        ends, columns, weights, directions = compressed(entries, rows, self._num_nodes)
+        self.isolated += int((np.diff(ends) == 0).sum())
+        self._parts["indptr"].add(ends[1:].astype(np.int64) + self.entries)
+        self._parts["indices"].add(columns)
+        if weights is not None:
+            self._parts["weights"].add(weights)
+        if directions is not None:
+            self._parts["directions"].add(directions)
+            self._leading += int(((directions & OUT) > 0).sum())
+
+    def close(self) -> Written:
+        """Return all arrays by name."""
+        return {self._name + part: writer.close() for part, writer in self._parts.items()}
 
 
 class EdgeSorter:
-    """Takes edges batch by batch, and writes them in CSR order when all have come.
+    """Takes edges batch by batch, and writes them in CSR order at the end.
 
     Args:
-        folder: Where to.
-        num_nodes: How many nodes there are.
-        columns: The names of the columns of edges.
-        directed: Whether edges have a direction; or the kinds whose edges have one.
-        memory: So many bytes may be used.
-        expected: About so many edges will come.
+        folder: Where to write.
+        num_nodes: Number of nodes.
+        columns: Columns of the table of edges.
+        directed: Whether edges have a direction; or the edge types whose edges have one.
+        memory: Bytes that may be used.
+        expected: About how many edges the table has.
     """
 
     def __init__(
@@ -55,44 +107,41 @@ class EdgeSorter:
         num_nodes: int,
         columns: EdgeColumns,
         directed: bool | Iterable[str],
-        *,
         memory: int,
         expected: int,
     ) -> None:
         self._folder, self._num_nodes, self._columns = folder, num_nodes, columns
         named = {directed} if isinstance(directed, str) else directed
         self._directed = named if isinstance(named, bool) else set(named)
+        row = index_type(num_nodes)
+        fields: list[tuple[str, Any]] = [("rows", row), ("columns", row)]
+        if columns.kind:
+            fields.append(("kind", np.uint32))
+        if columns.weight:
+            fields.append(("weights", np.float32))
+        if self._directed:
+            fields.append(("directions", np.uint8))
+        self._record = np.dtype(fields)
         self._buckets = Buckets(
             folder.work("edges"),
-            np.dtype(self._fields()),
+            self._record,
             by="rows",
             bits=max(num_nodes - 1, 0).bit_length(),
             most=max(memory // _BYTES, 1),
             expected=2 * expected,
         )
         self._numbers, self._counts = dict[str, int](), dict[str, int]()
-        self._told = self._loops = 0
+        self._given = self._loops = 0
         self._findings = list[Finding]()
 
-    def _fields(self) -> list[tuple[str, Any]]:
-        row = index_type(self._num_nodes)
-        fields: list[tuple[str, Any]] = [("rows", row), ("columns", row)]
-        if self._columns.kind:
-            fields.append(("kind", np.uint32))
-        if self._columns.weight:
-            fields.append(("weights", np.float32))
-        if self._directed:
-            fields.append(("directions", np.uint8))
-        return fields
-
     def add(self, given: GivenEdges) -> None:
-        """Take some edges.
+        """Take a batch of edges.
 
         Args:
-            given: As they stand in a part of the table.
+            given: The edges of a part of the table.
         """
         self._findings += given.findings
-        self._told += given.source.size
+        self._given += given.source.size
         for name, some in given.kinds.items():
             if some.size:
                 self._add(name, given, slice(None) if len(given.kinds) == 1 else some)
@@ -106,7 +155,7 @@ class EdgeSorter:
             directions = np.full(source.size, OUT if leads else 0, dtype=np.uint8)
         entries = both_ways(source, target, weights, directions)
         self._loops += source.size - entries.rows.size // 2
-        records = np.empty(entries.rows.size, dtype=np.dtype(self._fields()))
+        records = np.empty(entries.rows.size, dtype=self._record)
         for field, values in entries._asdict().items():
             if values is not None:
                 records[field] = values
@@ -115,30 +164,34 @@ class EdgeSorter:
         self._counts[name] = self._counts.get(name, 0) + records.size
         self._buckets.add(records)
 
-    def write(self) -> EdgesWritten:
-        """Write all that came: of each kind, and of several kinds as one."""
+    def write(self) -> tuple[Written, list[str], int, list[Finding]]:
+        """Write a CSR for each edge type and, of several types, for all of them.
+
+        Returns:
+            Arrays by name, edge types in the order of their arrays, the number of undirected edges
+            of any type, and findings about the table.
+        """
         names = sorted(self._counts) or [EDGES]
         one_way = kinds_with_direction(self._directed, names)
-        kinds = {
+        by_type = {
             name: self._writer(str(place), self._counts.get(name, 0), name in one_way)
             for place, name in enumerate(names)
         }
-        (merged, *_), writers = kinds.values(), list(kinds.values())
+        (merged, *_), writers = by_type.values(), list(by_type.values())
         if len(names) > 1:
             merged = self._writer(MERGED, sum(self._counts.values()), bool(one_way))
             writers.append(merged)
         for start, stop, records in self._buckets.parts():
-            # The last ranges may lie behind the last node.
+            # The last range may end after the last node.
             rows = max(min(stop, self._num_nodes) - start, 0)
             merged.add(records, start, rows)
             if len(names) > 1:
-                for name, writer in kinds.items():
+                for name, writer in by_type.items():
                     writer.add(records[records["kind"] == self._numbers[name]], start, rows)
-        kept = sum(writer.kept for writer in kinds.values())
-        odd = oddities(told=self._told, loops=self._loops, kept=kept, alone=merged.alone)
-        arrays = {name: one for writer in writers for name, one in writer.close().items()}
-        findings = gathered(self._findings) + odd
-        return EdgesWritten(arrays, names, merged.entries // 2, findings)
+        kept = sum(writer.distinct_edges for writer in by_type.values())
+        odd = oddities(told=self._given, loops=self._loops, kept=kept, alone=merged.isolated)
+        arrays = {name: array for writer in writers for name, array in writer.close().items()}
+        return arrays, names, merged.entries // 2, gathered(self._findings) + odd
 
     def _writer(self, place: str, most: int, directed: bool) -> AdjacencyWriter:
         weighted = self._columns.weight is not None

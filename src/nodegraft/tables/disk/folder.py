@@ -1,4 +1,4 @@
-"""The folder of a graph that is being built: what is done already is not done again."""
+"""Folder of a build, with a journal of finished steps, so that a build can resume."""
 
 import json
 import shutil
@@ -12,23 +12,26 @@ from nodegraft.base.files.flush import flush_to_disk
 from nodegraft.graph.disk.manifest import MANIFEST, Manifest
 
 JOURNAL = "building.jsonl"
-"""What was asked for, then a line for each step that is finished; gone when the graph is whole."""
+"""The request, then a line for each finished step; removed when the graph is complete."""
 
 _WORK = "work"
 
+Written = dict[str, StoredArray]
+"""Arrays that were written, by name."""
+
 
 class Step(NamedTuple):
-    """What a finished step has left."""
+    """Result of a finished step."""
 
     arrays: Mapping[str, StoredArray]
     """The arrays that it wrote."""
 
     document: Mapping[str, Any]
-    """What else is known by it, as JSON."""
+    """Other results, as JSON."""
 
 
 class BuildFolder:
-    """A new folder, or one in which the same build was cut.
+    """A new folder, or one in which the same build was interrupted.
 
     Args:
         place: The folder.
@@ -45,7 +48,7 @@ class BuildFolder:
             raise CheckpointError(f"{place} cannot be written: {error}.") from error
 
     def _found(self) -> dict[str, Step] | None:
-        """The steps that a build for the same request has finished."""
+        """Return the steps that an earlier build for the same request has finished."""
         if (self.place / MANIFEST).exists():
             raise CheckpointError(f"{self.place} already contains a graph: choose a new folder.")
         journal = self.place / JOURNAL
@@ -56,7 +59,7 @@ class BuildFolder:
         lines = journal.read_text().splitlines()
         if not lines or _parsed(lines[0]) != self._request:
             return None
-        # The last line may have been cut.
+        # The last line may be cut off.
         done = filter(None, map(_parsed, lines[1:]))
         return {line["step"]: Step(_stored(line["arrays"]), line["document"]) for line in done}
 
@@ -72,20 +75,20 @@ class BuildFolder:
         flush_to_disk(self.place / JOURNAL)
 
     def finished(self, step: str) -> Step | None:
-        """What a step has left, if it is finished.
+        """Return the result of a step, or None if it is not finished.
 
         Args:
-            step: Its name.
+            step: Name of the step.
         """
         return (self._steps or {}).get(step)
 
     def finish(self, step: str, arrays: Mapping[str, StoredArray], document: Any) -> Step:
-        """Remember that a step is finished.
+        """Add a finished step to the journal, and remove its work files.
 
         Args:
-            step: Its name.
+            step: Name of the step.
             arrays: The arrays that it wrote.
-            document: What else is known by it, as JSON.
+            document: Other results, as JSON.
         """
         written = {name: one.to_json() for name, one in arrays.items()}
         self._note({"step": step, "arrays": written, "document": document})
@@ -93,30 +96,30 @@ class BuildFolder:
         return Step(arrays, document)
 
     def work(self, name: str) -> Path:
-        """A folder for what is needed while a step runs; it does not exist yet.
+        """Return a folder for work files of a step, which does not exist yet.
 
         Args:
-            name: Its name.
+            name: Name of the folder.
         """
         place = self.place / _WORK / name
         shutil.rmtree(place, ignore_errors=True)
         return place
 
     def writer(self, array: str, dtype: Any, row: tuple[int, ...] = ()) -> ArrayWriter:
-        """Writes an array of the graph.
+        """Return a writer for an array of the graph.
 
         Args:
-            array: Its name.
-            dtype: The type of its numbers.
-            row: The shape of one item.
+            array: Name of the array.
+            dtype: Type of its numbers.
+            row: Shape of one item.
         """
         return ArrayWriter(self.place / f"{array}{SUFFIX}", dtype, row)
 
     def close(self, manifest: Manifest) -> None:
-        """Say that the graph is whole.
+        """Write the manifest, which makes the folder a complete graph.
 
         Args:
-            manifest: What it is made of.
+            manifest: Description of the graph.
         """
         manifest.write(self.place)
         (self.place / JOURNAL).unlink()

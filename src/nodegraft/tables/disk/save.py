@@ -22,8 +22,8 @@ from nodegraft.graph.edges.relations import merged_entries
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.growth.stacked import parts_of
 from nodegraft.graph.keys import NodeKeys
-from nodegraft.tables.disk.adjacency import AdjacencyWriter
 from nodegraft.tables.disk.build import MEMORY
+from nodegraft.tables.disk.edges import AdjacencyWriter
 from nodegraft.tables.disk.features import FeatureWriter
 from nodegraft.tables.disk.folder import BuildFolder
 from nodegraft.tables.disk.keys import write_keys
@@ -55,7 +55,7 @@ def save_mapped(
     """
     kept = graph.rows if rows is None else rows
     written, how = BuildFolder(folder, {"save": uuid4().hex}), recipe or graph.recipe
-    keys = write_keys(written, _keys(graph.node_keys, kept), kept.size, MEMORY, SILENT).arrays
+    keys, _ = write_keys(written, _keys(graph.node_keys, kept), kept.size, MEMORY, SILENT)
     features, width = _write_features(written, graph, kept, columns)
     joined, places = graph, kept
     if edges_of is not None:

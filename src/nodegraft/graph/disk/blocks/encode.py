@@ -12,11 +12,10 @@ import numpy as np
 
 from nodegraft.base.errors import NodegraftError, ParameterError
 from nodegraft.base.events import SILENT, Listener
-from nodegraft.graph.disk.blocks.executor import BlockExecutor, LayerWork
-from nodegraft.graph.disk.blocks.filling import fill, fill_here
-from nodegraft.graph.disk.blocks.journal import BlockDone
 from nodegraft.graph.disk.blocks.layer_files import LayerFiles
+from nodegraft.graph.disk.blocks.layer_work import BlockExecutor, LayerWork
 from nodegraft.graph.disk.blocks.operator_folder import OperatorFolder
+from nodegraft.graph.disk.blocks.propagate import fill_layer
 from nodegraft.graph.disk.blocks.row_map import RowNetwork
 from nodegraft.graph.edges.bounds import check_matrix
 from nodegraft.graph.edges.matrix import Matrix, is_sparse, nbytes
@@ -27,24 +26,24 @@ from nodegraft.graph.view import GraphView
 
 @dataclass(frozen=True)
 class Encoded:
-    """What was done, and where it lies."""
+    """Result of :func:`encode`."""
 
     place: Path
-    """The folder of the last layer."""
+    """Folder of the last layer."""
 
-    computed: tuple[BlockDone, ...]
-    """The blocks that had been missing, of all layers."""
+    computed: int
+    """Number of blocks that were missing, of all layers."""
 
 
 def kept_encoding(
     view: GraphView, network: RowNetwork, folder: Path | None = None
 ) -> Matrix | None:
-    """What the network says of every node, mapped; None as long as it is not complete.
+    """Map the network's output for all nodes; return None while it is incomplete.
 
     Args:
         view: A whole graph.
         network: The network, with its weights.
-        folder: Where it is kept; None for the place that a graph on disk has for it.
+        folder: Where it is stored; None for the folder of a graph on disk.
     """
     kept = view.kept_layers(folder)
     return None if kept is None else kept.encoded(network, len(network.maps) - 1).matrix()
@@ -59,23 +58,22 @@ def encode(
     block_bytes: int | None = None,
     listener: Listener = SILENT,
 ) -> Encoded:
-    r"""Compute a network's output for all nodes and keep it on disk.
+    r"""Compute a network's output for all nodes and store it on disk.
 
     With :math:`H_0 = m_0(X)` and :math:`H_l = m_l(S H_{l-1})` each layer is finished for all nodes
-    before the next is begun: no block sees more than its own rows of S and the layer before, which
-    is mapped. Blocks are journalled, and whoever starts again after a cut goes on from there, as in
-    :func:`~nodegraft.graph.disk.blocks.propagate.propagate`. When the last layer is complete the
-    others are deleted.
+    before the next begins: a block needs its own rows of S and the layer before, which is mapped.
+    An interrupted run resumes, as in :func:`~nodegraft.graph.disk.blocks.propagate.propagate`. When
+    the last layer is complete the others are deleted.
 
     Args:
-        view: A whole graph, or one :meth:`~nodegraft.Graph.weighing` its kinds of edges.
+        view: A whole graph, or one :meth:`~nodegraft.Graph.weighing` its edge types.
         network: The network, with its weights.
-        executor: Who computes the blocks; None for this process. The product of features and first
-            weights, which needs no neighbours, is always computed in this one.
-        folder: Where to keep it; None for the place that a graph on disk has for it.
-        block_bytes: About how much memory a block may take; None for 64 MiB. It is settled for a
-            folder by whoever begins.
-        listener: Told of every block that is done.
+        executor: Computes the blocks; None for this process. The product of features and first
+            weights, which needs no neighbours, is always computed in this process.
+        folder: Where to store it; None for the folder of a graph on disk.
+        block_bytes: About how much memory a block may take; None for 64 MiB. The first run in a
+            folder decides.
+        listener: Receives the progress.
     """
     kept = view.kept_layers(folder)
     if kept is None:
@@ -88,17 +86,17 @@ def encode(
             f"The network takes {network.features} features, and the graph has {view.num_features}."
         )
     last = kept.encoded(network, len(network.maps) - 1)
-    done = list[BlockDone]()
+    computed = 0
     if last.matrix() is None:
         try:
-            done = _layers(view, network, kept, executor, block_bytes, listener)
+            computed = _layers(view, network, kept, executor, block_bytes, listener)
         except (FileNotFoundError, NodegraftError):
-            # Who else was at it has ended first, and deleted the layers before the last.
+            # Another process was faster, and has deleted the layers before the last.
             if last.matrix() is None:
                 raise
     for number in range(len(network.maps) - 1):
         shutil.rmtree(kept.encoded(network, number).place, ignore_errors=True)
-    return Encoded(last.place, tuple(done))
+    return Encoded(last.place, computed)
 
 
 def _layers(
@@ -108,11 +106,11 @@ def _layers(
     executor: BlockExecutor | None,
     block_bytes: int | None,
     listener: Listener,
-) -> list[BlockDone]:
-    """Compute what is missing of each layer, one after the other."""
+) -> int:
+    """Compute the missing blocks of each layer, one after the other; return their number."""
     edges, features = view._adjacency, in_one_piece(view._store.feature_matrix)
     check_matrix(features)
-    # Of a block in hand the rows before a map and those behind it are in memory.
+    # The rows of a block before and after a map are in memory together.
     widest = max(map(sum, pairwise((0, *network.widths))))
     if is_sparse(features):
         # Rows of features are copied for the first map.
@@ -122,12 +120,16 @@ def _layers(
     bounds, roots = own.agreed(block_bounds(edges, room, block_bytes)), kept.roots(edges)
     first, *others = network.maps
     target = LayerFiles(kept.encoded(network, 0), bounds)
-    layer, done = fill_here(
-        target, lambda start, stop: first(features[start:stop]), listener, "layer 0"
+    layer, computed = target.fill(
+        lambda some: (
+            target.put(block, first(features[slice(*target.between(block))])) for block in some
+        ),
+        listener,
+        "layer 0",
     )
-    for number, one in enumerate(others, start=1):
-        before, target = target, LayerFiles(kept.encoded(network, number), bounds)
-        work = LayerWork(edges, roots, layer, target, before=before, then=one)
-        layer, made = fill(work, executor, listener, f"layer {number}")
-        done += made
-    return done
+    for number, row_map in enumerate(others, start=1):
+        files = LayerFiles(kept.encoded(network, number), bounds)
+        work = LayerWork(edges, roots, layer, files, then=row_map)
+        layer, count = fill_layer(work, executor, listener, f"layer {number}")
+        computed += count
+    return computed

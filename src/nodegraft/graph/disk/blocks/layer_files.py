@@ -1,76 +1,112 @@
-"""One layer on disk: its blocks are written in any order, by any number of processes."""
+"""One layer on disk: blocks of rows, and a journal of the blocks that are complete."""
 
+import os
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from nodegraft.base.events import Listener
 from nodegraft.base.files.flush import flush_to_disk
 from nodegraft.base.files.sidecar import write_sidecar
-from nodegraft.graph.disk.blocks.dense_rows import DenseRows
-from nodegraft.graph.disk.blocks.journal import BlockDone, BlockJournal
-from nodegraft.graph.disk.blocks.sparse_rows import SparseRows
+from nodegraft.graph.disk.blocks.layer_rows import LayerRows
 from nodegraft.graph.edges.matrix import Matrix
 
-JOURNAL = "journal.jsonl"
+JOURNAL = "journal.txt"
+DONE = " done"
+"""Ends every line of the journal: a line without it was interrupted and does not count."""
 
 
 @dataclass(frozen=True)
 class LayerFiles:
-    """The rows of a layer, and the journal that says which blocks of them are there."""
+    """Rows of a layer, and the journal of complete blocks.
 
-    rows: DenseRows | SparseRows
-    """Where the rows are."""
+    Any number of processes may write rows; the process that hands out the blocks writes the
+    journal, once the rows of a block are on the disk.
+    """
+
+    rows: LayerRows
+    """The rows."""
 
     bounds: tuple[int, ...]
-    """Where each block of rows begins, and behind them the number of rows."""
+    """First row of each block, and the number of rows."""
 
     @property
     def place(self) -> Path:
-        """The folder of the layer."""
+        """Folder of the layer."""
         return self.rows.place
 
     @property
-    def journal(self) -> BlockJournal:
-        """Which blocks are done."""
-        return BlockJournal(self.place / JOURNAL)
-
-    @property
     def num_blocks(self) -> int:
-        """How many blocks there are."""
+        """Number of blocks."""
         return len(self.bounds) - 1
 
-    def missing(self) -> list[int]:
-        """The blocks that are not there, and room for them."""
-        self.place.mkdir(parents=True, exist_ok=True)
-        if not self.rows.is_begun():
-            # Whatever was in the journal, its rows are gone.
-            (self.place / JOURNAL).unlink(missing_ok=True)
-            self.rows.begin()
-        done = self.journal.blocks()
-        return [block for block in range(self.num_blocks) if block not in done]
-
     def between(self, block: int) -> tuple[int, int]:
-        """The first row of a block, and one behind its last.
+        """Return the first row of a block and the row after its last.
 
         Args:
-            block: Its number.
+            block: Number of the block.
         """
         return self.bounds[block], self.bounds[block + 1]
 
-    def write(self, block: int, rows: Matrix, fetched: int = 0) -> BlockDone:
-        """Put a block in its place; when this returns, it is on the disk and in the journal.
+    def put(self, block: int, rows: Matrix) -> int:
+        """Write the rows of a block to the disk and return its number.
 
         Args:
-            block: Its number.
+            block: Number of the block.
             rows: Its rows.
-            fetched: How many bytes were fetched to make them.
         """
         self.rows.put(*self.between(block), rows)
-        done = BlockDone(block, fetched)
-        self.journal.add(done)
-        return done
+        return block
 
-    def finish(self) -> Matrix:
-        """The whole layer, when no block is missing."""
+    def done(self) -> set[int]:
+        """Return the blocks in the journal."""
+        journal = self.place / JOURNAL
+        lines = journal.read_text().splitlines() if journal.exists() else []
+        return {int(line.removesuffix(DONE)) for line in lines if line.endswith(DONE)}
+
+    def fill(
+        self,
+        compute: Callable[[Sequence[int]], Iterable[int]],
+        listener: Listener,
+        stage: str,
+    ) -> tuple[Matrix, int]:
+        """Compute missing blocks; return the whole layer and how many blocks were missing.
+
+        Args:
+            compute: Writes blocks, and yields the number of each when its rows are on the disk.
+            listener: Receives the progress.
+            stage: Name of the layer in the progress.
+        """
+        whole = self.rows.matrix()
+        if whole is not None:
+            return whole, 0
+        missing = self._begin()
+        there = self.num_blocks - len(missing)
+        for count, block in enumerate(compute(missing), start=1):
+            self._note(block)
+            listener.step(stage, there + count, self.num_blocks)
+        return self._finish(), len(missing)
+
+    def _begin(self) -> list[int]:
+        """Create the place for blocks, if there is none, and return the missing blocks."""
+        self.place.mkdir(parents=True, exist_ok=True)
+        if not self.rows.unfinished.exists():
+            # The rows of blocks in an old journal are gone.
+            (self.place / JOURNAL).unlink(missing_ok=True)
+            self.rows.begin()
+        done = self.done()
+        return [block for block in range(self.num_blocks) if block not in done]
+
+    def _note(self, block: int) -> None:
+        # The line begins with a line break, because the line before may be cut off.
+        handle = os.open(self.place / JOURNAL, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+        try:
+            os.write(handle, f"\n{block}{DONE}\n".encode())
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+    def _finish(self) -> Matrix:
         self.rows.finish()
         for path in (*self.rows.files, self.place / JOURNAL):
             if path.exists():

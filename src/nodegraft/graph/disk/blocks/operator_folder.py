@@ -13,10 +13,15 @@ from nodegraft.base.errors import CheckpointError
 from nodegraft.base.files.folder import WriteOnceFolder
 from nodegraft.base.files.sidecar import write_sidecar
 from nodegraft.base.hashing import content_hash
-from nodegraft.graph.disk.blocks.dense_rows import DenseRows, damaged_layer, mapped_layer
 from nodegraft.graph.disk.blocks.layer_files import LayerFiles
+from nodegraft.graph.disk.blocks.layer_rows import (
+    DenseRows,
+    LayerRows,
+    SparseRows,
+    damaged_layer,
+    mapped_layer,
+)
 from nodegraft.graph.disk.blocks.row_map import RowNetwork
-from nodegraft.graph.disk.blocks.sparse_rows import SparseRows
 from nodegraft.graph.edges.adjacency import Adjacency
 from nodegraft.graph.edges.matrix import Matrix, is_sparse
 
@@ -125,6 +130,6 @@ class OperatorFolder:
             ) from error
         return agreed
 
-    def _rows(self, power: int) -> DenseRows | SparseRows:
+    def _rows(self, power: int) -> LayerRows:
         kind = SparseRows if self.sparse else DenseRows
         return kind(self.place / str(power), self.shape)

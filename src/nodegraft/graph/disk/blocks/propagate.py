@@ -1,15 +1,13 @@
-r"""All rows of :math:`SX, S^2X, \ldots`, computed in blocks and kept on disk."""
+r"""Compute all rows of :math:`SX, S^2X, \ldots` in blocks, and store them on disk."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from nodegraft.base.errors import ParameterError
 from nodegraft.base.events import SILENT, Listener
-from nodegraft.graph.disk.blocks.executor import BlockExecutor, LayerWork
-from nodegraft.graph.disk.blocks.filling import fill, fill_here
-from nodegraft.graph.disk.blocks.journal import BlockDone
+from nodegraft.graph.disk.blocks.layer_work import BlockExecutor, LayerWork, ThisProcess
 from nodegraft.graph.disk.blocks.operator_folder import OperatorFolder
 from nodegraft.graph.edges.bounds import check_matrix
 from nodegraft.graph.edges.matrix import Matrix, is_sparse
@@ -20,13 +18,13 @@ from nodegraft.graph.view import GraphView
 
 @dataclass(frozen=True)
 class Propagation:
-    """What was done, and where it lies."""
+    """Result of :func:`propagate`."""
 
     folder: OperatorFolder
     """The layers."""
 
-    computed: tuple[BlockDone, ...]
-    """The blocks that had been missing, of all layers."""
+    computed: int
+    """Number of blocks that were missing, of all layers."""
 
 
 def propagate(
@@ -38,20 +36,20 @@ def propagate(
     block_bytes: int | None = None,
     listener: Listener = SILENT,
 ) -> Propagation:
-    r"""Compute :math:`SX, \ldots, S^h X` for all nodes and keep them on disk.
+    r"""Compute :math:`SX, \ldots, S^h X` for all nodes and store them on disk.
 
-    Every block is on the disk before the next one is begun: whoever starts again after a cut goes
-    on from there, on any executor, and gets the same bits. A graph that lies on disk answers
-    :meth:`~nodegraft.Graph.propagated` from these rows as soon as a layer is complete.
+    Every block is on the disk before the next one begins: an interrupted run resumes there, on any
+    executor, with the same result. A graph on disk answers :meth:`~nodegraft.Graph.propagated` from
+    these rows as soon as a layer is complete.
 
     Args:
-        view: A whole graph, or one :meth:`~nodegraft.Graph.weighing` its kinds of edges.
-        hops: The largest power of S, at least 1.
-        executor: Who computes the blocks; None for this process.
-        folder: Where to keep them; None for the place that a graph on disk has for them.
-        block_bytes: About how much memory a block may take; None for 64 MiB. It is settled for a
-            folder by whoever begins.
-        listener: Told of every block that is done.
+        view: A whole graph, or one :meth:`~nodegraft.Graph.weighing` its edge types.
+        hops: Largest power of S, at least 1.
+        executor: Computes the blocks; None for this process.
+        folder: Where to store the layers; None for the folder of a graph on disk.
+        block_bytes: About how much memory a block may take; None for 64 MiB. The first run in a
+            folder decides.
+        listener: Receives the progress.
     """
     if hops < 1:
         raise ParameterError(f"hops must be at least 1, and is {hops}.")
@@ -62,23 +60,39 @@ def propagate(
             "own, so name one (folder=...)."
         )
     adjacency, features = view._adjacency, in_one_piece(view._store.feature_matrix)
-    bounds, done = block_bounds(adjacency, features, block_bytes), list[BlockDone]()
-    roots, layer = kept.roots(adjacency), _wide(kept, features, bounds)
-    before = None
+    bounds, computed = block_bounds(adjacency, features, block_bytes), 0
+    roots, layer = kept.roots(adjacency), _single_precision(kept, features, bounds)
     for power in range(1, hops + 1):
-        target = kept.files(power, bounds)
-        work = LayerWork(adjacency, roots, layer, target, before=before)
-        layer, made = fill(work, executor, listener, f"hop {power}")
+        work = LayerWork(adjacency, roots, layer, kept.files(power, bounds))
+        layer, count = fill_layer(work, executor, listener, f"hop {power}")
         check_matrix(layer)
-        done += made
-        before = target
-    return Propagation(kept, tuple(done))
+        computed += count
+    return Propagation(kept, computed)
 
 
-def _wide(kept: OperatorFolder, features: Matrix, bounds: list[int]) -> Matrix:
-    """The features in single precision; those in half precision are written out, once."""
+def fill_layer(
+    work: LayerWork, executor: BlockExecutor | None, listener: Listener, stage: str
+) -> tuple[Matrix, int]:
+    """Compute the missing blocks of a layer; return the layer and how many were missing.
+
+    Args:
+        work: The layer.
+        executor: Computes the blocks; None for this process.
+        listener: Receives the progress.
+        stage: Name of the layer in the progress.
+    """
+    run = (executor or ThisProcess()).run
+    return work.target.fill(lambda some: run(replace(work, blocks=tuple(some))), listener, stage)
+
+
+def _single_precision(kept: OperatorFolder, features: Matrix, bounds: list[int]) -> Matrix:
+    """Return features in single precision; those in half precision are written out, once."""
     check_matrix(features)
     if is_sparse(features) or features.dtype == np.float32:
         return features
     target = kept.files(0, bounds)
-    return fill_here(target, lambda *rows: features[slice(*rows)], SILENT, "single precision")[0]
+    return target.fill(
+        lambda blocks: (target.put(one, features[slice(*target.between(one))]) for one in blocks),
+        SILENT,
+        "single precision",
+    )[0]

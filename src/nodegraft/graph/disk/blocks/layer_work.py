@@ -1,0 +1,164 @@
+"""Work on a layer, and who does it: this process, or workers that share the folder with it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Protocol
+from uuid import uuid4
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from nodegraft.base.errors import NodegraftError
+from nodegraft.graph.disk.blocks.layer_files import LayerFiles
+from nodegraft.graph.disk.blocks.layer_rows import CSR
+from nodegraft.graph.disk.blocks.row_map import RowMap
+from nodegraft.graph.edges.adjacency import Adjacency
+from nodegraft.graph.edges.matrix import Matrix, is_sparse
+from nodegraft.graph.edges.row_blocks import spread_rows
+
+SCRATCH = "scratch"
+"""Folder, in that of a layer, for arrays that workers need and that are in no file."""
+
+
+@dataclass(frozen=True)
+class LayerWork:
+    """A layer to compute: S times the layer before, with an optional map of each row."""
+
+    adjacency: Adjacency
+    """The edges."""
+
+    roots: NDArray[np.float32]
+    """Inverse square roots of all degrees."""
+
+    source: Matrix
+    """The layer before, sparse or in single precision; it may be mapped."""
+
+    target: LayerFiles
+    """Where the rows are written."""
+
+    blocks: tuple[int, ...] = ()
+    """Numbers of the missing blocks."""
+
+    then: RowMap | None = None
+    """Map of each row of the product; None for none."""
+
+    def compute(self, block: int) -> int:
+        """Compute and write one block; return its number.
+
+        Args:
+            block: Number of the block.
+        """
+        start, stop = self.target.between(block)
+        rows = spread_rows(self.adjacency, self.roots, self.source, start, stop)
+        return self.target.put(block, rows if self.then is None else self.then(rows))
+
+
+class BlockExecutor(Protocol):
+    """Computes blocks; implementations are in :mod:`nodegraft.runners`."""
+
+    def run(self, work: LayerWork) -> Iterator[int]:
+        """Compute all missing blocks of a layer; yield each number when its rows are on the disk.
+
+        Args:
+            work: The layer.
+        """
+
+
+class ThisProcess:
+    """Computes one block after the other in this process."""
+
+    def run(self, work: LayerWork) -> Iterator[int]:
+        """Compute all missing blocks of a layer; yield each number when its rows are on the disk.
+
+        Args:
+            work: The layer.
+        """
+        return map(work.compute, work.blocks)
+
+
+@dataclass(frozen=True)
+class SharedWork:
+    """:class:`LayerWork` by the names of its files, for workers that share a file system."""
+
+    arrays: dict[str, tuple[Path, np.dtype[Any], tuple[int, ...], int]]
+    """File, type, shape and offset of each array."""
+
+    target: LayerFiles
+    """Where the rows are written."""
+
+    width: int
+    """Number of columns of the layer before."""
+
+    then: RowMap | None
+    """Map of each row."""
+
+    @classmethod
+    def of(cls, work: LayerWork) -> "SharedWork":
+        """Name the files of the arrays; arrays in memory are written to :data:`SCRATCH`.
+
+        Args:
+            work: The layer.
+        """
+        edges = work.adjacency
+        arrays = {"indptr": edges.indptr, "indices": edges.indices, "roots": work.roots}
+        if edges.weights is not None:
+            arrays["weights"] = edges.weights
+        if is_sparse(work.source):
+            arrays |= {f"source.{part}": getattr(work.source, part) for part in CSR}
+        else:
+            arrays["source"] = work.source
+        # Workers on other machines have another working directory.
+        place = work.target.place.absolute()
+        target = replace(work.target, rows=replace(work.target.rows, place=place))
+        files = {name: _file_of(one, place / SCRATCH / name) for name, one in arrays.items()}
+        return cls(files, target, int(work.source.shape[1]), work.then)
+
+    def compute(self, block: int) -> int:
+        """Compute and write one block in a worker, with one thread; return its number.
+
+        Args:
+            block: Number of the block.
+        """
+        torch.set_num_threads(1)
+        try:
+            return self._open().compute(block)
+        except Exception as error:
+            # Not every exception can be sent to another process.
+            text = f"Block {block} could not be computed. {type(error).__name__}: {error}"
+            raise NodegraftError(text) from None
+
+    def _open(self) -> LayerWork:
+        """Map the arrays."""
+        arrays = {
+            name: np.memmap(path, dtype, "r", offset, shape)
+            for name, (path, dtype, shape, offset) in self.arrays.items()
+        }
+        parts = arrays["indptr"], arrays["indices"], arrays.get("weights")
+        edges = Adjacency(*parts, origin=str(self.arrays["indices"][0]))
+        source: Matrix
+        if "source" in arrays:
+            source = arrays["source"]
+        else:
+            source = csr_array((arrays["roots"].size, self.width), dtype=np.float32)
+            for part in CSR:
+                setattr(source, part, arrays[f"source.{part}"])
+        return LayerWork(edges, arrays["roots"], source, self.target, then=self.then)
+
+
+def _file_of(
+    array: NDArray[Any], scratch: Path
+) -> tuple[Path, np.dtype[Any], tuple[int, ...], int]:
+    """Return file, type, shape and offset of an array; write it if it is in no file."""
+    mapped = array if isinstance(array, np.memmap) else array.base
+    if not isinstance(mapped, np.memmap) or mapped.nbytes != array.nbytes:
+        # A file that is there was written by an interrupted run for the same array.
+        if not scratch.exists():
+            scratch.parent.mkdir(parents=True, exist_ok=True)
+            draft = scratch.with_name(f".{uuid4().hex}.npy")
+            np.save(draft, array)
+            draft.replace(scratch)
+        mapped = np.load(scratch, mmap_mode="r")
+    return Path(str(mapped.filename)).absolute(), array.dtype, array.shape, mapped.offset
