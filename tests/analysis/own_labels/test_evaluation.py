@@ -79,7 +79,7 @@ def test_nodes_that_are_asked_about_teach_nobody(name: str, store: Store) -> Non
 def test_no_label_that_is_asked_about_is_within_reach_of_a_method(store: Store) -> None:
     stream = plan_of(store.state(2))
     last = stream.session(len(stream) - 1)
-    asked = np.concatenate([stream.split.asked.rows(), stream.split.query.rows()])
+    asked = np.concatenate([stream.split.queried.rows(), stream.split.query.rows()])
     given = [(one.view, one.support) for one in stream]
     reached = labelled_rows_within_reach(stream.curriculum, given)
     assert np.intersect1d(reached, asked).size == 0
