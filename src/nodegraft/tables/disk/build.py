@@ -14,7 +14,7 @@ from nodegraft.tables.disk.steps import BuildRequest, BuildSteps
 from nodegraft.tables.edges import EdgeColumns
 from nodegraft.tables.features.choice import FeatureChoice
 from nodegraft.tables.features.recipe import FeatureRecipe
-from nodegraft.tables.key_types import check_key_type
+from nodegraft.tables.keys import check_key_type
 from nodegraft.tables.read import Tables
 
 MEMORY = 1_000_000_000

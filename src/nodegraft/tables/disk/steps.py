@@ -13,7 +13,7 @@ from nodegraft.base.files.bundle import read_bundle, write_bundle
 from nodegraft.graph.disk.manifest import Manifest
 from nodegraft.graph.disk.mapped_keys import MappedKeys
 from nodegraft.graph.keys import KeyType
-from nodegraft.tables.columns import Source, SourceTable, key_column, require_columns
+from nodegraft.tables.columns import Source, SourceTable, require_columns
 from nodegraft.tables.data_report import DataReport, Finding
 from nodegraft.tables.disk.edges import EdgeSorter
 from nodegraft.tables.disk.features import write_features
@@ -23,8 +23,7 @@ from nodegraft.tables.edges import EdgeColumns, given_edges
 from nodegraft.tables.features.choice import FeatureChoice
 from nodegraft.tables.features.recipe import FeatureRecipe
 from nodegraft.tables.files import TableFiles
-from nodegraft.tables.key_columns import stored_keys
-from nodegraft.tables.key_types import in_one_key_type
+from nodegraft.tables.keys import in_one_key_type, key_column, stored_keys
 from nodegraft.tables.labels import LABEL
 from nodegraft.tables.read import Tables, repeated_keys
 from nodegraft.tables.storage import RECIPE, load_graph
