@@ -26,7 +26,7 @@ import uvicorn
 from fastapi import FastAPI
 from performance.process_family import family, processor_seconds
 
-from nodegraft.analysis.predictions import answered
+from nodegraft.analysis.predictions import predict_rows
 from nodegraft.graph.keys import Key
 from nodegraft.lab.datasets.templates.dataset import load_dataset
 from nodegraft.service.routes.asking import Predictions, Question
@@ -106,7 +106,7 @@ def in_process(store: Store, keys: list[Key], times: int = 300) -> np.ndarray:
     state, took = store.state(), []
     for _ in range(times):
         began = perf_counter()
-        answered(state, state.graph.rows_of(keys), 1, TOP)
+        predict_rows(state, state.graph.rows_of(keys), 1, TOP)
         took.append(1000 * (perf_counter() - began))
     return np.array(took[10:])
 

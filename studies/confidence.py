@@ -28,7 +28,7 @@ from nodegraft.evaluation.metrics import (
     auroc,
     expected_calibration_error,
 )
-from nodegraft.evaluation.protocol import in_sight_but_not_taught, teach
+from nodegraft.evaluation.protocol import rows_of_later_classes, teach
 from nodegraft.graph.edges.matrix import IntArray
 from nodegraft.graph.view import GraphView
 from nodegraft.lab.datasets.templates.dataset import LoadedDataset
@@ -95,7 +95,7 @@ def measured(data: LoadedDataset, seed: int) -> Record:
     among = [
         {name: among_strangers(*moment, way) for name, way in WAYS.items()}
         for moment in islice(taught(data, seed, "present"), 1, None)
-        if in_sight_but_not_taught(*moment[1:]).size
+        if rows_of_later_classes(*moment[1:]).size
     ]
     return {
         name: alone[name]
@@ -139,7 +139,7 @@ def among_strangers(
     model: Graft, session: Session, split: ClassSplit, way: Way
 ) -> dict[str, float | None]:
     """How well strangers are told, and what is answered where each of them is a mistake."""
-    taught_classes, strangers = session.query.rows(), in_sight_but_not_taught(session, split)
+    taught_classes, strangers = session.query.rows(), rows_of_later_classes(session, split)
     most = min(AT_MOST, taught_classes.size, strangers.size)
     _, sure, right = said(model, session, some(taught_classes, split, most), way)
     _, strange = certainty(model, session.view, some(strangers, split, most), way)

@@ -76,8 +76,8 @@ def asked(state: State, nodes: list[Key]) -> Record:
     )
     return {
         "recognised": seen.new.right["?"],
-        "sure_before": round(seen.taken_for["?"].sure, 4),
-        "taken_for": list(seen.taken_for["?"].classes.values()),
+        "sure_before": round(seen.prior["?"].probability, 4),
+        "taken_for": list(seen.prior["?"].classes.values()),
         "forgetting": round(seen.forgetting or 0.0, 5),
         "noise": round(seen.noise or 0.0, 5),
         "flipped": seen.flipped,

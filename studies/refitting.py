@@ -53,7 +53,7 @@ def measured(data: LoadedDataset, seed: int) -> Record:
     for times in TIMES:
         more = taught(state, data.labels, drawn[: (times - 1) * began.size])
         found[f"told {times}"] = scored(more, data.labels, asked)
-        found[f"fitted {times}"] = scored(more.fitted_anew(), data.labels, asked)
+        found[f"fitted {times}"] = scored(more.refitted(), data.labels, asked)
     return found
 
 

@@ -21,8 +21,8 @@ from itertools import product
 import numpy as np
 from studies.record_file import PAGES, Record
 
+from nodegraft.analysis.accuracy import count_correct
 from nodegraft.analysis.labels.labels import StoreLabels
-from nodegraft.analysis.measures import right_answers
 from nodegraft.analysis.rendering.table import Table
 from nodegraft.analysis.snapshot import State, first_state
 from nodegraft.analysis.suggestions.suggestion import suggestions
@@ -78,7 +78,7 @@ def taught(state: State, truth: NodeLabels, rows: IntArray) -> State:
 def scored(state: State, truth: NodeLabels, rows: IntArray) -> Record:
     """The share of right answers about some nodes, and the mean of that over classes."""
     asked = {name: state.graph.keys_of(np.intersect1d(own, rows)) for name, own in truth.items()}
-    found = right_answers(state, {name: tuple(keys) for name, keys in asked.items() if keys})
+    found = count_correct(state, {name: tuple(keys) for name, keys in asked.items() if keys})
     recalls = [found.recall(name) for name in found.asked]
     return {"accuracy": round(found.accuracy or 0.0, 5), "recall": round(np.mean(recalls), 5)}
 

@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from nodegraft.streams.stream import ClassStream
     from nodegraft.tables.disk.build import build_graph
     from nodegraft.tables.features.recipe import FeatureRecipe
-    from nodegraft.tables.held_out import hold_out
-    from nodegraft.tables.labels import read_labels
+    from nodegraft.tables.labels import hold_out, read_labels
     from nodegraft.tables.read import grow_graph, grow_tables, read_graph, read_tables
     from nodegraft.tables.storage import load_graph, save_graph
 
@@ -53,7 +52,7 @@ _HOMES = {
     "Store": "nodegraft.store.store",
     "build_graph": "nodegraft.tables.disk.build",
     "FeatureRecipe": "nodegraft.tables.features.recipe",
-    "hold_out": "nodegraft.tables.held_out",
+    "hold_out": "nodegraft.tables.labels",
     "read_labels": "nodegraft.tables.labels",
     "grow_graph": "nodegraft.tables.read",
     "grow_tables": "nodegraft.tables.read",

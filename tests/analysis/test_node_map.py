@@ -1,4 +1,4 @@
-"""A map of nodes, and how far classes reach."""
+"""A map of nodes, and counts of predictions by class."""
 
 import shutil
 from pathlib import Path
@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from nodegraft.analysis import node_map as room
-from nodegraft.analysis.class_reach import class_reach
+from nodegraft.analysis.drift import count_predictions
 from nodegraft.analysis.node_map import node_map, with_labelled
 from nodegraft.analysis.snapshot import State
 from nodegraft.base.errors import NotSupportedError
@@ -28,7 +28,7 @@ def test_nodes_of_a_class_lie_close_together(state: State) -> None:
     found = node_map(state)
     assert found.rows.tolist() == state.graph.rows.tolist()
     assert (found.places.min(), found.places.max()) == (0.0, 1.0)
-    classes = state.answers(found.rows).classes
+    classes = state.predict(found.rows).classes
     gaps = np.linalg.norm(found.places[:, None] - found.places[None], axis=2)
     np.fill_diagonal(gaps, np.inf)
     assert (classes[gaps.argmin(axis=1)] == classes).mean() > 0.6
@@ -103,8 +103,8 @@ def test_a_method_without_vectors_has_no_map(tmp_path: Path) -> None:
 def test_every_node_is_taken_for_one_class(method: str, can_abstain: bool, tmp_path: Path) -> None:
     store, _ = made(tmp_path / "shop", method=method)
     with store:
-        found = class_reach(store.state())
-    assert found.asked == sum(one.answered for one in found.classes.values()) == 240
+        found = count_predictions(store.state())
+    assert found.sampled == sum(one.predicted for one in found.classes.values()) == 240
     for one in found.classes.values():
-        assert (one.unsure is not None) == can_abstain
-        assert one.unsure is None or 0 <= one.unsure <= one.answered
+        assert (one.uncertain is not None) == can_abstain
+        assert one.uncertain is None or 0 <= one.uncertain <= one.predicted

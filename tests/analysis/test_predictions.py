@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nodegraft.analysis.predictions import answered_in_blocks, found_rows
+from nodegraft.analysis.predictions import found_rows, predict_in_blocks
 from nodegraft.base.errors import ParameterError, UnknownNodeError
 from nodegraft.graph.keys import Key
 from nodegraft.store.store import Store
@@ -163,7 +163,7 @@ def test_all_blocks_of_a_table_have_the_same_key_type(
         ]
         for keys, wanted in batches:
             rows, listed = found_rows(graph, keys, "null")
-            blocks = list(answered_in_blocks(state, rows, 1, keys=listed))
+            blocks = list(predict_in_blocks(state, rows, 1, keys=listed))
             assert {str(block.to_arrow().schema.field("node").type) for block in blocks} == {wanted}
             table = store.predict(keys, missing="null").to_arrow()
             assert str(table.schema.field("node").type) == wanted

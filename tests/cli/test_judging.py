@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from nodegraft.analysis.own_labels.comparison import Evaluation, MethodResult
-from nodegraft.analysis.own_labels.own_stream import planned
+from nodegraft.analysis.own_labels.own_stream import make_plan
 from nodegraft.cli.app import app
 from nodegraft.cli.render.inspect import advice
 from nodegraft.evaluation.protocol import SessionResult, StreamResult
@@ -44,7 +44,7 @@ def measured(*lasts: float) -> MethodResult:
 
 
 def compared(*methods: MethodResult) -> str:
-    return advice(Evaluation(1, planned(dict.fromkeys("abcd", 10), 5), methods))
+    return advice(Evaluation(1, make_plan(dict.fromkeys("abcd", 10), 5), methods))
 
 
 def test_the_advice_says_whether_a_lead_is_noise() -> None:

@@ -3,7 +3,7 @@ import pytest
 from numpy.typing import NDArray
 
 from nodegraft.evaluation.metrics import (
-    Answers,
+    QueryOutcomes,
     accuracy_at_coverage,
     average_forgetting,
     expected_calibration_error,
@@ -61,22 +61,22 @@ def test_the_drop_is_from_first_to_last(
 def test_forgetting_is_from_the_best_to_the_last(
     recall: list[list[float]], forgotten: float
 ) -> None:
-    def answers(shares: list[float]) -> Answers:
+    def answers(shares: list[float]) -> QueryOutcomes:
         """Ten nodes of every class that is there, as many of them right as asked for."""
         there = [number for number, share in enumerate(shares) if not np.isnan(share)]
         nodes = np.concatenate([10 * number + np.arange(10) for number in there])
         right = np.concatenate([np.arange(10) < round(10 * shares[number]) for number in there])
-        return Answers(nodes, nodes // 10, right)
+        return QueryOutcomes(nodes, nodes // 10, right)
 
     assert average_forgetting([answers(row) for row in recall]) == pytest.approx(forgotten)
 
 
 def test_forgetting_counts_nodes_that_were_asked_in_both_sessions() -> None:
-    first = Answers(np.array([1, 3]), np.array([0, 0]), np.array([True, True]))
+    first = QueryOutcomes(np.array([1, 3]), np.array([0, 0]), np.array([True, True]))
     # Node 3 is still known; those asked for the first time are not.
-    last = Answers(np.array([2, 3, 4]), np.array([0, 0, 0]), np.array([False, True, False]))
+    last = QueryOutcomes(np.array([2, 3, 4]), np.array([0, 0, 0]), np.array([False, True, False]))
     assert average_forgetting([first, last]) == 0.0
-    apart = Answers(np.array([2, 4]), np.array([0, 0]), np.array([False, False]))
+    apart = QueryOutcomes(np.array([2, 4]), np.array([0, 0]), np.array([False, False]))
     assert average_forgetting([first, apart]) == 0.0
 
 

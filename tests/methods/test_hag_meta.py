@@ -56,7 +56,7 @@ def test_adapting_moves_the_encoder_and_stays_honest() -> None:
     stream = small_stream()
     assert not np.allclose(last_scores(adapt="none"), last_scores(adapt_steps=2))
     check_independent_of_query_labels(make, stream)
-    check_independent_of_unseen_classes(make, stream, met=1)
+    check_independent_of_unseen_classes(make, stream, last=1)
 
 
 def test_adapting_on_single_supports_is_skipped_not_broken() -> None:

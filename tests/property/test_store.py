@@ -23,7 +23,7 @@ from hypothesis.stateful import (
 )
 from numpy.typing import NDArray
 
-from nodegraft.analysis.labels.changes import Change, replayed
+from nodegraft.analysis.labels.changes import Change, replay
 from nodegraft.analysis.labels.labels import StoreLabels
 from nodegraft.analysis.snapshot import State
 from nodegraft.analysis.version import Version
@@ -302,11 +302,11 @@ class LabelsMachine(RuleBasedStateMachine):
             expected = plain.done(change, labels)
             if expected is None:
                 with pytest.raises(StoreError, match="cannot be undone by itself"):
-                    replayed(self.past[gone][0], later, gone)
+                    replay(self.past[gone][0], later, gone)
                 return
             past.append((labels, plain, change))
             labels, plain = change.applied(labels), expected
-        assert replayed(self.past[gone][0], later, gone) == labels
+        assert replay(self.past[gone][0], later, gone) == labels
         self.labels, self.plain, self.past = labels, plain, past
 
     @invariant()
@@ -439,7 +439,7 @@ class StoreMachine(RuleBasedStateMachine):
         try:
             assert gone in chain
             assert "undo" not in {one.action for one in (history[gone - 1], *applied)}
-            expected = replayed(self.store.state(gone - 1).labels, later, gone)
+            expected = replay(self.store.state(gone - 1).labels, later, gone)
         except (AssertionError, NodegraftError):
             with pytest.raises(StoreError, match="cannot be undone by itself"):
                 self.store.undo(gone)

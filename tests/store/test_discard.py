@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from nodegraft.analysis.description import what_it_did
+from nodegraft.analysis.version import describe_version
 from nodegraft.base.errors import CandidateWaitsError, StoreError
 from nodegraft.graph.keys import Key
 from nodegraft.store.store import Store
@@ -38,7 +38,7 @@ def test_discard_makes_one_version_equal_to_the_live_one(small: Small) -> None:
     assert (version.number, version.by, version.note) == (4, "anna", "not needed")
     assert version.detail == {"version": 1, "versions": [2, 3]}
     assert version.names == store.version(1).names
-    assert what_it_did(version) == "discard versions 2-3"
+    assert describe_version(version) == "discard versions 2-3"
     assert (store.champion, store.waiting()) == (1, None)
     # The next change starts from the live version and may be promoted at once.
     assert store.rename("class-00", "first", promote=True).number == store.champion

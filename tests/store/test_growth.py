@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 import nodegraft as ng
-from nodegraft.analysis.description import what_it_did
+from nodegraft.analysis.version import describe_version
 from nodegraft.base.errors import NodegraftError, StoreError
 from nodegraft.store.store import Store
 
@@ -37,7 +37,7 @@ def test_new_nodes_are_answered_about_and_the_old_version_stays(store: Store) ->
     grown = store.grow(new, pa.table({"from": ["hats99"], "to": ["hats3"]}), note="Tuesday")
     assert (grown.action, grown.detail["added"], grown.detail["edges_added"]) == ("grow", 1, 1)
     assert grown.detail["changed"] == grown.detail["removed"] == 0
-    assert what_it_did(grown) == "grow: 1 node added, 1 edge added"
+    assert describe_version(grown) == "grow: 1 node added, 1 edge added"
     assert (grown.labels, grown.model) == (store.history()[0].labels, store.history()[0].model)
     assert store.predict(["hats99"], version=2).predictions == ["hats"]
     with pytest.raises(NodegraftError, match="not in this graph"):
@@ -83,7 +83,7 @@ def test_tables_as_they_were_change_nothing(store: Store) -> None:
     assert set(same.detail.values()) == {0}
     assert same.graph == store.history()[0].graph
     assert same.measures["flipped"] == 0
-    assert what_it_did(same) == "sync: nothing new"
+    assert describe_version(same) == "sync: nothing new"
 
 
 def test_a_class_cannot_go_with_its_nodes_unseen(store: Store) -> None:

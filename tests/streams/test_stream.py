@@ -177,7 +177,7 @@ def test_growing_shows_half_of_the_queries_with_their_class_and_the_rest_in_equa
     taught = np.concatenate((split.train.rows(), split.held_out.rows()))
     assert np.isin(taught, sessions[0].view.rows).all()
     last = len(sessions) - 1
-    for name, rows in split.asked.items():
+    for name, rows in split.queried.items():
         arrives = next(index for index in range(last + 1) if name in split.arriving(index))
         visible = [int(np.isin(rows, one.view.rows).sum()) for one in sessions]
         assert visible[:arrives] == [0] * arrives
@@ -191,7 +191,7 @@ def test_growing_shows_half_of_the_queries_with_their_class_and_the_rest_in_equa
     for session in sessions:
         assert np.isin(session.query.rows(), session.view.rows).all()
         assert all(rows.size for rows in session.query.values())
-        seen = split.asked.select(session.query).rows()
+        seen = split.queried.select(session.query).rows()
         assert np.array_equal(
             np.sort(session.query.rows()), np.intersect1d(seen, session.view.rows)
         )

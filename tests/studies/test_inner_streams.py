@@ -27,7 +27,7 @@ def test_novel_classes_and_test_nodes_of_the_seed_do_not_exist(
         data = replace(data, groups=groups)
     outer, inner = data.stream(seed=3), inner_stream(data, 3, arrival)
     roles = outer.split
-    hidden = data.graph.rows_of(outer.user_keys(roles.asked.rows()))
+    hidden = data.graph.rows_of(outer.user_keys(roles.queried.rows()))
     there = data.graph.rows_of(inner.user_keys(inner.session(len(inner) - 1).view.rows))
     assert hidden.size
     assert not np.isin(there, hidden).any()

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nodegraft.analysis.labels.changes import Change, replayed
+from nodegraft.analysis.labels.changes import Change, replay
 from nodegraft.analysis.labels.labels import StoreLabels
 from nodegraft.base.errors import ClassNameError, DataError, ParameterError
 from nodegraft.graph.class_names import class_name, likely_duplicates
@@ -82,7 +82,7 @@ def test_another_spelling_needs_force() -> None:
 
 def test_what_was_accepted_once_is_not_refused_when_it_is_replayed() -> None:
     known = StoreLabels().added({"hats": [1]})
-    assert list(replayed(known, {2: Change("add", {"classes": {"Hats": [2]}})}, 1)) == [
+    assert list(replay(known, {2: Change("add", {"classes": {"Hats": [2]}})}, 1)) == [
         "hats",
         "Hats",
     ]

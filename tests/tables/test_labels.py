@@ -11,8 +11,7 @@ from nodegraft.base.errors import ClassNameError, NodegraftError
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.numbered_labels import labels_from_numbers
-from nodegraft.tables.held_out import hold_out
-from nodegraft.tables.labels import keys_by_class, read_labels
+from nodegraft.tables.labels import hold_out, keys_by_class, read_labels
 
 TRUTH = {"hats": ["a", "d"], "shoes": ["b"]}
 COLUMNS = {"key": ["a", "b", "c", "d"], "label": ["hats", "shoes", None, "hats"]}

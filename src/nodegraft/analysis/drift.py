@@ -1,4 +1,4 @@
-"""Whether the nodes of today are still like those that a version was made for."""
+"""Predictions for a sample of nodes: counts by class, and drift between two versions."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -7,92 +7,118 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nodegraft.analysis.preview import SAMPLE
-from nodegraft.analysis.snapshot import State
-from nodegraft.graph.edges.matrix import Matrix, normalise_rows
+from nodegraft.analysis.snapshot import SAMPLE, State
+from nodegraft.graph.edges.matrix import normalise_rows
 from nodegraft.model.hooks import Capability
 
 Floats = NDArray[np.float64]
 
-SURE = 0.9
-"""An answer that is less sure counts as kept back."""
+CONFIDENT = 0.9
+"""Predictions with less confidence count as uncertain."""
 
 ALARM = 0.1
-"""A distance beyond which there is something to look at, unless chance alone gives more."""
+"""Distance above which a drift is reported, unless it is within noise."""
+
+
+@dataclass(frozen=True)
+class ClassCount:
+    """Predictions of one class."""
+
+    predicted: int
+    """Number of sampled nodes that are predicted to be of the class."""
+
+    uncertain: int | None
+    """Number of these predictions with a confidence below :data:`CONFIDENT`; None if the method
+    gives no calibrated confidence."""
+
+
+@dataclass(frozen=True)
+class PredictionCounts:
+    """Predictions for a sample of nodes, counted by class."""
+
+    sampled: int
+    """Number of nodes: all, or a fair sample."""
+
+    classes: dict[str, ClassCount]
+    """Class name -> its predictions."""
+
+
+def count_predictions(state: State) -> PredictionCounts:
+    """Count the predictions for a fair sample of nodes by class.
+
+    Args:
+        state: The version.
+    """
+    rows = state.graph.sampled(SAMPLE, state.graph.rows[:0])
+    found = state.predict(rows)
+    uncertain = found.confidence < CONFIDENT
+    calibrated = Capability.CALIBRATED in state.model.capabilities()
+    members = {name: found.classes == name for name in state.labels}
+    classes = {
+        name: ClassCount(int(own.sum()), int((own & uncertain).sum()) if calibrated else None)
+        for name, own in members.items()
+    }
+    return PredictionCounts(int(rows.size), classes)
 
 
 @dataclass(frozen=True)
 class Shift:
-    """How far one thing has moved."""
+    """Drift of one quantity between two versions."""
 
     what: str
-    """What was looked at."""
+    """Name of the quantity."""
 
     before: str
-    """What it was, in words."""
+    """Its value before, in words."""
 
     after: str
-    """What it is."""
+    """Its value now."""
 
     distance: float
-    """How far apart both are, from 0 to 1: half the sum of all gaps between shares, or the largest
-    gap between two distributions."""
+    """Distance between both distributions, from 0 to 1: half the sum of the differences of all
+    shares, or the largest difference of the cumulative distributions."""
 
     noise: float
-    """About the distance that two samples of the same have once in twenty times."""
+    """Distance that two samples of the same distribution exceed about once in twenty times."""
 
     @property
     def alarming(self) -> bool:
-        """Whether somebody should look."""
+        """Whether the distance is above the alarm threshold and above noise."""
         return self.distance > max(ALARM, self.noise)
 
 
-@dataclass(frozen=True)
-class _Sample:
-    """A fair sample of a version's nodes."""
-
-    answers: NDArray[Any]
-    sure: Floats
-    degrees: Floats
-    features: Matrix
-
-    @classmethod
-    def of(cls, state: State) -> "_Sample":
-        rows = state.graph.sampled(SAMPLE, state.graph.rows[:0])
-        found = state.answers(rows)
-        return cls(
-            found.classes,
-            found.confidence,
-            np.asarray(state.graph.degrees(rows), dtype=np.float64),
-            normalise_rows(state.graph.features(rows)),
-        )
-
-
 def shifts(before: State, after: State) -> list[Shift]:
-    """What has moved between two versions: answers, confidence, edges, features.
+    """Return the drift of predictions, confidence, edges and features between two versions.
 
     Args:
-        before: The version that is compared with.
-        after: The version of today.
+        before: The earlier version.
+        after: The later version.
     """
-    old, new = _Sample.of(before), _Sample.of(after)
-    usual = np.asarray(old.features.mean(axis=0)).ravel()
-    found = [_answers_shift(old.answers, new.answers)]
+    states = (before, after)
+    rows = [state.graph.sampled(SAMPLE, state.graph.rows[:0]) for state in states]
+    pairs = list(zip(states, rows, strict=True))
+    old, new = (state.predict(some) for state, some in pairs)
+    degrees = (np.asarray(state.graph.degrees(some), np.float64) for state, some in pairs)
+    features = [normalise_rows(state.graph.features(some)) for state, some in pairs]
+    average = np.asarray(features[0].mean(axis=0)).ravel()
+    found = [_class_shift(old.classes, new.classes)]
     if Capability.CALIBRATED in after.model.capabilities():
-        found.append(_abstained_shift(old.sure, new.sure))
-    likeness = (np.asarray(one.features @ usual).ravel() for one in (old, new))
+        found.append(_confidence_shift(old.confidence, new.confidence))
     return [
         *found,
-        _spread_shift("edges per node", old.degrees, new.degrees),
-        _spread_shift("similarity to average features", *likeness),
+        _distribution_shift("edges per node", *degrees),
+        _distribution_shift(
+            "similarity to average features",
+            *(np.asarray(matrix @ average).ravel() for matrix in features),
+        ),
     ]
 
 
-def _answers_shift(before: NDArray[Any], after: NDArray[Any]) -> Shift:
+def _class_shift(before: NDArray[Any], after: NDArray[Any]) -> Shift:
     old, new = Counter(before.tolist()), Counter(after.tolist())
     gaps = {name: new[name] / after.size - old[name] / before.size for name in {*old, *new}}
     most = max(sorted(gaps), key=lambda name: abs(gaps[name]))
-    errors = [_error(old[name] / before.size, before.size, after.size) for name in gaps]
+    errors = [_standard_error(old[name] / before.size, before.size, after.size) for name in gaps]
     return Shift(
         "predictions",
         f"{100 * old[most] / before.size:.1f} % {most}",
@@ -102,19 +128,19 @@ def _answers_shift(before: NDArray[Any], after: NDArray[Any]) -> Shift:
     )
 
 
-def _abstained_shift(before: Floats, after: Floats) -> Shift:
-    old, new = float((before < SURE).mean()), float((after < SURE).mean())
+def _confidence_shift(before: Floats, after: Floats) -> Shift:
+    old, new = float((before < CONFIDENT).mean()), float((after < CONFIDENT).mean())
     return Shift(
-        f"confidence below {SURE:g}",
+        f"confidence below {CONFIDENT:g}",
         f"{100 * old:.1f} %",
         f"{100 * new:.1f} %",
         abs(new - old),
-        1.96 * _error(old, before.size, after.size),
+        1.96 * _standard_error(old, before.size, after.size),
     )
 
 
-def _spread_shift(what: str, before: Floats, after: Floats) -> Shift:
-    """By the largest gap between both distributions (Kolmogorov and Smirnov)."""
+def _distribution_shift(what: str, before: Floats, after: Floats) -> Shift:
+    """Compare two distributions by the statistic of Kolmogorov and Smirnov."""
     places = np.union1d(before, after)
     old, new = (
         np.searchsorted(np.sort(some), places, side="right") / some.size for some in (before, after)
@@ -128,5 +154,5 @@ def _spread_shift(what: str, before: Floats, after: Floats) -> Shift:
     )
 
 
-def _error(share: float, one: int, other: int) -> float:
-    return float(np.sqrt(share * (1.0 - share) * (1.0 / one + 1.0 / other)))
+def _standard_error(share: float, first: int, second: int) -> float:
+    return float(np.sqrt(share * (1.0 - share) * (1.0 / first + 1.0 / second)))

@@ -1,4 +1,4 @@
-"""Where nodes lie in a picture of a graph: those that are like each other close together."""
+"""Map of a graph: positions of nodes in the plane, similar nodes close together."""
 
 from dataclasses import dataclass
 
@@ -12,40 +12,39 @@ from nodegraft.graph.edges.matrix import IntArray, is_sparse, normalise_rows
 from nodegraft.model.hooks import Capability
 
 NODES = 1_500
-"""So many are shown at most: more would take longer, and lie on each other."""
+"""Largest number of sampled nodes: more would take longer and overlap."""
 
 NEIGHBOURS, STEPS = 30.0, 400
-"""About so many others each node is kept close to, and so many times all are moved."""
+"""Perplexity and number of iterations of t-SNE."""
 
 FEWEST = 10
-"""Fewer nodes are shown by the two directions in which they differ most."""
+"""With fewer nodes, the first two principal directions are used instead of t-SNE."""
 
 LABELLED, OF_EACH = 500, 10
-"""So many labelled nodes are shown besides, and so many of each class at most: of a class that is
-small beside its graph a fair sample has nobody."""
+"""Largest number of labelled nodes that are added, in all and of each class: a sample may have no
+node of a small class."""
 
 ALIKE = 5
-"""They are put among so many nodes that are most like them."""
+"""An added node is placed at the median of so many sampled nodes that are most similar to it."""
 
 
 @dataclass(frozen=True, eq=False)
 class NodeMap:
-    """Some nodes of a graph in the plane."""
+    """Positions of some nodes of a graph in the plane."""
 
     rows: IntArray
-    """The nodes."""
+    """The nodes, by row."""
 
     places: NDArray[np.float64]
-    """Across and up, each from 0 to 1: nodes x 2."""
+    """Horizontal and vertical position, each from 0 to 1: nodes x 2."""
 
 
 def node_map(state: State) -> NodeMap:
-    """A map of a fair sample of nodes, by the model's own vectors.
+    """Return a map of a fair sample of nodes, made by t-SNE of the model's embeddings.
 
-    Nodes that are close in many dimensions are kept close in two (t-SNE: van der Maaten and Hinton
-    2008, https://www.jmlr.org/papers/v9/vandermaaten08a.html). How far apart others are means
-    little. It lies on the graph's shelf: all processes that serve a store show the same one, and
-    the next one need not work it out.
+    Nodes with similar embeddings are close on the map (van der Maaten and Hinton 2008,
+    https://www.jmlr.org/papers/v9/vandermaaten08a.html); large distances mean little. The map is in
+    the cache of the graph, so that all processes that serve a store show the same one.
 
     Args:
         state: A version.
@@ -53,20 +52,20 @@ def node_map(state: State) -> NodeMap:
     if Capability.EMBED not in state.model.capabilities():
         raise NotSupportedError(state.model.name, Capability.EMBED)
     rows = state.graph.sampled(NODES, state.graph.rows[:0])
-    # Not by its labels: nodes stay where they are while classes come and go.
+    # The key does not contain the labels, so that nodes keep their positions when classes change.
     depends_on = ("map", state.model.name, NODES, STEPS)
-    kept = state.graph.shelf.get(*depends_on)
-    if kept is None:
-        kept = {"places": _within_square(_flattened(vectors_of(state, rows)))}
-        state.graph.shelf.put(kept, *depends_on)
-    return NodeMap(rows, kept["places"])
+    cached = state.graph.shelf.get(*depends_on)
+    if cached is None:
+        cached = {"places": _within_square(_flattened(vectors_of(state, rows)))}
+        state.graph.shelf.put(cached, *depends_on)
+    return NodeMap(rows, cached["places"])
 
 
 def with_labelled(state: State, drawn: NodeMap) -> NodeMap:
-    """A map with some nodes that teach each class, whether they were drawn or not.
+    """Return a map that also has some labelled nodes of each class.
 
     Args:
-        state: A version of the graph that the map is of.
+        state: A version with the graph of the map.
         drawn: The map.
     """
     each = max(1, min(OF_EACH, LABELLED // max(1, len(state.labels))))
@@ -83,7 +82,7 @@ def with_labelled(state: State, drawn: NodeMap) -> NodeMap:
 
 
 def _flattened(vectors: NDArray[np.float64]) -> NDArray[np.float64]:
-    # Slow to import, and only this needs it.
+    # Imported here because it is slow to import.
     from sklearn.manifold import TSNE
 
     count, width = vectors.shape

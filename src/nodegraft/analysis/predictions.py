@@ -1,4 +1,4 @@
-"""Predictions of a version of a store, and where each class comes from."""
+"""Predictions of a version of a store, and the source of each class."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -22,23 +22,23 @@ from nodegraft.model.confidence import NO_ESTIMATE, World, confidence
 from nodegraft.model.hooks import Capability
 
 Missing = Literal["error", "skip", "null"]
-"""What happens to keys that the graph does not have: an error that names them, no row, or a row
-without a class whose reason is ``unknown_key``."""
+"""Treatment of keys that the graph does not have: an error that names them, no row, or a row with
+no class and the reason ``unknown_key``."""
 
 Reason = Literal["own_label", "prediction", "below_confidence", "unknown_key"]
-"""Where the class of a node comes from, or why there is none."""
+"""Source of a node's class, or the reason why it has none."""
 
 
 @dataclass(frozen=True)
-class Answers(Tabular):
-    """One row for each node asked about, in the order they were given."""
+class Predictions(Tabular):
+    """Table of predictions, one row for each given node, in the given order."""
 
     nodes: list[Key]
     """Keys of the nodes."""
 
     columns: NDArray[np.int64]
-    """Where the likeliest classes of each node stand in ``names``, best first; -1 for a key that
-    the graph does not have."""
+    """Positions of each node's likeliest classes in ``names``, best first; -1 for a key that the
+    graph does not have."""
 
     names: tuple[str, ...]
     """All classes of the version."""
@@ -66,17 +66,17 @@ class Answers(Tabular):
     """The version that predicted."""
 
     coverage: float | None
-    """Share of nodes whose set must hold their class; None where no sets were asked for."""
+    """Share of nodes whose set must contain their class; None without prediction sets."""
 
     sets: list[tuple[str, ...]] | None
     """Prediction set of each node, the likeliest class first; empty for an unknown key."""
 
     sets_note: str | None
-    """Says which classes the coverage holds for one by one, and for which together."""
+    """Sentence that names the classes for which the coverage holds one by one, and together."""
 
     key_type: KeyType
-    """The type of the column ``node`` of tables: that of the store's keys, but text where an asked
-    key is no integer below 2**63."""
+    """Type of the column ``node``: that of the store's keys, but text if a given key is no integer
+    below 2**63."""
 
     @property
     def top(self) -> list[list[str]]:
@@ -97,7 +97,7 @@ class Answers(Tabular):
 
     @property
     def note(self) -> str | None:
-        """Say that confidence leaves out unknown classes; None where it does not."""
+        """Sentence that confidence ignores unknown classes; None if it does not."""
         missing = self.is_found & np.isnan(self.known)
         return NO_ESTIMATE if self.world == "open" and missing.any() else None
 
@@ -130,7 +130,7 @@ class Answers(Tabular):
 
     @property
     def reasons(self) -> list[Reason]:
-        """Where each class comes from, or why there is none."""
+        """Source of each class, or the reason why there is none."""
         rows = zip(self.is_found, self.is_given, self.labels, strict=True)
         return [self._reason(found, given, label) for found, given, label in rows]
 
@@ -168,7 +168,7 @@ class Answers(Tabular):
                 "reason": reason,
                 "top": [
                     {"class": other, "probability": share}
-                    # Of an unknown key there is no class, though its row of shares is as wide.
+                    # An unknown key has no class, although its row of probabilities is as wide.
                     for other, share in zip(top, shares, strict=False)
                 ],
                 "set": None if members is None else list(members),
@@ -181,7 +181,7 @@ class Answers(Tabular):
 
         Its columns are node, class, label, prediction, confidence, probability, known, reason,
         class_1, probability_1 and so on for the likeliest classes, and set, a list of class names,
-        where coverage was asked for.
+        if coverage was given.
         """
         names, best, unknown = pa.array(self.names, pa.string()), self.columns, ~self.is_found
         columns: dict[str, Any] = {
@@ -223,36 +223,20 @@ def found_rows(
     return (rows, listed) if missing == "null" else (rows[rows >= 0], None)
 
 
-def answered(
-    state: State,
-    rows: IntArray,
-    version: int,
-    top: int = 1,
-    min_confidence: float | None = None,
-    *,
-    keys: Sequence[Key] | None = None,
-    ignore_labels: bool = False,
-    coverage: float | None = None,
-) -> Answers:
-    """Return the predictions of a version.
+def predict_rows(
+    state: State, rows: IntArray, version: int, *args: Any, **options: Any
+) -> Predictions:
+    """Return the predictions of a version for some nodes.
 
     Args:
         state: The version.
         rows: The nodes, by row; -1 for a key that the graph does not have.
-        version: Its number.
-        top: How many classes of each.
-        min_confidence: Between 0 and 1: predictions with less confidence are withheld.
-        keys: Keys of the nodes; None for those of the rows, where none is -1.
-        ignore_labels: Whether the class of a node with a label is the prediction, too.
-        coverage: Between 0 and 1: also give a set of classes for each node, which holds its class
-            in this share of nodes; None for no sets.
+        version: Number of the version.
+        args: The other arguments of :func:`predict_in_blocks`.
+        options: The same, by name.
     """
-    options: dict[str, Any] = {
-        "keys": keys,
-        "ignore_labels": ignore_labels,
-        "coverage": coverage,
-    }
-    blocks = list(answered_in_blocks(state, rows, version, top, min_confidence, **options))
+    blocks = list(predict_in_blocks(state, rows, version, *args, **options))
+    sets = [members for block in blocks for members in block.sets or ()]
     return replace(
         blocks[0],
         nodes=[node for block in blocks for node in block.nodes],
@@ -260,11 +244,11 @@ def answered(
         probabilities=np.concatenate([block.probabilities for block in blocks]),
         known=np.concatenate([block.known for block in blocks]),
         labels=[label for block in blocks for label in block.labels],
-        sets=None if coverage is None else [one for block in blocks for one in block.sets or ()],
+        sets=None if blocks[0].sets is None else sets,
     )
 
 
-def answered_in_blocks(
+def predict_in_blocks(
     state: State,
     rows: IntArray,
     version: int,
@@ -274,19 +258,19 @@ def answered_in_blocks(
     keys: Sequence[Key] | None = None,
     ignore_labels: bool = False,
     coverage: float | None = None,
-) -> Iterator[Answers]:
-    """Return what :func:`answered` does, a block of nodes at a time; at least one block.
+) -> Iterator[Predictions]:
+    """Yield the predictions of a version, a block of nodes at a time; at least one block.
 
     Args:
         state: The version.
         rows: The nodes, by row; -1 for a key that the graph does not have.
-        version: Its number.
-        top: How many classes of each.
+        version: Number of the version.
+        top: Number of classes for each node, the likeliest first.
         min_confidence: Between 0 and 1: predictions with less confidence are withheld.
         keys: Keys of the nodes; None for those of the rows, where none is -1.
-        ignore_labels: Whether the class of a node with a label is the prediction, too.
-        coverage: Between 0 and 1: also give a set of classes for each node, which holds its class
-            in this share of nodes; None for no sets.
+        ignore_labels: Whether the class of a labelled node is its prediction, not its label.
+        coverage: Between 0 and 1: also give a set of classes for each node that contains its class
+            for this share of nodes; None for no sets.
     """
     validate_value("top", top, PositiveInt)
     thresholds = note = None
@@ -301,33 +285,28 @@ def answered_in_blocks(
                 f"{state.model.name} gives no calibrated confidence, so it cannot abstain: omit "
                 "min_confidence=… (--min-confidence), or use graft."
             )
-
-    # All blocks go into one table, so that its type is decided before the first.
+    # All blocks go into one table, so its key type is decided before the first block.
     key_type = _column_type(state.graph, keys)
 
-    def block(start: int, stop: int) -> Answers:
-        asked = rows[start:stop]
-        found = asked >= 0
-        best = best_classes(state.model, state.graph, asked[found], top, thresholds)
-        nodes = (
-            state.graph.keys_of(asked) if keys is None else list(keys[start : start + asked.size])
-        )
-        return Answers(
+    def block(start: int, stop: int) -> Predictions:
+        wanted = rows[start:stop]
+        found = wanted >= 0
+        best = best_classes(state.model, state.graph, wanted[found], top, thresholds)
+        nodes = state.graph.keys_of(wanted) if keys is None else list(keys[start:stop])
+        sets = iter(best.sets or ())
+        return Predictions(
             nodes,
             _expanded(best.columns, found, -1),
             best.names,
             _expanded(best.probabilities, found, np.nan),
             _expanded(best.known, found, np.nan),
-            [
-                state.label_of.get(node) if there else None
-                for node, there in zip(nodes, found.tolist(), strict=True)
-            ],
+            [state.label_of.get(n) if f else None for n, f in zip(nodes, found, strict=True)],
             best.world,
             min_confidence,
             ignore_labels,
             version,
             coverage,
-            None if best.sets is None else _expanded_sets(best.sets, found),
+            None if best.sets is None else [next(sets) if is_found else () for is_found in found],
             note,
             key_type,
         )
@@ -345,18 +324,13 @@ def _expanded(values: NDArray[Any], found: NDArray[np.bool_], other: float) -> N
     return expanded
 
 
-def _expanded_sets(sets: list[tuple[str, ...]], found: NDArray[np.bool_]) -> list[tuple[str, ...]]:
-    there = iter(sets)
-    return [next(there) if is_found else () for is_found in found.tolist()]
-
-
 def _numbers(confidence: float, probability: float, known: float) -> dict[str, float | None]:
     numbers = {"confidence": confidence, "probability": probability, "known": known}
     return {name: None if np.isnan(value) else float(value) for name, value in numbers.items()}
 
 
 def _column_type(graph: Graph, keys: Sequence[Key] | None) -> KeyType:
-    """Return the type of a column that holds the asked keys, known to the graph or not."""
+    """Return the type of a column that holds the given keys, known to the graph or not."""
     if graph.has_text_keys or keys is None:
         return graph.node_keys.key_type
     fits = integer_keys(keys)[1].tolist()

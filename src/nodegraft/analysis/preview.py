@@ -1,4 +1,4 @@
-"""What a change would do, before it is done."""
+"""Comparison of two versions: what a change does, also before it is made."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -8,132 +8,133 @@ from typing import Any
 
 import pyarrow as pa
 
-from nodegraft.analysis.held_out_accuracy import held_out_accuracy
+from nodegraft.analysis.accuracy import (
+    CorrectCounts,
+    count_correct,
+    held_out_accuracy,
+    split_half_check,
+)
 from nodegraft.analysis.labels.changed_classes import ChangedClass, changed_classes, class_warnings
 from nodegraft.analysis.labels.labels import StoreLabels
 from nodegraft.analysis.labels.succession import ClassSuccession
-from nodegraft.analysis.measures import RightAnswers, recognised_by_halves, right_answers
-from nodegraft.analysis.snapshot import State
+from nodegraft.analysis.snapshot import SAMPLE, State
 from nodegraft.base.tabular import Tabular
 from nodegraft.graph.keys import Key
 
-SAMPLE = 20_000
-"""So many nodes, drawn by the hash of their keys, say how many answers change."""
-
 EXAMPLES = 10
-"""So many nodes whose answer changes are shown."""
+"""Number of nodes whose prediction changes that are listed."""
 
 NORMAL, SEVERAL = 1.96, 3.0
-"""How many standard errors are noise: for one number, and for the worst of many classes."""
+"""Standard errors that count as noise: for one number, and for the worst of many classes."""
 
-SURE, ALIKE = 0.5, 0.8
-"""A new class none of whose labels is recognised by the others is taken for a mixture of known ones
-where the version before was surer than this, on average, of what they are, and took no larger share
-of them for the same class."""
+MIXED_PROBABILITY, MIXED_SHARE = 0.5, 0.8
+"""Labels of a new class look like a mixture of known classes if the version before predicted them
+with a higher mean probability than the first number, and no known class for a larger share of them
+than the second."""
 
 
 @dataclass(frozen=True)
 class Flip:
-    """A node that is answered differently."""
+    """Node whose prediction changes."""
 
     node: Key
-    """Its key."""
+    """Key of the node."""
 
     before: str
-    """What it was answered to be."""
+    """Class that was predicted before."""
 
     after: str
-    """What it would be answered to be."""
+    """Class that is predicted after the change."""
 
     confidence: float
-    """How sure the new answer is: of the class, and of the node being of a known one."""
+    """Confidence of the new prediction."""
 
 
 @dataclass(frozen=True)
-class TakenFor:
-    """What a version that does not know a class takes its labels for."""
+class PriorPredictions:
+    """Predictions for the labels of a new class by the version before it."""
 
     classes: dict[str, int]
-    """Known class -> how many labels, the most frequent first."""
+    """Known class -> number of labels, the most frequent first."""
 
-    sure: float
-    """How sure it is of that, on average."""
+    probability: float
+    """Mean probability of these predictions."""
 
     @property
     def mixed(self) -> bool:
-        """Whether it is sure of several classes, none of which has nearly all labels."""
+        """Whether the labels look like a mixture of known classes."""
         counts = list(self.classes.values())
-        return self.sure > SURE and max(counts) < ALIKE * sum(counts)
+        return self.probability > MIXED_PROBABILITY and max(counts) < MIXED_SHARE * sum(counts)
 
 
 @dataclass(frozen=True)
 class Preview(Tabular):
-    """What changes between two versions."""
+    """Changes between two versions."""
 
     asked: int
-    """How many nodes were asked about: all, or a fair sample."""
+    """Number of nodes that were compared: all, or a fair sample."""
 
     nodes: int
-    """How many nodes there are that both versions have, about."""
+    """Approximate number of nodes that both versions have."""
 
     flips: dict[tuple[str, str], int]
-    """(before, after) -> how many of the nodes asked about; the most frequent first. A prediction
-    that follows its class to another name is no change."""
+    """(class before, class after) -> number of nodes, the most frequent first. A prediction whose
+    class was only renamed or merged is no change."""
 
     examples: tuple[Flip, ...]
-    """Some of them that have no label, the surest first."""
+    """Some of these nodes that have no label, the most confident predictions first."""
 
-    before: RightAnswers
-    """How well held-out nodes of classes that both versions know are answered."""
+    before: CorrectCounts
+    """Held-out accuracy before, on classes that both versions have."""
 
-    after: RightAnswers
-    """The same after the change."""
+    after: CorrectCounts
+    """Held-out accuracy after, on the same nodes."""
 
-    new: RightAnswers
-    """How many labels of each class that is new are recognised by the other half of them."""
+    new: CorrectCounts
+    """Labels of each new class that the other half of its labels recognises."""
 
-    taken_for: dict[str, TakenFor]
-    """What the version before took the labels of each of these classes for."""
+    prior: dict[str, PriorPredictions]
+    """New class -> predictions for its labels by the version before."""
 
     parts: dict[tuple[str, str], int]
-    """(class that was split, its part) -> how many predictions went from one to the other; they
-    are not among ``flips``."""
+    """(class that was split, its part) -> number of predictions that moved from the class to the
+    part; they are not among ``flips``."""
 
     changed: dict[str, ChangedClass]
     """Classes that are new or have other labels."""
 
     classes: int
-    """How many classes there are after the change."""
+    """Number of classes after the change."""
 
     @property
     def flipped(self) -> int:
-        """How many of the nodes asked about are answered differently."""
+        """Number of compared nodes whose prediction changes."""
         return sum(self.flips.values())
 
     def to_arrow(self) -> pa.Table:
-        """A table of what changes: before, after, nodes."""
+        """Return a table of the changes: before, after, nodes."""
         before, after = ([pair[side] for pair in self.flips] for side in (0, 1))
         return pa.table({"before": before, "after": after, "nodes": list(self.flips.values())})
 
     @property
     def forgetting(self) -> float | None:
-        """By how much the share of right answers about held-out nodes falls."""
+        """Drop of held-out accuracy; None without held-out nodes."""
         if self.before.accuracy is None or self.after.accuracy is None:
             return None
         return self.before.accuracy - self.after.accuracy
 
     @property
     def noise(self) -> float | None:
-        """A fall that chance alone gives once in twenty times, and one node at least."""
+        """Drop that chance alone exceeds once in twenty times, and at least one node."""
         accuracy, nodes = self.before.accuracy, self.before.nodes
         return None if accuracy is None else _noise(accuracy, nodes, NORMAL)
 
     def warnings(self) -> list[str]:
-        """Return what to look at before the change is promoted, a sentence each; none blocks."""
+        """Return sentences on what to check before the change is promoted; they block nothing."""
         return class_warnings(self.changed, self.classes, self.asked)
 
     def objections(self) -> list[str]:
-        """What speaks against the change, a sentence each; none if it stays within the noise."""
+        """Return sentences against the change; none if held-out accuracy stays within noise."""
         found = []
         old, new, noise = self.before.accuracy, self.after.accuracy, self.noise
         if old is not None and new is not None and noise is not None and old - new > noise:
@@ -149,14 +150,12 @@ class Preview(Tabular):
                     f"{self.before.right[name]} to {self.after.right[name]} of {asked} nodes."
                 )
         mixed = [
-            name
-            for name, right in self.new.right.items()
-            if not right and self.taken_for[name].mixed
+            name for name, right in self.new.right.items() if not right and self.prior[name].mixed
         ]
         return found + [
             f"Split-half check of {name!r}: 0 of {self.new.asked[name]} examples recognised, and "
             f"they are predicted as several known classes "
-            f"({', '.join(self.taken_for[name].classes)}). Check that they belong to one class."
+            f"({', '.join(self.prior[name].classes)}). Check that they belong to one class."
             for name in mixed
         ]
 
@@ -167,7 +166,7 @@ def compare(before: State, after: State, succession: ClassSuccession | None = No
     Args:
         before: One version.
         after: The other; it may have other nodes.
-        succession: Which classes were renamed, merged or split; None to work it out from labels.
+        succession: Which classes were renamed, merged or split; None to derive it from the labels.
     """
     names = succession or ClassSuccession.between(before.labels, after.labels)
     graph = before.graph
@@ -176,15 +175,15 @@ def compare(before: State, after: State, succession: ClassSuccession | None = No
     if after.graph is not graph:
         rows = rows[after.graph.node_keys.find(graph.key_array_of(rows)) >= 0]
     keys = graph.keys_of(rows)
-    old = before.answers(rows).classes
-    found = after.answers(after.graph.rows_of(keys))
-    new, sure = found.classes, found.confidence
+    old = before.predict(rows).classes
+    found = after.predict(after.graph.rows_of(keys))
+    new, confidence = found.classes, found.confidence
     pairs = Counter(zip(old.tolist(), new.tolist(), strict=True))
     flips = {pair: count for pair, count in pairs.most_common() if not names.continues(*pair)}
     moved = [place for place in range(len(keys)) if (old[place], new[place]) in flips]
     labelled = after.labels.owners()
-    telling = [place for place in moved if keys[place] not in labelled]
-    surest = sorted(telling, key=lambda place: -sure[place])[:EXAMPLES]
+    unlabelled = [place for place in moved if keys[place] not in labelled]
+    shown = sorted(unlabelled, key=lambda place: -confidence[place])[:EXAMPLES]
     fresh = _new_classes(before.labels, after.labels)
     right_before, right_after = held_out_accuracy(before, after, names)
     return Preview(
@@ -192,12 +191,12 @@ def compare(before: State, after: State, succession: ClassSuccession | None = No
         nodes=graph.num_nodes if is_sample else len(keys),
         flips=flips,
         examples=tuple(
-            Flip(keys[place], old[place], new[place], float(sure[place])) for place in surest
+            Flip(keys[place], old[place], new[place], float(confidence[place])) for place in shown
         ),
         before=right_before,
         after=right_after,
-        new=recognised_by_halves(before, fresh),
-        taken_for={name: _taken_for(before, nodes) for name, nodes in fresh.items()},
+        new=split_half_check(before, fresh),
+        prior={name: _prior_predictions(before, nodes) for name, nodes in fresh.items()},
         parts={
             pair: count
             for pair, count in pairs.most_common()
@@ -208,23 +207,23 @@ def compare(before: State, after: State, succession: ClassSuccession | None = No
     )
 
 
-def recalled(measures: Mapping[str, Any], after: State) -> Preview:
-    """How well a version answers beside what is known of one that cannot be asked any more.
+def compare_with_record(measures: Mapping[str, Any], after: State) -> Preview:
+    """Compare the held-out accuracy of a version with the record of one that cannot be loaded.
 
     Args:
-        measures: What was written down about that one.
+        measures: Recorded measures of the version that cannot be loaded.
         after: The version, with the same graph and labels.
     """
-    # Nothing is, where an older change was undone beneath others.
-    told = measures.get("after") or {"asked": {}, "right": {}}
-    # As many of a class as are held out: the very same nodes.
+    # There is no record where an older change was undone beneath later ones.
+    record = measures.get("after") or {"asked": {}, "right": {}}
+    # Equal counts of a class mean that the same nodes are held out.
     nodes = {
         name: keys
         for name, keys in after.labels.held_out.items()
-        if told["asked"].get(name) == len(keys)
+        if record["asked"].get(name) == len(keys)
     }
-    before = RightAnswers(
-        *({name: told[what][name] for name in nodes} for what in ("asked", "right"))
+    before = CorrectCounts(
+        *({name: record[what][name] for name in nodes} for what in ("asked", "right"))
     )
     return Preview(
         asked=0,
@@ -232,9 +231,9 @@ def recalled(measures: Mapping[str, Any], after: State) -> Preview:
         flips={},
         examples=(),
         before=before,
-        after=right_answers(after, nodes),
-        new=RightAnswers({}, {}),
-        taken_for={},
+        after=count_correct(after, nodes),
+        new=CorrectCounts({}, {}),
+        prior={},
         parts={},
         changed={},
         classes=len(after.labels),
@@ -242,7 +241,7 @@ def recalled(measures: Mapping[str, Any], after: State) -> Preview:
 
 
 def _new_classes(before: StoreLabels, after: StoreLabels) -> dict[str, tuple[Key, ...]]:
-    """Classes taught by nodes without a label before: not those renamed, merged or split."""
+    """Return classes whose nodes had no label before: not renamed, merged or split ones."""
     owned = before.owners()
     return {
         name: keys
@@ -251,14 +250,13 @@ def _new_classes(before: StoreLabels, after: StoreLabels) -> dict[str, tuple[Key
     }
 
 
-def _taken_for(before: State, nodes: tuple[Key, ...]) -> TakenFor:
-    found = before.answers(before.graph.rows_of(nodes))
+def _prior_predictions(before: State, nodes: tuple[Key, ...]) -> PriorPredictions:
+    found = before.predict(before.graph.rows_of(nodes))
     classes = Counter(found.classes.tolist()).most_common()
-    return TakenFor(dict(classes), float(found.probability.mean()))
+    return PriorPredictions(dict(classes), float(found.probability.mean()))
 
 
 def _noise(share: float, nodes: int, errors: float) -> float:
-    # As if four more had been asked about, half of them answered rightly: where all are, chance
-    # may still take some.
+    # Agresti and Coull: add four nodes, two of them correct, so that a share of 1 has noise too.
     likely = (share * nodes + 2.0) / (nodes + 4.0)
     return max(errors * sqrt(likely * (1.0 - likely) / nodes), 1.0 / nodes)

@@ -1,7 +1,6 @@
-"""What a version of a store is: a graph, labels, and the model that they make."""
+"""Snapshot of a version: its graph, labels and model."""
 
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,12 +18,15 @@ from nodegraft.model.method import Method
 from nodegraft.model.prediction_sets import SetCalibration
 from nodegraft.model.registry import make_method
 
+SAMPLE = 20_000
+"""Number of nodes that stand for all nodes of a large graph, drawn by the hash of their keys."""
 
-class NodeAnswers(NamedTuple):
-    """An item for each node."""
+
+class NodePredictions(NamedTuple):
+    """Likeliest class of each node, and its confidence."""
 
     classes: NDArray[Any]
-    """The likeliest class."""
+    """Likeliest class of each node."""
 
     probability: NDArray[np.float64]
     """P(class | the node belongs to a known class)."""
@@ -43,41 +45,43 @@ class NodeAnswers(NamedTuple):
 
 @dataclass(frozen=True)
 class State:
-    """One version, ready to be asked."""
+    """Graph, labels and model of one version, ready to predict."""
 
     graph: Graph
     """All nodes and edges."""
 
     labels: StoreLabels
-    """Who teaches, and who checks."""
+    """Labels for training, and held-out labels."""
 
     model: Method
-    """What was learned from them."""
+    """Model that was trained on them."""
 
-    _calibrations: Memo[SetCalibration] = field(default_factory=Memo, repr=False, compare=False)
-    """Calibration of prediction sets, once computed; states in another world share it."""
+    _cache: Memo[Any] = field(default_factory=Memo, repr=False, compare=False)
+    """Values computed once from graph, labels and model; states in another world share them."""
 
-    @cached_property
+    @property
     def label_of(self) -> dict[Key, str]:
-        """The label of every labelled node, those that are held out included."""
-        return self.labels.owners()
+        """Label of every labelled node, held-out ones included."""
+        label_of: dict[Key, str] = self._cache.get("label_of", self.labels.owners)
+        return label_of
 
     @property
     def set_calibration(self) -> SetCalibration:
         """Calibration of prediction sets on held-out labels; small classes, which have none, are
-        calibrated on their own labels."""
-        return self._calibrations.get(
+        calibrated on their training labels."""
+        calibration: SetCalibration = self._cache.get(
             "sets", lambda: self.model.calibrate_sets(self.graph, self.labels.held_out)
         )
+        return calibration
 
-    def answers(self, rows: IntArray) -> NodeAnswers:
-        """What the model says about some nodes.
+    def predict(self, rows: IntArray) -> NodePredictions:
+        """Return the likeliest class of some nodes.
 
         Args:
             rows: The nodes, by row.
         """
         scores = self.model.score_rows(self.graph, rows)
-        return NodeAnswers(
+        return NodePredictions(
             np.array(self.model.classes_, dtype=object)[scores.argmax(axis=1)],
             self.model.probabilities(self.graph, scores).max(axis=1),
             self.model.known_class_probability(self.graph, scores),
@@ -92,15 +96,15 @@ class State:
         """
         if self.model.world == world or "world" not in self.model.get_params():
             return self
-        # A copy, since readers may hold the other one. It shares all that was worked out.
+        # Readers may hold the other state, so the model is copied. The cache is shared.
         return replace(self, model=self.model._now().set_params(world=world))
 
     def relabelled(self, labels: StoreLabels, listener: Listener = SILENT) -> "State":
-        """The same graph with other labels; where :meth:`needs_fit`, all is learned again.
+        """Return a state with other labels; the model is fitted again if it :meth:`needs_fit`.
 
         Args:
             labels: The other labels.
-            listener: Is told how far it is.
+            listener: Receives progress.
         """
         model = self.model._now()
         if Capability.SET_LABELS in model.capabilities():
@@ -117,44 +121,44 @@ class State:
         return State(self.graph, labels, model)
 
     def on(self, graph: Graph) -> "State":
-        """The same labels on another graph, to which the model follows them.
+        """Return a state with another graph; a model that takes labels directly is updated.
 
         Args:
-            graph: Has all labelled nodes.
+            graph: The other graph, which has all labelled nodes.
         """
         model = self.model
         if Capability.SET_LABELS in model.capabilities():
-            # A model of its own: who asks both in turn finds what each has worked out.
+            # Each state has its own model, so that using both in turn keeps the caches of both.
             model = model._now()
             model.set_labels(graph, self.labels.taught_rows(graph), self.labels.sessions)
         return State(graph, self.labels, model)
 
-    def fitted_anew(self, listener: Listener = SILENT) -> "State":
-        """The same graph and labels, learned from the start.
+    def refitted(self, listener: Listener = SILENT) -> "State":
+        """Return a state whose model is fitted from the start on the same graph and labels.
 
         Args:
-            listener: Is told how far it is.
+            listener: Receives progress.
         """
         taught = self.labels.taught_rows(self.graph)
         model = self.model._now().fit(self.graph, taught, listener=listener)
         if Capability.SET_LABELS in model.capabilities():
-            # Which classes came first stays known.
+            # Fitting forgets which session each class came in, so it is set again.
             model.set_labels(self.graph, taught, self.labels.sessions)
         return State(self.graph, self.labels, model)
 
     def needs_fit(self, labels: StoreLabels) -> bool:
-        """Whether the method must be fitted from the start to know other labels.
+        """Return whether the method must be fitted from the start to learn other labels.
 
         Args:
             labels: The other labels.
         """
         if Capability.SET_LABELS in self.model.capabilities() or self._renaming(labels):
             return False
-        kept = {name: labels[name] for name in self.labels if name in labels}
-        return len(labels) == len(self.labels) or kept != dict(self.labels)
+        common = {name: labels[name] for name in self.labels if name in labels}
+        return len(labels) == len(self.labels) or common != dict(self.labels)
 
     def _renaming(self, labels: StoreLabels) -> dict[str, str]:
-        """Old name -> new name, where other labels differ in nothing but names."""
+        """Return old name -> new name if other labels differ only in class names, else nothing."""
         if list(labels.values()) != list(self.labels.values()):
             return {}
         pairs = zip(self.labels, labels, strict=True)
@@ -168,14 +172,14 @@ def first_state(
     parameters: dict[str, object],
     listener: Listener = SILENT,
 ) -> State:
-    """A model fitted for the first time.
+    """Return the state of a new model, fitted on the first labels.
 
     Args:
         graph: The graph.
         labels: The first labels.
-        method: The name of the method.
-        parameters: Its hyper-parameters.
-        listener: Is told how far it is.
+        method: Name of the method.
+        parameters: Hyper-parameters of the method.
+        listener: Receives progress.
     """
     model = make_method(method, **parameters)
     return State(graph, labels, model.fit(graph, labels.taught_rows(graph), listener=listener))

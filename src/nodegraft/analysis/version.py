@@ -1,105 +1,191 @@
-"""What is written down of every change of a store, and of which version answers."""
+"""Records of a store: its versions, their descriptions, and promotions."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from nodegraft.base.counting import counted
+
+SHOWN = 8
+"""Number of classes that are named; the others are counted."""
+
+CHANGES = {
+    "added": ("node", "added"),
+    "removed": ("node", "removed"),
+    "changed": ("node", "changed"),
+    "edges_added": ("edge", "added"),
+    "edges_removed": ("edge", "removed"),
+    "labels_lost": ("label", "lost"),
+}
+"""Name of a count in the detail of a version -> noun and verb that describe it."""
+
 PRUNING = ("prune", "purge")
-"""Actions after which versions that they list have no objects any more."""
+"""Actions that delete the objects of the versions they list."""
 
 
 @dataclass(frozen=True)
 class StateNames:
-    """The objects that a version is kept in."""
+    """Names of the stored objects of a version."""
 
     graph: str
-    """Of the graph."""
+    """Object that holds the graph."""
 
     labels: str
-    """Of the labels."""
+    """Object that holds the labels."""
 
     model: str
-    """Of the model."""
+    """Object that holds the model."""
 
     texts: str | None
-    """Of the texts that people read; None where there are none."""
+    """Object that holds the texts of nodes; None without texts."""
 
     @property
     def all(self) -> tuple[str, ...]:
-        """The names of all there are."""
+        """Names of all objects."""
         found = (self.graph, self.labels, self.model, self.texts)
         return tuple(name for name in found if name is not None)
 
 
 @dataclass(frozen=True)
 class Version:
-    """What a store was after one change."""
+    """State of a store after one change."""
 
     number: int
-    """1 for the first."""
+    """Number of the version; the first is 1."""
 
     parent: int | None
-    """The version that was changed; None for the first."""
+    """Number of the version that was changed; None for the first."""
 
     action: str
-    """What was done: ``init``, ``add``, ``undo`` …"""
+    """Name of the change: ``init``, ``add``, ``undo`` …"""
 
     detail: dict[str, Any]
-    """With what, as plain JSON: enough to do it again."""
+    """Arguments of the change as plain JSON: enough to apply it again."""
 
     by: str
-    """Who did it."""
+    """Author of the change."""
 
     note: str
-    """Why, in their words."""
+    """Reason that the author gave."""
 
     at: datetime
-    """When, in UTC."""
+    """Time of the change, in UTC."""
 
     graph: str
-    """The object that holds the graph."""
+    """Object that holds the graph."""
 
     labels: str
-    """The object that holds the labels."""
+    """Object that holds the labels."""
 
     model: str
-    """The object that holds the model."""
+    """Object that holds the model."""
 
     measures: dict[str, Any]
-    """What was measured before and after."""
+    """Measures before and after the change, as plain JSON."""
 
     texts: str | None
-    """The object that holds the texts of nodes; None where there are none."""
+    """Object that holds the texts of nodes; None without texts."""
 
     @property
     def names(self) -> StateNames:
-        """The objects that it is kept in."""
+        """Names of the objects of this version."""
         return StateNames(self.graph, self.labels, self.model, self.texts)
 
 
 @dataclass(frozen=True)
 class Promotion:
-    """One change of the version that answers."""
+    """Promotion or rollback: a version goes live."""
 
     number: int
-    """1 for the first."""
+    """Number of the promotion; the first is 1."""
 
     version: int
-    """The version that answers from then on."""
+    """Version that is live from then on."""
 
     action: str
     """``init``, ``promote`` or ``rollback``."""
 
     by: str
-    """Who did it."""
+    """Author of the promotion."""
 
     note: str
-    """Why, in their words."""
+    """Reason that the author gave."""
 
     at: datetime
-    """When, in UTC."""
+    """Time of the promotion, in UTC."""
 
 
 def now() -> datetime:
-    """This moment, in UTC."""
+    """Return the current time in UTC."""
     return datetime.now(UTC)
+
+
+def describe_version(version: Version) -> str:
+    """Describe the change that a version made, without the keys of its nodes.
+
+    Args:
+        version: The version.
+    """
+    detail: dict[str, Any] = version.detail
+    match version.action:
+        case "add" | "relabel":
+            return f"{version.action} {_counts(detail['classes'])}"
+        case "label":
+            return f"label {_counts(detail['more'])}"
+        case "unlabel":
+            return f"unlabel {counted(len(detail['keys']), 'node')}"
+        case "remove":
+            return f"remove {', '.join(detail['names'])}"
+        case "rename":
+            return f"rename {detail['old']} to {detail['new']}"
+        case "merge":
+            return f"merge {', '.join(detail['names'])} into {detail['into']}"
+        case "split":
+            return f"split {detail['name']} into {_counts(detail['parts'])}"
+        case "grow" | "sync":
+            return f"{version.action}: {_changes(detail)}"
+        case "refit":
+            return f"refit on {counted(version.measures['labels'], 'label')}"
+        case "undo":
+            return f"undo version {detail['version']}"
+        case "discard":
+            return f"discard {version_ranges(detail['versions'])}"
+        case "prune":
+            return f"prune {version_ranges(detail['versions'])}"
+        case "purge":
+            return f"purge {counted(detail['nodes'], 'node')} from version {detail['instead_of']}"
+    return version.action
+
+
+def _changes(detail: dict[str, int]) -> str:
+    changes = [
+        f"{counted(detail[name], noun)} {what}"
+        for name, (noun, what) in CHANGES.items()
+        if detail.get(name)
+    ]
+    return ", ".join(changes) or "nothing new"
+
+
+def _counts(classes: dict[str, list[Any]]) -> str:
+    shown = [f"{name} ({len(keys)})" for name, keys in list(classes.items())[:SHOWN]]
+    more = len(classes) - len(shown)
+    return ", ".join(shown) + (f" and {more} more" if more else "")
+
+
+def version_ranges(numbers: list[int]) -> str:
+    """Describe version numbers as ranges.
+
+    >>> version_ranges([2, 3, 4, 7])
+    'versions 2-4, 7'
+
+    Args:
+        numbers: Numbers of versions, ascending.
+    """
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    shown = [str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs]
+    return f"{'version' if len(numbers) == 1 else 'versions'} {', '.join(shown)}"

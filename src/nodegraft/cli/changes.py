@@ -136,7 +136,7 @@ def keep_card(store: Store, version: int) -> Text:
     try:
         if not place.exists():
             # The report is slow to import, and an existing card needs none of it.
-            from nodegraft.analysis.card.files import card_files
+            from nodegraft.analysis.card.markdown import card_files
 
             files = card_files(store.card(version), store.place.resolve().name, name)
             for file, text in files.items():
@@ -158,7 +158,7 @@ def write_card(card: "Card", store: str, place: Path) -> None:
         store: Name of the store's folder.
         place: File name that ends in .md.
     """
-    from nodegraft.analysis.card.files import card_files
+    from nodegraft.analysis.card.markdown import card_files
 
     for name, text in card_files(card, store, place.stem).items():
         try:

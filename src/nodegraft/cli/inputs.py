@@ -173,7 +173,8 @@ def keys_in_table(
         delimiter: Column separator of a CSV file; None to detect it.
     """
     from nodegraft.graph.keys import integer_key_or_text
-    from nodegraft.tables.columns import is_text, keys_like, read_source, require_columns
+    from nodegraft.tables.columns import is_text, read_source, require_columns
+    from nodegraft.tables.keys import keys_like
 
     read = read_source(table, "nodes", (key,), delimiter)
     require_columns([(read, (key,))], "Name the column with the node key with --key.")

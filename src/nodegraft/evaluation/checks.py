@@ -1,24 +1,28 @@
-"""Proofs that a method sees no label and no class it should not, for authors of methods.
+"""Leak checks for authors of methods: a method must see no hidden label and no later class.
 
-They run over every method of this package, and must catch every planted cheat. The other rules are
-in :mod:`nodegraft.model.checks`.
+They run over every method of this package, and must catch every planted cheat. Checks of the other
+rules are in :mod:`nodegraft.model.checks`.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
-from nodegraft.evaluation.damage import with_future_scrambled, with_query_labels_scrambled
 from nodegraft.evaluation.protocol import evaluate
 from nodegraft.graph.block_model import BlockModel
 from nodegraft.graph.edges.matrix import IntArray
+from nodegraft.graph.graph import Graph
+from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView
 from nodegraft.model.contract.expect import expect, expect_close
 from nodegraft.model.method import Method
 from nodegraft.model.registry import REGISTRY
 from nodegraft.streams.arrival import ARRIVALS, Arrival
 from nodegraft.streams.setting import Setting
+from nodegraft.streams.split import ClassSplit
 from nodegraft.streams.stream import ClassStream
 
 Make = Callable[[], Method]
@@ -28,31 +32,31 @@ SETTING = Setting(base=3, pseudo_novel=2, validation=2, novel=6, ways=2, shots=3
 
 
 def small_stream(sparse: bool = True, seed: int = 0, arrival: Arrival = "growing") -> ClassStream:
-    """13 classes, 400 nodes, four sessions.
+    """Return a stream with 13 classes, 400 nodes and four sessions.
 
     Args:
         sparse: Whether features are sparse.
-        seed: Draws the split.
-        arrival: Which nodes exist in a session.
+        seed: Seed of the split.
+        arrival: When nodes become visible.
     """
     graph, labels = BlockModel(nodes=400, classes=13, sparse=sparse, features=40).draw()
     return ClassStream.draw(graph, labels, SETTING, seed=seed, arrival=arrival)
 
 
 def check_no_leaks(method: str | Make) -> list[str]:
-    """Run all proofs over a method; the first that fails is an error that says what was seen.
+    """Run all leak checks on a method; the first that fails raises an error with what was seen.
 
     Args:
-        method: Its name, or what makes it (a class, or a function with parameters of your choice).
+        method: Name of the method, or a class or function that returns one.
 
     Returns:
-        What was proved.
+        What was checked.
     """
     make: Make = REGISTRY.get(method) if isinstance(method, str) else method
     for sparse in (True, False):
         stream = small_stream(sparse)
-        for met in range(len(stream) - 1):
-            check_independent_of_unseen_classes(make, stream, met)
+        for last in range(len(stream) - 1):
+            check_independent_of_unseen_classes(make, stream, last)
         check_independent_of_other_queries(make, stream)
     for arrival in ARRIVALS:
         check_independent_of_query_labels(make, small_stream(arrival=arrival))
@@ -64,35 +68,35 @@ def check_no_leaks(method: str | Make) -> list[str]:
 
 
 def scores_in_evaluation(method: Method, stream: ClassStream) -> list[Scores]:
-    """What a method answers in each session of a real evaluation, in the order of rows asked.
+    """Return the scores of a method in each session of an evaluation, in the order of calls.
 
     Args:
-        method: A method, not yet taught.
-        stream: The stream it is taught.
+        method: An unfitted method.
+        stream: The stream.
     """
-    heard: list[Scores] = []
-    answer = method.score_rows
+    scores: list[Scores] = []
+    score_rows = method.score_rows
 
-    def listened(view: GraphView, rows: IntArray) -> Scores:
-        heard.append(answer(view, rows))
-        return heard[-1]
+    def recording(view: GraphView, rows: IntArray) -> Scores:
+        scores.append(score_rows(view, rows))
+        return scores[-1]
 
-    vars(method)["score_rows"] = listened
+    vars(method)["score_rows"] = recording
     evaluate(method, stream)
-    return heard
+    return scores
 
 
-def check_independent_of_unseen_classes(make: Make, stream: ClassStream, met: int) -> None:
-    """Scrambling classes that have not arrived changes no score before they do, bit for bit.
+def check_independent_of_unseen_classes(make: Make, stream: ClassStream, last: int) -> None:
+    """Check that scrambling later classes changes no score before they arrive, bit for bit.
 
     Args:
-        make: Makes the method.
-        stream: The stream it is taught.
-        met: The session after which everything is scrambled.
+        make: Returns an unfitted method.
+        stream: The stream.
+        last: The session after which everything is scrambled.
     """
     honest = scores_in_evaluation(make(), stream)
-    damaged = scores_in_evaluation(make(), with_future_scrambled(stream, met))
-    for index in range(met + 1):
+    damaged = scores_in_evaluation(make(), with_future_scrambled(stream, last))
+    for index in range(last + 1):
         same = np.array_equal(honest[index], damaged[index])
         expect(same, f"session {index} saw the future")
     changed = [not np.array_equal(a, b) for a, b in zip(honest, damaged, strict=True)]
@@ -100,11 +104,11 @@ def check_independent_of_unseen_classes(make: Make, stream: ClassStream, met: in
 
 
 def check_independent_of_query_labels(make: Make, stream: ClassStream) -> None:
-    """Scrambling all query labels changes no score, bit for bit.
+    """Check that scrambling all query labels changes no score, bit for bit.
 
     Args:
-        make: Makes the method.
-        stream: The stream it is taught.
+        make: Returns an unfitted method.
+        stream: The stream.
     """
     honest = scores_in_evaluation(make(), stream)
     damaged = scores_in_evaluation(make(), with_query_labels_scrambled(stream))
@@ -113,11 +117,11 @@ def check_independent_of_query_labels(make: Make, stream: ClassStream) -> None:
 
 
 def check_independent_of_other_queries(make: Make, stream: ClassStream) -> None:
-    """A node's scores alone, in a batch and in a shuffled batch are equal (1e-6).
+    """Check that the scores of a node alone and in a shuffled batch are equal (1e-6).
 
     Args:
-        make: Makes the method.
-        stream: The stream it is taught.
+        make: Returns an unfitted method.
+        stream: The stream.
     """
     method = make()
     evaluate(method, stream)
@@ -131,3 +135,65 @@ def check_independent_of_other_queries(make: Make, stream: ClassStream) -> None:
         alone = method.score_rows(last.view, rows[[place]])
         tolerance = 1e-6 * (1.0 + float(np.abs(together[place]).max()))
         expect_close(alone[0], together[place], tolerance, "scores depend on the batch of a node")
+
+
+def with_future_scrambled(stream: ClassStream, last: int) -> ClassStream:
+    """Return a stream whose features, edges and labels are noise after a session.
+
+    Args:
+        stream: The stream.
+        last: The last session that stays as it is.
+    """
+    split, noise = stream.split, np.random.default_rng(1)
+    later = split.novel[last * split.setting.ways :]
+    unseen = stream._entry > last
+    unseen[split.members.select(split.validation).rows()] = False  # rehearsals see these
+    graph = _scrambled_graph(stream._graph, np.flatnonzero(unseen), noise)
+    shuffled = _shuffled(split.members.select(later), noise, np.zeros_like(stream._entry))
+    labels = NodeLabels({name: shuffled.get(name, split.members[name]) for name in split.members})
+    return ClassStream(
+        graph, ClassSplit.draw(labels, split.setting, split.seed), arrival=stream.arrival
+    )
+
+
+def with_query_labels_scrambled(stream: ClassStream) -> ClassStream:
+    """Return a stream in which query nodes of one session, visible together, swap their labels.
+
+    Args:
+        stream: The stream.
+    """
+    split, noise = stream.split, np.random.default_rng(2)
+    query: dict[str, NDArray[np.int64]] = {}
+    for index in range(1, len(stream)):
+        query |= _shuffled(split.query.select(split.arriving(index)), noise, stream._entry)
+    query |= {name: split.query[name] for name in split.validation}
+    test = NodeLabels(_shuffled(split.test, noise, stream._entry))
+    scrambled = replace(split, test=test, query=NodeLabels(query))
+    return ClassStream(stream._graph, scrambled, arrival=stream.arrival, entry=stream._entry)
+
+
+def _scrambled_graph(graph: Graph, rows: NDArray[np.int64], noise: np.random.Generator) -> Graph:
+    features = graph.features(graph.rows)
+    dense = features.toarray() if isinstance(features, csr_array) else features.copy()
+    dense[rows] = noise.random((rows.size, graph.num_features)) * (noise.random() + 1)
+    hidden = np.isin(graph.rows, rows)
+    bare = graph.keeping_edges(lambda source, target: ~(hidden[source] | hidden[target]))
+    count = 500 if rows.size else 0
+    ends = np.stack((noise.choice(rows, count), noise.integers(graph.num_nodes, size=count)), 1)
+    keys = graph.key_array_of(graph.rows)
+    pairs = np.array_split(keys[ends], len(graph.relations))
+    joined = bare.grow(edges=dict(zip(graph.relations, pairs, strict=True)))
+    stored = csr_array(dense) if isinstance(features, csr_array) else dense
+    return joined.with_features(stored)
+
+
+def _shuffled(
+    labels: NodeLabels, noise: np.random.Generator, entry: IntArray
+) -> dict[str, NDArray[np.int64]]:
+    """Permute the nodes of all classes among those that become visible in the same session."""
+    rows = labels.rows()
+    for session in np.unique(entry[rows]):
+        together = entry[rows] == session
+        rows[together] = noise.permutation(rows[together])
+    sizes = np.cumsum([members.size for members in labels.values()])[:-1]
+    return dict(zip(labels, np.split(rows, sizes), strict=True))

@@ -1,4 +1,4 @@
-"""What is measured, as pure functions. Accuracies are shares between 0 and 1."""
+"""Metrics as pure functions. Accuracies are shares between 0 and 1."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,16 +13,16 @@ Bools = NDArray[np.bool_]
 
 
 def interval(values: Floats, confidence: float = 0.95) -> float:
-    """Half the width of the mean's confidence interval, by Student's t; 0 for a single value.
+    """Return half the width of the mean's confidence interval by Student's t; 0 for one value.
 
     >>> round(interval(np.array([1.0, 2.0, 3.0])), 2)
     2.48
 
     Args:
-        values: One for each seed.
-        confidence: How often such an interval holds the mean.
+        values: One value for each seed.
+        confidence: Probability that such an interval contains the mean.
     """
-    # Not scipy.stats: it takes longer to import than all the rest of a command.
+    # scipy.stats takes longer to import than the rest of a command.
     from scipy.special import stdtrit
 
     if values.size < 2:
@@ -32,18 +32,18 @@ def interval(values: Floats, confidence: float = 0.95) -> float:
 
 
 def share_interval(right: int, asked: int) -> tuple[float, float]:
-    """The 95 % interval of a share that was counted, by Wilson's score (1927).
+    """Return the 95 % interval of a share, by Wilson's score (1927).
 
-    (p + z²/2n ± z √(p(1 − p)/n + z²/4n²)) / (1 + z²/n), which is never empty, not even where all
-    answers are right.
+    (p + z²/2n ± z √(p(1 − p)/n + z²/4n²)) / (1 + z²/n), which is never empty, even if all
+    predictions are correct.
 
     >>> low, high = share_interval(9, 10)
     >>> round(low, 3), round(high, 3)
     (0.596, 0.982)
 
     Args:
-        right: How many were right.
-        asked: How many were asked, at least one.
+        right: Number of correct predictions.
+        asked: Number of predictions, at least one.
     """
     share, z = right / asked, 1.959964
     middle = (share + z**2 / (2 * asked)) / (1 + z**2 / asked)
@@ -53,64 +53,64 @@ def share_interval(right: int, asked: int) -> tuple[float, float]:
 
 
 def harmonic_mean(first: float, second: float) -> float:
-    """High only where both are.
+    """Return the harmonic mean, which is high only if both values are.
 
     >>> harmonic_mean(1.0, 0.0), harmonic_mean(0.5, 0.5)
     (0.0, 0.5)
 
     Args:
         first: A share.
-        second: Another one.
+        second: Another share.
     """
     total = first + second
     return 2 * first * second / total if total else 0.0
 
 
 def performance_drop(accuracies: list[float]) -> float:
-    """PD = A0 - AT, the paper's. It rewards a weak start: never sort by it.
+    """Return PD = A0 - AT of the paper. It rewards a weak start: never sort by it.
 
     Args:
-        accuracies: Session by session.
+        accuracies: Accuracy of each session.
     """
     return accuracies[0] - accuracies[-1]
 
 
 def relative_performance_drop(accuracies: list[float]) -> float:
-    """RPD = PD / A0, the paper's.
+    """Return RPD = PD / A0 of the paper.
 
     Args:
-        accuracies: Session by session.
+        accuracies: Accuracy of each session.
     """
     return performance_drop(accuracies) / accuracies[0] if accuracies[0] else 0.0
 
 
 @dataclass(frozen=True)
-class Answers:
-    """What was asked in one session, and whether the answers were right."""
+class QueryOutcomes:
+    """Query nodes of one session, and whether their predictions are correct."""
 
     nodes: Ints
-    """The nodes, ascending, by numbers that mean the same in every session."""
+    """Nodes, ascending, by numbers that are the same in every session."""
 
     classes: Ints
-    """The class of each, by numbers from 0."""
+    """Number of each node's class, from 0."""
 
     correct: Bools
-    """Whether it was named rightly."""
+    """Whether each prediction is correct."""
 
 
-def average_forgetting(sessions: Sequence[Answers]) -> float:
-    """Mean over classes of the largest loss of recall from an earlier session to the last one.
+def average_forgetting(sessions: Sequence[QueryOutcomes]) -> float:
+    """Return the mean over classes of the largest drop of recall from any session to the last.
 
-    Each loss is taken over the nodes that were asked in both sessions. Classes that came with the
-    last session have nothing to forget and do not count.
+    Each drop is taken over the query nodes of both sessions. Classes of the last session are left
+    out.
 
-    >>> before = Answers(np.array([1, 2]), np.array([0, 0]), np.array([True, True]))
-    >>> after = Answers(np.array([1, 2, 3]), np.array([0, 0, 0]), np.array([True, False, False]))
+    >>> before = QueryOutcomes(np.array([1, 2]), np.zeros(2, int), np.array([True, True]))
+    >>> after = QueryOutcomes(np.array([1, 2]), np.zeros(2, int), np.array([True, False]))
     >>> average_forgetting([before, after])
     0.5
 
     Args:
-        sessions: In order.
+        sessions: Outcomes in the order of sessions.
     """
     last = sessions[-1]
     count = int(last.classes.max()) + 1
@@ -118,25 +118,24 @@ def average_forgetting(sessions: Sequence[Answers]) -> float:
     for earlier in sessions[:-1]:
         _, then, now = np.intersect1d(earlier.nodes, last.nodes, True, return_indices=True)
         lost = earlier.correct[then].astype(float) - last.correct[now]
-        asked = np.bincount(last.classes[now], minlength=count)
+        queries = np.bincount(last.classes[now], minlength=count)
         total = np.bincount(last.classes[now], lost, minlength=count)
-        loss = np.full(count, np.nan)
-        np.divide(total, asked, out=loss, where=asked > 0)
-        largest = np.fmax(largest, loss)
+        with np.errstate(invalid="ignore"):
+            largest = np.fmax(largest, total / queries)
     known = ~np.isnan(largest)
     return float(largest[known].mean()) if known.any() else 0.0
 
 
 def expected_calibration_error(confidence: Floats, correct: Bools, bins: int = 15) -> float:
-    """Mean gap between confidence and accuracy over equal-width bins, weighted by their size.
+    """Return the mean gap of confidence and accuracy over equal-width bins, weighted by size.
 
     >>> expected_calibration_error(np.array([0.8, 0.8]), np.array([True, False])).__round__(3)
     0.3
 
     Args:
-        confidence: How sure each answer was.
-        correct: Whether it was right.
-        bins: How many bins between 0 and 1.
+        confidence: Confidence of each prediction.
+        correct: Whether each prediction is correct.
+        bins: Number of bins between 0 and 1.
     """
     place = np.minimum((confidence * bins).astype(np.int64), bins - 1)
     gaps = np.bincount(place, weights=confidence - correct, minlength=bins)
@@ -144,7 +143,7 @@ def expected_calibration_error(confidence: Floats, correct: Bools, bins: int = 1
 
 
 def auroc(positive: Floats, negative: Floats) -> float:
-    """The chance that a number of the first kind is above one of the second; ties count half.
+    """Return the probability that a positive number exceeds a negative one; ties count half.
 
     >>> auroc(np.array([0.9, 0.5]), np.array([0.5, 0.1]))
     0.875
@@ -160,15 +159,15 @@ def auroc(positive: Floats, negative: Floats) -> float:
 
 
 def accuracy_at_coverage(confidence: Floats, correct: Bools, coverage: float) -> float:
-    """Accuracy on the most confident share of nodes: what is left when it abstains on the rest.
+    """Return the accuracy on the most confident share of nodes.
 
     >>> accuracy_at_coverage(np.array([0.9, 0.2]), np.array([True, False]), 0.5)
     1.0
 
     Args:
-        confidence: How sure each answer was.
-        correct: Whether it was right.
-        coverage: The share that is answered.
+        confidence: Confidence of each prediction.
+        correct: Whether each prediction is correct.
+        coverage: Share of nodes that are predicted; the method abstains on the others.
     """
     count = max(1, round(coverage * confidence.size))
     most = np.argsort(-confidence, kind="stable")[:count]

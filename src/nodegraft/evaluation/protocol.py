@@ -1,4 +1,4 @@
-"""The strict protocol: teach a stream session by session and measure on all seen classes."""
+"""The strict protocol: train on a stream session by session and measure on all classes so far."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from nodegraft.base.events import SILENT, Listener
 from nodegraft.base.measure import Measurement
 from nodegraft.evaluation.metrics import (
-    Answers,
+    QueryOutcomes,
     accuracy_at_coverage,
     auroc,
     average_forgetting,
@@ -25,92 +25,93 @@ from nodegraft.streams.split import ClassSplit
 from nodegraft.streams.stream import ClassStream
 
 STRICT = "strict"
-# How records name a method that is taught new classes by most of their nodes.
 UPPER_REFERENCE = "many-shot (upper reference)"
+"""Protocol name in records of methods that learn new classes from most of their nodes."""
 
 COVERAGES = (0.5, 0.8, 0.9, 1.0)
 
 
 @dataclass(frozen=True)
 class SessionResult:
-    """All that is measured in one session. Accuracies are shares between 0 and 1."""
+    """Measures of one session. Accuracies are shares between 0 and 1."""
 
     index: int
-    """The number of the session."""
+    """Number of the session."""
 
     classes: int
-    """How many classes are known by now."""
+    """Number of classes learned so far."""
 
     new_classes: tuple[str, ...]
-    """Those that arrived."""
+    """Classes that arrived in this session."""
 
     queries: int
-    """How many nodes were asked about."""
+    """Number of query nodes."""
 
     macro_accuracy: float
-    """Right answers, counted in each class and averaged over classes."""
+    """Mean recall over all classes."""
 
     micro_accuracy: float
-    """Right answers, every node alike."""
+    """Share of correct predictions over all query nodes."""
 
     base_accuracy: float
-    """The macro accuracy over base classes."""
+    """Macro accuracy over base classes."""
 
     pseudo_novel_accuracy: float | None
-    """The same over pseudo-novel classes; None where there are none."""
+    """Macro accuracy over pseudo-novel classes; None without such classes."""
 
     known_accuracy: float
-    """The same over the classes of session 0: base and pseudo-novel."""
+    """Macro accuracy over the classes of session 0: base and pseudo-novel."""
 
     novel_accuracy: float | None
-    """The same over the classes that arrived since; None in session 0."""
+    """Macro accuracy over the classes of later sessions; None in session 0."""
 
     harmonic_mean: float | None
-    """Of the accuracies on known and on novel classes; None in session 0."""
+    """Harmonic mean of ``known_accuracy`` and ``novel_accuracy``; None in session 0."""
 
     expected_calibration_error: float
-    """How far confidence is from accuracy, on average."""
+    """Mean gap between confidence and accuracy."""
 
     unknown_auroc: float | None
-    """How well confidence tells the nodes asked about from those of classes still to come: the
-    chance that one of the former is the surer; None where none of the latter is in sight."""
+    """AUROC of confidence between query nodes and visible nodes of classes that have not arrived;
+    None without such nodes."""
 
     accuracy_at_coverage: dict[str, float]
-    """Share of nodes that are answered, the surest first -> share of right answers among them."""
+    """Coverage, the share of nodes with the highest confidence -> accuracy on these nodes."""
 
     seconds: float
-    """How long learning took."""
+    """Training time."""
 
     query_seconds: float
-    """How long answering took."""
+    """Prediction time."""
 
     peak_bytes: int
-    """How far resident memory rose while learning."""
+    """Growth of resident memory during training."""
 
     kept_bytes: int
-    """How large the model's learned state is."""
+    """Size of the model's learned state."""
 
     recall: dict[str, float] = field(repr=False)
-    """Class -> share of its nodes that were named rightly."""
+    """Class -> share of its query nodes that are predicted correctly."""
 
     queries_by_class: dict[str, int] = field(repr=False)
-    """Class -> how many of its nodes were asked about."""
+    """Class -> number of its query nodes."""
 
-    answers: Answers = field(repr=False)
-    """Node by node; not put on record."""
+    outcomes: QueryOutcomes = field(repr=False)
+    """Outcome of each query node; not in the record."""
 
 
 @dataclass(frozen=True)
 class StreamResult:
-    """The sessions of one evaluation, and what they amount to."""
+    """Results of all sessions of one evaluation."""
 
     sessions: tuple[SessionResult, ...]
-    """In order."""
+    """Results in the order of sessions."""
 
     @property
     def summary(self) -> dict[str, Any]:
-        """A0, the last session, the average over sessions, PD, RPD, forgetting; the AUROC of
-        classes still to come is averaged over the sessions after the first."""
+        """Accuracy of the first and last session and on average, PD, RPD, forgetting and costs.
+
+        The AUROC of unknown classes is averaged over the sessions after the first."""
         macro = [session.macro_accuracy for session in self.sessions]
         last = self.sessions[-1]
         return {
@@ -122,7 +123,9 @@ class StreamResult:
             "last_known_accuracy": last.known_accuracy,
             "last_novel_accuracy": last.novel_accuracy,
             "harmonic_mean": last.harmonic_mean,
-            "average_forgetting": average_forgetting([one.answers for one in self.sessions]),
+            "average_forgetting": average_forgetting(
+                [session.outcomes for session in self.sessions]
+            ),
             "unknown_auroc": self._unknown_auroc,
             "seconds": sum(session.seconds for session in self.sessions),
             "kept_bytes": last.kept_bytes,
@@ -140,14 +143,14 @@ class StreamResult:
 
 
 def evaluate(method: Method, stream: ClassStream, *, listener: Listener = SILENT) -> StreamResult:
-    """Teach a method a stream and measure it after every session.
+    """Train a method on a stream and measure it after every session.
 
     The method gets views and support labels. Query labels never leave this module.
 
     Args:
-        method: The method; what it learned before is dropped.
+        method: The method; it is fitted from the start.
         stream: The sessions.
-        listener: Is told of every session, and how far learning is.
+        listener: Receives progress and the result of every session.
     """
     results = []
     for session in stream:
@@ -159,13 +162,13 @@ def evaluate(method: Method, stream: ClassStream, *, listener: Listener = SILENT
 
 
 def teach(method: Method, session: Session, stream: ClassStream, listener: Listener) -> None:
-    """The base in session 0, later the support of the new classes.
+    """Train a method on a session: fit in session 0, else add the new classes.
 
     Args:
         method: The method.
-        session: What it is taught.
-        stream: The stream the session is of.
-        listener: Is told how far learning is.
+        session: The session.
+        stream: Stream of the session.
+        listener: Receives progress.
     """
     if session.index == 0:
         method.fit(session.view, stream.curriculum, listener=listener)
@@ -176,80 +179,81 @@ def teach(method: Method, session: Session, stream: ClassStream, listener: Liste
 def measure(
     method: Method, session: Session, split: ClassSplit, work: Measurement
 ) -> SessionResult:
-    """Ask about every query node of a session and compare.
+    """Predict every query node of a session and compare with its label.
 
     Args:
-        method: The method, taught up to this session.
-        session: What is asked.
-        split: Which class has which role.
-        work: What learning the session took.
+        method: The method, trained up to this session.
+        session: The session.
+        split: Roles of the classes.
+        work: Cost of training in this session.
     """
-    # Asked in row order: neither the order nor the company of a node may hint at its class.
+    # Nodes are predicted in row order, so that their order does not reveal their class.
     rows = np.sort(session.query.rows())
-    with Measurement() as asking:
+    with Measurement() as prediction:
         scores = method.score_rows(session.view, rows)
         shares = method.probabilities(session.view, scores)
-    unknown, apart = in_sight_but_not_taught(session, split), None
-    if unknown.size:
-        strange = method.score_rows(session.view, unknown)
-        apart = auroc(*(method.confidence(session.view, one) for one in (scores, strange)))
-    return session_result(method, session, split, Asked(rows, shares, apart), work, asking)
+    later, unknown_auroc = rows_of_later_classes(session, split), None
+    if later.size:
+        pair = (scores, method.score_rows(session.view, later))
+        unknown_auroc = auroc(*(method.confidence(session.view, part) for part in pair))
+    predicted = QueryScores(rows, shares, unknown_auroc)
+    return session_result(method, session, split, predicted, work, prediction)
 
 
-def in_sight_but_not_taught(session: Session, split: ClassSplit) -> NDArray[np.int64]:
-    """Nodes whose class is still to come, ascending.
+def rows_of_later_classes(session: Session, split: ClassSplit) -> NDArray[np.int64]:
+    """Return the visible nodes whose class has not arrived yet, ascending.
 
     Args:
-        session: What may be seen.
-        split: Which class has which role.
+        session: The session.
+        split: Roles of the classes.
     """
     later = split.query.select([name for name in split.novel if name not in session.query])
     return np.intersect1d(later.rows(), session.view.rows)
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What was said about the nodes of a session."""
+class QueryScores:
+    """Predicted probabilities of the query nodes of a session."""
 
     rows: NDArray[np.int64]
-    """The nodes, ascending."""
+    """Query nodes, ascending."""
 
     shares: NDArray[np.float64]
-    """A row for each of them: what each candidate was given."""
+    """Probability of each candidate: nodes x candidates."""
 
     unknown_auroc: float | None = None
-    """How well confidence tells nodes in sight whose class is still to come; None without any."""
+    """As in :class:`SessionResult`."""
 
     columns: NDArray[np.int64] | None = None
-    """The number of each candidate's class, -1 for one that is always wrong; None where
-    candidates are the known classes in their order."""
+    """Class number of each candidate, -1 for one that is always wrong; None if candidates are the
+    known classes in their order."""
 
 
 def session_result(
     method: Method,
     session: Session,
     split: ClassSplit,
-    asked: Asked,
+    predicted: QueryScores,
     work: Measurement,
-    asking: Measurement,
+    prediction: Measurement,
 ) -> SessionResult:
-    """What was said, compared with the labels.
+    """Compare predictions with the labels of query nodes.
 
     Args:
-        method: The method, taught up to this session.
-        session: What was asked.
-        split: Which class has which role.
-        asked: What was said.
-        work: What learning the session took.
-        asking: What answering took.
+        method: The method, trained up to this session.
+        session: The session.
+        split: Roles of the classes.
+        predicted: Predictions for its query nodes.
+        work: Cost of training in this session.
+        prediction: Cost of prediction.
     """
-    predicted, confidence = asked.shares.argmax(axis=1), asked.shares.max(axis=1)
-    if asked.columns is not None:
-        predicted = asked.columns[predicted]
+    classes, confidence = predicted.shares.argmax(axis=1), predicted.shares.max(axis=1)
+    if predicted.columns is not None:
+        classes = predicted.columns[classes]
     targets = session.query.targets(method.classes_)[np.argsort(session.query.rows())]
-    correct = predicted == targets
+    correct = classes == targets
     recall = dict(
-        zip(method.classes_, recalls(targets, predicted, len(method.classes_)), strict=True)
+        zip(method.classes_, recalls(targets, classes, len(method.classes_)), strict=True)
     )
     groups = _group_accuracies(recall, split)
     novel, known = groups["novel_accuracy"], groups["known_accuracy"]
@@ -257,7 +261,7 @@ def session_result(
         index=session.index,
         classes=len(method.classes_),
         new_classes=session.support.classes,
-        queries=int(asked.rows.size),
+        queries=int(predicted.rows.size),
         macro_accuracy=float(np.mean(list(recall.values()))),
         micro_accuracy=float(correct.mean()),
         base_accuracy=groups["base_accuracy"] or 0.0,
@@ -266,18 +270,18 @@ def session_result(
         novel_accuracy=novel,
         harmonic_mean=None if novel is None else harmonic_mean(known or 0.0, novel),
         expected_calibration_error=expected_calibration_error(confidence, correct),
-        unknown_auroc=asked.unknown_auroc,
+        unknown_auroc=predicted.unknown_auroc,
         accuracy_at_coverage={
             f"{coverage:.2f}": accuracy_at_coverage(confidence, correct, coverage)
             for coverage in COVERAGES
         },
         seconds=work.seconds,
-        query_seconds=asking.seconds,
+        query_seconds=prediction.seconds,
         peak_bytes=work.peak_bytes,
         kept_bytes=method.kept_bytes(),
         recall={name: float(value) for name, value in recall.items()},
         queries_by_class=session.query.counts(),
-        answers=Answers(asked.rows, targets, correct),
+        outcomes=QueryOutcomes(predicted.rows, targets, correct),
     )
 
 

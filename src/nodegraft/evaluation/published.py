@@ -1,12 +1,12 @@
-"""How the paper's authors evaluate, leaks and slips included, each of them a switch.
+"""The evaluation of the paper's authors with its leaks and errors; each can be switched off.
 
-Read in their code (github.com/Zhen-Tan-dmml/GFCIL, commit 9b78210). Whatever comes out is marked
-leaky, and is never comparable with the strict protocol; not even with everything switched off, for
-prototypes of old classes are made anew here in every session.
+It follows their code (github.com/Zhen-Tan-dmml/GFCIL, commit 9b78210). Results are marked leaky and
+cannot be compared with the strict protocol, not even with everything switched off, because
+prototypes of old classes are computed again in every session.
 
-Left as in our own methods: dropout is of the encoder alone, not of the attentions; weights of
-supports are a softmax; all classes known at first are one task; training sees 60 % of a class,
-where theirs sees 400 nodes of it.
+Differences to their code: dropout is in the encoder only, not in the attentions; weights of
+supports are a softmax; all classes of session 0 are one task; training uses 60 % of the nodes of a
+class, theirs uses 400.
 """
 
 from collections.abc import Iterable, Sequence
@@ -20,7 +20,7 @@ from nodegraft.base.errors import NotSupportedError, ParameterError
 from nodegraft.base.events import SILENT, Listener
 from nodegraft.base.measure import Measurement
 from nodegraft.base.seeds import Seeds
-from nodegraft.evaluation.protocol import Asked, StreamResult, session_result, teach
+from nodegraft.evaluation.protocol import QueryScores, StreamResult, session_result, teach
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.model.hooks import Capability, PublishedLesson
 from nodegraft.model.method import Method
@@ -34,45 +34,45 @@ QUERIES = 20
 
 @dataclass(frozen=True, kw_only=True)
 class Ingredients:
-    """What the authors' evaluation does and a strict one does not; all on by default."""
+    """Switches for what the authors' evaluation does and the strict one does not; all are on."""
 
     step: bool = True
-    """The loss of the labels asked about is back-propagated after a session that teaches: it
-    reaches the sessions after it. (Our optimiser starts anew, theirs goes on from practice.)"""
+    """Take a gradient step on the loss of query labels after each session with new classes, which
+    affects later sessions. (Our optimiser starts fresh; theirs continues from meta-training.)"""
 
     before_step: bool = True
-    """The accuracy printed is that before the session's own step."""
+    """Report the accuracy before the gradient step of the session."""
 
     dropout: bool = True
-    """Hidden numbers are dropped while accuracy is taken."""
+    """Keep dropout on while accuracy is measured."""
 
     all_nodes: bool = True
-    """Prototypes of old classes are means over all their nodes, those asked about included."""
+    """Compute prototypes of old classes from all their nodes, query nodes included."""
 
     doubled: bool = True
-    """The session's classes stand among the candidates twice, and only the second place counts."""
+    """List the classes of the session twice among the candidates; only the second is correct."""
 
     taught_queries: bool = True
-    """Nodes asked about are drawn from all nodes of a class, those that taught it among them; in
-    the session that teaches a class its supports are left out."""
+    """Draw query nodes from all nodes of a class, training nodes included; only the supports of the
+    current session are left out."""
 
     full_degrees: bool = True
-    """Degrees and normalisation come from the full graph, classes still to come included, while
-    learning as while asking."""
+    """Compute degrees and normalisation on the full graph, later classes included, in training and
+    prediction."""
 
     @classmethod
     def names(cls) -> tuple[str, ...]:
-        """All ingredients."""
+        """Return the names of all ingredients."""
         return tuple(field.name for field in fields(cls))
 
     @property
     def left_out(self) -> tuple[str, ...]:
-        """Those that are switched off."""
+        """Names of the ingredients that are off."""
         return tuple(name for name in self.names() if not getattr(self, name))
 
     @classmethod
     def without(cls, names: Sequence[str]) -> "Ingredients":
-        """All but some.
+        """Return all ingredients but some.
 
         Args:
             names: Names of ingredients, with dashes or underscores.
@@ -94,37 +94,32 @@ def evaluate_published(
     ingredients: Ingredients | None = None,
     listener: Listener = SILENT,
 ) -> StreamResult:
-    """Teach and measure as :func:`nodegraft.evaluation.protocol.evaluate` does, but leaky.
+    """Train and measure like :func:`nodegraft.evaluation.protocol.evaluate`, but with leaks.
 
     Args:
-        method: The method; what it learned before is dropped.
+        method: The method; it is fitted from the start.
         stream: The sessions.
-        ingredients: What is done as the authors do it; None for everything.
-        listener: Is told of every session, and how far learning is.
+        ingredients: Which parts follow the authors; None for all.
+        listener: Receives progress and the result of every session.
     """
     if Capability.PUBLISHED not in method.capabilities():
         raise NotSupportedError(method.name, Capability.PUBLISHED)
     chosen, results = ingredients or Ingredients(), []
-    for one in stream:
-        session = _seen(one, chosen)
+    for session in stream:
+        if chosen.full_degrees:
+            session = replace(session, view=session.view.with_full_degrees())
         with Measurement() as work:
             teach(method, session, stream, listener)
         sampled = replace(session, query=_sampled(session, stream, chosen))
         lesson = _lesson(method, sampled, stream, chosen)
-        with Measurement() as asking:
-            asked = _ask(method, lesson)
-        results.append(session_result(method, sampled, stream.split, asked, work, asking))
+        with Measurement() as prediction:
+            scores = _predict(method, lesson)
+        results.append(session_result(method, sampled, stream.split, scores, work, prediction))
         listener.session(results[-1])
     return StreamResult(tuple(results))
 
 
-def _seen(session: Session, chosen: Ingredients) -> Session:
-    return (
-        replace(session, view=session.view.with_full_degrees()) if chosen.full_degrees else session
-    )
-
-
-def _ask(method: Method, lesson: PublishedLesson) -> Asked:
+def _predict(method: Method, lesson: PublishedLesson) -> QueryScores:
     scored = method.scores_as_published(lesson)
     scores = scored.detach().numpy() if isinstance(scored, Tensor) else scored
     order = np.argsort(lesson.query.rows())
@@ -132,7 +127,7 @@ def _ask(method: Method, lesson: PublishedLesson) -> Asked:
     columns = np.array([place.get(name, -1) for name in lesson.columns])
     shares = np.exp(scores - scores.max(axis=1, keepdims=True)).astype(np.float64)
     shares /= shares.sum(axis=1, keepdims=True)
-    return Asked(lesson.query.rows()[order], shares[order], columns=columns)
+    return QueryScores(lesson.query.rows()[order], shares[order], columns=columns)
 
 
 def _lesson(
@@ -159,15 +154,15 @@ def _lesson(
 
 def _sampled(session: Session, stream: ClassStream, chosen: Ingredients) -> NodeLabels:
     seeds, split = Seeds(stream.split.seed), stream.split
-    asked = session.query
+    queries = session.query
     if chosen.taught_queries:
-        # In session 0 training nodes are asked about, too; later, supports of now are not.
+        # In session 0 training nodes are queries too; later, supports of the session are not.
         fresh = session.support if session.index else NodeLabels({})
-        asked = _members(split, asked, np.setdiff1d(session.view.rows, fresh.rows()))
+        queries = _members(split, queries, np.setdiff1d(session.view.rows, fresh.rows()))
     return NodeLabels(
         {
             name: seeds.generator("published", str(session.index), name).permutation(rows)[:QUERIES]
-            for name, rows in asked.items()
+            for name, rows in queries.items()
         }
     )
 

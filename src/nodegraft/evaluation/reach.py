@@ -1,4 +1,4 @@
-"""Which labels can be got at from an object, by whatever way Python offers."""
+"""Search for labels that are reachable from an object by any reference of Python."""
 
 import gc
 import types
@@ -10,39 +10,39 @@ from numpy.typing import NDArray
 
 from nodegraft.graph.labels import NodeLabels
 
-# What every object leads to, and from there to everything in the process.
+# Every object leads to these, and they lead to everything in the process.
 _EVERYWHERE = (type, types.ModuleType, types.BuiltinFunctionType)
 
 
 def labelled_rows_within_reach(*given: Any) -> NDArray[np.int64]:
-    """The rows of every :class:`~nodegraft.graph.labels.NodeLabels` that objects lead to.
+    """Return the rows of every :class:`~nodegraft.graph.labels.NodeLabels` that objects lead to.
 
-    Attributes, items, closures, bound methods and suspended generators are followed; what a module
-    holds is not.
+    Attributes, items, closures, bound methods and suspended generators are followed; the contents
+    of modules are not.
 
     Args:
-        given: What a method is given.
+        given: Objects that a method receives.
     """
     seen: dict[int, Any] = {}
     found: list[NDArray[np.int64]] = [np.zeros(0, dtype=np.int64)]
     waiting: list[Any] = list(given)
     while waiting:
-        one = waiting.pop()
-        if id(one) in seen or isinstance(one, _EVERYWHERE):
+        value = waiting.pop()
+        if id(value) in seen or isinstance(value, _EVERYWHERE):
             continue
-        seen[id(one)] = one
-        if isinstance(one, NodeLabels):
-            found.append(one.rows())
-        waiting.extend(_leads_to(one))
+        seen[id(value)] = value
+        if isinstance(value, NodeLabels):
+            found.append(value.rows())
+        waiting.extend(_references(value))
     return np.unique(np.concatenate(found))
 
 
-def _leads_to(one: Any) -> list[Any]:
-    if isinstance(one, types.FunctionType):
-        # Not its globals, which are the module's.
-        cells = [cell.cell_contents for cell in one.__closure__ or ()]
-        return [*cells, one.__defaults__, one.__kwdefaults__]
-    if isinstance(one, np.ndarray) and one.dtype != object:
+def _references(value: Any) -> list[Any]:
+    if isinstance(value, types.FunctionType):
+        # The globals of a function are those of its module, which are not followed.
+        cells = [cell.cell_contents for cell in value.__closure__ or ()]
+        return [*cells, value.__defaults__, value.__kwdefaults__]
+    if isinstance(value, np.ndarray) and value.dtype != object:
         return []
-    held = list(one.values()) if isinstance(one, Mapping) else []
-    return [*gc.get_referents(one), *held]
+    items = list(value.values()) if isinstance(value, Mapping) else []
+    return [*gc.get_referents(value), *items]

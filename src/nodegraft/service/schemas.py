@@ -5,8 +5,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictInt, StrictStr
 
-from nodegraft.analysis.description import what_it_did
-from nodegraft.analysis.version import Version
+from nodegraft.analysis.version import Version, describe_version
 from nodegraft.service.auth.limits import MOST_KEYS
 from nodegraft.store.versions.authorship import writable
 
@@ -131,7 +130,7 @@ class Session(Form):
         return cls(
             id=version.number,
             action=version.action,
-            what=what_it_did(version),
+            what=describe_version(version),
             detail=version.detail,
             by=version.by,
             note=version.note,

@@ -7,8 +7,8 @@ from typing import Any
 
 from sqlalchemy import Connection
 
+from nodegraft.analysis.accuracy import count_correct
 from nodegraft.analysis.labels.labels import StoreLabels
-from nodegraft.analysis.measures import right_answers
 from nodegraft.analysis.snapshot import first_state
 from nodegraft.analysis.version import Promotion, Version, now
 from nodegraft.base.errors import ParameterError, StoreError, UnfinishedStoreError
@@ -95,7 +95,7 @@ def made_in(
     name, graph = states.put_graph(graph)
     with Measurement() as fit:
         state = first_state(graph, checked, method, dict(parameters), listener).in_world(world)
-    right = right_answers(state, checked.held_out).to_json()
+    right = count_correct(state, checked.held_out).to_json()
     measures = {"after": right} | fit_measures(checked, fit.seconds)
     names = states.put(state, name, texts)
     journal = migrated(database_url(folder, settings.database))

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from nodegraft.analysis.card.card import Card
     from nodegraft.analysis.drift import Shift
     from nodegraft.analysis.own_labels.comparison import Evaluation
-    from nodegraft.analysis.predictions import Answers, Missing
+    from nodegraft.analysis.predictions import Missing, Predictions
     from nodegraft.analysis.preview import Preview
     from nodegraft.analysis.snapshot import State
     from nodegraft.analysis.suggestions.new_classes import NewClass
@@ -252,7 +252,7 @@ class StoreReader:
         missing: "Missing" = "error",
         ignore_labels: bool = False,
         coverage: float | None = None,
-    ) -> "Answers":
+    ) -> "Predictions":
         """Return the class of each node, and where it comes from.
 
         The class of a node with a label is its label; label and prediction are both in the table.
@@ -270,7 +270,7 @@ class StoreReader:
                 contains its class for this share of the nodes of known classes. The first call for
                 a version takes longer: it calibrates on labels that were not used for training.
         """
-        from nodegraft.analysis.predictions import answered, found_rows
+        from nodegraft.analysis.predictions import found_rows, predict_rows
 
         number = self.champion if version is None else version
         state = self.state(number)
@@ -278,7 +278,7 @@ class StoreReader:
             rows, keys = state.graph.rows, None
         else:
             rows, keys = found_rows(state.graph, nodes, missing)
-        return answered(
+        return predict_rows(
             state,
             rows,
             number,
@@ -297,9 +297,9 @@ class StoreReader:
                 held-out nodes of the version.
             version: Number of the version; None for the live version.
         """
-        from nodegraft.analysis.grading import graded
+        from nodegraft.analysis.accuracy import predict_labelled
 
-        return graded(self.state(version), labels).accuracy
+        return predict_labelled(self.state(version), labels).accuracy
 
     def classification_report(
         self, labels: "Labels | None" = None, version: int | None = None
@@ -310,11 +310,11 @@ class StoreReader:
             labels: True labels, as in :meth:`score`.
             version: Number of the version; None for the live version.
         """
-        from nodegraft.analysis.grading import graded
+        from nodegraft.analysis.accuracy import predict_labelled
         from nodegraft.evaluation.confusion import classification_report
 
-        asked = graded(self.state(version), labels)
-        return classification_report(asked.truth, asked.answers)
+        found = predict_labelled(self.state(version), labels)
+        return classification_report(found.truth, found.predictions)
 
     def confusion_matrix(
         self,
@@ -330,11 +330,11 @@ class StoreReader:
             min_confidence: Between 0 and 1: predictions with less confidence are withheld and
                 counted separately.
         """
-        from nodegraft.analysis.grading import graded
+        from nodegraft.analysis.accuracy import predict_labelled
         from nodegraft.evaluation.confusion import ConfusionMatrix
 
-        asked = graded(self.state(version), labels, min_confidence)
-        return ConfusionMatrix.of(asked.truth, asked.answers)
+        found = predict_labelled(self.state(version), labels, min_confidence)
+        return ConfusionMatrix.of(found.truth, found.predictions)
 
     def explain(self, node: Key, version: int | None = None) -> dict[str, Any]:
         """Explain the prediction for a node.
@@ -405,10 +405,10 @@ class StoreReader:
             version: Number of the version with the labels; None for the candidate.
             listener: Receives progress events.
         """
-        from nodegraft.analysis.own_labels.evaluation import evaluated
+        from nodegraft.analysis.own_labels.evaluation import evaluate_methods
 
         number = self.candidate if version is None else version
-        return evaluated(self.state(number), number, methods, seeds, shots, listener)
+        return evaluate_methods(self.state(number), number, methods, seeds, shots, listener)
 
     def card(self, version: int | None = None) -> "Card":
         """Return the model card of a version: classes, labels, held-out accuracy and history.

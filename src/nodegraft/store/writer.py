@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from nodegraft.analysis.labels.changes import Change, changes_labels, replayed
+from nodegraft.analysis.labels.changes import Change, changes_labels, replay
 from nodegraft.analysis.version import PRUNING, StateNames, Version
 from nodegraft.base.errors import StoreError, UnreadableModelError
 from nodegraft.base.events import SILENT, Listener
@@ -100,7 +100,7 @@ class StoreWriter(StoreGrower):
             before = None
         begun = before or self._states.unlearned(parent.names)
         with Measurement() as fit:
-            after = self._states.settled(begun).fitted_anew(listener)
+            after = self._states.settled(begun).refitted(listener)
         done = Done("refit", {}, fit_measures(after.labels, fit.seconds))
         return self._judged(parent, before, after, done, by, note, override, answering)
 
@@ -220,7 +220,7 @@ class StoreWriter(StoreGrower):
             for one in later
             if one.action not in _KEEPING
         }
-        labels = replayed(self._states.labels(kept.labels), changes, undone.number)
+        labels = replay(self._states.labels(kept.labels), changes, undone.number)
         state = self._state(newest).relabelled(labels)
         return self._states.put_learned(state, newest.names)
 

@@ -35,7 +35,7 @@ def entry_sessions(split: ClassSplit, arrival: Arrival, others: IntArray) -> NDA
             entry[split.members[name]] = 0 if arrival == "present" else index
             if arrival == "growing":
                 generator = Seeds(split.seed).generator("growing", name)
-                rows = generator.permutation(np.sort(split.asked[name]))
+                rows = generator.permutation(np.sort(split.queried[name]))
                 late = rows[(rows.size + 1) // 2 :] if index + 1 < split.num_sessions else rows[:0]
                 entry[late] = index + 1 + _equal_shares(late.size, split.num_sessions - index - 1)
     return entry

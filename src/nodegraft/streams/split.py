@@ -172,7 +172,7 @@ class ClassSplit:
         return self.novel[(index - 1) * ways : index * ways] if index else self.known
 
     @cached_property
-    def asked(self) -> NodeLabels:
+    def queried(self) -> NodeLabels:
         """The nodes that are asked about, of known and novel classes."""
         return self.test | self.query.select(self.novel)
 

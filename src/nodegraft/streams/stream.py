@@ -109,7 +109,7 @@ class ClassStream:
             graph = without_edges_between_sessions(graph, self._entry)
         arriving = [split.arriving(index) for index in range(split.num_sessions)]
         support = (split.train, *(split.support.select(names) for names in arriving[1:]))
-        query = tuple(split.asked.select(names) for names in arriving)
+        query = tuple(split.queried.select(names) for names in arriving)
         return Sessions(graph, self._entry, support, query)
 
     @property

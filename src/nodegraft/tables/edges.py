@@ -15,7 +15,7 @@ from nodegraft.graph.keys import NodeKeys
 from nodegraft.graph.stores.protocol import EDGES
 from nodegraft.tables.columns import SourceTable
 from nodegraft.tables.data_report import Finding, finding
-from nodegraft.tables.key_columns import rows_named
+from nodegraft.tables.keys import rows_named
 
 
 class EdgeColumns(NamedTuple):

@@ -1,4 +1,4 @@
-"""Labels as people have them (a dict, a table, a pandas Series) by class."""
+"""Labels by class, from a dict, a table or a pandas Series; held-out labels."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
@@ -7,6 +7,8 @@ import numpy as np
 import pyarrow as pa
 
 from nodegraft.base.errors import ClassNameError, DataError
+from nodegraft.base.parameters.constraints import NonNegativeInt, OpenFraction
+from nodegraft.base.parameters.validate import validate_value
 from nodegraft.graph.class_names import (
     MOST_CHARACTERS,
     has_control_characters,
@@ -14,18 +16,20 @@ from nodegraft.graph.class_names import (
 )
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.keyed_labels import KeyedLabels
-from nodegraft.graph.keys import Key, KeyArray, NodeKeys, key_array
+from nodegraft.graph.keys import Key, NodeKeys, hash_order, key_array, several
 from nodegraft.graph.labels import NodeLabels
-from nodegraft.tables.columns import Source, SourceTable, node_keys, read_source, require_columns
+from nodegraft.tables.columns import Source, SourceTable, read_source, require_columns
 from nodegraft.tables.data_report import Finding, finding, require_usable
 from nodegraft.tables.features.recipe import FeatureRecipe
-from nodegraft.tables.key_columns import rows_named
+from nodegraft.tables.keys import node_keys, rows_named
+
+ByClass = dict[str, list[Key]]
 
 KEY, LABEL = "key", "label"
-"""What the columns of a table of labels are called, unless somebody says otherwise."""
+"""Default names of the columns of a table of labels."""
 
 ALIKE = "groups of class names that differ only by case or blanks"
-"""What the report says of names that are probably the same."""
+"""Finding about class names that are probably the same."""
 
 Labels = Mapping[str, Iterable[Key]] | Source
 """Class name -> keys of its nodes; or a table with the columns ``key`` and ``label``, or a pandas
@@ -33,13 +37,14 @@ Series whose index are keys."""
 
 
 def keys_by_class(labels: Labels) -> Mapping[str, Iterable[Key]]:
-    """Class name -> keys, from whatever carries labels; where a class name is missing, none.
+    """Return class name -> keys; rows of a table without a class name are left out.
 
     >>> keys_by_class(pa.table({"key": ["p1", "p2", "p3"], "label": ["hats", None, "hats"]}))
     {'hats': ['p1', 'p3']}
 
     Args:
-        labels: A dict, which stays as it is; an Arrow, pandas or Polars table; or a pandas Series.
+        labels: A dict, which is returned as it is; an Arrow, pandas or Polars table; or a pandas
+            Series.
     """
     if isinstance(labels, NodeLabels):
         raise ClassNameError(
@@ -49,7 +54,12 @@ def keys_by_class(labels: Labels) -> Mapping[str, Iterable[Key]]:
     if isinstance(labels, Mapping):
         return labels
     table = _named(SourceTable(_arrow(labels), "the table of labels"))
-    return _grouped(node_keys(table, KEY) if len(table) else key_array([]), table.texts(LABEL))
+    keys = node_keys(table, KEY) if len(table) else key_array([])
+    # Rows may be repeated, in tables of nodes with a column of labels: a dict has each key once.
+    by_class: dict[str, dict[Key, None]] = {}
+    for key, name in zip(keys.tolist(), table.texts(LABEL), strict=True):
+        by_class.setdefault(str(name), {})[key] = None
+    return {name: list(members) for name, members in by_class.items()}
 
 
 def read_labels(
@@ -62,20 +72,19 @@ def read_labels(
     repair: bool = False,
     delimiter: str | None = None,
 ) -> KeyedLabels:
-    """Labels from a table of node keys and class names; rows without a name are skipped.
+    """Read labels from a table of node keys and class names; rows without a name are skipped.
 
     Args:
         labels: The table, a file or in memory.
-        graph: The graph whose nodes it names.
-        key: The column of node keys.
-        label: The column of class names; numbers are read as text.
-        convert_keys: Whether a column of keys that has another type than the graph's keys is
-            converted (7 becomes ``"7"``); it is refused otherwise. Keys of a CSV file have no type
-            and are always read in that of the graph's.
-        repair: Class names with blanks at an end, unknown nodes and nodes with two classes are
-            refused, all at once with their rows; this strips such names, drops such rows and keeps
-            the first class of such a node.
-        delimiter: What separates the columns of a CSV file; None to look at its header.
+        graph: Graph of the nodes.
+        key: Name of the column of node keys.
+        label: Name of the column of class names; numbers are read as text.
+        convert_keys: Whether keys of another type than the graph's keys are converted (7 becomes
+            ``"7"``) instead of refused. Keys of a CSV file are always read in the type of the
+            graph's keys.
+        repair: Strip class names with blanks at an end, drop rows of unknown nodes and keep the
+            first class of a node with two, instead of refusing all of these with their rows.
+        delimiter: Column separator of a CSV file; None to guess it from the header.
     """
     table = read_source(labels, "labels", (label, key), delimiter)
     require_columns(
@@ -96,14 +105,44 @@ def read_labels(
     return found.labels
 
 
+def hold_out(labels: Labels, share: float = 0.2, seed: int = 0) -> tuple[ByClass, ByClass]:
+    """Split labels into training labels and held-out labels, the same share of each class.
+
+    Labels are drawn by the hash of their keys, so the order of a table does not matter, and nearly
+    all labels stay on their side when a table grows. Each class keeps a training label.
+
+    >>> training, held_out = hold_out({"hats": range(10), "caps": [20, 21]})
+    >>> {name: len(keys) for name, keys in training.items()}, held_out
+    ({'hats': 8, 'caps': 2}, {'hats': [3, 5]})
+
+    Args:
+        labels: Class name -> keys of its nodes; or a table or Series, as a store takes them.
+        share: Share of each class that is held out, between 0 and 1, rounded down to whole nodes.
+        seed: Seed of the draw.
+    """
+    validate_value("share", share, OpenFraction)
+    validate_value("seed", seed, NonNegativeInt)
+    training, held_out = ByClass(), ByClass()
+    for name, given in keys_by_class(labels).items():
+        keys = key_array(several(given, f"nodes of class {name!r}"))
+        if not keys.size:
+            raise ClassNameError(f"Class {name!r} has no nodes.")
+        ordered: list[Key] = keys[hash_order(keys, seed)].tolist()
+        cut = min(int(share * keys.size), keys.size - 1)
+        training[name] = ordered[cut:]
+        if cut:
+            held_out[name] = ordered[:cut]
+    return training, held_out
+
+
 class LabelsRead(NamedTuple):
-    """Labels of a table, repaired, and what is odd about it."""
+    """Repaired labels of a table, and findings about it."""
 
     labels: KeyedLabels
-    """The keys of each class, sorted by name."""
+    """Keys of each class, sorted by name."""
 
     findings: list[Finding]
-    """What is odd."""
+    """Findings for the report."""
 
 
 def labels_in(table: SourceTable, keys: NodeKeys, key: str, label: str) -> LabelsRead:
@@ -111,9 +150,9 @@ def labels_in(table: SourceTable, keys: NodeKeys, key: str, label: str) -> Label
 
     Args:
         table: The table of labels.
-        keys: The nodes.
-        key: The column of node keys.
-        label: The column of class names.
+        keys: Keys of the nodes.
+        key: Name of the column of node keys.
+        label: Name of the column of class names.
     """
     table = _named(table, label)
     raw = [str(name) for name in table.texts(label)]
@@ -149,7 +188,7 @@ def _label_findings(
     places = {kind: np.array(found, dtype=np.int64) for kind, found in kinds.items()}
     column = table.column(key)
 
-    def told(kind: str, what: str, blocking: str, fatal: bool = False) -> list[Finding]:
+    def about(kind: str, what: str, blocking: str, fatal: bool = False) -> list[Finding]:
         some, of_nodes = places[kind], kind in ("unknown", "other")
         values = (column[place].as_py() if of_nodes else repr(names[place][:40]) for place in some)
         examples, where = table.examples(some, values), table.where(key if of_nodes else label)
@@ -157,25 +196,17 @@ def _label_findings(
 
     allowed = f"more than {MOST_CHARACTERS} characters, or control or invisible ones"
     return [
-        *told("blank", "labels whose class name is only blanks", "dropped"),
-        *told("padded", "labels whose class name begins or ends with a blank", "stripped"),
-        *told("odd", f"labels whose class name has {allowed}", "choose another name", True),
-        *told("unknown", "labels of nodes that are not in the table of nodes", "dropped"),
-        *told("other", "labels of nodes with another class", "the first class of each is kept"),
+        *about("blank", "labels whose class name is only blanks", "dropped"),
+        *about("padded", "labels whose class name begins or ends with a blank", "stripped"),
+        *about("odd", f"labels whose class name has {allowed}", "choose another name", True),
+        *about("unknown", "labels of nodes that are not in the table of nodes", "dropped"),
+        *about("other", "labels of nodes with another class", "the first class of each is kept"),
     ]
 
 
 def _named(table: SourceTable, label: str = LABEL) -> SourceTable:
-    """The rows that have a class name."""
-    return table.filter(pa.array([name is not None for name in table.texts(label)], pa.bool_()))
-
-
-def _grouped(keys: KeyArray, names: Iterable[str | None]) -> dict[str, list[Key]]:
-    # A row that comes twice says nothing new: tables of nodes with a column of labels have such.
-    by_class: dict[str, dict[Key, None]] = {}
-    for key, name in zip(keys.tolist(), names, strict=True):
-        by_class.setdefault(str(name), {})[key] = None
-    return {name: list(members) for name, members in by_class.items()}
+    """Return the rows that have a class name."""
+    return table.take(np.flatnonzero([name is not None for name in table.texts(label)]))
 
 
 def _arrow(labels: Any) -> Any:
@@ -199,7 +230,7 @@ def _arrow(labels: Any) -> Any:
 
 
 def _is_series(labels: Any) -> bool:
-    # pandas is nobody's dependency here, so that it is known by what it has.
+    # pandas is not a dependency, so a Series is recognised by its attributes.
     return all(hasattr(labels, name) for name in ("index", "to_numpy", "items")) and not hasattr(
         labels, "columns"
     )

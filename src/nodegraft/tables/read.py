@@ -19,7 +19,6 @@ from nodegraft.graph.stores.protocol import EDGES
 from nodegraft.tables.columns import (
     Source,
     SourceTable,
-    node_keys,
     read_source,
     require_columns,
 )
@@ -27,7 +26,7 @@ from nodegraft.tables.data_report import DataReport, Finding, finding
 from nodegraft.tables.edges import EdgeColumns, edge_oddities, read_edges
 from nodegraft.tables.features.choice import FeatureChoice
 from nodegraft.tables.features.recipe import FeatureRecipe
-from nodegraft.tables.key_types import check_key_type, in_one_key_type
+from nodegraft.tables.keys import check_key_type, in_one_key_type, node_keys
 from nodegraft.tables.labels import LABEL, labels_in
 from nodegraft.tables.node_texts import NodeTexts
 

@@ -4,10 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from nodegraft.analysis.card.card import Card, ClassCard, Counted
-from nodegraft.analysis.card.files import card_files
-from nodegraft.analysis.card.limits import limits
-from nodegraft.analysis.card.markdown import card_markdown
+from nodegraft.analysis.card.card import AccuracyCount, Card, ClassCard
+from nodegraft.analysis.card.markdown import card_files, card_markdown, limits
 from tests.store.small import made
 
 
@@ -48,13 +46,13 @@ def test_what_was_not_measured_is_said(card: Card) -> None:
     told = limits(card)
     assert told[0] == "Not measured, because no node is held out: class-04, class-05."
     assert told[1].startswith("Measured on fewer than 30 nodes")
-    many = [ClassCard(f"c{number}", 1, 1, Counted(0, 0)) for number in range(10)]
+    many = [ClassCard(f"c{number}", 1, 1, AccuracyCount(0, 0)) for number in range(10)]
     shown = limits(replace(card, classes=tuple(many)))[0]
     assert shown.endswith("c6, c7 and 2 more.")
 
 
 def test_a_card_that_nothing_was_measured_of_says_so(card: Card) -> None:
-    none = replace(card, held_out=Counted(0, 0), reliability=None, promotion=None)
+    none = replace(card, held_out=AccuracyCount(0, 0), reliability=None, promotion=None)
     files = card_files(none, "shop", "version-2")
     assert list(files) == ["version-2.md"]
     text = files["version-2.md"]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from nodegraft.analysis.own_labels.evaluation import METHODS
-from nodegraft.analysis.own_labels.own_stream import own_stream, planned
+from nodegraft.analysis.own_labels.own_stream import make_plan, own_stream
 from nodegraft.analysis.snapshot import State
 from nodegraft.base.errors import ParameterError, StoreError, UnknownNameError
 from nodegraft.base.events import Listener
@@ -28,7 +28,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
 
 
 def plan_of(state: State, shots: int = 5) -> ClassStream:
-    plan = planned({name: len(one.all) for name, one in state.labels.items()}, shots)
+    plan = make_plan({name: len(one.all) for name, one in state.labels.items()}, shots)
     return own_stream(state, plan, seed=0)
 
 
@@ -79,7 +79,7 @@ def test_nodes_that_are_asked_about_teach_nobody(name: str, store: Store) -> Non
 def test_no_label_that_is_asked_about_is_within_reach_of_a_method(store: Store) -> None:
     stream = plan_of(store.state(2))
     last = stream.session(len(stream) - 1)
-    asked = np.concatenate([stream.split.asked.rows(), stream.split.query.rows()])
+    asked = np.concatenate([stream.split.queried.rows(), stream.split.query.rows()])
     given = [(one.view, one.support) for one in stream]
     reached = labelled_rows_within_reach(stream.curriculum, given)
     assert np.intersect1d(reached, asked).size == 0
@@ -113,12 +113,12 @@ def test_classes_with_too_few_labels_are_left_out_and_named(store: Store) -> Non
 
 
 def test_many_classes_arrive_in_few_sessions() -> None:
-    setting = planned({str(number): 50 for number in range(41)}, shots=5).setting
+    setting = make_plan({str(number): 50 for number in range(41)}, shots=5).setting
     assert (setting.base, setting.novel, setting.ways) == (21, 20, 4)
 
 
 def test_of_many_classes_left_out_some_are_named() -> None:
-    plan = planned({f"c{number}": 50 if number < 4 else 9 for number in range(30)}, shots=5)
+    plan = make_plan({f"c{number}": 50 if number < 4 else 9 for number in range(30)}, shots=5)
     assert "c23 (9) and 6 more. A class needs 10" in plan.exclusion()
 
 

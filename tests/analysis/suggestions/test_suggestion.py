@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 import nodegraft as ng
-from nodegraft.analysis.suggestions.top_terms import log_odds
+from nodegraft.analysis.suggestions.new_classes import log_odds
 from nodegraft.base.errors import ParameterError
 from nodegraft.store.store import Store
 from tests.store.small import made

@@ -270,7 +270,7 @@ def make_of_lists(place: Path, nodes: int = 2000) -> None:
 def growing(store: Store) -> None:
     # Asking for all makes layers, of which growth makes a part stale.
     state = store.state()
-    state.answers(state.graph.rows)
+    state.predict(state.graph.rows)
     store.grow(edges=pa.table({"source": [0, 1], "target": [900, 901]}))
 
 

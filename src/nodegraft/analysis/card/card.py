@@ -11,39 +11,38 @@ from typing import Any
 
 import numpy as np
 
-from nodegraft.analysis.description import what_it_did
 from nodegraft.analysis.snapshot import State
-from nodegraft.analysis.version import Promotion, Version
+from nodegraft.analysis.version import Promotion, Version, describe_version
 from nodegraft.evaluation.metrics import share_interval
 from nodegraft.model.confidence import World
 from nodegraft.model.hooks import Capability
 
 THRESHOLDS = (0.5, 0.7, 0.8, 0.9, 0.95, 0.99)
-"""The confidences that answers are asked to have."""
+"""Least confidences at which accuracy and coverage are measured."""
 
 
 @dataclass(frozen=True)
-class Counted:
-    """How many answers about held-out nodes were right."""
+class AccuracyCount:
+    """Number of correct predictions among held-out nodes."""
 
     asked: int
-    """How many nodes were asked about."""
+    """Number of nodes that were predicted."""
 
     right: int
-    """How many of them were answered rightly."""
+    """Number of correct predictions."""
 
     @property
     def share(self) -> float | None:
-        """The share of right answers; None where nobody was asked about."""
+        """Share of correct predictions; None without nodes."""
         return self.right / self.asked if self.asked else None
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """Its 95 % interval, as if held-out nodes had been drawn at random."""
+        """95 % interval of the share, as if held-out nodes had been drawn at random."""
         return share_interval(self.right, self.asked) if self.asked else None
 
     def to_json(self) -> dict[str, Any]:
-        """As plain JSON."""
+        """Return counts, share and interval as plain JSON."""
         return {**asdict(self), "share": self.share, "interval": self.interval}
 
 
@@ -52,16 +51,16 @@ class ClassCard:
     """One class of a version."""
 
     name: str
-    """What it is called."""
+    """Name of the class."""
 
     labels: int
-    """How many nodes teach it."""
+    """Number of training labels."""
 
     since: int
-    """The version from which on it has been known by this name without a break."""
+    """First version since which the class has had this name without a break."""
 
-    held_out: Counted
-    """What was answered about its nodes that do not teach."""
+    held_out: AccuracyCount
+    """Accuracy on its held-out nodes."""
 
 
 @dataclass(frozen=True)
@@ -69,102 +68,102 @@ class GraphCard:
     """The graph of a version."""
 
     since: int
-    """The version that brought it."""
+    """Version that introduced this graph."""
 
     nodes: int
-    """How many nodes it has."""
+    """Number of nodes."""
 
     features: int
-    """How many features each of them has."""
+    """Number of features of a node."""
 
     edges: int
-    """How many pairs of nodes are joined."""
+    """Number of pairs of nodes that are joined by an edge."""
 
     kinds: dict[str, int]
-    """Kind of edges -> how many there are; two nodes may be joined by several."""
+    """Edge type -> number of edges; two nodes may be joined by edges of several types."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """One version on the way to this one."""
+    """Entry of the history of a version."""
 
     version: int
-    """Its number."""
+    """Number of the version."""
 
     what: str
-    """What was done."""
+    """Description of the change."""
 
     by: str
-    """Who did it."""
+    """Author of the change."""
 
     at: str
-    """When, in UTC, as ISO 8601 writes it."""
+    """Time of the change in UTC, in ISO 8601."""
 
     note: str
-    """Why, in their words."""
+    """Reason that the author gave."""
 
     override: str
-    """The reason for doing it although held-out nodes spoke against it, or nothing."""
+    """Reason for overriding a drop of held-out accuracy; empty without an override."""
 
     accuracy: float | None
-    """The share of held-out nodes that were answered rightly then; None where it was not asked."""
+    """Held-out accuracy of the version; None if it was not measured."""
 
 
 @dataclass(frozen=True)
 class Card:
-    """All that somebody should know before relying on a version."""
+    """Model card of a version."""
 
     version: int
-    """Its number."""
+    """Number of the version."""
 
     nodegraft: str
-    """The version of the package that made the card."""
+    """Version of the package that made the card."""
 
     method: str
-    """The name of the method."""
+    """Name of the method."""
 
     parameters: dict[str, Any]
-    """Its hyper-parameters."""
+    """Hyper-parameters of the method."""
 
     world: World
-    """Whether nodes may belong to classes that are not known: it decides what confidence means."""
+    """Whether nodes may belong to unknown classes: it decides what confidence means."""
 
     share_of_known_classes: float | None
     """Estimated share of unlabelled nodes that belong to known classes; None without one."""
 
     graph: GraphCard
-    """What it was taught on."""
+    """Graph of the version."""
 
     classes: tuple[ClassCard, ...]
-    """What it was taught."""
+    """Classes of the version."""
 
-    held_out: Counted
-    """What it answered about all nodes that do not teach."""
+    held_out: AccuracyCount
+    """Accuracy on all held-out nodes."""
 
-    reliability: dict[float, Counted] | None
-    """Least confidence -> the answers about held-out nodes that have it; None where the method
-    gives no calibrated confidence, and cannot abstain."""
+    reliability: dict[float, AccuracyCount] | None
+    """Least confidence -> accuracy on held-out nodes predicted with it; None if the method gives
+    no calibrated confidence."""
 
     history: tuple[Step, ...]
-    """How it came about, oldest first."""
+    """Versions up to this one, oldest first."""
 
     promotion: Promotion | None
-    """Who let it answer for the first time, and why; None if nobody has."""
+    """First promotion of the version; None if it was never live."""
 
     @property
     def unmeasured(self) -> list[str]:
-        """The classes of which no node is held out: nothing is known of how they are answered."""
-        return [one.name for one in self.classes if not one.held_out.asked]
+        """Names of classes without held-out nodes, whose accuracy is not known."""
+        return [card.name for card in self.classes if not card.held_out.asked]
 
     def to_json(self) -> dict[str, Any]:
-        """As plain JSON."""
+        """Return the card as plain JSON."""
         levels = (self.reliability or {}).items()
-        reliability = {f"{least:.2f}": one.to_json() for least, one in levels}
+        reliability = {f"{least:.2f}": count.to_json() for least, count in levels}
         promotion = self.promotion and {**vars(self.promotion), "at": _iso(self.promotion)}
         return {
             **asdict(self),
             "classes": [
-                {**asdict(one), "held_out": one.held_out.to_json()} for one in self.classes
+                {**asdict(card), "held_out": card.held_out.to_json()} for card in self.classes
             ],
             "held_out": self.held_out.to_json(),
             "reliability": reliability or None,
@@ -179,19 +178,19 @@ def card_of(
     class_names: Callable[[str], Iterable[str]],
     pruned: Collection[int] = (),
 ) -> Card:
-    """The card of a version.
+    """Return the model card of a version.
 
     Args:
         state: The version.
-        history: Versions up to it, oldest first; it is the last.
-        promotion: Who let it answer for the first time.
-        class_names: The classes that an object of labels is of.
-        pruned: Versions of which nobody knows any more which classes they had.
+        history: Versions up to this one, oldest first.
+        promotion: First promotion of the version; None if it was never live.
+        class_names: Returns the class names in an object of labels.
+        pruned: Numbers of versions whose objects were deleted.
     """
-    found, whole = history[-1], [one for one in history if one.number not in pruned]
-    truth, answers, sure = _held_out_answers(state)
-    right = truth == answers
-    since = _since(whole, lambda one: set(class_names(one.labels)))
+    found, whole = history[-1], [past for past in history if past.number not in pruned]
+    truth, predictions, confidence = _held_out_predictions(state)
+    right = truth == predictions
+    since = _since(whole, lambda past: set(class_names(past.labels)))
     calibrated = Capability.CALIBRATED in state.model.capabilities()
     return Card(
         version=found.number,
@@ -200,13 +199,13 @@ def card_of(
         parameters=state.model.get_params(),
         world=state.model.world,
         share_of_known_classes=state.model.share_of_known_classes(state.graph),
-        graph=_graph(state, _since(whole, lambda one: {one.graph})[found.graph]),
+        graph=_graph(state, _since(whole, lambda past: {past.graph})[found.graph]),
         classes=tuple(
-            ClassCard(name, len(one.taught), since[name], _counted(right[truth == name]))
-            for name, one in state.labels.items()
+            ClassCard(name, len(labels.taught), since[name], _count(right[truth == name]))
+            for name, labels in state.labels.items()
         ),
-        held_out=_counted(right),
-        reliability={least: _counted(right[sure >= least]) for least in THRESHOLDS}
+        held_out=_count(right),
+        reliability={least: _count(right[confidence >= least]) for least in THRESHOLDS}
         if calibrated
         else None,
         history=tuple(map(_step, history)),
@@ -214,30 +213,30 @@ def card_of(
     )
 
 
-def _held_out_answers(state: State) -> tuple[Any, Any, Any]:
-    """Of each held-out node its class, what is answered, and how sure that is."""
+def _held_out_predictions(state: State) -> tuple[Any, Any, Any]:
+    """Return class, prediction and confidence of each held-out node."""
     held_out = state.labels.held_out
     keys = [key for some in held_out.values() for key in some]
     truth = np.array([name for name, some in held_out.items() for _ in some], dtype=object)
     if not keys:
         return truth, truth, np.zeros(0)
-    found = state.answers(state.graph.rows_of(keys))
+    found = state.predict(state.graph.rows_of(keys))
     return truth, found.classes, found.confidence
 
 
-def _counted(right: Any) -> Counted:
-    return Counted(right.size, int(right.sum()))
+def _count(right: Any) -> AccuracyCount:
+    return AccuracyCount(right.size, int(right.sum()))
 
 
 def _since(history: Sequence[Version], names: Callable[[Version], set[str]]) -> dict[str, int]:
-    """Name that the last version has -> the first version from which on all have it."""
+    """Return name in the last version -> first version since which all versions have the name."""
     left = names(history[-1])
     since: dict[str, int] = {}
-    for one in reversed(history):
-        left = left & names(one)
+    for past in reversed(history):
+        left = left & names(past)
         if not left:
             break
-        since |= dict.fromkeys(left, one.number)
+        since |= dict.fromkeys(left, past.number)
     return since
 
 
@@ -251,7 +250,7 @@ def _step(version: Version) -> Step:
     measures = version.measures
     return Step(
         version.number,
-        what_it_did(version),
+        describe_version(version),
         version.by,
         _iso(version),
         version.note,

@@ -1,4 +1,4 @@
-"""The picture of a model card: held-out nodes over versions, and over asked confidence."""
+"""Figure of a model card: held-out accuracy by version, and by least confidence."""
 
 from nodegraft.analysis.card.card import Card
 from nodegraft.analysis.rendering.drawing import (
@@ -16,10 +16,10 @@ from nodegraft.analysis.rendering.picture import Picture
 
 @figure_style
 def draw_card(card: Card) -> Picture:
-    """One panel, or two where the method can abstain.
+    """Draw one panel, or two if the method can abstain.
 
     Args:
-        card: What there is to say; of some class a node is held out.
+        card: A card with held-out nodes.
     """
     panels = 1 if card.reliability is None else 2
     figure = Figure(figsize=(WIDTH * panels, HEIGHT), layout="constrained")
@@ -38,7 +38,7 @@ def _draw_versions(axes: Axes, card: Card) -> None:
     axes.plot(list(points), list(points.values()), color=BLUE, marker="o", markersize=3.5)
     axes.set_xticks(list(points)[:: 1 + len(points) // 10])
     low = max(0.0, min(points.values()) - 5.0)
-    # A little more than all, so that a mark at the top is whole.
+    # The limit is above 100 so that a marker at the top is not cut.
     axes.set_ylim(low, 100.0 + 0.02 * (100.0 - low))
 
 
@@ -47,12 +47,12 @@ def _draw_reliability(axes: Axes, card: Card) -> None:
     axes.set_title("Abstaining")
     axes.set_xlabel("least confidence")
     axes.set_ylabel("held-out nodes, %")
-    answered = {least: 100 * one.asked / card.held_out.asked for least, one in found.items()}
+    coverage = {least: 100 * one.asked / card.held_out.asked for least, one in found.items()}
     right = {least: 100 * one.share for least, one in found.items() if one.share is not None}
     ends = {}
     for name, points, colour, dashes in (
         ("accuracy", right, BLUE, "-"),
-        ("coverage", answered, VERMILION, "--"),
+        ("coverage", coverage, VERMILION, "--"),
     ):
         if points:
             places, heights = list(points), list(points.values())
@@ -63,18 +63,18 @@ def _draw_reliability(axes: Axes, card: Card) -> None:
 
 
 def _by_version(card: Card) -> dict[int, float]:
-    """In percent; the last one is measured on all held-out nodes, as the card says it."""
+    """Return the accuracy of each version in percent; the last is on all held-out nodes."""
     found = {one.version: 100 * one.accuracy for one in card.history if one.accuracy is not None}
     return {**found, card.version: 100 * (card.held_out.share or 0.0)}
 
 
 def _describe(card: Card) -> str:
     versions = ", ".join(f"{number}: {share:.1f} %" for number, share in _by_version(card).items())
-    told = f"Held-out accuracy by version: {versions}."
+    summary = f"Held-out accuracy by version: {versions}."
     if card.reliability is None:
-        return told
+        return summary
     levels = "; ".join(
         f"{least:.2f}: {one.asked} of {card.held_out.asked} predicted, {one.right} correctly"
         for least, one in card.reliability.items()
     )
-    return f"{told} By least confidence: {levels}."
+    return f"{summary} By least confidence: {levels}."

@@ -1,24 +1,51 @@
-"""A model card in Markdown, with the YAML head that model hubs read."""
+"""A model card as files: Markdown with the YAML head that model hubs read, and a figure."""
 
 import json
 import re
 from collections.abc import Iterator, Sequence
 
-from nodegraft.analysis.card.card import Card, Counted, Step
-from nodegraft.analysis.card.limits import limits
+from nodegraft.analysis.card.card import AccuracyCount, Card, Step
 from nodegraft.analysis.rendering.table import Table
+from nodegraft.base.errors import MissingExtraError
 from nodegraft.model.confidence import NO_ESTIMATE
 
 TAGS = ("graph", "node-classification", "few-shot", "class-incremental-learning")
 
+SHOWN = 8
+"""Number of classes that are named; the others are counted."""
 
-def card_markdown(card: Card, store: str, picture: str | None = None) -> str:
-    """The whole card.
+FEW = 30
+"""Number of held-out nodes below which accuracy is called rough."""
+
+
+def card_files(card: Card, store: str, name: str) -> dict[str, str]:
+    """Return file name -> text, in the order in which files are written: the card is the last.
+
+    The figure is left out if Matplotlib is not installed; the card then says how to get it.
 
     Args:
-        card: What there is to say.
-        store: The name of the store's folder.
-        picture: The name of the picture's file, beside the card; None if there is none.
+        card: The card.
+        store: Name of the store's folder.
+        name: Name of the files, without their endings.
+    """
+    text, drawn = f"{name}.md", f"{name}.svg"
+    if card.held_out.asked:
+        try:
+            from nodegraft.analysis.card.figures import draw_card
+
+            return {drawn: draw_card(card).svg, text: card_markdown(card, store, drawn)}
+        except MissingExtraError:
+            pass
+    return {text: card_markdown(card, store)}
+
+
+def card_markdown(card: Card, store: str, picture: str | None = None) -> str:
+    """Return the card as Markdown.
+
+    Args:
+        card: The card.
+        store: Name of the store's folder.
+        picture: Name of the figure's file, beside the card; None without a figure.
     """
     parts = [
         _head(card, store),
@@ -32,10 +59,10 @@ def card_markdown(card: Card, store: str, picture: str | None = None) -> str:
         "## History",
         _table(
             ("version", "change", "note", "by", "when (UTC)", "held-out accuracy"),
-            [_step(one) for one in card.history],
+            list(map(_step, card.history)),
         ),
         "## Limits",
-        "\n".join(f"- {_text(one)}" for one in limits(card)),
+        "\n".join(f"- {_text(limit)}" for limit in limits(card)),
         "## Settings",
         _table(("parameter", "value"), [(a, json.dumps(b)) for a, b in card.parameters.items()]),
         f"Written by nodegraft {card.nodegraft}.",
@@ -44,7 +71,7 @@ def card_markdown(card: Card, store: str, picture: str | None = None) -> str:
 
 
 def _head(card: Card, store: str) -> str:
-    """YAML; a text of JSON is one of YAML, whatever is in it."""
+    """Return the YAML head; JSON strings are valid YAML."""
     lines = ["---", "license: unknown", "library_name: nodegraft", "tags:"]
     lines += [f"- {tag}" for tag in TAGS]
     if card.held_out.share is not None:
@@ -70,7 +97,7 @@ def _what_it_is(card: Card) -> str:
     graph, taught = card.graph, sum(one.labels for one in card.classes)
     edges = ", ".join(f"{count:,} {_text(kind)}" for kind, count in graph.kinds.items())
     kinds = "" if len(graph.kinds) == 1 else f" of {len(graph.kinds)} types ({edges})"
-    told = (
+    summary = (
         f"It predicts the class of a node. Method: `{card.method}`. It has {len(card.classes)} "
         f"classes, learned from {taught:,} labelled nodes of a graph with {graph.nodes:,} nodes, "
         f"{graph.edges:,} edges{kinds} and {graph.features:,} features, unchanged since version "
@@ -78,9 +105,9 @@ def _what_it_is(card: Card) -> str:
     )
     move = card.promotion
     if move is None:
-        return f"{told} This version was never live."
+        return f"{summary} This version was never live."
     why = f": “{_text(move.note)}”" if move.note else "."
-    return f"{told}\n\nPromoted by {_text(move.by)} on {move.at:%Y-%m-%d %H:%M} UTC{why}"
+    return f"{summary}\n\nPromoted by {_text(move.by)} on {move.at:%Y-%m-%d %H:%M} UTC{why}"
 
 
 def _how_well(card: Card) -> Iterator[str]:
@@ -181,11 +208,42 @@ def _percent(share: float | None) -> str:
     return "–" if share is None else f"{100 * share:.1f} %"
 
 
-def _interval(counted: Counted) -> str:
-    found = counted.interval
+def _interval(count: AccuracyCount) -> str:
+    found = count.interval
     return "–" if found is None else f"{100 * found[0]:.1f} to {100 * found[1]:.1f} %"
 
 
-def _text(told: str) -> str:
-    """What people wrote, so that it is read as they wrote it: neither Markdown nor HTML."""
-    return re.sub(r"([\\`*_|<>\[\]#~])", r"\\\1", " ".join(told.split()))
+def _text(text: str) -> str:
+    """Escape a user's text, so that it is neither Markdown nor HTML."""
+    return re.sub(r"([\\`*_|<>\[\]#~])", r"\\\1", " ".join(text.split()))
+
+
+def limits(card: Card) -> list[str]:
+    """Return sentences on what the model is not for and what was not measured.
+
+    Args:
+        card: The card.
+    """
+    few = [part.name for part in card.classes if 0 < part.held_out.asked < FEW]
+    abstains = ", unless it abstains; how often it does so was not measured"
+    found = [
+        "It predicts only the classes above: a node of another class gets one of these"
+        f"{abstains if card.reliability is not None else ''}.",
+        "Held-out nodes are nodes that somebody chose to label. Others may be harder, which the "
+        "intervals do not show.",
+        "Every change was checked on the same held-out nodes, so these numbers are slightly "
+        "optimistic; more so where near-duplicates of a node are among the labels learned.",
+        "Not measured: accuracy for groups of nodes within a class, accuracy on a graph that has "
+        "changed since, and the cost of a wrong prediction. Do not let it decide alone where a "
+        "wrong prediction harms somebody.",
+    ]
+    if few:
+        found.insert(0, f"Measured on fewer than {FEW} nodes, so only roughly: {_named(few)}.")
+    if card.unmeasured and card.held_out.asked:
+        found.insert(0, f"Not measured, because no node is held out: {_named(card.unmeasured)}.")
+    return found
+
+
+def _named(names: list[str]) -> str:
+    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+    return ", ".join(names[:SHOWN]) + more

@@ -77,7 +77,7 @@ def changes_labels(action: str) -> bool:
     return action in _ACTIONS
 
 
-def replayed(labels: StoreLabels, changes: Mapping[int, Change], without: int) -> StoreLabels:
+def replay(labels: StoreLabels, changes: Mapping[int, Change], without: int) -> StoreLabels:
     """Labels after some changes.
 
     Args:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from nodegraft.analysis.own_labels.comparison import Evaluation, MethodResult
-from nodegraft.analysis.own_labels.own_stream import own_stream, planned
+from nodegraft.analysis.own_labels.own_stream import make_plan, own_stream
 from nodegraft.analysis.snapshot import State
 from nodegraft.base.errors import ParameterError
 from nodegraft.base.events import Listener
@@ -21,7 +21,7 @@ METHODS = ("graft", "sgc-mean", "label-propagation", "text-only")
 edges, the edges alone, the features alone."""
 
 
-def evaluated(
+def evaluate_methods(
     state: State,
     number: int,
     methods: Sequence[str] | None,
@@ -43,7 +43,7 @@ def evaluated(
     chosen = several(methods, "methods") if methods else (state.model.name, *METHODS)
     names = list(dict.fromkeys(chosen))
     parameters = {name: _parameters(state.model, name) for name in names}
-    plan = planned({name: len(one.all) for name, one in state.labels.items()}, shots)
+    plan = make_plan({name: len(one.all) for name, one in state.labels.items()}, shots)
     found: dict[str, list[StreamResult]] = {name: [] for name in names}
     for seed in range(seeds):
         for name in names:

@@ -59,10 +59,10 @@ class Plan:
         )
 
 
-def planned(labels: Mapping[str, int], shots: int) -> Plan:
+def make_plan(labels: Mapping[str, int], shots: int) -> Plan:
     """Half of the classes are known, the others arrive; an error where there are too few.
 
-    >>> plan = planned({"a": 20, "b": 12, "c": 10, "d": 40, "e": 9}, shots=5)
+    >>> plan = make_plan({"a": 20, "b": 12, "c": 10, "d": 40, "e": 9}, shots=5)
     >>> print(plan.setting, plan.left_out)
     2/0/0/2 classes (base/pseudo-novel/validation/novel), 1-way 5-shot {'e': 9}
 

@@ -1,13 +1,12 @@
-"""Groups of nodes that may be a class nobody has taught yet."""
+"""Groups of nodes that may be a new class, described by their top terms."""
 
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
-from nodegraft.analysis.preview import SAMPLE
-from nodegraft.analysis.snapshot import State
-from nodegraft.analysis.suggestions.top_terms import telling_words
+from nodegraft.analysis.snapshot import SAMPLE, State
 from nodegraft.analysis.suggestions.vectors import vectors_of
 from nodegraft.base.parameters.constraints import PositiveInt
 from nodegraft.base.parameters.validate import validate_value
@@ -15,95 +14,144 @@ from nodegraft.graph.edges.matrix import IntArray, normalise_rows
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.keys import Key
 from nodegraft.model.hooks import Capability
+from nodegraft.tables.features.recipe import FeatureRecipe
 
 NEEDED = {Capability.EMBED, Capability.CALIBRATED}
-"""What a method must be able to do."""
+"""Capabilities that a method needs to find new classes."""
 
-STRANGER = 0.5
-"""A node that is less likely of a known class is taken for one of none."""
+UNKNOWN = 0.5
+"""Nodes with a smaller probability of any known class count as nodes of unknown classes."""
 
-STRANGERS, OTHERS = 4_000, 1_000
-"""So many of either are looked at, at most: beside others strangers are seen to be a group."""
+MOST_UNKNOWN, MOST_KNOWN = 4_000, 1_000
+"""Most nodes of unknown and of known classes that are clustered, together."""
 
 FEWEST = 15
-"""So many nodes a group has at least."""
+"""Smallest number of nodes of a group."""
 
 WORDS, EXAMPLES = 5, 3
-"""So many words and nodes are named of each group."""
+"""Number of terms and nodes that describe a group."""
 
 
 @dataclass(frozen=True)
 class NewClass:
-    """A group of nodes that are like each other and like no class that is known."""
+    """Group of nodes that are similar to each other and to no known class."""
 
     size: int
-    """How many nodes it has, of those that were looked at."""
+    """Number of clustered nodes in the group."""
 
     words: tuple[str, ...]
-    """What their texts have more often than others do; none where features are no words."""
+    """Top terms of their texts, compared with other nodes; none without text features."""
 
     examples: tuple[Key, ...]
-    """The nodes nearest to its middle."""
+    """Nodes nearest to the centre of the group."""
 
 
 def new_classes(state: State, count: int) -> list[NewClass]:
-    """Groups of nodes that the model takes to be of no known class, the largest first.
+    """Return groups of nodes that probably belong to no known class, the largest first.
 
-    Groups are where nodes lie dense in the model's own vectors (HDBSCAN: Campello, Moulavi and
-    Sander 2013) and most are strangers; those that lie scattered are in none. One class may be
-    several groups. A method that cannot tell how likely a node is of a known class finds none.
+    Groups are clusters of the model's embeddings (HDBSCAN: Campello, Moulavi and Sander 2013) in
+    which most nodes are of unknown classes; scattered nodes are in none. A class may be several
+    groups. A method without calibrated confidence finds none.
 
     Args:
         state: The version.
-        count: How many groups at most.
+        count: Largest number of groups.
     """
     validate_value("count", count, PositiveInt)
     if not state.model.capabilities() >= NEEDED:
         return []
     graph = state.graph
     rows = graph.sampled(SAMPLE, graph.rows_of(list(state.labels.owners())))
-    strange = state.answers(rows).known < STRANGER
-    strangers = _some(graph, rows[strange], STRANGERS)
-    if strangers.size < FEWEST:
+    is_unknown = state.predict(rows).known < UNKNOWN
+    unknown = _sample(graph, rows[is_unknown], MOST_UNKNOWN)
+    if unknown.size < FEWEST:
         return []
-    nodes = np.concatenate((strangers, _some(graph, rows[~strange], OTHERS)))
+    nodes = np.concatenate((unknown, _sample(graph, rows[~is_unknown], MOST_KNOWN)))
     vectors = vectors_of(state, nodes)
-    groups = _dense(vectors, strangers.size)
+    groups = _clusters(vectors, unknown.size)
     return [
         NewClass(
             len(group),
-            telling_words(graph, nodes[group], graph.sampled(SAMPLE, nodes[group]), WORDS),
+            top_terms(graph, nodes[group], graph.sampled(SAMPLE, nodes[group]), WORDS),
             tuple(graph.keys_of(nodes[group[_nearest(vectors[group])]])),
         )
         for group in sorted(groups, key=len, reverse=True)[:count]
     ]
 
 
-def _some(graph: Graph, rows: IntArray, count: int) -> IntArray:
+def _sample(graph: Graph, rows: IntArray, count: int) -> IntArray:
     return graph.view(rows).sampled(count, rows[:0])
 
 
-def _dense(vectors: NDArray[np.float64], strangers: int) -> list[IntArray]:
-    """The strangers of each group in which they are more than half; they come first."""
-    # Slow to import, and only this needs it.
+def _clusters(vectors: NDArray[np.float64], unknown: int) -> list[IntArray]:
+    """Return the nodes of unknown classes, which come first, of each cluster where most are."""
+    # Imported here because it is slow to import.
     from sklearn.cluster import HDBSCAN
 
     clusters = HDBSCAN(min_cluster_size=FEWEST, copy=True)
     found = clusters.fit_predict(normalise_rows(vectors))
     groups = [np.flatnonzero(found == group) for group in range(found.max() + 1)]
     return [
-        group[group < strangers]
+        group[group < unknown]
         for group in groups
-        if (group < strangers).mean() > 1 / 2 and _alike(vectors[group]) > _alike(vectors)
+        if (group < unknown).mean() > 1 / 2 and _similarity(vectors[group]) > _similarity(vectors)
     ]
 
 
-def _alike(vectors: NDArray[np.float64]) -> float:
-    """How much nodes have in common; those that are like nothing lie dense, too."""
+def _similarity(vectors: NDArray[np.float64]) -> float:
+    """Return the length of the mean vector; nodes without features are dense, but not similar."""
     return float(np.linalg.norm(vectors.mean(axis=0)))
 
 
 def _nearest(vectors: NDArray[np.float64]) -> IntArray:
-    """The places of those nearest to the middle."""
+    """Return the positions of the vectors nearest to their mean."""
     distances = np.linalg.norm(vectors - vectors.mean(axis=0), axis=1)
     return np.argsort(distances, kind="stable")[:EXAMPLES]
+
+
+def top_terms(graph: Graph, rows: IntArray, others: IntArray, count: int) -> tuple[str, ...]:
+    """Return the words that are most distinctive of some nodes, the most distinctive first.
+
+    Args:
+        graph: The graph; without text features there are no words.
+        rows: The nodes.
+        others: The nodes they are compared with.
+        count: Largest number of words.
+    """
+    words = graph.recipe.words if isinstance(graph.recipe, FeatureRecipe) else []
+    if not words:
+        return ()
+    own, their = (
+        np.bincount(csr_array(graph.features(some)).indices, minlength=graph.num_features)
+        for some in (rows, others)
+    )
+    scores = log_odds(own[: len(words)], their[: len(words)])
+    best = np.argsort(-scores, kind="stable")[:count]
+    return tuple(words[place] for place in best if scores[place] > 0)
+
+
+def log_odds(own: IntArray, others: IntArray) -> NDArray[np.float64]:
+    r"""Return how much more often each word occurs in a group than elsewhere, in standard errors.
+
+    .. math:: \frac{\log \frac{y_w + a_w}{n + a - y_w - a_w}
+        - \log \frac{y'_w + a_w}{n' + a - y'_w - a_w}}
+        {\sqrt{\frac{1}{y_w + a_w} + \frac{1}{y'_w + a_w}}}
+
+    :math:`y_w` of the :math:`n` words of the group and :math:`y'_w` of the :math:`n'` words of the
+    others are :math:`w`. The prior :math:`a` has as many words as the group, distributed as in both
+    together, so that a rare word must occur several times to count (Monroe, Colaresi
+    and Quinn 2008, "Fightin' Words").
+
+    >>> log_odds(np.array([8, 1, 9]), np.array([2, 0, 80])).round(1).tolist()
+    [3.7, 1.2, -10.5]
+
+    Args:
+        own: Count of each word in the group.
+        others: Count of each word in the others.
+    """
+    total, both = max(own.sum(), 1), own + others
+    prior = total * (both + 1e-9) / max(both.sum(), 1)
+    here, there = own + prior, others + prior
+    gap = np.log(here / (here.sum() - here + 1e-9)) - np.log(there / (there.sum() - there + 1e-9))
+    scores: NDArray[np.float64] = gap / np.sqrt(1.0 / here + 1.0 / there)
+    return scores

@@ -1,4 +1,4 @@
-"""Which nodes to label next: the unsure ones, each standing for others like it."""
+"""Suggestions of nodes to label next: uncertain ones, each representing similar nodes."""
 
 import warnings
 from collections.abc import Iterator
@@ -16,39 +16,39 @@ from nodegraft.graph.keys import Key
 from nodegraft.model.hooks import Capability
 
 CANDIDATES, FOR_EACH = 4_000, 10
-"""So many nodes without a label are looked at, and for each that is suggested at least so many."""
+"""Number of unlabelled nodes that are considered, and at least so many for each suggestion."""
 
 
 @dataclass(frozen=True)
 class Suggestion:
-    """A node whose label would tell much."""
+    """Node whose label would help most."""
 
     node: Key
-    """Its key."""
+    """Key of the node."""
 
     answer: str
-    """What it is taken for now."""
+    """Class that is predicted now."""
 
     runner_up: str
-    """What it may be instead."""
+    """Second likeliest class."""
 
     unsure: float
-    """How unsure the answer is: 1 less the lead of its probability before the second one's."""
+    """Uncertainty: 1 minus the difference of the two largest probabilities."""
 
     like_it: float
-    """How many unsure nodes it stands for, of those looked at: the sum of how unsure each is."""
+    """Number of uncertain nodes that it represents: the sum of the uncertainty of its group."""
 
 
 def suggestions(state: State, count: int) -> list[Suggestion]:
-    """Nodes without a label, those that stand for most unsure ones first.
+    """Return unlabelled nodes to label next, those that represent most uncertain nodes first.
 
-    A fair sample of nodes is put into as many groups as nodes are wanted, by k-means on the model's
-    own vectors in which unsure nodes weigh more; of each group the one nearest to its middle is
-    taken (after Zhdanov 2019, https://arxiv.org/abs/1901.05954, who leaves out sure ones first).
+    A fair sample of nodes is clustered into ``count`` groups by k-means on the model's embeddings,
+    weighted by uncertainty; of each group the node nearest to the centre is returned (after Zhdanov
+    2019, https://arxiv.org/abs/1901.05954, who leaves out confident nodes first).
 
     Args:
         state: The version.
-        count: How many.
+        count: Number of suggestions.
     """
     validate_value("count", count, PositiveInt)
     if Capability.EMBED not in state.model.capabilities():
@@ -72,26 +72,26 @@ def suggestions(state: State, count: int) -> list[Suggestion]:
             float(unsure[place]),
             size,
         )
-        for place, size in _middles(vectors_of(state, rows), unsure, min(count, rows.size))
+        for place, size in _centres(vectors_of(state, rows), unsure, min(count, rows.size))
     ]
-    return sorted(found, key=lambda one: (-one.like_it, -one.unsure))
+    return sorted(found, key=lambda node: (-node.like_it, -node.unsure))
 
 
-def _middles(
+def _centres(
     vectors: NDArray[np.float64], weights: NDArray[np.float64], count: int
 ) -> Iterator[tuple[int, float]]:
-    """The place of the node nearest to the middle of each group, and what the group weighs."""
-    # Slow to import, and only this needs it.
+    """Yield the position of the node nearest to each group's centre, and the group's weight."""
+    # Imported here because it is slow to import.
     from sklearn.cluster import KMeans
     from sklearn.exceptions import ConvergenceWarning
 
-    # Where nodes are the very same, there are fewer groups than nodes wanted.
+    # Equal nodes cannot be in different groups.
     count = min(count, len(np.unique(vectors, axis=0)))
     groups = KMeans(count, n_init=1, random_state=0)
     with warnings.catch_warnings():
-        # So there are where nodes are almost the same.
+        # Nodes that are almost equal give fewer groups, which is no error.
         warnings.simplefilter("ignore", ConvergenceWarning)
-        # Where all are sure, all weigh alike.
+        # Weights must not all be 0, which they are if every prediction is certain.
         groups.fit(vectors, sample_weight=weights + 1e-9)
     distances = groups.transform(vectors)
     for group in range(count):

@@ -1,4 +1,4 @@
-"""Nodes as a model sees them, in few dimensions."""
+"""Embeddings of nodes by a model, in few dimensions."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,17 +9,17 @@ from nodegraft.graph.edges.matrix import IntArray, Matrix, normalise_rows
 from nodegraft.graph.graph import Graph
 
 DIMENSIONS = 64
-"""Distances are taken in so many: in thousands of words all nodes are far from each other."""
+"""Number of dimensions; in thousands of words all nodes are far from each other."""
 
 
 def vectors_of(state: State, rows: IntArray) -> NDArray[np.float64]:
-    """The model's own vectors, in the dimensions in which these nodes differ most.
+    """Return the embeddings of nodes, in the dimensions in which these nodes differ most.
 
     Args:
         state: A version whose model can embed.
         rows: The nodes, by row.
     """
-    # Slow to import, and only this needs it.
+    # Imported here because it is slow to import.
     from sklearn.decomposition import TruncatedSVD
 
     vectors = wide_vectors_of(state, rows)
@@ -29,7 +29,7 @@ def vectors_of(state: State, rows: IntArray) -> NDArray[np.float64]:
 
 
 def wide_vectors_of(state: State, rows: IntArray) -> Matrix:
-    """Return the model's own vectors; in a graph without features, the neighbours of each node.
+    """Return the embeddings of nodes; in a graph without features, vectors of their neighbours.
 
     Args:
         state: A version whose model can embed.
@@ -42,13 +42,13 @@ def wide_vectors_of(state: State, rows: IntArray) -> Matrix:
 def _neighbour_vectors(graph: Graph, rows: IntArray) -> Matrix:
     """Return a row of length 1 for each node, with an entry for each neighbour and for itself.
 
-    Not the scores of classes: a map must stay the same while classes come and go.
+    Class scores are not used, because a map must not change when classes are added.
     """
     counts, found = graph.neighbours(rows)
     own = np.arange(rows.size)
     places = np.concatenate((np.repeat(own, counts), own))
     columns = np.concatenate((found, rows))
     ones = np.ones(columns.size, dtype=np.float32)
-    # The constructor adds up entries at the same place.
+    # The constructor adds up entries at the same position.
     shape = (rows.size, graph.num_nodes)
     return normalise_rows(csr_array((ones, (places, columns)), shape=shape))

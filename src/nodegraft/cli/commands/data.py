@@ -235,13 +235,13 @@ def init(
 
 
 def _print_store(console: "Console", store: "Store") -> None:
-    from nodegraft.analysis.measures import RightAnswers
+    from nodegraft.analysis.accuracy import CorrectCounts
     from nodegraft.cli.render.store import creation_line, world_line
 
     first = store.history()[0].measures["after"]
     state = store.state()
     labels, model = state.labels, state.model
-    held_out = RightAnswers(first["asked"], first["right"])
+    held_out = CorrectCounts(first["asked"], first["right"])
     console.print(
         creation_line(store.place, len(labels), len(labels.owners()), held_out), highlight=False
     )

@@ -19,7 +19,7 @@ from nodegraft.cli.options import LiveVersion, StorePlace
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from nodegraft.analysis.predictions import Answers
+    from nodegraft.analysis.predictions import Predictions
     from nodegraft.store.store import Store
 
 
@@ -72,7 +72,7 @@ def predict(
     """Predict the classes of nodes: --nodes, --table or --all."""
     from rich.console import Console
 
-    from nodegraft.analysis.predictions import answered, answered_in_blocks, found_rows
+    from nodegraft.analysis.predictions import found_rows, predict_in_blocks, predict_rows
     from nodegraft.cli.render.predictions import (
         MAX_SHOWN,
         predictions_json,
@@ -107,7 +107,7 @@ def predict(
         }
         if out is None:
             most = rows.size if as_json else MAX_SHOWN
-            shown = answered(state, rows[:most], number, top, min_confidence, **options)
+            shown = predict_rows(state, rows[:most], number, top, min_confidence, **options)
             texts = _texts(store, shown, number)
     console = Console()
     if as_json:
@@ -122,7 +122,7 @@ def predict(
     reasons, notes = Counter[str](), dict[str | None, None]()
 
     def tables() -> Iterator["pa.Table"]:
-        for block in answered_in_blocks(state, rows, number, top, min_confidence, **options):
+        for block in predict_in_blocks(state, rows, number, top, min_confidence, **options):
             reasons.update(block.reasons)
             notes.update(dict.fromkeys((block.note, block.sets_note)))
             yield block.to_arrow()
@@ -139,7 +139,7 @@ def predict(
     console.print(predicting_version(number, live, waiting))
 
 
-def _texts(store: "Store", answers: "Answers", version: int) -> list[str | None]:
+def _texts(store: "Store", answers: "Predictions", version: int) -> list[str | None]:
     """Return texts of the nodes; None for those that are not in the graph."""
     found = answers.is_found.tolist()
     there = [node for node, is_there in zip(answers.nodes, found, strict=True) if is_there]

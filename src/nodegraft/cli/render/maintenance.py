@@ -8,7 +8,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from nodegraft.analysis.description import numbered
+from nodegraft.analysis.version import version_ranges
 from nodegraft.base.counting import counted
 from nodegraft.cli.render.values import file_size
 from nodegraft.store.maintenance.pruning import Pruned
@@ -28,10 +28,10 @@ def pruned_line(pruned: Pruned, dry_run: bool) -> Text:
     if not pruned.files and not pruned.versions:
         return Text("Nothing to prune: every file is needed.")
     space = f"{file_size(pruned.size)} in {counted(pruned.files, 'file')}"
-    what = numbered(list(pruned.versions)) if pruned.versions else "files of killed processes"
+    what = version_ranges(list(pruned.versions)) if pruned.versions else "files of killed processes"
     if dry_run:
         return Text(f"Would prune {what} and free {space}. Nothing was changed.")
-    return Text(f"Pruned {what}: freed {space}. Kept: {numbered(list(pruned.kept))}.")
+    return Text(f"Pruned {what}: freed {space}. Kept: {version_ranges(list(pruned.kept))}.")
 
 
 def purged_lines(purged: Purged) -> Text:
@@ -45,7 +45,7 @@ def purged_lines(purged: Purged) -> Text:
         masked = f", with keys in {counted(purged.rows, 'row')} removed or replaced by [purged]"
     return Text(
         f"Purged {counted(purged.nodes, 'node')}. Version {purged.champion}, rebuilt without "
-        f"them, is live. Deleted {numbered(list(purged.versions))}; the history still lists "
+        f"them, is live. Deleted {version_ranges(list(purged.versions))}; the history still lists "
         f"{'it' if len(purged.versions) == 1 else 'them'}{masked}. Delete yourself: copies of the "
         "store, logs and backups of a database server, and the tables it was created from."
     )

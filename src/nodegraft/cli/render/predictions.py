@@ -9,7 +9,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from nodegraft.analysis.predictions import Answers
+from nodegraft.analysis.predictions import Predictions
 from nodegraft.base.counting import counted
 from nodegraft.cli.render.values import Texts, add_text_column, likely
 
@@ -34,7 +34,7 @@ SET_SHOWN = 4
 
 
 def predictions_table(
-    answers: Answers, texts: Texts, left: int = 0, width: int = 80
+    answers: Predictions, texts: Texts, left: int = 0, width: int = 80
 ) -> RenderableType:
     """Return one row for each node, with confidence, probability and known.
 
@@ -85,7 +85,7 @@ def predictions_table(
     )
 
 
-def predictions_json(answers: Answers) -> dict[str, Any]:
+def predictions_json(answers: Predictions) -> dict[str, Any]:
     """Return predictions as ``POST /v1/predict`` of a service sends them.
 
     Args:
@@ -122,7 +122,7 @@ def written_text(nodes: int, reasons: dict[str, int]) -> str:
     return f"predictions for {counted(nodes, 'node')}{counts}."
 
 
-def _class_cell(answers: Answers, row: int, predicted: str | None) -> str:
+def _class_cell(answers: Predictions, row: int, predicted: str | None) -> str:
     label = answers.labels[row]
     if not answers.is_found[row]:
         return "[dim]unknown key[/]"
@@ -134,7 +134,7 @@ def _class_cell(answers: Answers, row: int, predicted: str | None) -> str:
     return escape(f"{label} (label){other}")
 
 
-def _needed_width(answers: Answers, classes: list[str]) -> int:
+def _needed_width(answers: Predictions, classes: list[str]) -> int:
     """Return the width of the columns that are never dropped; class names wrap at spaces."""
     words = [word for cell in classes for word in Text.from_markup(cell).plain.split()]
     cells = [Text(word).cell_len for word in words]
@@ -148,7 +148,7 @@ def _number(share: float) -> str:
     return "–" if isnan(share) else likely(share)
 
 
-def _others(answers: Answers, row: int, predicted: str | None) -> str:
+def _others(answers: Predictions, row: int, predicted: str | None) -> str:
     """Return the alternative classes; a number stays on the line of its class."""
     first = 0 if predicted is None else 1
     others = zip(answers.top[row][first:], answers.probabilities[row, first:], strict=False)

@@ -7,7 +7,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from nodegraft.analysis.measures import RightAnswers
+from nodegraft.analysis.accuracy import CorrectCounts
 from nodegraft.base.counting import counted
 from nodegraft.cli.render.values import percent
 from nodegraft.store.fitting import LastFit
@@ -15,7 +15,7 @@ from nodegraft.store.writer import Refit
 from nodegraft.tables.data_report import DataReport
 
 
-def creation_line(place: Path, classes: int, labels: int, held_out: RightAnswers) -> Text:
+def creation_line(place: Path, classes: int, labels: int, held_out: CorrectCounts) -> Text:
     """Return size and held-out accuracy of a new store.
 
     Args:

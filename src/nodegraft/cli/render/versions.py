@@ -9,8 +9,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from nodegraft.analysis.description import what_it_did
-from nodegraft.analysis.version import Version
+from nodegraft.analysis.version import Version, describe_version
 from nodegraft.cli.render.values import percent
 
 
@@ -22,7 +21,7 @@ def version_line(version: Version, live: int, waits: bool = True) -> Text:
         live: Number of the live version.
         waits: Whether the new version waits for review: it differs from the live one.
     """
-    line = Text(f"Version {version.number}: {what_it_did(version)}.")
+    line = Text(f"Version {version.number}: {describe_version(version)}.")
     measures = version.measures
     if measures.get("asked"):
         line.append(f" {flips_text(measures['flipped'], measures['asked'])}")
@@ -99,7 +98,7 @@ def history_table(
         state = " live" if version.number == live else ""
         table.add_row(
             f"{version.number}{' pruned' if version.number in pruned else state}",
-            escape(what_it_did(version)) + note,
+            escape(describe_version(version)) + note,
             escape(version.by),
             f"{version.at:%Y-%m-%d %H:%M}",
             "" if accuracy is None else percent(accuracy),

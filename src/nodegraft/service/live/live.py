@@ -124,7 +124,7 @@ class LiveVersion:
     def _made(self, version: Version) -> Live:
         state = self._store.state(version.number)
         # One answer makes the model work out all that it needs for the others.
-        state.answers(state.graph.rows[:1])
+        state.predict(state.graph.rows[:1])
         # So it does for labels, which every prediction stands beside.
         _ = state.label_of
         return Live(version, state)

@@ -236,7 +236,7 @@ def _load_model(store: Store) -> None:
     """Import and read what jobs need, so that it does not count for the deadline of the first."""
     try:
         state = store.state()
-        state.answers(state.graph.rows[:1])
+        state.predict(state.graph.rows[:1])
     except Exception:
         # The job finds the same problem, and its caller gets the error.
         LOG.exception("the model of the newest version cannot be loaded")

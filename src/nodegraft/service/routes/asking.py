@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 from pydantic import Field
 
-from nodegraft.analysis.predictions import Missing, Reason, answered, found_rows
+from nodegraft.analysis.predictions import Missing, Reason, found_rows, predict_rows
 from nodegraft.analysis.suggestions.suggestion import suggestions
 from nodegraft.base.errors import DataError
 from nodegraft.graph.graph import Graph
@@ -152,7 +152,7 @@ def predict(question: Question, live: ReadVersion) -> Predictions:
     if question.missing != "error":
         _require_key_type(live.state.graph, question.keys)
     rows, keys = found_rows(live.state.graph, question.keys, question.missing)
-    found = answered(
+    found = predict_rows(
         live.state,
         rows,
         live.version,

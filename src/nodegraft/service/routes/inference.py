@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Path
 from pydantic import BaseModel, ConfigDict, Field
 
-from nodegraft.analysis.predictions import answered, found_rows
+from nodegraft.analysis.predictions import found_rows, predict_rows
 from nodegraft.base.errors import UnknownNodeError
 from nodegraft.graph.keys import Key
 from nodegraft.service.auth.limits import MOST_KEYS
@@ -170,7 +170,7 @@ def infer(name: ModelName, request: InferenceRequest, service: Served) -> Infere
     except UnknownNodeError as error:
         advice = 'Leave these keys out, or send "parameters": {"missing": "null"}.'
         raise HttpError(404, "unknown_node", str(error), advice) from error
-    found = answered(
+    found = predict_rows(
         live.state, rows, live.version, keys=keys, ignore_labels=parameters.ignore_labels
     ).to_rows()
     return InferenceResponse(

@@ -14,7 +14,7 @@ from fastapi import APIRouter, Depends, Request
 from pydantic import BaseModel, ConfigDict, Field
 
 from nodegraft.analysis.labels.changes import Change
-from nodegraft.analysis.predictions import answered
+from nodegraft.analysis.predictions import predict_rows
 from nodegraft.analysis.version import Version
 from nodegraft.base.errors import DataError
 from nodegraft.graph.graph import Graph
@@ -243,7 +243,7 @@ def predict(asked: Asked, service: Served) -> TaskAnswers:
     keys = [_key(graph, task) for task in asked.tasks]
     rows = graph.node_keys.find([0 if key is None else key for key in keys])
     rows[np.array([key is None for key in keys], dtype=bool)] = -1
-    found = answered(live.state, rows[rows >= 0], live.version)
+    found = predict_rows(live.state, rows[rows >= 0], live.version)
     # Predictions also of labelled nodes: Label Studio shows annotations beside them.
     predicted = iter(zip(found.top, found.confidence.tolist(), strict=True))
     results = []

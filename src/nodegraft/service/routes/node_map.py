@@ -4,7 +4,7 @@ from fastapi import APIRouter
 from pydantic import Field
 
 from nodegraft.analysis.node_map import node_map, with_labelled
-from nodegraft.analysis.predictions import answered
+from nodegraft.analysis.predictions import predict_rows
 from nodegraft.service.auth.tokens import Scope
 from nodegraft.service.inputs import Served, needs
 from nodegraft.service.live.live import Live
@@ -60,7 +60,7 @@ async def drawn(service: Served, live: ReadVersion) -> Map:
 def _map(service: Service, live: Live) -> Map:
     fair = service.maps.get(live.graph_version, lambda: node_map(live.state))
     drawn = with_labelled(live.state, fair)
-    found = answered(live.state, drawn.rows, live.version)
+    found = predict_rows(live.state, drawn.rows, live.version)
     return Map(
         model_version=live.version,
         graph_version=live.graph_version,

@@ -5,7 +5,7 @@ from datetime import datetime
 from fastapi import APIRouter
 from pydantic import Field
 
-from nodegraft.analysis.class_reach import class_reach
+from nodegraft.analysis.drift import count_predictions
 from nodegraft.model.confidence import World
 from nodegraft.service.auth.tokens import Scope
 from nodegraft.service.inputs import Served, needs
@@ -78,13 +78,13 @@ async def summary(service: Served, live: ReadVersion) -> Summary:
 
 
 def _summary(service: Service, live: Live) -> Summary:
-    card, reach = service.store.card(live.version), class_reach(live.state)
+    card, counts = service.store.card(live.version), count_predictions(live.state)
     made_at = {one.version: one.at for one in card.history}
     return Summary(
         model_version=live.version,
         graph_version=live.graph_version,
         nodes=card.graph.nodes,
-        asked=reach.asked,
+        asked=counts.sampled,
         held_out=card.held_out.asked,
         accuracy=card.held_out.share,
         world=card.world,
@@ -97,7 +97,8 @@ def _summary(service: Service, live: Live) -> Summary:
                 at=datetime.fromisoformat(made_at[one.since]),
                 held_out=one.held_out.asked,
                 accuracy=one.held_out.share,
-                **vars(reach.classes[one.name]),
+                answered=counts.classes[one.name].predicted,
+                unsure=counts.classes[one.name].uncertain,
             )
             for one in card.classes
         ],

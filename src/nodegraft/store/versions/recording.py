@@ -47,9 +47,13 @@ class StoreRecorder(StorePromoter):
 
         Where the version before cannot be asked, what was written down about it speaks.
         """
-        from nodegraft.analysis.preview import compare, recalled
+        from nodegraft.analysis.preview import compare, compare_with_record
 
-        seen = compare(before, after, succession) if before else recalled(parent.measures, after)
+        seen = (
+            compare(before, after, succession)
+            if before
+            else compare_with_record(parent.measures, after)
+        )
         if not override:
             refuse_objections(seen, WITH_OVERRIDE)
         if answering:

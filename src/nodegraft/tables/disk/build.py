@@ -21,7 +21,6 @@ from nodegraft.tables.columns import (
     Source,
     SourceTable,
     column_names,
-    key_column,
     require_columns,
 )
 from nodegraft.tables.data_report import DataReport, Finding
@@ -33,8 +32,7 @@ from nodegraft.tables.edges import EdgeColumns, given_edges
 from nodegraft.tables.features.choice import FeatureChoice
 from nodegraft.tables.features.recipe import FeatureRecipe
 from nodegraft.tables.files import TableFiles
-from nodegraft.tables.key_columns import stored_keys
-from nodegraft.tables.key_types import check_key_type, in_one_key_type
+from nodegraft.tables.keys import check_key_type, in_one_key_type, key_column, stored_keys
 from nodegraft.tables.labels import LABEL
 from nodegraft.tables.read import Tables, repeated_keys
 from nodegraft.tables.storage import RECIPE, load_graph

@@ -196,7 +196,7 @@ def make_record(
 
 
 def _session(result: SessionResult) -> dict[str, Any]:
-    detailed = ("recall", "queries_by_class", "answers")
+    detailed = ("recall", "queries_by_class", "outcomes")
     return {name: value for name, value in vars(result).items() if name not in detailed}
 
 

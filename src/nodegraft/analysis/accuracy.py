@@ -1,0 +1,203 @@
+"""Accuracy of a version on nodes whose class is known: held out, new, or given by the user."""
+
+from collections import Counter
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from nodegraft.analysis.labels.labels import StoreLabels
+from nodegraft.analysis.labels.succession import ClassSuccession
+from nodegraft.analysis.predictions import predict_rows
+from nodegraft.analysis.snapshot import State
+from nodegraft.base.errors import StoreError
+from nodegraft.graph.keys import Key, several
+from nodegraft.tables.labels import Labels, keys_by_class
+
+Nodes = Mapping[str, tuple[Key, ...]]
+
+
+@dataclass(frozen=True)
+class CorrectCounts:
+    """Number of correct predictions for the nodes of each class."""
+
+    asked: dict[str, int]
+    """Class name -> number of its nodes that were predicted."""
+
+    right: dict[str, int]
+    """Class name -> number of these predictions that are correct."""
+
+    @property
+    def nodes(self) -> int:
+        """Number of nodes of all classes."""
+        return sum(self.asked.values())
+
+    @property
+    def accuracy(self) -> float | None:
+        """Share of correct predictions; None without nodes."""
+        return sum(self.right.values()) / self.nodes if self.nodes else None
+
+    def recall(self, name: str) -> float:
+        """Return the share of correct predictions for one class.
+
+        Args:
+            name: A class with nodes.
+        """
+        return self.right[name] / self.asked[name]
+
+    def renamed(self, names: Mapping[str, str]) -> "CorrectCounts":
+        """Return the counts under other class names; classes that get the same name are added up.
+
+        Args:
+            names: Class name -> its other name.
+        """
+        asked, right = Counter[str](), Counter[str]()
+        for name in self.asked:
+            asked[names[name]] += self.asked[name]
+            right[names[name]] += self.right[name]
+        return CorrectCounts(dict(asked), dict(right))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return counts and accuracy as plain JSON."""
+        return {"asked": self.asked, "right": self.right, "accuracy": self.accuracy}
+
+
+def count_correct(
+    state: State, nodes: Nodes, accepted: Mapping[str, Collection[str]] | None = None
+) -> CorrectCounts:
+    """Count the correct predictions of a version for nodes whose class is known.
+
+    Args:
+        state: The version.
+        nodes: Class name -> nodes of it.
+        accepted: Class name -> predictions that count as correct; None for the class name alone.
+    """
+    keys = [key for members in nodes.values() for key in members]
+    if not keys:
+        return CorrectCounts({}, {})
+    predictions = iter(state.model.predict(state.graph, keys))
+    right = {}
+    for name, members in nodes.items():
+        names = (name,) if accepted is None else accepted[name]
+        right[name] = sum(predicted in names for predicted in islice(predictions, len(members)))
+    return CorrectCounts({name: len(members) for name, members in nodes.items()}, right)
+
+
+def held_out_accuracy(
+    before: State, after: State, names: ClassSuccession
+) -> tuple[CorrectCounts, CorrectCounts]:
+    """Count correct predictions before and after for nodes that both versions hold out.
+
+    Predictions before count under the names after: classes that were merged are one. Where a class
+    was split, any of its parts is correct, as the version before could not tell them apart.
+
+    Args:
+        before: One version.
+        after: The other.
+        names: Which classes were renamed, merged or split.
+    """
+    nodes = _held_out_in_both(before.labels, after.labels, names)
+    old_names = {
+        name: [other for other in before.labels if names.of(other) == names.of(name)]
+        for name in nodes
+    }
+    # A class that was split is counted under its old name.
+    later = {n: n if names.is_split(n) else next(iter(names.of(n))) for n in nodes}
+    return (
+        count_correct(before, nodes, old_names).renamed(later),
+        count_correct(after, nodes, {name: names.of(name) for name in nodes}).renamed(later),
+    )
+
+
+def _held_out_in_both(
+    before: StoreLabels, after: StoreLabels, names: ClassSuccession
+) -> dict[str, tuple[Key, ...]]:
+    """Return old class -> nodes held out for it before, and for what continues it after."""
+    common = {}
+    for name, keys in before.held_out.items():
+        later = {key for new in names.of(name) if new in after for key in after[new].held_out}
+        common[name] = tuple(key for key in keys if key in later)
+    return {name: keys for name, keys in common.items() if keys}
+
+
+def split_half_check(before: State, new: Nodes) -> CorrectCounts:
+    """Count the labels of each new class that are recognised by the other half of its labels.
+
+    Each class is learned as two classes, each from every other label. A node is correct if the half
+    that it is not in scores above every class of the version before. If a new class is a mixture of
+    known classes, these score higher. One version is made for all new classes together.
+
+    Args:
+        before: The version without the new classes.
+        new: Class name -> training nodes. Classes with a single node are left out; all are, if the
+            method would have to be fitted again.
+    """
+    taken = {*before.labels, *new}
+    halves = {
+        (name, half): _unused_name(name, half, taken)
+        for name, keys in new.items()
+        if len(keys) > 1
+        for half in (0, 1)
+    }
+    if not halves or before.needs_fit(before.labels):
+        return CorrectCounts({}, {})
+    state = before.relabelled(
+        before.labels.added({name: new[of][half::2] for (of, half), name in halves.items()})
+    )
+    columns = list(state.model.classes_)
+    known = [columns.index(name) for name in before.labels]
+    asked, right = Counter[str](), Counter[str]()
+    for name, half in halves:
+        rows = state.graph.rows_of(new[name][half::2])
+        scores = state.model.score_rows(state.graph, rows)
+        other = scores[:, columns.index(halves[name, 1 - half])]
+        asked[name] += rows.size
+        right[name] += int((other > scores[:, known].max(axis=1)).sum())
+    return CorrectCounts(dict(asked), dict(right))
+
+
+def _unused_name(name: str, half: int, taken: set[str]) -> str:
+    unused = f"{name} {half}"
+    while unused in taken:
+        unused += "'"
+    return unused
+
+
+@dataclass(frozen=True)
+class LabelledPredictions:
+    """True and predicted class of nodes."""
+
+    truth: list[str]
+    """True class of each node."""
+
+    predictions: list[str | None]
+    """Predicted class of each node; None where the prediction is withheld."""
+
+    @property
+    def accuracy(self) -> float:
+        """Share of correct predictions; a withheld prediction is not correct."""
+        pairs = zip(self.truth, self.predictions, strict=True)
+        return sum(true == predicted for true, predicted in pairs) / len(self.truth)
+
+
+def predict_labelled(
+    state: State, labels: Labels | None, min_confidence: float | None = None
+) -> LabelledPredictions:
+    """Predict nodes whose class is known.
+
+    Args:
+        state: The version.
+        labels: The true classes; None for the held-out nodes of the version.
+        min_confidence: Between 0 and 1: predictions with less confidence are withheld.
+    """
+    given = state.labels.held_out if labels is None else keys_by_class(labels)
+    truth = {name: several(keys, f"nodes of class {name!r}") for name, keys in given.items()}
+    nodes = [key for keys in truth.values() for key in keys]
+    if not nodes:
+        raise StoreError(
+            "There is no labelled node to measure accuracy on: give labels. A store holds out "
+            "labels of its own where a class has ten or more."
+        )
+    found = predict_rows(state, state.graph.rows_of(nodes), 0, min_confidence=min_confidence)
+    # Not `found.classes`: held-out nodes have a label of their own, which is the true class.
+    return LabelledPredictions([name for name in truth for _ in truth[name]], found.predictions)

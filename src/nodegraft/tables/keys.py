@@ -1,0 +1,162 @@
+"""Columns of node keys: their type, decided once for all tables, and the nodes that they name."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from nodegraft.base.errors import DataError, ParameterError
+from nodegraft.graph.disk.mapped_keys import MappedKeys, Stored
+from nodegraft.graph.disk.packed_texts import PackedTexts
+from nodegraft.graph.keys import KeyArray, KeyType, NodeKeys, key_array
+from nodegraft.tables.columns import SourceTable, are_integers, is_text
+
+
+def check_key_type(key_type: KeyType | None) -> None:
+    """Refuse a key type that does not exist.
+
+    Args:
+        key_type: Key type that a user gave.
+    """
+    if key_type not in (None, "text", "integer"):
+        raise ParameterError(f"key_type is 'text', 'integer' or None, not {key_type!r}.")
+
+
+def in_one_key_type(
+    tables: Sequence[tuple[SourceTable | None, Sequence[str]]], key_type: KeyType | None
+) -> list[Any]:
+    """Return tables whose key columns all have the same type.
+
+    Args:
+        tables: Each table, or None, with its key columns; the table of nodes comes first.
+        key_type: The type. None to take that of the first column that has a type: columns of other
+            types are left as they are, to be refused when they are used. Columns of CSV files have
+            no type: if all are from CSV files, keys are integers only if each is spelt as an
+            integer, without leading zeros.
+    """
+    columns = [(table, name) for table, names in tables if table is not None for name in names]
+    decided = key_type or _common_type(columns)
+    return [
+        table.with_keys(names, decided) if table and (key_type or not table.typed) else table
+        for table, names in tables
+    ]
+
+
+def _common_type(columns: list[tuple[SourceTable, str]]) -> KeyType:
+    for table, name in columns:
+        column = table.column(name)
+        # A table that is read in batches has empty columns of the right types.
+        is_missing = len(column) > 0 and column.null_count == len(column)
+        if table.typed and len(table) and not is_missing:
+            return "text" if is_text(column) else "integer"
+    texts = (table.text_column(name) for table, name in columns if is_text(table.column(name)))
+    return "integer" if all(are_integers(column).all() for column in texts) else "text"
+
+
+def node_keys(table: SourceTable, name: str) -> KeyArray:
+    """Return the keys of a table of nodes; refuse missing keys.
+
+    Args:
+        table: The table of nodes.
+        name: Name of the key column.
+    """
+    return _array(table, name, key_column(table, name))
+
+
+def key_column(table: SourceTable, name: str) -> Any:
+    """Return the keys of a table of nodes as an Arrow column; refuse missing keys.
+
+    Args:
+        table: The table of nodes.
+        name: Name of the key column.
+    """
+    column = table.column(name)
+    if len(column) == 0:
+        raise DataError("The table of nodes is empty.")
+    if column.null_count or not (is_text(column) or pa.types.is_integer(column.type)):
+        raise DataError(
+            f"Column {name!r} of {table.place} must hold text or integers with no value missing; "
+            f"it holds {column.type}, {column.null_count} missing."
+        )
+    return column
+
+
+def keys_like(keys: NodeKeys, table: SourceTable, name: str) -> KeyArray:
+    """Return a column that names nodes; None where a key is missing. Refuse another key type.
+
+    Args:
+        keys: Keys of the nodes.
+        table: A table that names nodes.
+        name: Name of its key column.
+    """
+    return _array(table, name, _column_like(keys, table, name))
+
+
+def _column_like(keys: NodeKeys, table: SourceTable, name: str) -> Any:
+    column = table.column(name)
+    alike = is_text(column) if keys.is_text else pa.types.is_integer(column.type)
+    if not alike and column.null_count < len(column):
+        raise DataError(
+            f"Column {name!r} of {table.place} holds {column.type}, but the keys of the nodes are "
+            f"{'text' if keys.is_text else 'integers'}: make both the same, or give "
+            "key_type='text' (--key-type text) to read all keys as text."
+        )
+    return column
+
+
+def _array(table: SourceTable, name: str, column: Any) -> KeyArray:
+    # NumPy has no missing integer: to_numpy would return floats.
+    if is_text(column) or column.null_count:
+        values = table.texts(name) if is_text(column) else column.to_pylist()
+        return np.array([*values, None], dtype=object)[:-1]
+    keys: KeyArray = column.to_numpy(zero_copy_only=False)
+    return keys
+
+
+def rows_named(keys: NodeKeys, table: SourceTable, name: str) -> NDArray[np.int64]:
+    """Return the rows of the nodes that a column names; -1 where there is no such node.
+
+    Args:
+        keys: Keys of the nodes.
+        table: A table that names nodes.
+        name: Name of its key column.
+    """
+    column = _column_like(keys, table, name)
+    if column.null_count == len(column):
+        return np.full(len(column), -1, dtype=np.int64)
+    if isinstance(keys, MappedKeys) and keys.is_text:
+        found = keys.find_stored(_packed(table.text_column(name)))
+    elif keys.is_text and len(column) < len(keys) // 4:
+        found = keys.find(np.array(table.texts(name), dtype=object))
+    elif keys.is_text:
+        # Arrow builds an index of all keys first, and is several times as fast then.
+        known = pa.array(keys.values(), pa.large_string())
+        places = pc.index_in(table.text_column(name), value_set=known)
+        found = places.fill_null(-1).to_numpy().astype(np.int64)
+    else:
+        found = keys.find(column.fill_null(0).to_numpy())
+    if column.null_count:
+        found[column.is_null().to_numpy()] = -1
+    return found
+
+
+def stored_keys(table: SourceTable, name: str) -> Stored:
+    """Return the keys of nodes in the form that is stored on disk.
+
+    Args:
+        table: The table of nodes, or a part of it.
+        name: Name of the key column.
+    """
+    column = key_column(table, name)
+    return _packed(table.text_column(name)) if is_text(column) else key_array(column.to_numpy())
+
+
+def _packed(texts: Any) -> PackedTexts:
+    array = texts.combine_chunks()
+    _, ends, letters = array.buffers()
+    places = np.frombuffer(ends, dtype=np.int64)[array.offset : array.offset + len(array) + 1]
+    first, last = places[[0, -1]]
+    return PackedTexts.padded(np.frombuffer(letters or b"", np.uint8)[first:last], places - first)
