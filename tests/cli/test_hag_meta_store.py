@@ -72,7 +72,7 @@ def test_changes_that_it_cannot_learn_incrementally_fit_it_again(folder: Path) -
         state = store.state(version.number)
         assert set(state.model.classes_) == {"caps", "shoes", "tents"}
         # The model is that of the labels that are left, fitted from the start.
-        fresh = state.fitted_anew()
+        fresh = state.refitted()
         rows = state.graph.rows
         np.testing.assert_allclose(
             state.model.score_rows(state.graph, rows),
