@@ -11,9 +11,9 @@ from torch import Tensor
 from nodegraft.base.parameters.constraints import FractionBelowOne
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView
-from nodegraft.methods.linear.covariance import shrink_covariance, within_class_scatter
+from nodegraft.methods.linear.ridge import shrink_covariance, within_class_scatter
 from nodegraft.methods.neural.prototypes import class_means
-from nodegraft.methods.templates.frozen import Frozen
+from nodegraft.methods.templates.pretrained import Frozen
 from nodegraft.model.learned import learned
 from nodegraft.streams.curriculum import Curriculum
 

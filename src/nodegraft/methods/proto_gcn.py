@@ -11,10 +11,10 @@ from torch import Tensor
 
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView
-from nodegraft.methods.neural.optimiser import adam
+from nodegraft.methods.neural.losses import adam
 from nodegraft.methods.neural.prototypes import class_means, squared_distances
 from nodegraft.methods.neural.published import published_embeddings
-from nodegraft.methods.templates.frozen import Frozen
+from nodegraft.methods.templates.pretrained import Frozen
 from nodegraft.model.hooks import PublishedLesson
 from nodegraft.model.learned import learned
 from nodegraft.streams.curriculum import Curriculum

@@ -14,7 +14,7 @@ from nodegraft.base.parameters.constraints import PositiveFloat
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView
 from nodegraft.methods.linear.ridge import balanced_moments, ridge_weights, with_bias
-from nodegraft.methods.templates.frozen import Frozen
+from nodegraft.methods.templates.pretrained import Frozen
 from nodegraft.model.learned import learned
 from nodegraft.streams.curriculum import Curriculum
 

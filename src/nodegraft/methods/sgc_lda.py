@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from nodegraft.base.parameters.constraints import OpenFraction
 from nodegraft.methods.linear.dual import Dual, dual_lda
-from nodegraft.methods.templates.kernel_head import KernelHead
+from nodegraft.methods.templates.propagated import KernelHead
 
 
 @dataclass(kw_only=True)

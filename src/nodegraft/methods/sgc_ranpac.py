@@ -11,7 +11,7 @@ from nodegraft.base.parameters.constraints import PositiveFloat, PositiveInt
 from nodegraft.graph.edges.matrix import Matrix
 from nodegraft.graph.keyed_labels import KeyedLabels
 from nodegraft.methods.linear.dual import Dual, dual_ridge
-from nodegraft.methods.templates.kernel_head import KernelHead
+from nodegraft.methods.templates.propagated import KernelHead
 from nodegraft.model.inputs import GraphInputs
 
 

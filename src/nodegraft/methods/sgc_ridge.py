@@ -12,8 +12,7 @@ from nodegraft.graph.propagation.typed_blocks import block_neighbours, block_typ
 from nodegraft.graph.statistics.rarity import column_rarity
 from nodegraft.graph.view import GraphView
 from nodegraft.methods.linear.dual import Dual, dual_ridge
-from nodegraft.methods.templates.kernel_head import KernelHead
-from nodegraft.methods.templates.propagated import side_by_side
+from nodegraft.methods.templates.propagated import KernelHead, side_by_side
 from nodegraft.model.learned import learned
 from nodegraft.streams.curriculum import Curriculum
 

@@ -13,7 +13,7 @@ from nodegraft.base.parameters.constraints import Fraction, NonNegativeFloat
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView
 from nodegraft.methods.neural.prototypes import class_means, cosines
-from nodegraft.methods.templates.frozen import Frozen
+from nodegraft.methods.templates.pretrained import Frozen
 from nodegraft.model.learned import learned
 from nodegraft.streams.curriculum import Curriculum
 

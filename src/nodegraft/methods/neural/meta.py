@@ -14,7 +14,7 @@ from nodegraft.base.events import SILENT, Listener
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView
 from nodegraft.methods.neural.learners.learner import Learner
-from nodegraft.methods.neural.optimiser import adam
+from nodegraft.methods.neural.losses import adam
 from nodegraft.model.best_classes import recalls
 from nodegraft.streams.episodes.episode import Episode
 from nodegraft.streams.session import Session, Sessions

@@ -10,9 +10,8 @@ from torch import Tensor
 
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView
-from nodegraft.methods.neural.classifier import Classifier
-from nodegraft.methods.neural.finetune import Finetuning
-from nodegraft.methods.templates.encoding import Encoding
+from nodegraft.methods.neural.classifier import Classifier, Finetuning
+from nodegraft.methods.templates.pretrained import Encoding
 from nodegraft.model.learned import learned
 from nodegraft.model.method import Method
 from nodegraft.streams.curriculum import Curriculum
