@@ -29,5 +29,5 @@ class SGCLDA(KernelHead):
     reversible: ClassVar[bool] = True
 
     def solve(self, gram: NDArray[np.float64], counts: NDArray[np.int64], width: int) -> Dual:
-        """Discriminants among the labels."""
+        """Solve for the discriminants among the labels."""
         return dual_lda(gram, counts, self.shrinkage, width)

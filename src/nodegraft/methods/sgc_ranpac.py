@@ -41,12 +41,12 @@ class SGCRanPAC(KernelHead):
         self._drawn = Memo[NDArray[np.float32]]()
 
     def lift(self, vectors: Matrix) -> Matrix:
-        """The random features."""
+        """Return the random features."""
         lifted: Matrix = np.maximum(vectors @ self._directions(vectors.shape[1]), 0.0)
         return lifted
 
     def solve(self, gram: NDArray[np.float64], counts: NDArray[np.int64], width: int) -> Dual:
-        """Ridge regression on one-hot targets."""
+        """Solve a ridge regression on one-hot targets."""
         return dual_ridge(gram, counts, self.penalty)
 
     def _directions(self, width: int) -> NDArray[np.float32]:

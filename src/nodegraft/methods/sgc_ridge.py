@@ -75,7 +75,7 @@ class SGCRidge(KernelHead):
         return joined / np.float32(np.sqrt(len(blocks))) if typed else normalise_rows(joined)
 
     def solve(self, gram: NDArray[np.float64], counts: NDArray[np.int64], width: int) -> Dual:
-        """Ridge regression on one-hot targets."""
+        """Solve a ridge regression on one-hot targets."""
         return dual_ridge(gram, counts, self.penalty)
 
     def check_learned(self) -> None:

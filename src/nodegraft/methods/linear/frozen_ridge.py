@@ -39,14 +39,14 @@ class FrozenRidge:
 
     @classmethod
     def solved(cls, gram: NDArray[Any], classes: NDArray[np.int64], penalty: float) -> Self:
-        """The regression among some labels.
+        """Solve the regression among some labels.
 
         Args:
             gram: Inner products of the labels.
             classes: The column of each label's class.
             penalty: How strongly weights are drawn to zero.
         """
-        # Slow to import, and only a change needs it.
+        # Imported late, because it is slow to import and only a change needs it.
         from scipy.linalg import cho_factor, cho_solve
 
         counts = np.bincount(classes)
@@ -55,13 +55,13 @@ class FrozenRidge:
         return cls(factor, cho_solve((factor, True), np.eye(counts.size)[classes]), penalty)
 
     def state(self) -> dict[str, Floats]:
-        """All but the penalty, in arrays; of the factor what is not zero."""
+        """Return everything but the penalty as arrays; of the factor the lower triangle."""
         triangle = self._factor[np.tri(len(self._factor), dtype=bool)]
         return {"factor": triangle, "coefficients": self.coefficients}
 
     @classmethod
     def from_state(cls, arrays: dict[str, Floats], penalty: float) -> Self:
-        """The regression that :meth:`state` was asked of.
+        """Restore a regression from :meth:`state`.
 
         Args:
             arrays: What it gave.
@@ -73,7 +73,7 @@ class FrozenRidge:
         return cls(factor, coefficients, penalty)
 
     def joined(self, across: Floats, squares: Floats) -> tuple[Floats, Floats]:
-        """What each label gives to each later class, and what the class's own mean gives.
+        """Return the share of each label, and of its own mean, in each later class's weights.
 
         Args:
             across: Products of the labels with each later class's mean, labels x classes.
@@ -112,14 +112,14 @@ class PrimalRidge:
 
     @classmethod
     def solved(cls, rows: Floats, classes: NDArray[np.int64], penalty: float) -> Self:
-        """The regression among some labels.
+        """Solve the regression among some labels.
 
         Args:
             rows: One for each label (:math:`Z`).
             classes: The column of each label's class.
             penalty: How strongly weights are drawn to zero (:math:`\\lambda`).
         """
-        # Slow to import, and only a change needs it.
+        # Imported late, because it is slow to import and only a change needs it.
         from scipy.linalg import cho_factor, cho_solve
 
         counts = np.bincount(classes)
@@ -130,7 +130,7 @@ class PrimalRidge:
         return cls(factor, cho_solve((factor, True), means.T).T)
 
     def joined(self, means: Floats) -> Floats:
-        """The weights of classes that come later, a row for each.
+        """Return the weights of classes that come later, a row for each.
 
         Args:
             means: Their mean rows.

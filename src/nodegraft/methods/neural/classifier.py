@@ -39,10 +39,10 @@ class Classifier(nn.Module):
         dropout: float = 0.0,
         generator: np.random.Generator | None = None,
     ) -> Tensor:
-        """Scores of the nodes at the centre.
+        """Return scores of the nodes at the centre.
 
         Args:
-            neighbourhood: What may be seen around the nodes, :attr:`hops` steps far.
+            neighbourhood: Visible neighbourhood of the nodes, :attr:`hops` steps far.
             dropout: The share of hidden numbers that is dropped, from 0 to below 1.
             generator: Decides which ones; without it nothing is dropped.
         """
@@ -50,7 +50,7 @@ class Classifier(nn.Module):
         return hidden @ self.head.T
 
     def with_more_classes(self, num_classes: int, generator: torch.Generator) -> "Classifier":
-        """The same encoder with fresh rows for more classes behind the known ones.
+        """Return a classifier with initial rows for more classes behind the known ones.
 
         Args:
             num_classes: How many classes are added.
@@ -94,11 +94,11 @@ class Finetuning:
 
         Args:
             classifier: What is trained.
-            view: What may be seen of the graph.
+            view: Visible part of the graph.
             rows: Row numbers of the nodes to train on.
             loss: The loss of their scores, which come in the order of ``rows``.
             generator: Decides which hidden numbers are dropped.
-            listener: Is told of every step.
+            listener: Receives progress.
         """
         neighbourhood, places = view.around(rows, classifier.hops)
         order = torch.from_numpy(places)

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 
 def task_weighted_cross_entropy(scores: Tensor, targets: Tensor, class_weights: Tensor) -> Tensor:
-    r""":math:`\frac{1}{|Q|} \sum_{q} (1 + w_{y_q}) \cdot CE(s_q, y_q)`.
+    r"""Return :math:`\frac{1}{|Q|} \sum_{q} (1 + w_{y_q}) \cdot CE(s_q, y_q)`.
 
     >>> import torch
     >>> scores, targets = torch.zeros(1, 2), torch.tensor([1])
@@ -27,7 +27,7 @@ def task_weighted_cross_entropy(scores: Tensor, targets: Tensor, class_weights: 
 
 
 def distillation_loss(scores: Tensor, teacher_scores: Tensor, temperature: float) -> Tensor:
-    r"""How far a network's softened answers are from those of its teacher.
+    r"""Return how far a network's softened answers are from those of its teacher.
 
     .. math:: T^2 \cdot \frac{1}{|Q|} \sum_q KL\bigl(\sigma(t_q / T) \,\Vert\, \sigma(s_q / T)\bigr)
 
@@ -52,7 +52,7 @@ def distillation_loss(scores: Tensor, teacher_scores: Tensor, temperature: float
 
 
 def balanced_cross_entropy(scores: Tensor, targets: Tensor) -> Tensor:
-    r""":math:`\frac{1}{|C|} \sum_{k \in C} \frac{1}{|S_k|} \sum_{j \in S_k} CE(s_j, k)`.
+    r"""Return :math:`\frac{1}{|C|} \sum_{k \in C} \frac{1}{|S_k|} \sum_{j \in S_k} CE(s_j, k)`.
 
     Every class that occurs among the targets counts alike, however many nodes it has.
 
@@ -75,7 +75,7 @@ def adam(
     weight_decay: float,
     undecayed: Iterable[nn.Parameter] = (),
 ) -> torch.optim.Adam:
-    """Adam as one kernel a step: tensor by tensor it costs as much as a sparse layer.
+    """Return Adam in its fused form: tensor by tensor it costs as much as a sparse layer.
 
     Args:
         parameters: The weights to train.

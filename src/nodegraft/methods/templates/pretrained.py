@@ -53,7 +53,7 @@ class Pretrained(Hooks):
     """Training stops after so many epochs at the latest."""
 
     def new_encoder(self, features: int) -> Encoder:
-        """An encoder with fresh weights; a method with another one overrides this.
+        """Return an encoder with initial weights; override this for another encoder.
 
         Args:
             features: How many numbers a feature row has.
@@ -62,10 +62,10 @@ class Pretrained(Hooks):
 
     @abstractmethod
     def answering_encoder(self) -> Encoder:
-        """The encoder that embeds the nodes which are asked about, as it was last trained."""
+        """Return the encoder that embeds queried nodes, as it was last trained."""
 
     def gcn(self, features: int, last_relu: bool = False) -> GCN:
-        """The paper's encoder with fresh weights.
+        """Return the paper's encoder with initial weights.
 
         Args:
             features: How many numbers a feature row has.
@@ -90,7 +90,7 @@ class Pretrained(Hooks):
 
         Args:
             encoder: With fresh weights.
-            view: What may be seen of the graph.
+            view: Visible part of the graph.
             curriculum: Labels of the known classes.
         """
         return self.pretraining(encoder, view, curriculum, self.seeds, self.listener)
@@ -112,27 +112,27 @@ class Encoding(Pretrained):
         self.encoder_ = encoder.state_dict()
 
     def encoder(self) -> Encoder:
-        """The encoder as it was last trained; a copy, free to be trained further."""
+        """Return the encoder as it was last trained; a copy, free to be trained further."""
         features = next(iter(self.encoder_.values())).shape[0]
         encoder = self.new_encoder(features)
         encoder.load_state_dict(self.encoder_)
         return encoder
 
     def answering_encoder(self) -> Encoder:
-        """The encoder as it was last trained."""
+        """Return the encoder as it was last trained."""
         return self.encoder()
 
     @torch.no_grad()
     def embedding(self, view: GraphView, rows: NDArray[np.int64]) -> Tensor:
-        """The encoder's output, from the neighbourhood of these rows alone."""
+        """Return the encoder's output, from the neighbourhood of these rows alone."""
         encoder = self.encoder()
         return embed_rows(encoder, view, rows, encoder.hops)
 
     def embedded(self, view: GraphView, labels: NodeLabels) -> tuple[Tensor, Tensor]:
-        """Embeddings of labelled nodes, and the place of each one's class.
+        """Return embeddings of labelled nodes, and the place of each one's class.
 
         Args:
-            view: What may be seen of the graph.
+            view: Visible part of the graph.
             labels: The nodes and their classes.
         """
         targets = torch.from_numpy(labels.targets(labels.classes))
@@ -151,7 +151,7 @@ class Frozen(Encoding, Method):
         """Pre-train it and keep its weights.
 
         Args:
-            view: What may be seen of the graph.
+            view: Visible part of the graph.
             curriculum: Labels of the known classes.
         """
         known = self.pretrain_on == "known"

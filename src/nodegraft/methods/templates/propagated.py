@@ -27,7 +27,7 @@ class Propagated(Method):
     block_rows: ClassVar[int] = 4096
 
     def embedding(self, view: GraphView, rows: NDArray[np.int64]) -> Matrix:
-        """The propagated rows side by side, of length 1 together; sparse ones stay sparse."""
+        """Return propagated rows side by side, together of length 1; sparse ones stay sparse."""
         return normalise_rows(side_by_side(view.propagated(rows, self.hops)))
 
 
@@ -65,7 +65,7 @@ class KernelHead(Derived[Solved], Propagated):
 
     @abstractmethod
     def solve(self, gram: NDArray[np.float64], counts: NDArray[np.int64], width: int) -> Dual:
-        r"""The coefficients :math:`\alpha` and offsets :math:`\beta` of every class.
+        r"""Return the coefficients :math:`\alpha` and offsets :math:`\beta` of every class.
 
         Args:
             gram: The inner products of all labels, one class after the other.
@@ -74,7 +74,7 @@ class KernelHead(Derived[Solved], Propagated):
         """
 
     def lift(self, vectors: Matrix) -> Matrix:
-        r"""What the head is linear in (:math:`\phi`); the propagated rows as they are.
+        r"""Return what the head is linear in (:math:`\phi`): the propagated rows.
 
         Args:
             vectors: Propagated rows.
@@ -82,13 +82,13 @@ class KernelHead(Derived[Solved], Propagated):
         return vectors
 
     def score(self, view: GraphView, rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        """The products with the weights of every class."""
+        """Return the products with the weights of every class."""
         solved = self.derived(view)
         scores: NDArray[np.float64] = self._lifted(view, rows) @ solved.weights + solved.offsets
         return scores
 
     def derive(self, view: GraphView) -> Solved:
-        """The equations of all labels, solved."""
+        """Solve the equations of all labels."""
         labels = self.labels_.on(view, self.kept_labels)
         examples = self._lifted(view, labels.rows())
         counts = np.array([rows.size for rows in labels.values()])

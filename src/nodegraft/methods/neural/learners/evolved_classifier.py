@@ -40,7 +40,7 @@ class PrototypeAttention(nn.Module):
             nn.init.xavier_uniform_(weight, generator=generator)
 
     def weights(self, prototypes: Tensor) -> Tensor:
-        """Row ``j`` says how much each class counts for class ``j``; it sums to one.
+        """Return how much each class counts for class ``j`` in row ``j``, which sums to one.
 
         Args:
             prototypes: One row a class.
@@ -49,7 +49,7 @@ class PrototypeAttention(nn.Module):
         return torch.softmax(products / math.sqrt(prototypes.shape[1]), dim=1)
 
     def forward(self, prototypes: Tensor) -> Tensor:
-        """The adapted prototypes.
+        """Return the adapted prototypes.
 
         Args:
             prototypes: One row a class.
@@ -76,11 +76,11 @@ class EvolvedClassifier(PrototypeLearner):
         self.attention = PrototypeAttention(encoder.size, generator)
 
     def loss(self, view: GraphView, episode: Episode) -> EpisodeLoss:
-        """Cross-entropy of the queries over the classes of all tasks."""
+        """Return cross-entropy of the queries over the classes of all tasks."""
         means = self.learn(view, episode.support, None)
         scores = self.score(view, episode.query.rows(), means)
         return EpisodeLoss(F.cross_entropy(scores, torch.from_numpy(episode.targets)))
 
     def score(self, view: GraphView, rows: NDArray[np.int64], memory: Tensor) -> Tensor:
-        """Cosine to each adapted prototype, times the temperature."""
+        """Return cosine to each adapted prototype, times the temperature."""
         return self.temperature * cosines(self.embed(view, rows), self.attention(memory))
