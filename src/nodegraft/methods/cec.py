@@ -52,14 +52,14 @@ class CEC(Prototypical[EvolvedClassifier]):
         super().learn_base(view, self.with_pseudo_novel(curriculum))
 
     def new_network(self, encoder: GCN) -> EvolvedClassifier:
-        """The attention beside the encoder, which it freezes."""
+        """Put the attention beside the encoder, which is frozen."""
         draws = self.seeds.torch_generator("prototype attention")
         return EvolvedClassifier(encoder, self.temperature, draws)
 
     def practice(self, curriculum: Curriculum) -> Iterator[Episode]:
-        """Increments of the base classes by pseudo-novel ones."""
+        """Return increments of the base classes by pseudo-novel ones."""
         return self.increments(curriculum, self.base_shots)
 
     def training(self, episodes: int) -> MetaTraining:
-        """With a rate of its own for the attention."""
+        """Use a learning rate of its own for the attention."""
         return replace(super().training(episodes), learning_rate=self.attention_rate)

@@ -110,7 +110,7 @@ class ERGNN(Classifying):
 
 
 def mix(new: Tensor, replayed: Tensor, buffer: int, support: int) -> Tensor:
-    r""":math:`\beta L_{new} + (1 - \beta) L_B` with :math:`\beta = |B| / (|B| + |S|)`.
+    r"""Return :math:`\beta L_{new} + (1 - \beta) L_B` with :math:`\beta = |B| / (|B| + |S|)`.
 
     >>> mix(torch.tensor(1.0), torch.tensor(10.0), buffer=30, support=10).item()
     3.25

@@ -32,7 +32,7 @@ class Finetune(Classifying):
     citation: ClassVar[str] = "McCloskey & Cohen 1989"
 
     def learn_classes(self, view: GraphView, support: NodeLabels) -> None:
-        """Some steps on the new supports."""
+        """Take gradient steps on the new supports."""
         targets = self.columns(support)
         self.train_on(
             self.grown(support),

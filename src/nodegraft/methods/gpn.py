@@ -44,12 +44,12 @@ class GPN(Prototypical[WeightedPrototypeLearner]):
     reversible: ClassVar[bool] = True
 
     def new_network(self, encoder: GCN) -> WeightedPrototypeLearner:
-        """Encoder and valuator; nothing weighs tasks."""
+        """Put the node valuator beside the encoder."""
         options = ValuatorOptions(nla_for="all", centrality=self.centrality)
         return WeightedPrototypeLearner(encoder, options, self.seeds.torch_generator("valuator"))
 
     def practice(self, curriculum: Curriculum) -> Iterator[Episode]:
-        """Plain tasks."""
+        """Return N-way K-shot tasks."""
         return self.tasks(curriculum)
 
     def keep_classes(self, columns: NDArray[np.int64]) -> None:

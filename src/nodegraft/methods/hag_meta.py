@@ -143,11 +143,11 @@ class HAGMeta(Prototypical[HAGNetwork]):
         self.kept_, self.tasks_ = KeyedLabels.of(kept, view), [list(kept)]
 
     def new_encoder(self, features: int) -> GCN:
-        """The paper's, with ReLU behind the last layer where asked for."""
+        """Build the paper's encoder, with a ReLU behind the last layer if ``last_relu``."""
         return self.gcn(features, self.last_relu)
 
     def new_network(self, encoder: GCN) -> HAGNetwork:
-        """Both attentions beside the encoder."""
+        """Put both attentions beside the encoder."""
         options = HAGOptions(
             nla=self.nla,
             tla=self.tla,
@@ -164,14 +164,14 @@ class HAGMeta(Prototypical[HAGNetwork]):
         return HAGNetwork(encoder, options, num_base_classes=base, ways=ways, generator=generator)
 
     def pretrain(self, encoder: Encoder, view: GraphView, curriculum: Curriculum) -> Tensor:
-        """On the base classes, or on all known ones."""
+        """Pre-train on the base classes, or on all known ones."""
         known = self.pretrain_on == "known"
         return super().pretrain(
             encoder, view, curriculum.without_pseudo_novel if known else curriculum
         )
 
     def training(self, episodes: int) -> MetaTraining:
-        """With the attentions drawn to zero or not, and rehearsals that adapt or do not."""
+        """Set weight decay of the attentions, and whether rehearsals adapt."""
         attentions = ("node_attention.", "task_attention.")
         adapts = self.rehearse_adapted and self.adapt == "support"
         return replace(
@@ -181,7 +181,7 @@ class HAGMeta(Prototypical[HAGNetwork]):
         )
 
     def _adapted_accuracy(self, network: HAGNetwork, sessions: list[Session]) -> float:
-        """What a rehearsal scores if every session adapts, as in use."""
+        """Return the accuracy of a rehearsal in which every session adapts, as in use."""
         pupil, tasks, accuracies = deepcopy(network), list[NodeLabels](), list[float]()
         draws = self.seeds.generator("adapt in rehearsal")
         for session in sessions:
@@ -200,11 +200,11 @@ class HAGMeta(Prototypical[HAGNetwork]):
         return float(np.mean(accuracies))
 
     def practice(self, curriculum: Curriculum) -> Iterator[Episode]:
-        """GPIL, unless it is ablated."""
+        """Return the episodes of GPIL; none if it is ablated."""
         return self.increments(curriculum, self.base_shots) if self.gpil else iter(())
 
     def learn_classes(self, view: GraphView, support: NodeLabels) -> None:
-        """Prototypes of the new classes; adapting, some steps on kept supports come first."""
+        """Adapt on stored supports if ``adapt`` says so, then add a prototype for each class."""
         self.kept_ = KeyedLabels({**self.kept_, **KeyedLabels.of(support, view)})
         self.tasks_ = [*self.tasks_, list(support)]
         if self.adapt == "support":
@@ -240,7 +240,7 @@ class HAGMeta(Prototypical[HAGNetwork]):
         return torch.cat(prototypes)
 
     def _tasks(self, view: GraphView) -> list[NodeLabels]:
-        """The supports that are kept, task by task."""
+        """Return the supports that are kept, task by task."""
         kept = self.kept_.on(view)
         return [kept.select(names) for names in self.tasks_ if names]
 
@@ -258,7 +258,7 @@ class HAGMeta(Prototypical[HAGNetwork]):
         self.tasks_ = [task for place, task in enumerate(left) if task or not place]
 
     def scores_as_published(self, lesson: PublishedLesson) -> Tensor:
-        """Distances to prototypes, then one step of the network on the loss of the queries."""
+        """Score by distances to prototypes, then take one step on the loss of the queries."""
         network, noise = self.network(), np.random.default_rng(lesson.seed)
 
         def attended(new: NodeLabels, vectors: Tensor) -> Tensor:
@@ -282,7 +282,7 @@ class HAGMeta(Prototypical[HAGNetwork]):
 
     @torch.no_grad()
     def attention(self, graph: GraphView) -> Attention:
-        """The weight of every few-shot support in its class, and of every task for the last one.
+        """Return the weight of every few-shot support in its class, and of every task.
 
         An attention that is switched off weighs all alike.
 

@@ -55,7 +55,7 @@ class JointFewShot(Classifying):
         self._train(view, *everything.for_early_stopping(self.seeds))
 
     def learn_classes(self, view: GraphView, support: NodeLabels) -> None:
-        """Train anew on all labels so far."""
+        """Train from scratch on all labels so far."""
         old = (labels.on(view) for labels in (self.train_, self.held_out_))
         new = Curriculum.from_labels(support).for_early_stopping(self.seeds)
         self._train(view, *(before | more for before, more in zip(old, new, strict=True)))

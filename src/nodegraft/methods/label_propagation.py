@@ -65,12 +65,12 @@ class LabelPropagation(Derived[NDArray[np.float64]]):
         super().learn_base(view, curriculum)
 
     def score(self, view: GraphView, rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        """What has arrived of each class."""
+        """Return how much of each class has reached each node."""
         return self.derived(view)[view.positions(rows)]
 
     def derive(self, view: GraphView) -> NDArray[np.float64]:
-        """How much of each class has arrived at every node."""
-        # Slow to import, and most methods do without.
+        """Propagate the labels of every class to all nodes."""
+        # Imported late, because it is slow to import and most methods do not need it.
         from torch_geometric.nn.models import LabelPropagation as Engine
 
         labels = self.labels_.on(view)

@@ -11,9 +11,9 @@ from torch import Tensor
 from nodegraft.base.parameters.constraints import FractionBelowOne
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView
-from nodegraft.methods.linear.covariance import shrink_covariance, within_class_scatter
+from nodegraft.methods.linear.ridge import shrink_covariance, within_class_scatter
 from nodegraft.methods.neural.prototypes import class_means
-from nodegraft.methods.templates.frozen import Frozen
+from nodegraft.methods.templates.pretrained import Frozen
 from nodegraft.model.learned import learned
 from nodegraft.streams.curriculum import Curriculum
 
@@ -71,7 +71,7 @@ class LDA(Frozen):
         self.learn_classes(view, curriculum.train)
 
     def learn_classes(self, view: GraphView, support: NodeLabels) -> None:
-        """More means, more scatter, and all discriminants anew."""
+        """Add means and scatter, then recompute all discriminants."""
         embedded, targets = self.embedded(view, support)
         vectors = embedded.double()
         means = class_means(vectors, targets, len(support))
@@ -83,7 +83,7 @@ class LDA(Frozen):
         self.biases_ = -0.5 * (self.weights_ * self.means_).sum(dim=1)
 
     def keep_classes(self, columns: NDArray[np.int64]) -> None:
-        """Drop the other means; the scatter stays, so nobody else's score moves.
+        """Drop the other means; the scatter stays, so no other score changes.
 
         What the dropped nodes said about the common shape is still in it.
         """
@@ -92,6 +92,6 @@ class LDA(Frozen):
         self.biases_ = self.biases_[kept]
 
     def score(self, view: GraphView, rows: NDArray[np.int64]) -> Tensor:
-        """The log-likelihood of each class, but for what they have in common."""
+        """Return the log-likelihood of each class, but for what they have in common."""
         vectors = self.embedding(view, rows).double()
         return torch.addmm(self.biases_, vectors, self.weights_.T)

@@ -82,25 +82,25 @@ class MetaGNN(Episodic[MAML]):
         self._take(view, network.learn(view, curriculum.train, None))
 
     def learn_classes(self, view: GraphView, support: NodeLabels) -> None:
-        """Adapt anew, from the meta-learned weights, to all classes."""
+        """Adapt to all classes, from the meta-learned weights."""
         self._take(view, self.network().learn(view, support, self._adapted(view)))
 
     @torch.no_grad()
     def score(self, view: GraphView, rows: NDArray[np.int64]) -> Tensor:
-        """The adapted encoder and head."""
+        """Return the scores of the adapted encoder and head."""
         return self.network().score(view, rows, self._adapted(view))
 
     @torch.no_grad()
     def embedding(self, view: GraphView, rows: NDArray[np.int64]) -> Tensor:
-        """The adapted encoder's output."""
+        """Return the adapted encoder's output."""
         return self.network().embed_adapted(view, rows, self.adapted_)
 
     def answering_encoder(self) -> Encoder:
-        """The adapted encoder."""
+        """Return the adapted encoder."""
         return self.network().adapted_encoder(self.adapted_)
 
     def new_network(self, encoder: GCN) -> MAML:
-        """The encoder inside its inner loop."""
+        """Put the encoder into its inner loop."""
         inner_loop = InnerLoop(
             learning_rate=self.inner_rate,
             steps=self.inner_steps,
@@ -111,11 +111,11 @@ class MetaGNN(Episodic[MAML]):
         return MAML(encoder, inner_loop, self.seeds)
 
     def practice(self, curriculum: Curriculum) -> Iterator[Episode]:
-        """Plain tasks."""
+        """Return N-way K-shot tasks."""
         return self.tasks(curriculum)
 
     def training(self, episodes: int) -> MetaTraining:
-        """With the outer rate."""
+        """Use the outer learning rate."""
         return replace(super().training(episodes), learning_rate=self.meta_rate)
 
     def _adapted(self, view: GraphView) -> AdaptedModel:

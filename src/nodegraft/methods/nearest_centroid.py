@@ -28,7 +28,7 @@ class NearestCentroid(SGCMean):
     citation: ClassVar[str] = ""
 
     def score(self, view: GraphView, rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Minus the squared distance to each mean."""
+        """Return minus the squared distance to each mean."""
         vectors, means = self.embedding(view, rows), self.prototypes_.astype(np.float64)
         squares = row_norms(vectors)[:, None] ** 2 + row_norms(means)[None, :] ** 2
         return np.asarray(2.0 * (vectors @ means.T) - squares, dtype=np.float64)

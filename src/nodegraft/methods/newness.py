@@ -42,14 +42,14 @@ class Newness(SGCMean):
     reversible: ClassVar[bool] = False
 
     def learn_base(self, view: GraphView, curriculum: Curriculum) -> None:
-        """Means of the known classes, and which nodes were there."""
+        """Compute the means of the known classes, and record the visible nodes."""
         super().learn_base(view, curriculum)
         self.nodes_ = np.sort(_hashes(view, view.rows))
         self.first_seen_ = np.zeros(self.nodes_.size, dtype=np.int64)
         self.came_with_ = np.zeros(len(curriculum.train), dtype=np.int64)
 
     def learn_classes(self, view: GraphView, support: NodeLabels) -> None:
-        """One more mean for each class, and which nodes came with them."""
+        """Add a mean for each class, and record which nodes came with them."""
         super().learn_classes(view, support)
         session = self.came_with_.max(initial=0) + 1
         new = np.setdiff1d(_hashes(view, view.rows), self.nodes_)
@@ -64,7 +64,7 @@ class Newness(SGCMean):
         self.came_with_ = self.came_with_[columns]
 
     def score(self, view: GraphView, rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Centred cosine to each mean, unless the class came with another session."""
+        """Return centred cosine to each mean, unless the class came with another session."""
         hashes = _hashes(view, rows)
         place = np.searchsorted(self.nodes_, hashes).clip(max=self.nodes_.size - 1)
         latest = self.came_with_.max(initial=0)

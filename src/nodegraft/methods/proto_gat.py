@@ -28,6 +28,6 @@ class ProtoGAT(ProtoGCN):
     citation: ClassVar[str] = "Snell et al. 2017; Tan et al. 2022 (Proto-GAT)"
 
     def new_encoder(self, features: int) -> GAT:
-        """Two layers of graph attention."""
+        """Build two layers of graph attention."""
         sizes = [features, self.hidden, self.out]
         return GAT(sizes, [self.heads, 1], self.seeds.torch_generator("encoder"))

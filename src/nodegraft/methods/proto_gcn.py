@@ -11,10 +11,10 @@ from torch import Tensor
 
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView
-from nodegraft.methods.neural.optimiser import adam
+from nodegraft.methods.neural.losses import adam
 from nodegraft.methods.neural.prototypes import class_means, squared_distances
 from nodegraft.methods.neural.published import published_embeddings
-from nodegraft.methods.templates.frozen import Frozen
+from nodegraft.methods.templates.pretrained import Frozen
 from nodegraft.model.hooks import PublishedLesson
 from nodegraft.model.learned import learned
 from nodegraft.streams.curriculum import Curriculum
@@ -43,7 +43,7 @@ class ProtoGCN(Frozen):
         self.prototypes_ = self._means(view, curriculum.train)
 
     def learn_classes(self, view: GraphView, support: NodeLabels) -> None:
-        """One more mean for each class."""
+        """Add a mean for each class."""
         self.prototypes_ = torch.cat((self.prototypes_, self._means(view, support)))
 
     def keep_classes(self, columns: NDArray[np.int64]) -> None:
@@ -51,7 +51,7 @@ class ProtoGCN(Frozen):
         self.prototypes_ = self.prototypes_[torch.from_numpy(columns)]
 
     def scores_as_published(self, lesson: PublishedLesson) -> Tensor:
-        """Distances to means, then one step of the encoder on the loss of the queries."""
+        """Score by distances to means, then take one step on the loss of the queries."""
         encoder, noise = self.encoder(), np.random.default_rng(lesson.seed)
 
         def scores() -> Tensor:
@@ -68,7 +68,7 @@ class ProtoGCN(Frozen):
         return before if lesson.before_step else scores()
 
     def score(self, view: GraphView, rows: NDArray[np.int64]) -> Tensor:
-        """Minus the squared distance to each mean."""
+        """Return minus the squared distance to each mean."""
         return -squared_distances(self.embedding(view, rows), self.prototypes_)
 
     def _means(self, view: GraphView, labelled: NodeLabels) -> Tensor:

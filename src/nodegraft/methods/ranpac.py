@@ -47,5 +47,5 @@ class RanPAC(Ridge):
         self.lift_ = torch.from_numpy(draws)
 
     def lift(self, vectors: Tensor) -> Tensor:
-        """The random features."""
+        """Return the random features."""
         return (vectors @ self.lift_).relu()

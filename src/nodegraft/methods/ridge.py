@@ -14,7 +14,7 @@ from nodegraft.base.parameters.constraints import PositiveFloat
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView
 from nodegraft.methods.linear.ridge import balanced_moments, ridge_weights, with_bias
-from nodegraft.methods.templates.frozen import Frozen
+from nodegraft.methods.templates.pretrained import Frozen
 from nodegraft.model.learned import learned
 from nodegraft.streams.curriculum import Curriculum
 
@@ -63,7 +63,7 @@ class Ridge(Frozen):
     block_rows: ClassVar[int] = 8192
 
     def learn_lift(self, classes: Sequence[Tensor]) -> None:
-        """What :meth:`lift` needs to know of session 0: where the middle is.
+        """Learn what :meth:`lift` needs of session 0: the mean of the class means.
 
         Args:
             classes: The embeddings of each class.
@@ -71,7 +71,7 @@ class Ridge(Frozen):
         self.lift_ = torch.stack([rows.mean(dim=0) for rows in classes]).mean(dim=0)
 
     def lift(self, vectors: Tensor) -> Tensor:
-        """What is regressed on: the embeddings, seen from the middle, of length 1.
+        """Return the regressors: embeddings minus the mean of session 0, of length 1.
 
         Args:
             vectors: Embeddings, a row for each node.
@@ -93,12 +93,12 @@ class Ridge(Frozen):
         self.weights_ = ridge_weights(self.gram_, self.means_, self.penalty)
 
     def keep_classes(self, columns: NDArray[np.int64]) -> None:
-        """Drop the other columns; their nodes stay in G, so nobody else's score moves."""
+        """Drop the other columns; their nodes stay in G, so no other score changes."""
         kept = torch.from_numpy(columns)
         self.means_, self.weights_ = self.means_[kept], self.weights_[kept]
 
     def score(self, view: GraphView, rows: NDArray[np.int64]) -> Tensor:
-        """The regression's guess at each class's indicator."""
+        """Return the regression's estimate of each class's indicator."""
         return self._regressors(self.embedding(view, rows).double()) @ self.weights_.T
 
     def _classes(self, view: GraphView, labelled: NodeLabels) -> Sequence[Tensor]:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from nodegraft.base.parameters.constraints import OpenFraction
 from nodegraft.methods.linear.dual import Dual, dual_lda
-from nodegraft.methods.templates.kernel_head import KernelHead
+from nodegraft.methods.templates.propagated import KernelHead
 
 
 @dataclass(kw_only=True)
@@ -29,5 +29,5 @@ class SGCLDA(KernelHead):
     reversible: ClassVar[bool] = True
 
     def solve(self, gram: NDArray[np.float64], counts: NDArray[np.int64], width: int) -> Dual:
-        """Discriminants among the labels."""
+        """Solve for the discriminants among the labels."""
         return dual_lda(gram, counts, self.shrinkage, width)

@@ -51,13 +51,13 @@ class SGCLogistic(Method):
         self._fit(view)
 
     def learn_classes(self, view: GraphView, support: NodeLabels) -> None:
-        """Fit all classes anew."""
+        """Fit all classes from scratch."""
         self._fit(view)
 
     def learn_labels(
         self, view: GraphView, support: NodeLabels, columns: NDArray[np.int64]
     ) -> None:
-        """Fit all classes anew."""
+        """Fit all classes from scratch."""
         self._fit(view)
 
     def keep_classes(self, columns: NDArray[np.int64]) -> None:
@@ -65,16 +65,16 @@ class SGCLogistic(Method):
         self.weights_, self.offsets_ = self.weights_[columns], self.offsets_[columns]
 
     def score(self, view: GraphView, rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Log-odds."""
+        """Return log-odds."""
         products = self.embedding(view, rows) @ self.weights_.T + self.offsets_
         return np.asarray(products, dtype=np.float64)
 
     def embedding(self, view: GraphView, rows: NDArray[np.int64]) -> Matrix:
-        """The rows of the last hop, of length 1."""
+        """Return the rows of the last hop, of length 1."""
         return normalise_rows(view.propagated(rows, self.hops)[-1])
 
     def _fit(self, view: GraphView) -> None:
-        # Slow to import, and most methods do without.
+        # Imported late, because it is slow to import and most methods do not need it.
         from sklearn.linear_model import LogisticRegression
 
         labels = self.labels_.on(view)

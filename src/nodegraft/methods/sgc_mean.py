@@ -38,20 +38,20 @@ class SGCMean(Propagated):
     reversible: ClassVar[bool] = True
 
     def learn_base(self, view: GraphView, curriculum: Curriculum) -> None:
-        """Means of the known classes, and their mean as the centre."""
+        """Compute the means of the known classes, and their mean as the centre."""
         self.prototypes_ = self._means(view, curriculum.train)
         self.centre_ = self.prototypes_.mean(axis=0)
 
     def learn_classes(self, view: GraphView, support: NodeLabels) -> None:
-        """One more mean for each class."""
+        """Add a mean for each class."""
         self.prototypes_ = np.concatenate((self.prototypes_, self._means(view, support)))
 
     def keep_classes(self, columns: NDArray[np.int64]) -> None:
-        """Drop the other means; the centre stays, so nobody else's score moves."""
+        """Drop the other means; the centre stays, so no other score changes."""
         self.prototypes_ = self.prototypes_[columns]
 
     def scores_as_published(self, lesson: PublishedLesson) -> NDArray[np.float64]:
-        """Means over the nodes given; nothing is dropped, and no step can be taken."""
+        """Compare with means of the given nodes; without dropout or a gradient step."""
         means = [self._means(lesson.view, task) for task in lesson.tasks]
         rows, place = np.unique(lesson.query.rows(), return_inverse=True)
         vectors = self.embedding(lesson.view, rows)
@@ -59,7 +59,7 @@ class SGCMean(Propagated):
         return centred_cosines(vectors, np.concatenate(means), centre)[place]
 
     def score(self, view: GraphView, rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Centred cosine to each mean."""
+        """Return centred cosine to each mean."""
         return centred_cosines(self.embedding(view, rows), self.prototypes_, self.centre_)
 
     def _means(self, view: GraphView, labelled: NodeLabels) -> NDArray[np.float32]:

@@ -11,7 +11,7 @@ from nodegraft.base.parameters.constraints import PositiveFloat, PositiveInt
 from nodegraft.graph.edges.matrix import Matrix
 from nodegraft.graph.keyed_labels import KeyedLabels
 from nodegraft.methods.linear.dual import Dual, dual_ridge
-from nodegraft.methods.templates.kernel_head import KernelHead
+from nodegraft.methods.templates.propagated import KernelHead
 from nodegraft.model.inputs import GraphInputs
 
 
@@ -41,12 +41,12 @@ class SGCRanPAC(KernelHead):
         self._drawn = Memo[NDArray[np.float32]]()
 
     def lift(self, vectors: Matrix) -> Matrix:
-        """The random features."""
+        """Return the random features."""
         lifted: Matrix = np.maximum(vectors @ self._directions(vectors.shape[1]), 0.0)
         return lifted
 
     def solve(self, gram: NDArray[np.float64], counts: NDArray[np.int64], width: int) -> Dual:
-        """Ridge regression on one-hot targets."""
+        """Solve a ridge regression on one-hot targets."""
         return dual_ridge(gram, counts, self.penalty)
 
     def _directions(self, width: int) -> NDArray[np.float32]:

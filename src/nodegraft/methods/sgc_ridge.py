@@ -12,8 +12,7 @@ from nodegraft.graph.propagation.typed_blocks import block_neighbours, block_typ
 from nodegraft.graph.statistics.rarity import column_rarity
 from nodegraft.graph.view import GraphView
 from nodegraft.methods.linear.dual import Dual, dual_ridge
-from nodegraft.methods.templates.kernel_head import KernelHead
-from nodegraft.methods.templates.propagated import side_by_side
+from nodegraft.methods.templates.propagated import KernelHead, side_by_side
 from nodegraft.model.learned import learned
 from nodegraft.streams.curriculum import Curriculum
 
@@ -76,7 +75,7 @@ class SGCRidge(KernelHead):
         return joined / np.float32(np.sqrt(len(blocks))) if typed else normalise_rows(joined)
 
     def solve(self, gram: NDArray[np.float64], counts: NDArray[np.int64], width: int) -> Dual:
-        """Ridge regression on one-hot targets."""
+        """Solve a ridge regression on one-hot targets."""
         return dual_ridge(gram, counts, self.penalty)
 
     def check_learned(self) -> None:

@@ -39,12 +39,12 @@ class SGCTEEN(SGCMean):
     citation: ClassVar[str] = "Wu et al. 2019 (SGC); Wang et al. 2023 (TEEN)"
 
     def learn_base(self, view: GraphView, curriculum: Curriculum) -> None:
-        """Means of the known classes, and their mean as the centre."""
+        """Compute the means of the known classes, and their mean as the centre."""
         super().learn_base(view, curriculum)
         self.base_ = len(self.prototypes_)
 
     def learn_classes(self, view: GraphView, support: NodeLabels) -> None:
-        """One more mean for each class, calibrated by those of session 0."""
+        """Add a mean for each class, calibrated by those of session 0."""
         fresh = self._directions(self._means(view, support))
         base = self._directions(self.prototypes_[: self.base_])
         calibrated = calibrate(fresh, base, self.alpha, self.tau).numpy() + self.centre_

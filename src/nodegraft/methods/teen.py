@@ -13,7 +13,7 @@ from nodegraft.base.parameters.constraints import Fraction, NonNegativeFloat
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView
 from nodegraft.methods.neural.prototypes import class_means, cosines
-from nodegraft.methods.templates.frozen import Frozen
+from nodegraft.methods.templates.pretrained import Frozen
 from nodegraft.model.learned import learned
 from nodegraft.streams.curriculum import Curriculum
 
@@ -64,14 +64,14 @@ class TEEN(Frozen):
         self.base_ = len(means)
 
     def learn_classes(self, view: GraphView, support: NodeLabels) -> None:
-        """One more mean for each class, calibrated by those of session 0."""
+        """Add a mean for each class, calibrated by those of session 0."""
         fresh = F.normalize(self._means(view, support) - self.centre_)
         base = self.prototypes_[: self.base_]
         calibrated = calibrate(fresh, base, self.alpha, self.tau)
         self.prototypes_ = torch.cat((self.prototypes_, calibrated))
 
     def keep_classes(self, columns: NDArray[np.int64]) -> None:
-        """Drop the other means; centre and calibrated means stay, so nobody else's score moves.
+        """Drop the other means; centre and calibrated means stay, so no other score changes.
 
         A dropped class of session 0 calibrates no later one.
         """
@@ -79,7 +79,7 @@ class TEEN(Frozen):
         self.base_ = int((columns < self.base_).sum())
 
     def score(self, view: GraphView, rows: NDArray[np.int64]) -> Tensor:
-        """Centred cosine to each prototype."""
+        """Return centred cosine to each prototype."""
         return cosines(self.embedding(view, rows).double() - self.centre_, self.prototypes_)
 
     def _means(self, view: GraphView, labelled: NodeLabels) -> Tensor:
@@ -88,7 +88,7 @@ class TEEN(Frozen):
 
 
 def calibrate(fresh: Tensor, base: Tensor, alpha: float, tau: float) -> Tensor:
-    r""":math:`\alpha p_n + (1 - \alpha) \sum_b \mathrm{softmax}_b(\tau \cos(p_b, p_n)) p_b`.
+    r"""Return :math:`\alpha p_n + (1 - \alpha) \sum_b \mathrm{softmax}_b(\tau \cos(p_b, p_n)) p_b`.
 
     >>> base = torch.tensor([[1.0, 0.0], [-1.0, 0.0]])
     >>> calibrate(torch.tensor([[0.0, 1.0]]), base, alpha=0.5, tau=16.0).tolist()

@@ -118,13 +118,13 @@ def _arrays(name: str, value: Any, kind: str) -> dict[str, NDArray[Any]]:
 
 def _document(attributes: Mapping[str, Any], kinds: Mapping[str, str]) -> dict[str, Any]:
     document: dict[str, Any] = {name: {"kind": kinds[name]} for name in attributes}
-    for name, told in document.items():
+    for name, entry in document.items():
         if kinds[name] == "tensors":
-            told["names"] = list(attributes[name])
+            entry["names"] = list(attributes[name])
         elif kinds[name] == "labels":
-            told["classes"] = list(attributes[name])
+            entry["classes"] = list(attributes[name])
         elif kinds[name] == "json":
-            told["value"] = attributes[name]
+            entry["value"] = attributes[name]
     return document
 
 
@@ -136,15 +136,15 @@ def unpack(state: State, kinds: Mapping[str, str]) -> dict[str, Any]:
         kinds: The learned attributes of the class, and how each is saved.
     """
     attributes, left = {}, set(state.arrays)
-    for name, told in state.document.items():
-        if name not in kinds or told.get("kind") != kinds[name]:
+    for name, entry in state.document.items():
+        if name not in kinds or entry.get("kind") != kinds[name]:
             raise CheckpointError(
-                f"The saved state has {name!r} ({told.get('kind')}), which this method does not "
+                f"The saved state has {name!r} ({entry.get('kind')}), which this method does not "
                 f"have; it has {', '.join(f'{one} ({kind})' for one, kind in kinds.items())}. "
                 f"{OTHERS}"
             )
         try:
-            attributes[name], used = _value(name, told, state.arrays)
+            attributes[name], used = _value(name, entry, state.arrays)
         except (KeyError, TypeError, ValueError) as error:
             raise CheckpointError(
                 f"The saved state of {name!r} is not whole: {error!r}."
@@ -220,7 +220,7 @@ def unpack_model(
         )
     state = document.pop("state", None)
     wrong = [name for name in (*HEADER, *document) if not _is_header(name, document)]
-    if wrong or not isinstance(state, dict) or not all(map(_is_told, state.values())):
+    if wrong or not isinstance(state, dict) or not all(map(_is_object, state.values())):
         raise CheckpointError(
             f"{where} does not hold a whole model: "
             f"{', '.join(map(repr, wrong)) or 'its state'} is missing, unknown or of a wrong type."
@@ -239,7 +239,7 @@ def _is_header(name: str, document: Mapping[str, Any]) -> bool:
     return isinstance(value, kind) and (kind is not int or type(value) is int)
 
 
-def _is_told(value: Any) -> bool:
+def _is_object(value: Any) -> bool:
     return isinstance(value, dict)
 
 
@@ -267,19 +267,19 @@ def _is_plain(value: Any) -> bool:
 
 
 def _value(
-    name: str, told: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
+    name: str, entry: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
 ) -> tuple[Any, set[str]]:
     """Return an attribute, and the names of the arrays it was made from."""
-    kind = told["kind"]
+    kind = entry["kind"]
     if kind == "array":
         return arrays[name], {name}
     if kind == "tensor":
         return torch.from_numpy(arrays[name]), {name}
     if kind == "tensors":
-        parts = {part: f"{name}/{part}" for part in told["names"]}
+        parts = {part: f"{name}/{part}" for part in entry["names"]}
         tensors = {part: torch.from_numpy(arrays[place]) for part, place in parts.items()}
         return tensors, set(parts.values())
     if kind == "labels":
         own = under(f"{name}/", arrays)
-        return KeyedLabels.from_arrays(told["classes"], own), set(prefixed(f"{name}/", own))
-    return told["value"], set()
+        return KeyedLabels.from_arrays(entry["classes"], own), set(prefixed(f"{name}/", own))
+    return entry["value"], set()

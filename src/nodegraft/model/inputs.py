@@ -65,12 +65,12 @@ class GraphInputs:
         document: dict[str, Any] | None = None
         if isinstance(self.recipe, FeatureRecipe):
             arrays, document = self.recipe.state()
-        told = {
+        fields = {
             "num_features": self.num_features,
             "text_keys": self.text_keys,
             "recipe": document,
         }
-        return arrays, told
+        return arrays, fields
 
     @classmethod
     def from_state(

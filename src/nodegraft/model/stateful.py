@@ -96,13 +96,13 @@ class Stateful(Hooks):
             for name, value in self.get_params().items()
             if value != getattr(type(self), name, None)
         }
-        told = ", ".join(f"{name}={value!r}" for name, value in changed.items())
+        parameters = ", ".join(f"{name}={value!r}" for name, value in changed.items())
         if not len(self._table):
-            return f"{type(self).__name__}({told})"
+            return f"{type(self).__name__}({parameters})"
         names = self.classes_
         shown = ", ".join(names[:3]) + (", …" if len(names) > 3 else "")
         return (
-            f"<{type(self).__name__}({told}) that knows {len(names)} classes ({shown}) from "
+            f"<{type(self).__name__}({parameters}) that knows {len(names)} classes ({shown}) from "
             f"{self.labels_.num_nodes:,} labels, session {self._table.session}>"
         )
 

@@ -2,7 +2,7 @@ import numpy as np
 import torch
 from sklearn.covariance import shrunk_covariance
 
-from nodegraft.methods.linear.covariance import shrink_covariance, within_class_scatter
+from nodegraft.methods.linear.ridge import shrink_covariance, within_class_scatter
 
 ROWS = torch.tensor([[0.0, 0.0], [2.0, 4.0], [5.0, 5.0]])
 

@@ -1,7 +1,6 @@
 import numpy as np
 
-from nodegraft.methods.linear.frozen_ridge import FrozenRidge
-from nodegraft.methods.linear.primal_ridge import PrimalRidge
+from nodegraft.methods.linear.frozen_ridge import FrozenRidge, PrimalRidge
 
 
 def test_it_is_the_frozen_ridge() -> None:

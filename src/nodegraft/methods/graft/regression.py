@@ -14,8 +14,7 @@ from nodegraft.graph.stores.shelf import Shelf
 from nodegraft.graph.view import GraphView
 from nodegraft.methods.graft.classes import Floats
 from nodegraft.methods.graft.label_means import LabelMeans
-from nodegraft.methods.linear.frozen_ridge import FrozenRidge
-from nodegraft.methods.linear.primal_ridge import PrimalRidge
+from nodegraft.methods.linear.frozen_ridge import FrozenRidge, PrimalRidge
 
 LABELS_PER_CLASS, MOST_LABELS = 60, 3000
 """Maximum number of labels of each first class, and of all together."""

@@ -9,7 +9,7 @@ from nodegraft.graph.edges.matrix import FloatArray, Matrix, is_sparse, row_norm
 
 
 def centred_cosines(vectors: Matrix, means: FloatArray, centre: FloatArray) -> NDArray[np.float64]:
-    r""":math:`\cos(z - \mu, p_k - \mu)` for every row :math:`z` and mean :math:`p_k`.
+    r"""Return :math:`\cos(z - \mu, p_k - \mu)` for every row :math:`z` and mean :math:`p_k`.
 
     Sparse rows stay sparse: the centring is expanded into products, so :math:`z - \mu` is never
     formed.
@@ -36,7 +36,7 @@ def centred_cosines(vectors: Matrix, means: FloatArray, centre: FloatArray) -> N
 def cosine_contributions(
     vector: Matrix, examples: Matrix, mean: FloatArray, centre: FloatArray
 ) -> NDArray[np.float64]:
-    r"""How much each example adds to the cosine of one row with their mean, times their number.
+    r"""Return how much each example adds to the cosine of a row with their mean, times their count.
 
     .. math:: \frac{(z - \mu)^\top (z_j - \mu)}{\lVert z - \mu \rVert \lVert p - \mu \rVert}
 

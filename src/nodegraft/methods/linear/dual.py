@@ -17,7 +17,7 @@ class Dual(NamedTuple):
 
 
 def dual_ridge(gram: NDArray[Any], counts: NDArray[np.int64], penalty: float) -> Dual:
-    r""":math:`\alpha = (K + \lambda D)^{-1} Y`: ridge regression on one-hot targets, by classes.
+    r"""Return :math:`\alpha = (K + \lambda D)^{-1} Y`: ridge regression on one-hot targets.
 
     :math:`D` holds the number of labels of each node's class: so classes count alike, however many
     labels they have. It is the solution of :math:`\min_W \sum_c \frac{1}{n_c} \sum_{i \in c}
@@ -41,7 +41,7 @@ def dual_ridge(gram: NDArray[Any], counts: NDArray[np.int64], penalty: float) ->
 
 
 def dual_lda(gram: NDArray[Any], counts: NDArray[np.int64], shrinkage: float, width: int) -> Dual:
-    r"""Linear discriminants with one covariance for all classes, drawn to a round one.
+    r"""Solve linear discriminants with one shrunken covariance for all classes.
 
     .. math:: s_k(z) = w_k^\top z - \tfrac{1}{2} w_k^\top \mu_k, \quad
         w_k = [(1 - \epsilon) \Sigma + \epsilon s I]^{-1} \mu_k
@@ -77,7 +77,7 @@ def dual_lda(gram: NDArray[Any], counts: NDArray[np.int64], shrinkage: float, wi
 
 
 def _off_means(rows: NDArray[Any], counts: NDArray[np.int64]) -> NDArray[Any]:
-    """Rows, one class after the other, minus the mean of their class."""
+    """Return rows, one class after the other, minus the mean of their class."""
     first = np.concatenate(([0], np.cumsum(counts)[:-1]))
     means = np.add.reduceat(rows, first, axis=0) / counts[:, None]
     off: NDArray[Any] = rows - np.repeat(means, counts, axis=0)

@@ -29,7 +29,7 @@ def logistic_coefficients(
         is_positive: The answer of each case; both answers must occur.
         weights: How much each case counts; None if all count 1.
     """
-    # Slow to import, and only a fit needs it.
+    # Imported late, because it is slow to import and only a fit needs it.
     from scipy.special import expit
 
     scale = predictors.std(axis=0)

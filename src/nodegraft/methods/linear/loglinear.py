@@ -24,7 +24,7 @@ def mixture_weights(
     start: NDArray[np.float64] | None = None,
     listener: Listener = SILENT,
 ) -> NDArray[np.float64]:
-    r"""Weights :math:`w` of :math:`p(c \mid i) \propto \exp \sum_m w_m f_{mic}`.
+    r"""Return weights :math:`w` of :math:`p(c \mid i) \propto \exp \sum_m w_m f_{mic}`.
 
     Each class counts alike, however many of its nodes are queried. Weights are shrunk a little: of
     two signals that say the same, both get half.
@@ -41,9 +41,9 @@ def mixture_weights(
         num_signed: How many signals, counted from the last, may get a weight of either sign; the
             weights of the others are not negative.
         start: Weights to start from, such as those of signals that were much alike.
-        listener: Is told of every step.
+        listener: Receives progress.
     """
-    # Slow to import, and only a fit needs them.
+    # Imported late, because they are slow to import and only a fit needs them.
     from scipy.optimize import minimize
     from scipy.special import log_softmax
 
@@ -90,7 +90,7 @@ def label_noise(
         start: Weights to start from.
         num_signed: As in :func:`mixture_weights`.
     """
-    # Slow to import, and only a fit needs them.
+    # Imported late, because they are slow to import and only a fit needs them.
     from scipy.optimize import minimize
     from scipy.special import expit, logit, softmax
 

@@ -1,15 +1,56 @@
-"""Class-balanced ridge regression in closed form: tensors in, tensors out."""
+"""Class-balanced ridge regression and scatter around class means: tensors in, tensors out."""
 
 from collections.abc import Iterable
 
 import torch
 from torch import Tensor
 
-from nodegraft.methods.linear.covariance import mean_variance
+
+def within_class_scatter(embeddings: Tensor, targets: Tensor, means: Tensor) -> Tensor:
+    r"""Return :math:`\sum_i (z_i - \mu_{y_i})(z_i - \mu_{y_i})^\top`, which is additive.
+
+    >>> rows, means = torch.tensor([[0.0, 1.0], [2.0, 1.0]]), torch.tensor([[1.0, 1.0]])
+    >>> within_class_scatter(rows, torch.tensor([0, 0]), means).tolist()
+    [[2.0, 0.0], [0.0, 0.0]]
+
+    Args:
+        embeddings: One row a node.
+        targets: The number of each node's class, from 0.
+        means: One row a class.
+    """
+    around = embeddings - means[targets]
+    return around.T @ around
+
+
+def shrink_covariance(covariance: Tensor, shrinkage: float) -> Tensor:
+    r"""Return :math:`(1 - \epsilon) \Sigma + \epsilon s I`, with :math:`s` the mean variance.
+
+    >>> shrink_covariance(torch.tensor([[3.0, 1.0], [1.0, 1.0]]), 0.5).tolist()
+    [[2.5, 0.5], [0.5, 1.5]]
+
+    Args:
+        covariance: A square matrix (:math:`\Sigma`).
+        shrinkage: How far it is drawn to a round one (:math:`\epsilon`), from 0 to 1: 0 leaves it
+            as it is, 1 makes all directions alike.
+    """
+    identity = torch.eye(len(covariance), dtype=covariance.dtype)
+    return (1.0 - shrinkage) * covariance + shrinkage * mean_variance(covariance) * identity
+
+
+def mean_variance(matrix: Tensor) -> float:
+    """Return the mean of a diagonal, or 1 where nothing varies: what "small" is measured against.
+
+    >>> mean_variance(torch.tensor([[3.0, 9.0], [9.0, 1.0]])), mean_variance(torch.zeros(2, 2))
+    (2.0, 1.0)
+
+    Args:
+        matrix: A square matrix, such as a covariance.
+    """
+    return matrix.diagonal().mean().item() or 1.0
 
 
 def with_bias(features: Tensor) -> Tensor:
-    """A column of ones behind the others.
+    """Return a column of ones behind the others.
 
     >>> with_bias(torch.tensor([[2.0], [3.0]])).tolist()
     [[2.0, 1.0], [3.0, 1.0]]
@@ -21,7 +62,7 @@ def with_bias(features: Tensor) -> Tensor:
 
 
 def balanced_moments(features_by_class: Iterable[Tensor]) -> tuple[Tensor, Tensor]:
-    r""":math:`G = \sum_c \frac{1}{n_c} \sum_{i \in c} z_i z_i^\top` and the class means.
+    r"""Return :math:`G = \sum_c \frac{1}{n_c} \sum_{i \in c} z_i z_i^\top` and the class means.
 
     The means are the other side of the equation: :math:`Q` of one-hot targets has the column
     :math:`\frac{1}{n_c} \sum_{i \in c} z_i`.
@@ -44,7 +85,7 @@ def balanced_moments(features_by_class: Iterable[Tensor]) -> tuple[Tensor, Tenso
 
 
 def ridge_weights(gram: Tensor, means: Tensor, penalty: float) -> Tensor:
-    r"""Rows of :math:`W = (G + \lambda s J)^{-1} Q`, for features that end with the constant 1.
+    r"""Return rows of :math:`W = (G + \lambda s J)^{-1} Q`, for features that end with a 1.
 
     :math:`s` is the mean of G's diagonal, so that the penalty means the same for long and short
     vectors, few and many classes; :math:`J` is the identity without the last 1: the bias is free.

@@ -1,11 +1,18 @@
-"""A classifier of nodes: an encoder and one row of weights for each class."""
+"""Linear classifier on an encoder, and gradient steps on the labels of a session."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from nodegraft.base.events import SILENT, Listener
 from nodegraft.graph.propagation.neighbourhood import Neighbourhood
+from nodegraft.graph.view import GraphView
 from nodegraft.methods.neural.encoders.encoder import Encoder
+from nodegraft.methods.neural.losses import adam
 
 
 class Classifier(nn.Module):
@@ -32,10 +39,10 @@ class Classifier(nn.Module):
         dropout: float = 0.0,
         generator: np.random.Generator | None = None,
     ) -> Tensor:
-        """Scores of the nodes at the centre.
+        """Return scores of the nodes at the centre.
 
         Args:
-            neighbourhood: What may be seen around the nodes, :attr:`hops` steps far.
+            neighbourhood: Visible neighbourhood of the nodes, :attr:`hops` steps far.
             dropout: The share of hidden numbers that is dropped, from 0 to below 1.
             generator: Decides which ones; without it nothing is dropped.
         """
@@ -43,7 +50,7 @@ class Classifier(nn.Module):
         return hidden @ self.head.T
 
     def with_more_classes(self, num_classes: int, generator: torch.Generator) -> "Classifier":
-        """The same encoder with fresh rows for more classes behind the known ones.
+        """Return a classifier with initial rows for more classes behind the known ones.
 
         Args:
             num_classes: How many classes are added.
@@ -52,3 +59,54 @@ class Classifier(nn.Module):
         rows = torch.empty(num_classes, self.encoder.size)
         nn.init.xavier_uniform_(rows, generator=generator)
         return Classifier(self.encoder, torch.cat((self.head.detach(), rows)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finetuning:
+    """A fixed number of full-batch steps: a session has no held-out nodes to stop by.
+
+    The neighbourhood of the nodes is cut out once; a step costs what these nodes need, whatever
+    the size of the graph.
+    """
+
+    steps: int
+    """How many gradient steps; 0 changes nothing."""
+
+    learning_rate: float = 0.005
+    """Adam's step size."""
+
+    weight_decay: float = 0.0005
+    """How strongly weights are drawn to zero."""
+
+    dropout: float = 0.5
+    """The share of hidden numbers that is dropped in each step, from 0 to below 1."""
+
+    def __call__(
+        self,
+        classifier: Classifier,
+        view: GraphView,
+        rows: NDArray[np.int64],
+        loss: Callable[[Tensor], Tensor],
+        generator: np.random.Generator,
+        listener: Listener = SILENT,
+    ) -> None:
+        """Train encoder and head in place.
+
+        Args:
+            classifier: What is trained.
+            view: Visible part of the graph.
+            rows: Row numbers of the nodes to train on.
+            loss: The loss of their scores, which come in the order of ``rows``.
+            generator: Decides which hidden numbers are dropped.
+            listener: Receives progress.
+        """
+        neighbourhood, places = view.around(rows, classifier.hops)
+        order = torch.from_numpy(places)
+        optimiser = adam(classifier.parameters(), self.learning_rate, self.weight_decay)
+        for number in range(1, self.steps + 1):
+            optimiser.zero_grad()
+            scores = classifier(neighbourhood, self.dropout, generator).index_select(0, order)
+            value = loss(scores)
+            value.backward()  # type: ignore[no-untyped-call]
+            optimiser.step()
+            listener.step("finetune", number, self.steps, loss=value.item())

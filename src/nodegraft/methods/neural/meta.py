@@ -14,7 +14,7 @@ from nodegraft.base.events import SILENT, Listener
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView
 from nodegraft.methods.neural.learners.learner import Learner
-from nodegraft.methods.neural.optimiser import adam
+from nodegraft.methods.neural.losses import adam
 from nodegraft.model.best_classes import recalls
 from nodegraft.streams.episodes.episode import Episode
 from nodegraft.streams.session import Session, Sessions
@@ -61,11 +61,11 @@ class MetaTraining:
 
         Args:
             network: What is trained.
-            view: What may be seen of the graph.
+            view: Visible part of the graph.
             episodes: What it is trained on; one without queries is passed over.
             rehearsal: Sessions in which the validation classes arrive; None if there are
                 no such classes.
-            listener: Is told of every episode, with the metrics of the last check.
+            listener: Receives progress, with the metrics of the last check.
         """
         optimiser = self.optimiser(network)
         rehearse = self.rehearse or rehearsal_accuracy
@@ -97,7 +97,7 @@ class MetaTraining:
             network.load_state_dict(best_state)
 
     def optimiser(self, network: Learner[Any]) -> torch.optim.Adam:
-        """What takes the steps.
+        """Return the optimiser of the network.
 
         Args:
             network: What is trained.
@@ -109,7 +109,7 @@ class MetaTraining:
 
 
 def leave_one_out(tasks: Sequence[NodeLabels], generator: np.random.Generator) -> Episode:
-    """An episode out of supports alone: one node of each class is the query, the others support.
+    """Make an episode of supports alone: one node of each class is the query.
 
     >>> task = NodeLabels({"hats": [1, 2, 3], "caps": [4]})
     >>> episode = leave_one_out([task], np.random.default_rng(0))
@@ -131,7 +131,7 @@ def leave_one_out(tasks: Sequence[NodeLabels], generator: np.random.Generator) -
 
 @torch.no_grad()
 def rehearsal_accuracy(network: Learner[Any], sessions: list[Session]) -> float:
-    """Macro accuracy over all classes so far, from 0 to 1, averaged over sessions.
+    """Return macro accuracy over all classes so far, from 0 to 1, averaged over sessions.
 
     Args:
         network: Learns the classes of each session; its weights stay as they are.
@@ -149,7 +149,7 @@ def rehearsal_accuracy(network: Learner[Any], sessions: list[Session]) -> float:
 
 
 def macro_accuracy(scores: Tensor, query: NodeLabels, names: Sequence[str]) -> float:
-    """The share of queries named rightly, averaged over classes.
+    """Return the share of queries predicted right, averaged over classes.
 
     Args:
         scores: One row for each of ``query.rows()``, one column for each name.

@@ -11,8 +11,7 @@ from nodegraft.base.seeds import Seeds
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView
 from nodegraft.methods.neural.encoders.encoder import Encoder
-from nodegraft.methods.neural.losses import balanced_cross_entropy
-from nodegraft.methods.neural.optimiser import adam
+from nodegraft.methods.neural.losses import adam, balanced_cross_entropy
 from nodegraft.streams.curriculum import Curriculum
 
 HEAD = "head"
@@ -61,10 +60,10 @@ class Pretraining:
 
         Args:
             encoder: With fresh weights.
-            view: What may be seen of the graph.
+            view: Visible part of the graph.
             curriculum: Labels of the known classes; without held-out ones, some are set aside.
             seeds: Decide the classifier's first weights, dropout, and which labels are set aside.
-            listener: Is told of every epoch.
+            listener: Receives progress.
         """
         train, held_out = curriculum.for_early_stopping(seeds)
         trainer = FullBatchTrainer(self, encoder, view, train, seeds)
@@ -93,7 +92,7 @@ class FullBatchTrainer:
     Args:
         settings: The optimiser's settings; patience and epochs are the caller's matter.
         encoder: Is trained in place.
-        view: What may be seen of the graph.
+        view: Visible part of the graph.
         train: Labels to train on; the classifier has their classes, in their order.
         seeds: Decide the classifier's first weights and dropout.
     """
@@ -123,12 +122,12 @@ class FullBatchTrainer:
         return positions, torch.from_numpy(labelled.targets(self.classes))
 
     def state(self) -> dict[str, Tensor]:
-        """A copy of all weights, the classifier's under a name of its own."""
+        """Return a copy of all weights, the classifier's under a name of its own."""
         weights = {**self.encoder.state_dict(), HEAD: self.head.detach()}
         return {name: value.clone() for name, value in weights.items()}
 
     def step(self) -> float:
-        """One gradient step; the loss before it."""
+        """Take one gradient step, and return the loss before it."""
         positions, targets = self.train
         self.optimiser.zero_grad()
         hidden = self.encoder(self.neighbourhood, self.dropout, self.generator)
@@ -140,7 +139,7 @@ class FullBatchTrainer:
 
     @torch.no_grad()
     def evaluate(self, labelled: NodeLabels) -> tuple[float, float]:
-        """Accuracy and mean cross-entropy, without dropout.
+        """Return accuracy and mean cross-entropy, without dropout.
 
         Args:
             labelled: Nodes of the classes that are trained.

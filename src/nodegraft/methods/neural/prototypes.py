@@ -6,7 +6,7 @@ from torch import Tensor
 
 
 def class_means(embeddings: Tensor, targets: Tensor, num_classes: int) -> Tensor:
-    r"""Row ``k`` is :math:`p_k = \frac{1}{|S_k|} \sum_{j \in S_k} z_j`, the paper's Eq. (PN).
+    r"""Return rows :math:`p_k = \frac{1}{|S_k|} \sum_{j \in S_k} z_j`, the paper's Eq. (PN).
 
     >>> class_means(torch.tensor([[1.0], [3.0], [5.0]]), torch.tensor([0, 0, 1]), 2).tolist()
     [[2.0], [5.0]]
@@ -23,7 +23,7 @@ def class_means(embeddings: Tensor, targets: Tensor, num_classes: int) -> Tensor
 
 
 def squared_distances(embeddings: Tensor, prototypes: Tensor) -> Tensor:
-    r""":math:`\lVert z_i - p_k \rVert^2` for every pair, by differences rather than by products.
+    r"""Return :math:`\lVert z_i - p_k \rVert^2` for every pair, computed by differences.
 
     The expanded form would round differently for one row than for many.
 
@@ -39,7 +39,7 @@ def squared_distances(embeddings: Tensor, prototypes: Tensor) -> Tensor:
 
 
 def cosines(embeddings: Tensor, prototypes: Tensor) -> Tensor:
-    r""":math:`\cos(z_i, p_k)` for every pair; a vector of zeros is similar to nothing.
+    r"""Return :math:`\cos(z_i, p_k)` for every pair; a vector of zeros is similar to nothing.
 
     By the distance of unit vectors, :math:`(\lVert a \rVert^2 + \lVert b \rVert^2 - d^2) / 2`: a
     product of matrices would round differently for one row than for many.

@@ -19,7 +19,7 @@ def published_embeddings(
     noise: np.random.Generator,
     weigh: Callable[[NodeLabels, Tensor], Tensor] | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """Prototypes, one for each of ``lesson.columns``, and embeddings of the queries.
+    """Return prototypes, one for each of ``lesson.columns``, and embeddings of the queries.
 
     Prototypes of old classes come from a pass of their own, as in the authors' code: what is
     dropped in it is not what is dropped for the queries.

@@ -15,7 +15,7 @@ MAX_DISTANCES = 2**24
 
 
 def lowest_cost_nodes(labelled: NodeLabels, costs: Tensor, count: int) -> NodeLabels:
-    """The cheapest nodes of each class, cheapest first.
+    """Return the cheapest nodes of each class, cheapest first.
 
     >>> labelled = NodeLabels({"hats": [7, 8, 9], "caps": [4]})
     >>> lowest_cost_nodes(labelled, torch.tensor([2.0, 0, 1, 5]), 2).to_lists()
@@ -36,7 +36,7 @@ def lowest_cost_nodes(labelled: NodeLabels, costs: Tensor, count: int) -> NodeLa
 
 
 def mean_of_feature(vectors: Tensor, targets: Tensor, means: Tensor) -> Tensor:
-    r"""Distance to the mean of the own class: :math:`\lVert z_i - \bar z_{y_i} \rVert`.
+    r"""Return the distance to the mean of the own class: :math:`\lVert z_i - \bar z_{y_i} \rVert`.
 
     >>> vectors, classes = torch.tensor([[0.0], [4.0], [5.0]]), torch.tensor([0, 0, 0])
     >>> mean_of_feature(vectors, classes, means=torch.tensor([[3.0]])).tolist()
@@ -52,7 +52,7 @@ def mean_of_feature(vectors: Tensor, targets: Tensor, means: Tensor) -> Tensor:
 
 
 def coverage_maximisation(vectors: Tensor, targets: Tensor, radius: float) -> Tensor:
-    r"""How many nodes of other classes are near: :math:`|\{j : y_j \ne y_i, d_{ij} < r\}|`.
+    r"""Count near nodes of other classes: :math:`|\{j : y_j \ne y_i, d_{ij} < r\}|`.
 
     >>> near, classes = torch.tensor([[0.0], [1.0], [1.5]]), torch.tensor([0, 0, 1])
     >>> coverage_maximisation(near, classes, radius=1.0).tolist()
@@ -75,7 +75,7 @@ def coverage_maximisation(vectors: Tensor, targets: Tensor, radius: float) -> Te
 def influence_maximisation(
     vectors: Tensor, targets: Tensor, head: Tensor, damping: float
 ) -> Tensor:
-    r"""Minus how far the head would move if the node were left out of its training.
+    r"""Return minus the distance the head would move without the node.
 
     To first order it moves by :math:`\frac{1}{n} H^{-1} \nabla_W \ell_i`, the influence of
     Koh & Liang 2017 (https://arxiv.org/abs/1703.04730). Taken here on the head alone, the
@@ -108,7 +108,7 @@ def influence_maximisation(
 
 
 def herding(vectors: Tensor, count: int) -> list[int]:
-    r"""Positions of nodes whose running mean stays closest to the mean of all.
+    r"""Return positions of nodes whose running mean stays closest to the mean of all.
 
     .. math:: p_k = \arg\min_i \Bigl\lVert \bar z - \frac{1}{k}
         \Bigl(z_i + \sum_{j<k} z_{p_j}\Bigr) \Bigr\rVert

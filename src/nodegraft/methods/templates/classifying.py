@@ -1,4 +1,4 @@
-"""What methods with a linear classifier on the encoder share: training it, asking it."""
+"""Methods with a linear classifier on the encoder: training and scores."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,9 +10,8 @@ from torch import Tensor
 
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView
-from nodegraft.methods.neural.classifier import Classifier
-from nodegraft.methods.neural.finetune import Finetuning
-from nodegraft.methods.templates.encoding import Encoding
+from nodegraft.methods.neural.classifier import Classifier, Finetuning
+from nodegraft.methods.templates.pretrained import Encoding
 from nodegraft.model.learned import learned
 from nodegraft.model.method import Method
 from nodegraft.streams.curriculum import Curriculum
@@ -44,11 +43,11 @@ class Classifying(Encoding, Method):
         self.head_ = classifier.head.detach()
 
     def classifier(self) -> Classifier:
-        """Encoder and head as they were last trained; a copy, free to be trained further."""
+        """Return encoder and head as they were last trained; a copy, free to be trained further."""
         return Classifier(self.encoder(), self.head_)
 
     def grown(self, support: NodeLabels) -> Classifier:
-        """The classifier of the last session with fresh rows for the new classes.
+        """Return the classifier of the last session with fresh rows for the new classes.
 
         Args:
             support: The labels of the new classes.
@@ -68,7 +67,7 @@ class Classifying(Encoding, Method):
 
         Args:
             classifier: Where to start from.
-            view: What may be seen of the graph.
+            view: Visible part of the graph.
             rows: The nodes to train on.
             loss: The loss of their scores, which come in the order of ``rows``.
             steps: How many gradient steps.
@@ -84,7 +83,7 @@ class Classifying(Encoding, Method):
         self.keep_classifier(classifier)
 
     def columns(self, labels: NodeLabels) -> Tensor:
-        """The column of each labelled node's class; new classes stand behind the known ones.
+        """Return the column of each labelled node's class; new classes stand behind the known ones.
 
         Args:
             labels: Nodes of known and of new classes.
@@ -93,7 +92,7 @@ class Classifying(Encoding, Method):
         return torch.from_numpy(labels.targets(tuple(names)))
 
     def score(self, view: GraphView, rows: NDArray[np.int64]) -> Tensor:
-        """What the head says of each class."""
+        """Return the head's score of each class."""
         return self.embedding(view, rows) @ self.head_.T
 
     def keep_classes(self, columns: NDArray[np.int64]) -> None:

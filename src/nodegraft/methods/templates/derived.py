@@ -1,4 +1,4 @@
-"""What methods share that learn nothing but labels: all else follows from labels and graph."""
+"""Methods that learn nothing but labels: everything else is derived from labels and graph."""
 
 from abc import abstractmethod
 from dataclasses import dataclass
@@ -18,11 +18,11 @@ from nodegraft.streams.curriculum import Curriculum
 Value = TypeVar("Value")
 
 MOST_RECENT = 3
-"""How many derivations are kept for labels that come back, such as by undoing a change."""
+"""Number of derivations in the cache, for labels that come back, such as by an undo."""
 
 
 class RecentDerivations(Generic[Value]):
-    """What was worked out last on one graph, by the labels it was worked out from.
+    """Last derivations on one graph, by the labels they were derived from.
 
     Copies of a model share it; pickles start empty.
     """
@@ -31,10 +31,10 @@ class RecentDerivations(Generic[Value]):
         self._entries: tuple[tuple[GraphView, KeyedLabels, list[int], Value], ...] = ()
 
     def find(self, view: GraphView, labels: KeyedLabels, sessions: list[int]) -> Value | None:
-        """Return what was worked out from equal labels on this graph, if it is still here.
+        """Return the derivation from equal labels on this graph, if it is in the cache.
 
         Args:
-            view: What may be seen of the graph.
+            view: Visible part of the graph.
             labels: The labels of each class.
             sessions: The session of each class.
         """
@@ -44,16 +44,16 @@ class RecentDerivations(Generic[Value]):
         return None
 
     def put(self, view: GraphView, labels: KeyedLabels, sessions: list[int], value: Value) -> None:
-        """Keep a value; those of other graphs are dropped, so that they can be freed.
+        """Cache a derivation; those of other graphs are dropped, so that memory is freed.
 
         Args:
-            view: What may be seen of the graph.
+            view: Visible part of the graph.
             labels: The labels of each class.
             sessions: The session of each class.
-            value: What was worked out from them.
+            value: The derivation.
         """
         same = [entry for entry in self._entries if entry[0] is view]
-        # One reference is put in place: of several threads the last one's stays.
+        # One assignment: of several threads the last one's result stays.
         self._entries = ((view, labels, sessions, value), *same[: MOST_RECENT - 1])
 
     def __reduce__(self) -> tuple[type["RecentDerivations[Value]"], tuple[()]]:
@@ -62,7 +62,7 @@ class RecentDerivations(Generic[Value]):
 
 @dataclass(kw_only=True)
 class Derived(Method, Generic[Value]):
-    """What is learned is the labels; the rest is worked out once for each change or view."""
+    """Learns labels; the rest is derived once for each change or view."""
 
     _is_trial = False
     """Whether results for these labels are used once and need no cache."""
@@ -73,24 +73,24 @@ class Derived(Method, Generic[Value]):
         return copy
 
     def _start(self, inputs: GraphInputs, labels: KeyedLabels) -> None:
-        # Where fitting and loading begin: constructors do no work, and readers share it from here.
+        # Here, where fitting and loading begin, because constructors do no work.
         super()._start(inputs, labels)
         self._recent = RecentDerivations[Value]()
         self._forget_derived()
 
     @abstractmethod
     def derive(self, view: GraphView) -> Value:
-        """What scores are made of, from ``labels_`` and what may be seen.
+        """Compute what scores are made of, from ``labels_`` and the visible graph.
 
         Args:
-            view: What may be seen of the graph.
+            view: Visible part of the graph.
         """
 
     def derived(self, view: GraphView) -> Value:
-        """The same, made once as long as labels and view are these.
+        """Return the result of :meth:`derive`, computed once for these labels and this view.
 
         Args:
-            view: What may be seen of the graph.
+            view: Visible part of the graph.
         """
         return self._derivations.get((view, self.labels_), lambda: self._recalled(view))
 
@@ -103,29 +103,29 @@ class Derived(Method, Generic[Value]):
         return found
 
     def _forget_derived(self) -> None:
-        # A change has a memo of its own, so that readers of the model before it need not wait.
+        # A change has its own memo, so that readers of the model before it need not wait.
         self._derivations = LatestMemo[Value]()
 
     def learn_base(self, view: GraphView, curriculum: Curriculum) -> None:
-        """Work it out for the known classes."""
+        """Derive everything for the known classes."""
         self.derived(view)
 
     def learn_classes(self, view: GraphView, support: NodeLabels) -> None:
-        """Work it out anew, with the labels of the new classes."""
+        """Derive everything again, with the labels of the new classes."""
         self._forget_derived()
         self.derived(view)
 
     def learn_labels(
         self, view: GraphView, support: NodeLabels, columns: NDArray[np.int64]
     ) -> None:
-        """Work it out anew, with more labels."""
+        """Derive everything again, with more labels."""
         self._forget_derived()
         self.derived(view)
 
     def relearn(self, view: GraphView) -> None:
-        """Nothing but the labels."""
+        """Drop what was derived from other labels."""
         self._forget_derived()
 
     def keep_classes(self, columns: NDArray[np.int64]) -> None:
-        """The labels of the other classes are gone, and with them all they did."""
+        """Drop what was derived from other labels."""
         self._forget_derived()

@@ -1,4 +1,4 @@
-"""What methods that practise on episodes share: the episodes, the training, the network."""
+"""Methods that are meta-trained on episodes: the episodes, the training, the network."""
 
 from abc import abstractmethod
 from collections.abc import Iterator
@@ -51,7 +51,7 @@ class Episodic(Pretrained, Method, Generic[Network]):
 
     @abstractmethod
     def new_network(self, encoder: GCN) -> Network:
-        """The network around an encoder, the rest with fresh weights.
+        """Return the network around an encoder, the rest with fresh weights.
 
         Args:
             encoder: The encoder.
@@ -59,21 +59,21 @@ class Episodic(Pretrained, Method, Generic[Network]):
 
     @abstractmethod
     def practice(self, curriculum: Curriculum) -> Iterator[Episode]:
-        """The episodes to practise on, as many as anybody wants.
+        """Yield the episodes of meta-training, without end.
 
         Args:
             curriculum: Labels of the known classes.
         """
 
     def new_encoder(self, features: int) -> GCN:
-        """The paper's: what is built around it knows its layers."""
+        """Return the paper's encoder: networks around it need its layers."""
         return self.gcn(features)
 
     def practised(self, view: GraphView, curriculum: Curriculum) -> Network:
         """Pre-train, practise, and keep the weights.
 
         Args:
-            view: What may be seen of the graph.
+            view: Visible part of the graph.
             curriculum: Labels of the known classes.
         """
         encoder = self.new_encoder(view.num_features)
@@ -85,7 +85,7 @@ class Episodic(Pretrained, Method, Generic[Network]):
         return network
 
     def training(self, episodes: int) -> MetaTraining:
-        """The optimiser of the pre-training, on episodes.
+        """Return meta-training with the optimiser of the pre-training.
 
         Args:
             episodes: How many at most.
@@ -98,20 +98,20 @@ class Episodic(Pretrained, Method, Generic[Network]):
         )
 
     def network(self) -> Network:
-        """The network as it was trained."""
+        """Return the network as it was trained."""
         features = next(iter(self.network_.values())).shape[0]
         network = self.new_network(self.new_encoder(features))
         network.load_state_dict(self.network_)
         return network
 
     def answering_encoder(self) -> Encoder:
-        """The encoder inside the network."""
+        """Return the encoder inside the network."""
         return self.network().encoder
 
     # The two kinds of practice.
 
     def tasks(self, curriculum: Curriculum) -> Iterator[Episode]:
-        """Plain N-way K-shot tasks from all known classes.
+        """Return plain N-way K-shot tasks from all known classes.
 
         Args:
             curriculum: Labels of the known classes.
@@ -126,7 +126,7 @@ class Episodic(Pretrained, Method, Generic[Network]):
         )
 
     def increments(self, curriculum: Curriculum, base_shots: int) -> Iterator[Episode]:
-        """Increments of the base classes by pseudo-novel ones; none where there are no such.
+        """Return increments of the base classes by pseudo-novel ones; none where there are no such.
 
         Args:
             curriculum: Labels of the known classes.
@@ -146,7 +146,7 @@ class Episodic(Pretrained, Method, Generic[Network]):
         return sampler.episodes(self.seeds.generator("gpil"))
 
     def increment(self, curriculum: Curriculum) -> int:
-        """How many classes an increment brings in practice.
+        """Return how many classes an increment brings in practice.
 
         Args:
             curriculum: Labels of the known classes.
@@ -154,7 +154,7 @@ class Episodic(Pretrained, Method, Generic[Network]):
         return min(self.ways or curriculum.ways, len(curriculum.pseudo_novel))
 
     def with_pseudo_novel(self, curriculum: Curriculum) -> Curriculum:
-        """Plain labels of a user's: half of the classes are kept for practising increments.
+        """Set half of the classes aside as pseudo-novel if a user gave plain labels.
 
         Args:
             curriculum: Labels of the known classes.
@@ -180,15 +180,15 @@ class Prototypical(Episodic[Prototypes]):
 
     @torch.no_grad()
     def learn_classes(self, view: GraphView, support: NodeLabels) -> None:
-        """One more prototype for each class."""
+        """Add a prototype for each class."""
         self.prototypes_ = self.network().learn(view, support, self.prototypes_)
 
     @torch.no_grad()
     def score(self, view: GraphView, rows: NDArray[np.int64]) -> Tensor:
-        """As the network compares embeddings with prototypes."""
+        """Compare embeddings with prototypes, as the network does."""
         return self.network().score(view, rows, self.prototypes_)
 
     @torch.no_grad()
     def embedding(self, view: GraphView, rows: NDArray[np.int64]) -> Tensor:
-        """The encoder's output."""
+        """Return the encoder's output."""
         return self.network().embed(view, rows)

@@ -1,4 +1,4 @@
-"""A trained model's embeddings of every node of a graph on disk, worked out in blocks."""
+"""Embeddings of every node of a graph on disk by a trained model, computed in blocks."""
 
 from nodegraft.base.errors import ParameterError
 from nodegraft.base.events import SILENT, Listener
@@ -27,7 +27,7 @@ def encode_for(
         model: A model with a trained encoder.
         graph: A graph on disk; it need not be the one that the model was trained on.
         executor: Who computes the blocks; None for this process.
-        listener: Told of every block that is done.
+        listener: Receives progress.
     """
     model = model._now()
     model._check(graph)

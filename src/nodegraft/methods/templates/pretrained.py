@@ -1,8 +1,12 @@
-"""What methods with a pre-trained graph encoder share: its sizes and how it is trained."""
+"""Methods with a pre-trained graph encoder: its parameters, training, and embeddings."""
 
 from abc import abstractmethod
 from dataclasses import dataclass
+from typing import Literal
 
+import numpy as np
+import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from nodegraft.base.parameters.constraints import (
@@ -12,11 +16,14 @@ from nodegraft.base.parameters.constraints import (
     PositiveFloat,
     PositiveInt,
 )
+from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView
-from nodegraft.methods.neural.encoders.encoder import Encoder
+from nodegraft.methods.neural.encoders.encoder import Encoder, embed_rows
 from nodegraft.methods.neural.encoders.gcn import GCN
 from nodegraft.methods.neural.pretrain import Pretraining
 from nodegraft.model.hooks import Hooks
+from nodegraft.model.learned import learned
+from nodegraft.model.method import Method
 from nodegraft.streams.curriculum import Curriculum
 
 
@@ -46,7 +53,7 @@ class Pretrained(Hooks):
     """Training stops after so many epochs at the latest."""
 
     def new_encoder(self, features: int) -> Encoder:
-        """An encoder with fresh weights; a method with another one overrides this.
+        """Return an encoder with initial weights; override this for another encoder.
 
         Args:
             features: How many numbers a feature row has.
@@ -55,10 +62,10 @@ class Pretrained(Hooks):
 
     @abstractmethod
     def answering_encoder(self) -> Encoder:
-        """The encoder that embeds the nodes which are asked about, as it was last trained."""
+        """Return the encoder that embeds queried nodes, as it was last trained."""
 
     def gcn(self, features: int, last_relu: bool = False) -> GCN:
-        """The paper's encoder with fresh weights.
+        """Return the paper's encoder with initial weights.
 
         Args:
             features: How many numbers a feature row has.
@@ -83,7 +90,71 @@ class Pretrained(Hooks):
 
         Args:
             encoder: With fresh weights.
-            view: What may be seen of the graph.
+            view: Visible part of the graph.
             curriculum: Labels of the known classes.
         """
         return self.pretraining(encoder, view, curriculum, self.seeds, self.listener)
+
+
+@dataclass(kw_only=True)
+class Encoding(Pretrained):
+    """Keeps the weights of the encoder, and embeds nodes with it."""
+
+    encoder_: dict[str, Tensor] = learned()
+    """The encoder's weights."""
+
+    def keep_encoder(self, encoder: Encoder) -> None:
+        """Take its weights; it is not to be trained further.
+
+        Args:
+            encoder: As it was trained.
+        """
+        self.encoder_ = encoder.state_dict()
+
+    def encoder(self) -> Encoder:
+        """Return the encoder as it was last trained; a copy, free to be trained further."""
+        features = next(iter(self.encoder_.values())).shape[0]
+        encoder = self.new_encoder(features)
+        encoder.load_state_dict(self.encoder_)
+        return encoder
+
+    def answering_encoder(self) -> Encoder:
+        """Return the encoder as it was last trained."""
+        return self.encoder()
+
+    @torch.no_grad()
+    def embedding(self, view: GraphView, rows: NDArray[np.int64]) -> Tensor:
+        """Return the encoder's output, from the neighbourhood of these rows alone."""
+        encoder = self.encoder()
+        return embed_rows(encoder, view, rows, encoder.hops)
+
+    def embedded(self, view: GraphView, labels: NodeLabels) -> tuple[Tensor, Tensor]:
+        """Return embeddings of labelled nodes, and the place of each one's class.
+
+        Args:
+            view: Visible part of the graph.
+            labels: The nodes and their classes.
+        """
+        targets = torch.from_numpy(labels.targets(labels.classes))
+        return self.embedding(view, labels.rows()), targets
+
+
+@dataclass(kw_only=True)
+class Frozen(Encoding, Method):
+    """The encoder is trained in session 0 and stays as it is."""
+
+    pretrain_on: Literal["base", "known"] = "base"
+    """The paper trains it on the base classes; ``"known"`` adds the pseudo-novel ones, which a
+    method without practice does not need to keep back."""
+
+    def learn_encoder(self, view: GraphView, curriculum: Curriculum) -> None:
+        """Pre-train it and keep its weights.
+
+        Args:
+            view: Visible part of the graph.
+            curriculum: Labels of the known classes.
+        """
+        known = self.pretrain_on == "known"
+        encoder = self.new_encoder(view.num_features)
+        self.pretrain(encoder, view, curriculum.without_pseudo_novel if known else curriculum)
+        self.keep_encoder(encoder)

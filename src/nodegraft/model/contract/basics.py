@@ -328,7 +328,7 @@ def check_setting_labels(case: Case) -> None:
 
 
 def _check_confidence(model: Method, case: Case, nodes: list[str]) -> None:
-    """Confidence is probability times known in an open world, and probability in a closed one."""
+    """Require probability times known in an open world, and probability in a closed one."""
     has_open_set_score = type(model).known_class_probability is not Method.known_class_probability
     expect(
         has_open_set_score == ("world" in model.get_params()),

@@ -1,4 +1,4 @@
-"""A small graph, and a method that was taught on it once: what the contract is tried on."""
+"""Small graph and a method fitted on it once, for the checks of the contract."""
 
 from collections.abc import Callable
 from copy import copy
@@ -45,7 +45,7 @@ class Case:
         return Graph.from_parts(keys, graph.features(graph.rows), edges), labels
 
     def keys(self, name: str, count: int | None = None) -> list[Key]:
-        """Nodes of a class.
+        """Return nodes of a class.
 
         Args:
             name: The class.
@@ -64,12 +64,12 @@ class Case:
         return self.members.classes[KNOWN:]
 
     def fit(self) -> Method:
-        """A method that learns the known classes, each from two thirds of its nodes."""
+        """Fit the known classes, each from two thirds of its nodes."""
         labels = {name: self.keys(name)[: len(self.members[name]) * 2 // 3] for name in self.known}
         return self.make().fit(self.graph, labels)
 
     def teach(self, model: Method) -> Method:
-        """Some sessions, one after the other.
+        """Add classes in several sessions.
 
         Args:
             model: A model that knows the classes of ``fit``.
@@ -90,11 +90,11 @@ class Case:
         return self.teach(copy(self._fitted))
 
     def fitted(self) -> Method:
-        """A model that knows the classes of ``fit``; a copy, free to be changed."""
+        """Return a model that knows the classes of ``fit``; a copy, free to be changed."""
         return copy(self._fitted)
 
     def taught(self) -> Method:
-        """The same after some sessions."""
+        """Return a copy of the model after several sessions."""
         return copy(self._taught)
 
     @property
@@ -104,7 +104,7 @@ class Case:
 
 
 def scores(model: Method, graph: Graph) -> NDArray[np.float64]:
-    """What a model says of all nodes of a graph.
+    """Return a model's scores of all nodes of a graph.
 
     Args:
         model: A model.

@@ -1,4 +1,4 @@
-"""How a broken rule is told: a sentence, in an error that is an assertion too."""
+"""Errors for broken rules of the contract."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,7 +14,7 @@ class ContractError(NodegraftError, AssertionError):
 
 
 def expect(holds: bool, otherwise: str) -> None:
-    """A rule that must hold.
+    """Raise an error if a rule does not hold.
 
     Args:
         holds: Whether it does.
@@ -25,7 +25,7 @@ def expect(holds: bool, otherwise: str) -> None:
 
 
 def expect_close(found: Any, wanted: Any, tolerance: float, otherwise: str) -> None:
-    """Numbers that must agree.
+    """Raise an error if numbers differ by more than a tolerance.
 
     Args:
         found: An array.
@@ -40,7 +40,7 @@ def expect_close(found: Any, wanted: Any, tolerance: float, otherwise: str) -> N
 
 @contextmanager
 def must_raise(error: type[Exception], what: str, words: str = "") -> Iterator[None]:
-    """Around what must raise an error.
+    """Require that the block raises an error.
 
     Args:
         error: The kind of error it must raise.

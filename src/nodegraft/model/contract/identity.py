@@ -1,4 +1,4 @@
-"""Rules about who a node is: its key, never its row."""
+"""Rules about the identity of nodes: the key counts, never the row."""
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -76,7 +76,7 @@ def check_nodes_may_go(case: Case, seed: int = 0) -> None:
 
 
 def shuffled(graph: Graph, draws: np.random.Generator) -> Graph:
-    """The same nodes and edges in another order.
+    """Return the same nodes and edges in another order.
 
     Args:
         graph: The graph.
@@ -86,7 +86,7 @@ def shuffled(graph: Graph, draws: np.random.Generator) -> Graph:
 
 
 def part(graph: Graph, rows: NDArray[np.int64], draws: np.random.Generator | None = None) -> Graph:
-    """Some nodes of a graph as a graph of its own, in this order.
+    """Return some nodes of a graph as a graph of its own, in this order.
 
     Args:
         graph: The graph.

@@ -1,4 +1,4 @@
-"""Readers beside a writer: every answer is that of one committed state."""
+"""Readers beside a writer: every prediction is that of one committed state."""
 
 from collections.abc import Iterator
 from copy import copy
@@ -15,7 +15,7 @@ from nodegraft.model.hooks import Capability
 from nodegraft.model.method import Method
 
 Answer = tuple[tuple[str, ...], bytes]
-"""The names that were answered, and the probabilities behind them."""
+"""Predicted names, and their probabilities."""
 
 
 def check_readers_beside_a_writer(
@@ -76,7 +76,7 @@ class _Change:
 
 
 def _changes(model: Method, case: Case, most: int) -> Iterator[_Change]:
-    """Classes come and go; where they cannot go they come one after the other."""
+    """Yield additions and removals of classes; additions only if none can be removed."""
     comes_and_goes = Capability.REMOVE_CLASSES in model.capabilities()
     for place in range(most):
         if comes_and_goes:
@@ -88,7 +88,7 @@ def _changes(model: Method, case: Case, most: int) -> Iterator[_Change]:
 
 @dataclass
 class _Watch:
-    """What the readers saw."""
+    """Predictions and errors that the readers saw."""
 
     ended: Event = field(default_factory=Event)
     names: set[tuple[str, ...]] = field(default_factory=set)

@@ -51,7 +51,7 @@ class NodeAttention(nn.Module):
                 nn.init.uniform_(weight, -bound, bound, generator=generator)
 
     def forward(self, neighbourhood: Neighbourhood) -> Tensor:
-        """One raw score for each node at the centre.
+        """Return one raw score for each node at the centre.
 
         Args:
             neighbourhood: Two hops around the nodes.
@@ -63,7 +63,7 @@ class NodeAttention(nn.Module):
 def adjust_for_centrality(
     scores: Tensor, degrees: Tensor, centrality: Centrality = "log1p", epsilon: float = 1e-6
 ) -> Tensor:
-    r""":math:`\tilde\lambda_j = \sigma(\log(1 + d_j) \cdot \lambda_j)`.
+    r"""Return :math:`\tilde\lambda_j = \sigma(\log(1 + d_j) \cdot \lambda_j)`.
 
     >>> adjust_for_centrality(torch.tensor([2.0]), torch.tensor([0.0])).tolist()
     [0.5]
@@ -81,7 +81,7 @@ def adjust_for_centrality(
 
 
 def softmax_within(scores: Tensor, groups: Tensor, num_groups: int) -> Tensor:
-    r""":math:`\lambda_j = \exp(\tilde\lambda_j) / \sum_{j' \in G(j)} \exp(\tilde\lambda_{j'})`.
+    r"""Return :math:`\exp(\tilde\lambda_j) / \sum_{j' \in G(j)} \exp(\tilde\lambda_{j'})`.
 
     >>> softmax_within(torch.zeros(3), torch.tensor([0, 0, 1]), 2).tolist()
     [0.5, 0.5, 1.0]
@@ -100,7 +100,7 @@ def softmax_within(scores: Tensor, groups: Tensor, num_groups: int) -> Tensor:
 def weighted_means(
     embeddings: Tensor, weights: Tensor, targets: Tensor, num_classes: int
 ) -> Tensor:
-    r""":math:`p_k = \sum_{j \in S_k} \lambda_j z_j`.
+    r"""Return :math:`p_k = \sum_{j \in S_k} \lambda_j z_j`.
 
     >>> weighted_means(
     ...     torch.tensor([[1.0], [3.0]]), torch.tensor([0.25, 0.75]), torch.tensor([0, 0]), 1

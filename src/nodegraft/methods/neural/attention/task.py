@@ -31,7 +31,7 @@ class MLP(nn.Module):
             self.biases.append(nn.Parameter(torch.zeros(after)))
 
     def forward(self, rows: Tensor) -> Tensor:
-        """One output row for each input row.
+        """Return one output row for each input row.
 
         Args:
             rows: Input rows of ``in_features`` numbers.
@@ -56,7 +56,7 @@ class SetTaskAttention(nn.Module):
         self.mlp = MLP(size, hidden, size, generator)
 
     def forward(self, tasks: list[Tensor]) -> Tensor:
-        """One vector per task from its prototypes.
+        """Return one vector per task from its prototypes.
 
         Args:
             tasks: The prototypes of each task, one row a class.
@@ -84,7 +84,7 @@ class ClassAxisTaskAttention(nn.Module):
         self.mlp = MLP(num_base_classes, hidden, ways, generator)
 
     def forward(self, tasks: list[Tensor]) -> Tensor:
-        """One flat vector of N prototypes per task.
+        """Return one flat vector of N prototypes per task.
 
         Args:
             tasks: The prototypes of each task, one row a class; the first task is the base.
@@ -94,7 +94,7 @@ class ClassAxisTaskAttention(nn.Module):
 
 
 def task_weights(vectors: Tensor) -> Tensor:
-    r""":math:`w^{i,j} = \mathrm{softmax}_j(u^i \cdot u^j)` for the current (last) task ``i``.
+    r"""Return :math:`w^{i,j} = \mathrm{softmax}_j(u^i \cdot u^j)` for the last task ``i``.
 
     >>> task_weights(torch.tensor([[0.0], [0.0]])).tolist()
     [0.5, 0.5]
@@ -106,7 +106,7 @@ def task_weights(vectors: Tensor) -> Tensor:
 
 
 def class_weights(weights: Tensor, sizes: list[int], scale: Scale = "literal") -> Tensor:
-    r""":math:`W_C = \tilde W / |C^j|`: each class gets its task's weight divided by its size.
+    r"""Return :math:`W_C = \tilde W / |C^j|`: the weight of each class's task by the task's size.
 
     >>> class_weights(torch.tensor([0.6, 0.4]), [3, 1]).tolist()
     [0.20000000298023224, 0.20000000298023224, 0.20000000298023224, 0.4000000059604645]

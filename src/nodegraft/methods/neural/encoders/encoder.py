@@ -33,17 +33,17 @@ class Encoder(nn.Module):
         dropout: float = 0.0,
         generator: np.random.Generator | None = None,
     ) -> Tensor:
-        """Embeddings of the nodes at the centre.
+        """Return embeddings of the nodes at the centre.
 
         Args:
-            neighbourhood: What may be seen around the nodes, :attr:`hops` steps far.
+            neighbourhood: Visible neighbourhood of the nodes, :attr:`hops` steps far.
             dropout: The share of hidden numbers that is dropped, from 0 to below 1.
             generator: Decides which ones; without it nothing is dropped.
         """
         raise NotImplementedError
 
     def row_network(self) -> RowNetwork | None:
-        """The same without dropout, so that all nodes can be embedded in blocks; None where a layer
+        """Return the network without dropout, to embed all nodes in blocks; None where a layer
         does more than spread rows by S and map each."""
         return None
 
@@ -51,14 +51,14 @@ class Encoder(nn.Module):
 def embed_rows(
     network: Callable[[Neighbourhood], Tensor], view: GraphView, rows: NDArray[np.int64], hops: int
 ) -> Tensor:
-    """What a network says of rows in any order, repeats included, from their neighbourhood.
+    """Return a network's output for rows in any order, repeats included.
 
     Where :func:`~nodegraft.graph.disk.blocks.encode.encode` has worked it out for all nodes of a
     graph on disk, rows are read from there, unless gradients are asked for.
 
     Args:
         network: Gives one row of numbers for each node at the centre of a neighbourhood.
-        view: What may be seen of the graph.
+        view: Visible part of the graph.
         rows: Row numbers of the nodes; the result has their order.
         hops: How many steps along edges the network needs to see, one for each layer.
     """
@@ -77,7 +77,7 @@ def _kept(encoder: Encoder, view: GraphView) -> Matrix | None:
 
 
 def apply_dropout(hidden: Tensor, rate: float, generator: np.random.Generator | None) -> Tensor:
-    """Dropout that draws from a generator of ours.
+    """Apply dropout with an explicit generator.
 
     torch's own draws from the global generator, which belongs to the user, and its Bernoulli draws
     cost as much here as a sparse product: 16 random bits are enough.

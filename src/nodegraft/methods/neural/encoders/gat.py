@@ -63,7 +63,7 @@ class GAT(Encoder):
         dropout: float = 0.0,
         generator: np.random.Generator | None = None,
     ) -> Tensor:
-        """Layer by layer, from the outermost nodes inwards."""
+        """Compute layer by layer, from the outermost nodes inwards."""
         hidden: Tensor = neighbourhood.features @ self.weights[0]
         for number, layer in enumerate(self.layers):
             if number:

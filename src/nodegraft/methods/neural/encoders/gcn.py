@@ -55,7 +55,7 @@ class GCN(Encoder):
         dropout: float = 0.0,
         generator: np.random.Generator | None = None,
     ) -> Tensor:
-        """Layer by layer, from the outermost nodes inwards."""
+        """Compute layer by layer, from the outermost nodes inwards."""
         hidden: Tensor = neighbourhood.hops[0] @ (neighbourhood.features @ self.weights[0])
         hidden = hidden + self.biases[0]
         for layer in range(1, self.hops):
@@ -65,7 +65,7 @@ class GCN(Encoder):
         return hidden.relu() if self.last_relu else hidden
 
     def row_network(self) -> RowNetwork:
-        """The weights of a layer come before its product with S, its bias behind it."""
+        """Return the layers: weights before the product with S, the bias behind it."""
         first, *weights = (weight.detach().numpy() for weight in self.weights)
         *biases, last = (bias.detach().numpy() for bias in self.biases)
         inner = [RowMap(bias, True, weight) for bias, weight in zip(biases, weights, strict=True)]

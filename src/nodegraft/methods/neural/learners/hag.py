@@ -52,7 +52,7 @@ class HAGLoss(NodeAttentionLoss):
 
     @torch.no_grad()
     def metrics(self) -> dict[str, float]:
-        """The relative spread of the tasks' weights beside that of the nodes'."""
+        """Return the relative spread of the tasks' weights beside that of the nodes'."""
         return super().metrics() | {"task_spread": relative_spread(self.task_weights)}
 
 
@@ -87,7 +87,7 @@ class HAGNetwork(WeightedPrototypeLearner):
             self.task_attention = SetTaskAttention(out, hidden, generator)
 
     def weigh_tasks(self, tasks: Sequence[Tensor]) -> Tensor:
-        """The weight of every task for the current (last) one; they sum to 1.
+        """Return the weight of every task for the current (last) one; they sum to 1.
 
         Args:
             tasks: The prototypes of each task, one row a class.
@@ -95,7 +95,7 @@ class HAGNetwork(WeightedPrototypeLearner):
         return task_weights(self.task_attention(list(tasks)))
 
     def loss(self, view: GraphView, episode: Episode) -> EpisodeLoss:
-        """Cross-entropy of the queries, weighed by what their task means to the last one."""
+        """Return cross-entropy of the queries, weighed by what their task means to the last one."""
         embedded = self.embed_episode(view, episode)
         targets = torch.from_numpy(episode.targets)
         loss, shares = self.weighted_loss(embedded.prototypes, embedded.scores, targets)
@@ -104,7 +104,7 @@ class HAGNetwork(WeightedPrototypeLearner):
     def weighted_loss(
         self, tasks: Sequence[Tensor], scores: Tensor, targets: Tensor
     ) -> tuple[Tensor, Tensor]:
-        """The loss of scores, and the weight that it gives to each task.
+        """Return the loss of scores, and the weight that it gives to each task.
 
         Args:
             tasks: The prototypes of each task, one row a class.

@@ -24,7 +24,7 @@ class EpisodeLoss:
     """One number, differentiable with respect to the network's weights."""
 
     def metrics(self) -> dict[str, float]:
-        """Further numbers by name that a progress bar may show."""
+        """Return further numbers by name for progress bars."""
         return {}
 
 
@@ -42,28 +42,28 @@ class Learner(nn.Module, Generic[Memory]):
         self.encoder = encoder
 
     def embed(self, view: GraphView, rows: NDArray[np.int64]) -> Tensor:
-        """Embeddings of nodes from their neighbourhood alone.
+        """Return embeddings of nodes from their neighbourhood alone.
 
         Args:
-            view: What may be seen of the graph.
+            view: Visible part of the graph.
             rows: Row numbers of the nodes, in any order; the result has the same.
         """
         return embed_rows(self.encoder, view, rows, self.encoder.hops)
 
     def loss(self, view: GraphView, episode: Episode) -> EpisodeLoss:
-        """The loss of one episode.
+        """Return the loss of one episode.
 
         Args:
-            view: What may be seen of the graph.
+            view: Visible part of the graph.
             episode: Its first task has many labels a class, the others few.
         """
         raise NotImplementedError
 
     def learn(self, view: GraphView, support: NodeLabels, memory: Memory | None) -> Memory:
-        """What the network keeps once it has learned these classes, too.
+        """Return the memory of the network after learning these classes.
 
         Args:
-            view: What may be seen of the graph.
+            view: Visible part of the graph.
             support: The labels of the new classes.
             memory: What it kept of earlier classes; None if these are the first. First classes
                 have many labels, later ones few.
@@ -71,10 +71,10 @@ class Learner(nn.Module, Generic[Memory]):
         raise NotImplementedError
 
     def score(self, view: GraphView, rows: NDArray[np.int64], memory: Memory) -> Tensor:
-        """One row per node, one column per class in the order learned.
+        """Return one row per node, one column per class in the order learned.
 
         Args:
-            view: What may be seen of the graph.
+            view: Visible part of the graph.
             rows: Row numbers of the nodes, in any order; the result has the same.
             memory: What :meth:`learn` gave.
         """

@@ -63,10 +63,10 @@ class LabelledBatch:
     def of(
         cls, view: GraphView, labelled: NodeLabels, columns: tuple[str, ...], hops: int
     ) -> "LabelledBatch":
-        """The neighbourhood is cut out once, however many steps are taken on it.
+        """Extract the neighbourhood once, for any number of steps on it.
 
         Args:
-            view: What may be seen of the graph.
+            view: Visible part of the graph.
             labelled: The nodes and their classes.
             columns: The class of each column of the scores.
             hops: How many steps along edges the encoder needs to see.
@@ -110,7 +110,7 @@ class MAML(Learner[AdaptedModel]):
         self.inner_loop, self.seeds = inner_loop, seeds
 
     def loss(self, view: GraphView, episode: Episode) -> EpisodeLoss:
-        """The loss of the queries after the steps on the supports."""
+        """Return the loss of the queries after the steps on the supports."""
         support, query = (
             LabelledBatch.of(view, part, episode.classes, self.encoder.hops)
             for part in (episode.support, episode.query)
@@ -118,7 +118,7 @@ class MAML(Learner[AdaptedModel]):
         return EpisodeLoss(self.query_loss(support, query, len(episode.classes)))
 
     def query_loss(self, support: LabelledBatch, query: LabelledBatch, num_classes: int) -> Tensor:
-        """Cross-entropy of the queries after the steps on the supports.
+        """Return cross-entropy of the queries after the steps on the supports.
 
         It is differentiable through the steps, unless ``first_order`` takes them as constant.
 
@@ -134,7 +134,7 @@ class MAML(Learner[AdaptedModel]):
     def learn(
         self, view: GraphView, support: NodeLabels, memory: AdaptedModel | None
     ) -> AdaptedModel:
-        """Steps from the meta-learned weights on the supports kept of all classes."""
+        """Take steps from the meta-learned weights on the stored supports of all classes."""
         if memory is None:
             draws = self.seeds.generator("kept")
             supports = sample_per_class(support, self.inner_loop.base_shots, draws)
@@ -145,23 +145,23 @@ class MAML(Learner[AdaptedModel]):
         return AdaptedModel(supports, {name: value.detach() for name, value in weights.items()})
 
     def score(self, view: GraphView, rows: NDArray[np.int64], memory: AdaptedModel) -> Tensor:
-        """The adapted head on the adapted embeddings."""
+        """Apply the adapted head to the adapted embeddings."""
         hidden = self.embed_adapted(view, rows, memory.weights)
         # In double precision a row rounds alike alone and among many.
         return hidden.double() @ memory.weights[HEAD].double().T
 
     def embed_adapted(self, view: GraphView, rows: NDArray[np.int64], weights: Weights) -> Tensor:
-        """Embeddings of nodes by the adapted encoder.
+        """Return embeddings of nodes by the adapted encoder.
 
         Args:
-            view: What may be seen of the graph.
+            view: Visible part of the graph.
             rows: Row numbers of the nodes, in any order; the result has the same.
             weights: What :meth:`adapt` gave.
         """
         return embed_rows(self.adapted_encoder(weights), view, rows, self.encoder.hops)
 
     def adapted_encoder(self, weights: Weights) -> Encoder:
-        """A copy of the encoder with other weights, which are not to be trained further.
+        """Return a copy of the encoder with other weights, which are not to be trained further.
 
         Args:
             weights: What :meth:`adapt` gave.
@@ -174,7 +174,7 @@ class MAML(Learner[AdaptedModel]):
     def adapt(
         self, batch: LabelledBatch, num_classes: int, steps: int, second_order: bool = False
     ) -> Weights:
-        """The weights after some gradient steps; every class counts alike in their loss.
+        """Return the weights after some gradient steps; every class counts alike in their loss.
 
         Args:
             batch: The supports of a task.

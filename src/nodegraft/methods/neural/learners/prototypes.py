@@ -31,10 +31,10 @@ class PrototypeLearner(Learner[Tensor]):
     """Keeps prototypes as they were when their class arrived; the nearest one wins."""
 
     def prototypes(self, view: GraphView, support: NodeLabels, few_shot: bool) -> Tensor:
-        """One row per class: the mean of its supports.
+        """Return one row per class: the mean of its supports.
 
         Args:
-            view: What may be seen of the graph.
+            view: Visible part of the graph.
             support: The labels of the classes.
             few_shot: Whether the classes have few labels; without effect on plain means.
         """
@@ -42,12 +42,12 @@ class PrototypeLearner(Learner[Tensor]):
         return class_means(self.embed(view, support.rows()), targets, len(support))
 
     def learn(self, view: GraphView, support: NodeLabels, memory: Tensor | None) -> Tensor:
-        """The prototypes of these classes, behind those of earlier ones."""
+        """Return the prototypes of these classes, behind those of earlier ones."""
         new = self.prototypes(view, support, few_shot=memory is not None)
         return new if memory is None else torch.cat((memory, new))
 
     def score(self, view: GraphView, rows: NDArray[np.int64], memory: Tensor) -> Tensor:
-        """Minus the squared distance to each prototype."""
+        """Return minus the squared distance to each prototype."""
         return -squared_distances(self.embed(view, rows), memory)
 
 
@@ -84,7 +84,7 @@ class NodeAttentionLoss(EpisodeLoss):
 
     @torch.no_grad()
     def metrics(self) -> dict[str, float]:
-        """The relative spread of the weights: 0 is plain averaging."""
+        """Return the relative spread of the weights: 0 is plain averaging."""
         nodes = torch.cat(self.node_weights) if self.node_weights else torch.zeros(0)
         return {"node_spread": relative_spread(nodes)}
 
@@ -108,11 +108,11 @@ class WeightedPrototypeLearner(PrototypeLearner):
         self._noise = np.random.default_rng(generator.initial_seed())
 
     def prototypes(self, view: GraphView, support: NodeLabels, few_shot: bool) -> Tensor:
-        """One row per class: attention-weighted where the options say so, else the mean."""
+        """Return one row per class: attention-weighted where the options say so, else the mean."""
         return self._one_pass(view, [support], [few_shot]).prototypes[0]
 
     def uses_attention(self, few_shot: bool) -> bool:
-        """Whether node-level attention weighs the supports of a task.
+        """Return whether node-level attention weighs the supports of a task.
 
         Args:
             few_shot: Whether the task's classes have few labels.
@@ -120,12 +120,12 @@ class WeightedPrototypeLearner(PrototypeLearner):
         return self.options.nla and (few_shot or self.options.nla_for == "all")
 
     def support_weights(self, view: GraphView, support: NodeLabels) -> Tensor:
-        """The weight of every support, in the order of ``support.rows()``.
+        """Return the weight of every support, in the order of ``support.rows()``.
 
         Without attention all supports of a class weigh alike.
 
         Args:
-            view: What may be seen of the graph.
+            view: Visible part of the graph.
             support: The labels of few-shot classes.
         """
         if not self.uses_attention(few_shot=True):
@@ -144,16 +144,16 @@ class WeightedPrototypeLearner(PrototypeLearner):
         return softmax_within(adjusted, targets, len(support))
 
     def loss(self, view: GraphView, episode: Episode) -> EpisodeLoss:
-        """Cross-entropy of the queries over the distances to all prototypes."""
+        """Return cross-entropy of the queries over the distances to all prototypes."""
         embedded = self.embed_episode(view, episode)
         loss = F.cross_entropy(embedded.scores, torch.from_numpy(episode.targets))
         return NodeAttentionLoss(loss, embedded.node_weights)
 
     def embed_episode(self, view: GraphView, episode: Episode) -> "EpisodeEmbeddings":
-        """Prototypes of an episode's tasks, and embeddings of its queries.
+        """Return prototypes of an episode's tasks, and embeddings of its queries.
 
         Args:
-            view: What may be seen of the graph.
+            view: Visible part of the graph.
             episode: Its first task has many labels a class, the others few.
         """
         few_shot = [place > 0 for place in range(len(episode.tasks))]
@@ -210,7 +210,7 @@ class EpisodeEmbeddings:
 
 
 def relative_spread(weights: Tensor) -> float:
-    """Standard deviation over mean (the coefficient of variation).
+    """Return standard deviation over mean (the coefficient of variation).
 
     >>> relative_spread(torch.tensor([0.5, 0.5]))
     0.0
