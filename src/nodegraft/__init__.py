@@ -97,7 +97,9 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'nodegraft' has no attribute {name!r}")
-    home = import_module(_HOMES[name])
+    extras = import_module("nodegraft.base.extras")
+    with extras.extra("lab", package="nodegraft.lab", purpose=f"nodegraft.{name}"):
+        home = import_module(_HOMES[name])
     globals()[name] = getattr(home, name, home)
     return globals()[name]
 
