@@ -5,10 +5,9 @@ import os
 import shutil
 import subprocess
 import sys
+from http.client import HTTPConnection
 from pathlib import Path
 from time import monotonic, sleep
-from urllib.error import URLError
-from urllib.request import Request, urlopen
 from zipfile import ZipFile
 
 import pyarrow as pa
@@ -76,12 +75,8 @@ def test_a_store_is_made_taught_and_served_without_lab(
         command, env=without_lab, cwd=tmp_path, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL
     )
     try:
-        body = json.dumps({"keys": ["lamp-8"]}).encode()
-        url = f"http://127.0.0.1:{port}"
-        _wait_until_ready(f"{url}/readyz", service)
-        request = Request(f"{url}/v1/predict", body, {"Content-Type": "application/json"})
-        with urlopen(request, timeout=TIMEOUT) as response:
-            assert b'"lamp"' in response.read()
+        _wait_until_ready(port, service)
+        assert b'"lamp"' in _send(port, "POST", "/v1/predict", {"keys": ["lamp-8"]})
     finally:
         service.terminate()
         service.wait(TIMEOUT)
@@ -137,13 +132,21 @@ def _write_tables(folder: Path) -> None:
         pa.parquet.write_table(pa.table(table), folder / f"{name}.parquet")
 
 
-def _wait_until_ready(url: str, service: subprocess.Popen[bytes]) -> None:
+def _send(port: int, method: str, path: str, body: object = None) -> bytes:
+    connection = HTTPConnection("127.0.0.1", port, timeout=TIMEOUT)
+    connection.request(method, path, json.dumps(body), {"Content-Type": "application/json"})
+    response = connection.getresponse()
+    assert response.status == 200
+    return response.read()
+
+
+def _wait_until_ready(port: int, service: subprocess.Popen[bytes]) -> None:
     start = monotonic()
     while True:
         try:
-            urlopen(url, timeout=TIMEOUT).close()
+            _send(port, "GET", "/readyz")
             return
-        except URLError:
+        except OSError:
             assert service.poll() is None
             assert monotonic() - start < TIMEOUT
             sleep(0.1)
