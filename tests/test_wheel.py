@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+from contextlib import closing
 from http.client import HTTPConnection
 from pathlib import Path
 from time import monotonic, sleep
@@ -133,11 +134,12 @@ def _write_tables(folder: Path) -> None:
 
 
 def _send(port: int, method: str, path: str, body: object = None) -> bytes:
-    connection = HTTPConnection("127.0.0.1", port, timeout=TIMEOUT)
-    connection.request(method, path, json.dumps(body), {"Content-Type": "application/json"})
-    response = connection.getresponse()
-    assert response.status == 200
-    return response.read()
+    content = None if body is None else json.dumps(body)
+    with closing(HTTPConnection("127.0.0.1", port, timeout=TIMEOUT)) as connection:
+        connection.request(method, path, content, {"Content-Type": "application/json"})
+        response = connection.getresponse()
+        assert response.status == 200
+        return response.read()
 
 
 def _wait_until_ready(port: int, service: subprocess.Popen[bytes]) -> None:
