@@ -12,7 +12,7 @@ from pathlib import Path
 
 from nodegraft.lab.benchmark.records.archive import read_documents
 from nodegraft.lab.benchmark.suite import Suite
-from nodegraft.lab.report.tables.catalogue import suite_tables
+from nodegraft.lab.report.tables import suite_tables
 
 ROOT = Path(__file__).parents[1]
 BLOCK = re.compile(

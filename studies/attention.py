@@ -26,7 +26,7 @@ from torch import Tensor
 import nodegraft as ng
 from nodegraft.analysis.rendering.table import Table
 from nodegraft.lab.datasets.templates.dataset import LoadedDataset
-from nodegraft.lab.report.tables.cells import percent
+from nodegraft.lab.report.tables import percent
 from nodegraft.methods.hag_meta import HAGMeta
 from nodegraft.methods.neural.attention.node import softmax_within, weighted_means
 from nodegraft.methods.neural.learners.prototypes import relative_spread

@@ -22,7 +22,7 @@ from nodegraft.base.measure import Measurement
 from nodegraft.base.seeds import Seeds
 from nodegraft.evaluation.protocol import measure, teach
 from nodegraft.lab.datasets.templates.dataset import LoadedDataset
-from nodegraft.lab.report.tables.cells import percent
+from nodegraft.lab.report.tables import percent
 from studies import record_file
 
 METHODS = (

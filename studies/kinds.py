@@ -23,7 +23,7 @@ from nodegraft.analysis.rendering.table import Table
 from nodegraft.base.seeds import Seeds
 from nodegraft.graph.statistics.homophily import homophily_of_kinds, relation_weights
 from nodegraft.lab.datasets.templates.dataset import LoadedDataset
-from nodegraft.lab.report.tables.cells import percent
+from nodegraft.lab.report.tables import percent
 from studies import record_file
 
 GRAPHS = ("gentoo", "debian", "wordnet")

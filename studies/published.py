@@ -20,7 +20,7 @@ import nodegraft as ng
 from nodegraft.analysis.rendering.table import Table
 from nodegraft.evaluation.published import Ingredients, evaluate_published
 from nodegraft.lab.datasets.templates.dataset import LoadedDataset
-from nodegraft.lab.report.tables.cells import percent
+from nodegraft.lab.report.tables import percent
 from studies import record_file
 
 RECORDS = record_file.FOLDER / "published.json"

@@ -32,7 +32,7 @@ from nodegraft.analysis.rendering.table import Table
 from nodegraft.base.seeds import Seeds
 from nodegraft.graph.block_model import BlockModel
 from nodegraft.graph.labels import NodeLabels
-from nodegraft.lab.report.tables.cells import percent
+from nodegraft.lab.report.tables import percent
 from studies import record_file
 
 RECORDS = record_file.FOLDER / "sizes.json"

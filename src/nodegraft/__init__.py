@@ -99,7 +99,9 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'nodegraft' has no attribute {name!r}")
-    home = import_module(_HOMES[name])
+    extra = import_module("nodegraft.base.extras").extra
+    with extra("lab", package="nodegraft.lab", purpose=f"nodegraft.{name}"):
+        home = import_module(_HOMES[name])
     globals()[name] = getattr(home, name, home)
     return globals()[name]
 

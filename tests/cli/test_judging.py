@@ -126,4 +126,4 @@ def test_without_matplotlib_a_card_has_its_tables(place: Path) -> None:
     assert done.returncode == 0, done.stderr
     names = sorted(file.name for file in (place / "cards").iterdir())
     assert names == ["version-2.md", "version-2.md.hash"]
-    assert "nodegraft[report]" in (place / "cards" / "version-2.md").read_text()
+    assert "nodegraft[lab]" in (place / "cards" / "version-2.md").read_text()

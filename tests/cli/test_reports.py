@@ -32,7 +32,7 @@ def test_from_runs_and_a_map_to_a_page(tmp_path: Path) -> None:
     code, output = invoke("lab", "report", str(runs), "--out", str(out), "--suites", str(suite))
     assert code == 0, output
     page = (out / "index.html").read_text()
-    assert "Maps of what a method sees" in page
+    assert "Maps of node embeddings" in page
     assert "--method sgc-mean --method text-only --seed 0 --after 1 --data DIR" in page
 
 
@@ -54,4 +54,4 @@ def test_without_matplotlib_the_report_says_what_to_install() -> None:
     )
     done = subprocess.run([sys.executable, "-c", without], capture_output=True, text=True)
     assert done.returncode == 2
-    assert done.stderr.strip() == "Error: Drawing needs an extra: pip install 'nodegraft[report]'"
+    assert done.stderr.strip() == "Error: Drawing needs an extra: pip install 'nodegraft[lab]'"

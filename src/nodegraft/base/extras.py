@@ -23,7 +23,7 @@ def extra(name: str, package: str, purpose: str) -> Iterator[None]:
     try:
         yield
     except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] != package:
+        if not f"{error.name}.".startswith(f"{package}."):
             raise
         raise MissingExtraError(
             f"{purpose} needs an extra: pip install 'nodegraft[{name}]'"

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from nodegraft.base.errors import CandidateWaitsError, NodegraftError
+from nodegraft.base.extras import extra
 
 _PYTHON_AND_FLAG = re.compile(r"[\w.]+=\S+ \((--[^)]+)\)")
 """A Python argument with the command-line flag behind it: ``repair=True (--repair)``."""
@@ -37,7 +38,8 @@ def user_errors(command: Callable[..., None]) -> Callable[..., None]:
     @wraps(command)
     def guarded(*args: Any, **kwargs: Any) -> None:
         try:
-            command(*args, **kwargs)
+            with extra("lab", package="nodegraft.lab", purpose="This command"):
+                command(*args, **kwargs)
         except NodegraftError as error:
             Console(stderr=True).print(
                 f"[bold red]Error:[/] {escape(_message(error))}", highlight=False, soft_wrap=True

@@ -73,4 +73,4 @@ def test_the_picture_stands_beside_the_card_and_is_the_same_every_time(card: Car
 def test_without_a_picture_the_card_says_how_to_get_one(card: Card) -> None:
     text = card_markdown(card, "shop")
     assert "No figure" in text
-    assert "nodegraft[report]" in text
+    assert "nodegraft[lab]" in text

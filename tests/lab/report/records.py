@@ -6,7 +6,7 @@ from typing import Any, Literal
 from nodegraft.lab.benchmark.job import Job
 from nodegraft.lab.benchmark.suite import Suite, SuiteEntry
 from nodegraft.lab.report.groups import Groups
-from nodegraft.lab.report.page.section import Section, with_styles
+from nodegraft.lab.report.section import Section, with_styles
 from nodegraft.model.registry import REGISTRY as METHODS
 
 STRICT, LEAKY, UPPER_REFERENCE = (

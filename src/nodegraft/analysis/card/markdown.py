@@ -144,7 +144,7 @@ def _picture(card: Card, picture: str | None) -> list[str]:
     if picture is None:
         return [
             "No figure: `nodegraft card STORE --out FILE` draws one beside the file, if the extra "
-            "for figures is installed (`pip install 'nodegraft[report]'`)."
+            "for figures is installed (`pip install 'nodegraft[lab]'`)."
         ]
     shown = "Held-out accuracy by version, and by least confidence"
     return [f"![{shown}]({picture})"]

@@ -7,7 +7,7 @@ from typing import Any
 
 from nodegraft.base.extras import extra
 
-with extra("report", package="matplotlib", purpose="Drawing"):
+with extra("lab", package="matplotlib", purpose="Drawing"):
     import matplotlib as mpl
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure

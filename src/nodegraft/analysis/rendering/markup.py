@@ -47,16 +47,3 @@ def to_html(text: str) -> str:
         text: Plain text with marks.
     """
     return EMPHASIS.sub(r"<em>\1</em>", BOLD.sub(r"<strong>\1</strong>", escape(text)))
-
-
-def sentences_to_html(text: str) -> str:
-    """The same for sentences: a number stays on the line of its unit, and of "p =" before it.
-
-    >>> sentences_to_html("**5 %** of 3 MB") == "<strong>5\u00a0%</strong> of 3\u00a0MB"
-    True
-
-    Args:
-        text: Sentences with marks.
-    """
-    together = r"(?<=\d) (?=%|s\b|MB|points|±)|(?<=±) |(?<=p) (?=[=≤])|(?<=[=≤]) (?=\d)"
-    return re.sub(together, "\u00a0", to_html(text))

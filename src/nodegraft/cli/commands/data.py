@@ -276,7 +276,7 @@ def _built_graph(folder: Path, *given: object) -> "Tables":
 def _copy_example(folder: Path) -> None:
     from importlib.resources import files
 
-    excerpt = files("nodegraft") / "lab" / "datasets" / "excerpt"
+    excerpt = files("nodegraft.lab.datasets") / "excerpt"
     try:
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
             raise ParameterError(f"{folder} is not empty: choose a new or an empty folder.")

@@ -90,7 +90,7 @@ def evaluate(
     console = Console()
     if out is not None:
         # A missing extra or an unwritable folder is reported before the long work.
-        from nodegraft.lab.report.page.own_labels import write_evaluation
+        from nodegraft.lab.report.site import write_evaluation
 
         WriteOnceFolder(out).check_writable()
     with Store.open(place) as store, StatusLine(console) as status:

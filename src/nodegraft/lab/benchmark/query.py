@@ -17,7 +17,7 @@ from nodegraft.lab.benchmark.records.failures import read_failures
 from nodegraft.lab.benchmark.records.record import CLASSES
 from nodegraft.lab.datasets.templates.dataset import REGISTRY as DATASETS
 
-with extra("bench", package="duckdb", purpose="Asking records by SQL"):
+with extra("lab", package="duckdb", purpose="Asking records by SQL"):
     import duckdb
 
 # Upper references are strict, too, and say so.

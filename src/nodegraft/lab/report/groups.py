@@ -1,4 +1,4 @@
-"""Run records put together: those of one method on one dataset, under one protocol."""
+"""Run records grouped by dataset, method and protocol, and the numbers taken from them."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,7 +21,7 @@ SETTING = re.compile(r"( \d+-(way|shot)| from \d+)+$")
 
 
 def group(pairs: Iterable[tuple[SuiteEntry, Record | None]]) -> Groups:
-    """What a suite's jobs recorded so far; a job without a record is left out.
+    """Group the records of a suite; a job without a record is left out.
 
     >>> from nodegraft.lab.benchmark.job import Job
     >>> entry = SuiteEntry("plain", Job(dataset="gentoo", method="sgc-mean"))
@@ -40,7 +40,7 @@ def group(pairs: Iterable[tuple[SuiteEntry, Record | None]]) -> Groups:
 
 
 def without_setting(name: str) -> str:
-    """A name without the numbers of classes and labels that a suite adds to it.
+    """Return a name without the numbers of classes and labels that a suite adds to it.
 
     >>> without_setting("graft 3-way 5-shot")
     'graft'
@@ -52,7 +52,7 @@ def without_setting(name: str) -> str:
 
 
 def merge_settings(groups: Groups) -> Groups:
-    """The same with all settings of a method in one group.
+    """Put all settings of a method into one group.
 
     >>> list(merge_settings({("gentoo", f"graft {k}-shot", "strict"): [] for k in (1, 5)}))
     [('gentoo', 'graft', 'strict')]
@@ -67,7 +67,7 @@ def merge_settings(groups: Groups) -> Groups:
 
 
 def unique(items: Iterable[T]) -> list[T]:
-    """Each item once, in the order of first appearance.
+    """Return each item once, in the order of first appearance.
 
     >>> unique("banana")
     ['b', 'a', 'n']
@@ -79,7 +79,7 @@ def unique(items: Iterable[T]) -> list[T]:
 
 
 def datasets(groups: Groups) -> list[str]:
-    """The names of the datasets, in the order of the suite.
+    """Return the names of the datasets, in the order of the suite.
 
     >>> datasets({("gentoo", "a", "strict"): [], ("gentoo", "b", "strict"): []})
     ['gentoo']
@@ -91,7 +91,7 @@ def datasets(groups: Groups) -> list[str]:
 
 
 def by_method(groups: Groups, dataset: str, protocol: str = STRICT) -> dict[str, list[Record]]:
-    """The runs on one dataset that may be compared: under one protocol, no upper references.
+    """Return method -> runs on one dataset under one protocol, without upper references.
 
     >>> list(by_method({("gentoo", "a", "strict"): [], ("debian", "b", "strict"): []}, "gentoo"))
     ['a']
@@ -105,10 +105,10 @@ def by_method(groups: Groups, dataset: str, protocol: str = STRICT) -> dict[str,
 
 
 def comparable_groups(groups: Groups) -> Groups:
-    """What may be compared with each other: strict runs, without upper references.
+    """Return the groups that may be compared: strict runs, without upper references.
 
-    >>> found = {("gentoo", "a", "strict"): [], ("gentoo", "a", "published (leaky)"): []}
-    >>> list(comparable_groups(found))
+    >>> groups = {("gentoo", "a", "strict"): [], ("gentoo", "a", "published (leaky)"): []}
+    >>> list(comparable_groups(groups))
     [('gentoo', 'a', 'strict')]
 
     Args:
@@ -118,7 +118,7 @@ def comparable_groups(groups: Groups) -> Groups:
 
 
 def summary_values(runs: Sequence[Record], field: str = LAST_ACCURACY) -> list[float]:
-    """A number of the summary, one for each run.
+    """Return a number of the summary, one for each run.
 
     >>> summary_values([{"summary": {"last_accuracy": 0.5}}])
     [0.5]
@@ -131,7 +131,7 @@ def summary_values(runs: Sequence[Record], field: str = LAST_ACCURACY) -> list[f
 
 
 def mean(runs: Sequence[Record], field: str = LAST_ACCURACY) -> float:
-    """The mean of such a number over runs.
+    """Return the mean of a number of the summary over runs.
 
     >>> mean([{"summary": {"last_accuracy": 0.5}}, {"summary": {"last_accuracy": 0.7}}])
     0.6
@@ -146,7 +146,7 @@ def mean(runs: Sequence[Record], field: str = LAST_ACCURACY) -> float:
 def paired_differences(
     before: Sequence[Record], after: Sequence[Record], field: str = LAST_ACCURACY
 ) -> list[float]:
-    """``after`` minus ``before``, seed by seed; seeds that only one of them has are left out.
+    """Subtract ``before`` from ``after``, seed by seed; seeds that only one has are left out.
 
     >>> one, two, lone = ({"seed": s, "summary": {"last_accuracy": a}}
     ...                   for s, a in ((1, 0.5), (1, 0.75), (2, 0.9)))
@@ -163,7 +163,7 @@ def paired_differences(
 
 
 def losses_per_class(runs: Sequence[Record]) -> list[float]:
-    """By how much macro accuracy falls for each new class, one for each run.
+    """Return the drop of macro accuracy for each new class, one for each run.
 
     >>> losses_per_class([{"setting": {"novel": 4}, "summary": {"performance_drop": 0.5}}])
     [0.125]
@@ -174,26 +174,37 @@ def losses_per_class(runs: Sequence[Record]) -> list[float]:
     return [run["summary"]["performance_drop"] / run["setting"]["novel"] for run in runs]
 
 
+def session_seconds(runs: Sequence[Record]) -> list[float]:
+    """Return the mean seconds of learning a later session and predicting, one for each run.
+
+    >>> sessions = [{"seconds": taken, "query_seconds": 0.5} for taken in (2.0, 0.1, 0.3)]
+    >>> session_seconds([{"sessions": sessions}])
+    [0.7]
+
+    Args:
+        runs: Records of runs with at least two sessions.
+    """
+    return [float(np.mean([_seconds(session) for session in run["sessions"][1:]])) for run in runs]
+
+
 def median_seconds(runs: Sequence[Record]) -> tuple[float, float]:
-    """Of learning and then answering, the median over runs: session 0, and a later one on average.
-
-    Answering counts because a method may put off its work until somebody asks.
-
-    >>> sessions = [{"seconds": one, "query_seconds": 0.5} for one in (2.0, 0.1, 0.3)]
-    >>> median_seconds([{"sessions": sessions}])
-    (2.5, 0.7)
+    """Return the median seconds over runs, of learning and predicting: session 0, a later one.
 
     Args:
         runs: Records of runs, at least one.
     """
-    taken = [[one["seconds"] + one["query_seconds"] for one in run["sessions"]] for run in runs]
-    training, later = [one[0] for one in taken], [np.mean(one[1:]) for one in taken]
-    # Medians: a machine that was busy with something else now and then should not count.
-    return float(np.median(training)), float(np.median(later))
+    training = [_seconds(run["sessions"][0]) for run in runs]
+    # Medians, since the machine was busy with other work now and then.
+    return float(np.median(training)), float(np.median(session_seconds(runs)))
+
+
+def _seconds(session: Mapping[str, Any]) -> float:
+    # Predicting counts because a method may delay its work until then.
+    return float(session["seconds"] + session["query_seconds"])
 
 
 def accuracy_curve(runs: Sequence[Record]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Macro accuracy session by session in percent: means, and half the widths of intervals.
+    """Return macro accuracy by session in percent: means, and half the widths of intervals.
 
     >>> run = {"sessions": [{"macro_accuracy": 0.8}, {"macro_accuracy": 0.5}]}
     >>> [part.tolist() for part in accuracy_curve([run])]
@@ -208,7 +219,7 @@ def accuracy_curve(runs: Sequence[Record]) -> tuple[NDArray[np.float64], NDArray
 
 
 def run_counts(groups: Groups) -> dict[str, int]:
-    """How many comparable runs each method has, in the order of the suite.
+    """Count the comparable runs of each method, in the order of the suite.
 
     >>> run_counts({("gentoo", "a", "strict"): [{}], ("debian", "a", "strict"): [{}, {}]})
     {'a': 3}
@@ -223,7 +234,7 @@ def run_counts(groups: Groups) -> dict[str, int]:
 
 
 def mean_over_datasets(groups: Groups, name: str, field: str = LAST_ACCURACY) -> float:
-    """A method's mean over datasets, each of which counts alike.
+    """Return a method's mean over datasets; every dataset has the same weight.
 
     >>> runs = [{"summary": {"last_accuracy": 0.5}}]
     >>> mean_over_datasets({("gentoo", "a", "strict"): runs, ("debian", "a", "strict"): runs}, "a")
@@ -234,12 +245,12 @@ def mean_over_datasets(groups: Groups, name: str, field: str = LAST_ACCURACY) ->
         name: The method's name in the table.
         field: The name of the number in a record's summary.
     """
-    found = [runs for (_, other, _), runs in comparable_groups(groups).items() if other == name]
-    return float(np.mean([mean(runs, field) for runs in found]))
+    own = [runs for (_, other, _), runs in comparable_groups(groups).items() if other == name]
+    return float(np.mean([mean(runs, field) for runs in own]))
 
 
 def ranking(groups: Groups) -> list[str]:
-    """The methods that were measured on every dataset, best last session first.
+    """Return the methods that were measured on every dataset, best last session first.
 
     >>> low, high = ([{"summary": {"last_accuracy": share}}] for share in (0.2, 0.4))
     >>> ranking({("gentoo", "a", "strict"): low, ("gentoo", "b", "strict"): high})
@@ -251,5 +262,5 @@ def ranking(groups: Groups) -> list[str]:
     everywhere = [
         set(by_method(groups, dataset)) for dataset in datasets(comparable_groups(groups))
     ]
-    names = [name for name in run_counts(groups) if all(name in found for found in everywhere)]
+    names = [name for name in run_counts(groups) if all(name in methods for methods in everywhere)]
     return sorted(names, key=lambda name: -mean_over_datasets(groups, name))

@@ -145,9 +145,9 @@ def test_a_model_can_be_drawn_once_it_met_new_classes() -> None:
 def test_only_the_figure_needs_matplotlib() -> None:
     without = (
         "import sys; sys.modules['matplotlib'] = None\n"
-        "import nodegraft, nodegraft.cli.app, nodegraft.lab.report.tables.catalogue\n"
+        "import nodegraft, nodegraft.cli.app, nodegraft.lab.report.tables\n"
         "import nodegraft.lab.report.figures.attention"
     )
     done = subprocess.run([sys.executable, "-c", without], capture_output=True, text=True)
     last = done.stderr.strip().splitlines()[-1]
-    assert last.endswith("Drawing needs an extra: pip install 'nodegraft[report]'")
+    assert last.endswith("Drawing needs an extra: pip install 'nodegraft[lab]'")

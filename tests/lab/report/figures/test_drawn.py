@@ -8,16 +8,12 @@ from nodegraft.analysis.rendering.drawing import GREY
 from nodegraft.analysis.rendering.picture import Picture
 from nodegraft.base.errors import ParameterError
 from nodegraft.lab.report.figures.catalogue import FIGURES, draw_figures
-from nodegraft.lab.report.figures.curves import draw_curves
-from nodegraft.lab.report.figures.pareto import draw_pareto
-from nodegraft.lab.report.figures.risk_coverage import draw_risk_coverage
 from nodegraft.lab.report.figures.styles import (
     MOST_HIGHLIGHTED,
     Styles,
     assign_styles,
     highlighted_methods,
 )
-from nodegraft.lab.report.figures.ways_shots import draw_ways_shots
 from nodegraft.lab.report.groups import Groups, merge_settings
 from tests.lab.report.drawn_figures import overlaps, places
 from tests.lab.report.records import LEAKY, STRICT, UPPER_REFERENCE, lasts, run, two_graphs
@@ -30,6 +26,11 @@ def texts(picture: Picture) -> list[str]:
     return [text.get_text() for axes in picture.figure.axes for text in axes.texts]
 
 
+def draw(kind: str, groups: Groups) -> list[Picture]:
+    """Draw one kind of figure, as in a report with this one section."""
+    return draw_figures([kind], groups, styles_of(groups))[kind]
+
+
 def styles_of(groups: Groups) -> Styles:
     """As in a report with this one section."""
     return assign_styles([highlighted_methods(merge_settings(groups))])
@@ -37,7 +38,7 @@ def styles_of(groups: Groups) -> Styles:
 
 def test_curves_are_the_means_with_their_bands() -> None:
     groups: Groups = {("gentoo", "one", STRICT): [run(0.8, 0.4, seed=0), run(0.8, 0.6, seed=1)]}
-    (picture,) = draw_curves(groups, styles_of(groups))
+    (picture,) = draw("curves", groups)
     (axes,) = picture.figure.axes
     assert places(axes.lines[0])[:, 1].tolist() == pytest.approx([80.0, 50.0])
     (band,) = axes.collections
@@ -52,7 +53,7 @@ def test_curves_are_the_means_with_their_bands() -> None:
 def test_few_of_many_methods_have_colours_and_all_are_drawn_and_described() -> None:
     groups = two_graphs(**{name.replace("-", "_"): last for name, last in MANY.items()})
     assert len(highlighted_methods(groups)) <= MOST_HIGHLIGHTED
-    picture = draw_curves(groups, styles_of(groups))[0]
+    picture = draw("curves", groups)[0]
     lines = picture.figure.axes[0].lines
     assert len(lines) == len(MANY)
     assert sum(to_hex(str(line.get_color())) == GREY.lower() for line in lines) == len(MANY) - len(
@@ -80,7 +81,7 @@ def test_points_of_the_pareto_figure_are_the_records_and_names_do_not_overlap() 
             for name, last in MANY.items()
         },
     }
-    (picture,) = draw_pareto(groups, styles_of(groups))
+    (picture,) = draw("pareto", groups)
     (axes,) = picture.figure.axes
     points = [tuple(places(line)[0].round(6)) for line in axes.lines[1:]]
     assert (0.01, 50.0) in points
@@ -88,7 +89,7 @@ def test_points_of_the_pareto_figure_are_the_records_and_names_do_not_overlap() 
     assert sorted(texts(picture)) == sorted(["quick", "good", *MANY])
     assert overlaps(picture.figure) == []
     assert (
-        "quick (0.010 s, 50.0 %), good (1.000 s, 80.0 %). 13 others are beaten"
+        "quick (0.010 s, 50.0 %), good (1.000 s, 80.0 %). 13 others are worse"
         in picture.description
     )
 
@@ -100,10 +101,10 @@ def test_risk_is_one_minus_accuracy_of_the_last_session() -> None:
             run(0.9, 0.5, seed=1, coverage={"0.50": 0.7, "1.00": 0.4}),
         ]
     }
-    (picture,) = draw_risk_coverage(groups, styles_of(groups))
+    (picture,) = draw("risk-coverage", groups)
     drawn = places(picture.figure.axes[0].lines[0])
     np.testing.assert_allclose(drawn, [[50.0, 20.0], [100.0, 50.0]])
-    assert "one 50.0 %, of the surest 50 % 20.0 %" in picture.description
+    assert "one 50.0 %, in the most confident 50 % 20.0 %" in picture.description
 
 
 def test_ways_and_shots_are_read_from_the_setting() -> None:
@@ -114,7 +115,7 @@ def test_ways_and_shots_are_read_from_the_setting() -> None:
         ]
         for (ways, shots), last in sizes.items()
     }
-    over_shots, over_ways = draw_ways_shots(groups, styles_of(groups))
+    over_shots, over_ways = draw("ways-shots", groups)
     assert over_shots.description == (
         "Last session on gentoo at 3-way, by labels of a new class (K): one 20.0 % at 1, 50.0 % at "
         "5."
@@ -148,7 +149,7 @@ def test_each_dataset_has_its_own_usual_size() -> None:
         for graph, ways in (("gentoo", 5), ("debian", 3))
         for shots in (1, 5)
     }
-    gentoo, debian = draw_ways_shots(groups, styles_of(groups))
+    gentoo, debian = draw("ways-shots", groups)
     assert "on gentoo at 5-way, by labels of a new class (K): one 10.0 % at 1" in gentoo.description
     assert "on debian at 3-way" in debian.description
 
@@ -160,6 +161,6 @@ def test_an_unknown_figure_is_named() -> None:
 
 def test_names_beside_lines_do_not_overlap() -> None:
     close = {f"one_{place}": [0.5 + 0.0001 * place] for place in range(5)}
-    picture = draw_curves(two_graphs(**close), styles_of(two_graphs(**close)))[0]
+    picture = draw("curves", two_graphs(**close))[0]
     assert len(texts(picture)) == 5
     assert overlaps(picture.figure) == []

@@ -1,6 +1,7 @@
 import pytest
 
-from nodegraft.lab.report.figures.effects import draw_effects, effects
+from nodegraft.lab.report.figures.catalogue import draw_figures
+from nodegraft.lab.report.figures.points import effects
 from nodegraft.lab.report.groups import Groups, by_method
 from tests.lab.report.records import UPPER_REFERENCE, lasts, run, two_graphs
 
@@ -25,13 +26,13 @@ def test_a_difference_that_swings_is_not_clear() -> None:
 
 
 def test_there_is_a_picture_for_each_graph_and_no_p_value() -> None:
-    pictures = draw_effects(GROUPS, {})
+    pictures = draw_figures(["effects"], GROUPS, {})["effects"]
     assert len(pictures) == 2
     for picture in pictures:
         said = f"{picture.description} {picture.caption}"
         assert "points behind first" in said
         assert "p =" not in said
-        assert "No interval holds zero" in said
+        assert "No interval contains zero" in said
 
 
 def test_what_is_taught_most_labels_is_left_out() -> None:
@@ -41,4 +42,4 @@ def test_what_is_taught_most_labels_is_left_out() -> None:
 
 
 def test_a_single_method_has_nothing_to_be_compared_with() -> None:
-    assert draw_effects(two_graphs(first=[0.8, 0.8]), {}) == []
+    assert draw_figures(["effects"], two_graphs(first=[0.8, 0.8]), {}) == {"effects": []}

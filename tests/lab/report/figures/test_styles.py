@@ -7,11 +7,11 @@ from matplotlib.colors import to_hex
 
 from nodegraft.analysis.rendering.drawing import GREY, PALETTE, Axes
 from nodegraft.analysis.rendering.picture import Picture
-from nodegraft.lab.report.figures.recommendation import draw_recommendation
+from nodegraft.lab.report.figures.points import draw_recommendation
 from nodegraft.lab.report.figures.styles import assign_styles, styles_of_section
 from nodegraft.lab.report.groups import Groups
-from nodegraft.lab.report.page.section import Section, with_styles
 from nodegraft.lab.report.recommendation import recommend
+from nodegraft.lab.report.section import Section, with_styles
 from tests.lab.report.records import LEAKY, STRICT, section, two_graphs
 
 METHODS = {"graft": [0.8, 0.7], "hag-meta": [0.5, 0.6], "cec": [0.3, 0.2], "sgc-mean": [0.4, 0.5]}

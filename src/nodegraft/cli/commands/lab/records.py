@@ -66,7 +66,7 @@ def table(
 
     from nodegraft.lab.benchmark.records.archive import read_documents
     from nodegraft.lab.benchmark.suite import Suite
-    from nodegraft.lab.report.tables.catalogue import suite_tables
+    from nodegraft.lab.report.tables import suite_tables
 
     Console().out(suite_tables(Suite.read(suite), read_documents(runs)), highlight=False)
 
@@ -83,7 +83,7 @@ def report(
     from rich.console import Console
 
     from nodegraft.base.files.folder import WriteOnceFolder
-    from nodegraft.lab.report.page.site import write_report  # Matplotlib is an extra of its own
+    from nodegraft.lab.report.site import write_report  # Matplotlib is an extra of its own
 
     console = Console()
     WriteOnceFolder(out).check_writable()

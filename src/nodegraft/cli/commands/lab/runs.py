@@ -189,7 +189,7 @@ def bench(
 
 def _check(suite: "Suite", jobs: Sequence["Job"], data: Path | None) -> None:
     # Missing files and misspelt names are reported before the first job.
-    from nodegraft.lab.report.tables.catalogue import check_names
+    from nodegraft.lab.report.tables import check_names
 
     check_names(suite.tables)
     for job in jobs:

@@ -1,4 +1,4 @@
-"""A figure of what HAG-Meta's two attentions say: the weights of supports and of tasks."""
+"""Figure of HAG-Meta's two attentions: the weights of supports and of tasks."""
 
 from dataclasses import dataclass
 from math import ceil, isclose
@@ -7,17 +7,17 @@ from nodegraft.analysis.rendering.drawing import Axes, Figure, SubFigure
 from nodegraft.base.errors import ParameterError
 from nodegraft.methods.hag_meta import Attention
 
-# From the palette of Okabe and Ito: blue and orange stay apart for colour-blind eyes and in grey.
+# Blue and orange of Okabe and Ito differ for colour-blind readers and in grey.
 MORE, LESS = "#0072B2", "#E69F00"
 
 # In inches: one bar with its label, one column of classes, a panel's title and axis.
 LINE, COLUMN, MARGIN = 0.16, 3.4, 1.0
-# A class has its name above its bars and air below them, in lines.
-NAME, AIR = 1.0, 0.6
+# Lines of a class above its bars, for its name, and below them.
+NAME, GAP = 1.0, 0.6
 LINES_A_COLUMN, MOST_COLUMNS = 60, 4
-# Of a class with more supports than twice this, as many heaviest and lightest ones are drawn.
+# A class with more than twice as many supports shows this many heaviest and lightest ones.
 ENDS = 6
-# In letters; a task's label may be as long as this for each column's width.
+# Longest labels in letters; the last one is for a task and each column's width.
 KEY_LENGTH, CLASS_LENGTH, TASK_LENGTH = 16, 24, 21
 
 
@@ -44,25 +44,25 @@ class ClassBars:
 
     @property
     def title(self) -> str:
-        """Its name, and how much of it is drawn."""
+        """Its name, and how many of its supports are drawn."""
         cut = f" ({len(self.bars)} of {self.num_supports})" if self.is_cut else ""
         return shorten(self.name, CLASS_LENGTH - len(cut)) + cut
 
     @property
     def lines(self) -> float:
-        """The room it takes."""
-        return NAME + len(self.bars) + AIR
+        """Height in lines."""
+        return NAME + len(self.bars) + GAP
 
 
 def draw_attention(attention: Attention) -> Figure:
-    """The supports of each few-shot class by weight, and below them the tasks.
+    """Draw the supports of each few-shot class by weight, and below them the tasks.
 
     >>> figure = draw_attention(Attention({"hats": {"p1": 0.3, "p2": 0.7}}, ((("hats",), 1.0),)))
     >>> [label.get_text() for label in figure.subfigs[0].axes[0].get_yticklabels()]
     ['p2', 'p1']
 
     Args:
-        attention: What a model gives for a graph after it learned new classes.
+        attention: The attention of a model that has learned new classes.
     """
     if not attention.nodes:
         raise ParameterError(
@@ -83,7 +83,7 @@ def draw_attention(attention: Attention) -> Figure:
 
 
 def shorten(name: object, limit: int) -> str:
-    """A name on one line; a long one loses its middle, since keys often have the same start.
+    """Return a name on one line; a long one loses its middle, since keys often share a start.
 
     >>> shorten("short", 12), shorten("https://shop/items/p91007", 12)
     ('short', 'https:…91007')
@@ -98,7 +98,7 @@ def shorten(name: object, limit: int) -> str:
 
 
 def task_label(names: tuple[str, ...], session: int, limit: int) -> str:
-    """What a task is called in the figure; session 0 is the base.
+    """Return the label of a task; session 0 is the base.
 
     >>> task_label(("a", "b"), 0, 42), task_label(("hats", "shoes"), 3, 42)
     ('base (2 classes)', 'session 3: hats, shoes')
@@ -107,8 +107,8 @@ def task_label(names: tuple[str, ...], session: int, limit: int) -> str:
 
     Args:
         names: The classes of the task.
-        session: The number of the session that brought them.
-        limit: The largest number of letters; the first class is named in any case.
+        session: The number of their session.
+        limit: The largest number of letters; the first class is always named.
     """
     count = f"({len(names)} class{'es' if len(names) > 1 else ''})"
     if session == 0:
@@ -122,7 +122,7 @@ def task_label(names: tuple[str, ...], session: int, limit: int) -> str:
 
 
 def _sum_to_1_in_a_class(attention: Attention) -> bool:
-    # With nla_normalise="session" they do so over all supports of a session instead.
+    # With nla_normalise="session" the sum is over all supports of a session instead.
     totals = (sum(weights.values()) for weights in attention.nodes.values())
     return all(isclose(total, 1.0, abs_tol=1e-3) for total in totals)
 

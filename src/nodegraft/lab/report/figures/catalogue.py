@@ -1,17 +1,15 @@
-"""The figures a suite may ask for, and how each is read."""
+"""Figures that a suite may ask for, and how each is read."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from nodegraft.analysis.rendering.drawing import figure_style
 from nodegraft.analysis.rendering.picture import Picture
 from nodegraft.base.errors import ParameterError
-from nodegraft.lab.report.figures.curves import draw_curves
-from nodegraft.lab.report.figures.effects import draw_effects
-from nodegraft.lab.report.figures.pareto import draw_pareto
-from nodegraft.lab.report.figures.risk_coverage import draw_risk_coverage
+from nodegraft.lab.report.figures.lines import draw_curves, draw_risk_coverage, draw_ways_shots
+from nodegraft.lab.report.figures.points import draw_effects, draw_pareto
 from nodegraft.lab.report.figures.styles import Styles
-from nodegraft.lab.report.figures.ways_shots import draw_ways_shots
-from nodegraft.lab.report.groups import Groups
+from nodegraft.lab.report.groups import Groups, Record, by_method, comparable_groups, datasets
 
 
 @dataclass(frozen=True)
@@ -24,8 +22,8 @@ class FigureKind:
     how_to_read: str
     """Sentences below the heading: what better looks like, and what marks and lines mean."""
 
-    draw: Callable[[Groups, Styles], list[Picture]]
-    """Makes its figures from grouped records and the styles of methods."""
+    draw: Callable[[str, Mapping[str, Sequence[Record]], Styles], list[Picture]]
+    """Draws one dataset: its name, method -> records, and the styles of methods."""
 
 
 FIGURES = {
@@ -33,44 +31,45 @@ FIGURES = {
         "Accuracy, session by session",
         "Higher is better. Each line is the mean over seeds, its band the 95 % interval. Methods "
         "that this report highlights have a name and, in all its figures, the same colour and "
-        "marker; the rest are thin grey lines (their numbers are in the tables). Accuracy falls "
-        "for every method: each session brings more classes to choose from. Scales differ between "
-        "graphs.",
+        "marker; the rest are thin grey lines (their numbers are in the tables). Accuracy drops "
+        "for every method, since each session adds classes. Scales differ between graphs.",
         draw_curves,
     ),
     "pareto": FigureKind(
         "Accuracy against cost",
-        "Up is more accurate, left is faster. The grey steps join the methods that no other beats "
-        "in both; those below and to the right of the steps are beaten.",
+        "Up is more accurate, left is faster. The grey steps connect the methods that no other "
+        "method beats in both; those below and to the right of the steps are worse in both.",
         draw_pareto,
     ),
     "risk-coverage": FigureKind(
         "Errors when a method may abstain",
-        "Lower is better. At 100 % every node gets an answer; further left only those that the "
-        "method is surest of. A line that falls steeply to the left knows when it is wrong. Every "
-        "node counts alike here (micro), so the right end is not one minus macro accuracy.",
+        "Lower is better. At 100 % every node gets a prediction; further left only those with the "
+        "highest confidence. A line that falls steeply to the left has a confidence that tells "
+        "errors apart. Every node has the same weight here (micro), so the right end is not one "
+        "minus macro accuracy.",
         draw_risk_coverage,
     ),
     "effects": FigureKind(
-        "How far methods are apart, graph by graph",
+        "Differences between methods, graph by graph",
         "Each mark is the last session's accuracy minus that of the best method on this graph, "
-        "paired by seed; its line is the 95 % interval over seeds. That says how sure a difference "
-        "is on this graph. Seeds of one graph share its nodes and classes, so no p-value is taken "
-        "over graphs and seeds together, and a claim about graphs in general needs more graphs "
-        "than are here. Methods that are taught most labels are left out.",
+        "paired by seed; its line is the 95 % interval over seeds, for this graph only. "
+        "Seeds of one graph share its nodes and classes, so there is no p-value over graphs and "
+        "seeds together, and a statement about graphs in general needs more graphs than these. "
+        "Methods that get most labels (upper references) are left out.",
         draw_effects,
     ),
     "ways-shots": FigureKind(
         "More classes, more labels",
-        "Higher is better; whiskers are 95 % intervals over seeds. Points without records yet are "
+        "Higher is better; whiskers are 95 % intervals over seeds. Points without records are "
         "left out. Scales differ between graphs and do not start at zero.",
         draw_ways_shots,
     ),
 }
 
 
+@figure_style
 def draw_figures(names: Sequence[str], groups: Groups, styles: Styles) -> dict[str, list[Picture]]:
-    """Pictures by the name of their kind; a kind for which nothing was recorded has none.
+    """Draw the figures of each kind, dataset by dataset; a kind without records has none.
 
     >>> draw_figures(["curves"], {}, {})
     {'curves': []}
@@ -78,9 +77,17 @@ def draw_figures(names: Sequence[str], groups: Groups, styles: Styles) -> dict[s
     Args:
         names: Names of kinds, as suites write them.
         groups: The records, grouped; see group().
-        styles: Name of a method -> how it is drawn; the others are thin and grey.
+        styles: Name of a method -> its style; the others are thin and grey.
     """
     for name in names:
         if name not in FIGURES:
             raise ParameterError(f"There is no figure {name!r}; there are {', '.join(FIGURES)}.")
-    return {name: FIGURES[name].draw(groups, styles) for name in names}
+    runs = {name: by_method(groups, name) for name in datasets(comparable_groups(groups))}
+    return {
+        name: [
+            picture
+            for dataset, own in runs.items()
+            for picture in FIGURES[name].draw(dataset, own, styles)
+        ]
+        for name in names
+    }

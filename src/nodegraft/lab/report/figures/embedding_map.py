@@ -1,4 +1,4 @@
-"""Figures of where nodes lie for a method: new classes in colours, known ones in grey."""
+"""Maps of node embeddings: new classes in colours, known classes in grey."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,14 +16,6 @@ from nodegraft.analysis.rendering.label_places import label_points
 from nodegraft.analysis.rendering.picture import Picture
 from nodegraft.base.errors import DataError
 
-HOW_TO_READ = (
-    "Each point is a node that the model was asked about, placed by t-SNE so that nodes with "
-    "similar vectors are near each other; far distances and the sizes of clusters mean nothing. "
-    "New classes have colours and names (circles came in session 1, triangles in session 2), "
-    "known ones are grey. Diamonds and crosses are prototypes: the mean vector of a class's "
-    "labelled nodes, placed together with the points. A map shows only what a method makes "
-    "vectors of; graft also follows edges from the labels, which no map of vectors can show."
-)
 SHAPES = ("o", "^", "s", "v", "P", "X")
 
 # A row of the file: method, x, y, class, kind, session, is_prototype.
@@ -32,10 +24,10 @@ Point = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class EmbeddingMap:
-    """A map file: its points, and how it was made."""
+    """Contents of a map file: its points, and the command that made it."""
 
     name: str
-    """Of the file, without its suffix."""
+    """Name of the file, without its suffix."""
 
     dataset: str
     """The name of the dataset."""
@@ -44,14 +36,14 @@ class EmbeddingMap:
     """The number of the session after which nodes were placed."""
 
     command: str
-    """What makes the file again."""
+    """Command that makes the file."""
 
     points: Sequence[Point]
-    """Nodes and prototypes, as the file has them."""
+    """Rows of the file: nodes and prototypes."""
 
     @classmethod
     def read(cls, path: Path) -> "EmbeddingMap":
-        """From what ``nodegraft lab map`` wrote.
+        """Read a file that ``nodegraft lab map`` wrote.
 
         Args:
             path: A Parquet file.
@@ -69,7 +61,7 @@ class EmbeddingMap:
     @cached_property
     @figure_style
     def pictures(self) -> list[Picture]:
-        """A panel for each method."""
+        """One figure for each method."""
         return [self._panel(method) for method in dict.fromkeys(p["method"] for p in self.points)]
 
     def _panel(self, method: str) -> Picture:
@@ -81,21 +73,21 @@ class EmbeddingMap:
         nodes = [point for point in points if not point["is_prototype"]]
         new = {point["class"] for point in nodes if point["session"]}
         caption = (
-            f"{method}: of {len(nodes)} nodes of {len({p['class'] for p in nodes})} classes, the "
-            f"nearest point is of the same class for {_purity(nodes, known=True)} of known and "
+            f"{method}, {len(nodes)} nodes of {len({p['class'] for p in nodes})} classes: the "
+            f"nearest point has the same class for {_purity(nodes, known=True)} of known and "
             f"{_purity(nodes, known=False)} of new classes ({', '.join(sorted(new))})."
         )
         return Picture(method, caption, figure, caption)
 
 
 def read_maps(folder: Path) -> list[EmbeddingMap]:
-    """All maps of a folder, by name; none if there is no such folder.
+    """Read all maps of a folder, by name; none if there is no such folder.
 
     >>> read_maps(Path("nowhere"))
     []
 
     Args:
-        folder: Where the Parquet files are.
+        folder: The folder of Parquet files.
     """
     return [EmbeddingMap.read(path) for path in sorted(folder.glob("*.parquet"))]
 

@@ -1,4 +1,4 @@
-"""How methods are drawn: one colour, dash pattern and marker for each, in a whole report."""
+"""Styles of methods in figures: colour, dashes and marker, the same in a whole report."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -19,34 +19,34 @@ MARKERS = ("o", "s", "^", "D", "v", "P")
 
 @dataclass(frozen=True)
 class LineStyle:
-    """How a method is drawn: never by its colour alone."""
+    """Style of a method, which never differs by its colour alone."""
 
     colour: str
-    """One of those that a page swaps for its own, as ``#RRGGBB``."""
+    """A colour of `drawing` that the page replaces by its own, as ``#RRGGBB``."""
 
     dashes: Dashes
-    """The pattern of its lines, as matplotlib writes it."""
+    """Pattern of lines, in matplotlib's notation."""
 
     marker: str
-    """The shape of its points, as matplotlib writes it."""
+    """Shape of points, in matplotlib's notation."""
 
     @property
     def is_coloured(self) -> bool:
-        """Whether it differs from grey."""
+        """Whether the colour is not grey."""
         return self.colour != GREY
 
 
-# Name of a method -> how it is drawn
+# Name of a method -> its style
 Styles: TypeAlias = Mapping[str, LineStyle]
 
 DEFAULT_STYLE = LineStyle(GREY, "-", "o")
-"""Of a method that is not highlighted: eighteen colours tell nobody anything."""
+"""Style of methods that are not highlighted."""
 
 
 def highlighted_methods(groups: Groups) -> list[str]:
-    """The methods that were measured most and the best of the others, in the order of the suite.
+    """Return the methods with most runs and the best of the others, in the order of the suite.
 
-    Where all were measured equally often: the best ones and the paper's.
+    If all have as many runs, these are the best methods and the paper's.
 
     >>> run = {"summary": {"last_accuracy": 0.5}}
     >>> highlighted_methods({("gentoo", name, "strict"): [run] for name in ("a", "b")})
@@ -57,20 +57,20 @@ def highlighted_methods(groups: Groups) -> list[str]:
     """
     best = ranking(groups)
     counts = run_counts(groups)
-    often = [name for name in best if 2 * counts[name] > max(counts.values(), default=0)]
-    if len(often) >= MOST_HIGHLIGHTED:
+    frequent = [name for name in best if 2 * counts[name] > max(counts.values(), default=0)]
+    if len(frequent) >= MOST_HIGHLIGHTED:
         chosen = {*best[: MOST_HIGHLIGHTED - 1], PAPERS_METHOD}
     else:
-        chosen = {*often, *[name for name in best if name not in often][:1]}
+        chosen = {*frequent, *[name for name in best if name not in frequent][:1]}
     return [name for name in counts if name in chosen]
 
 
 def assign_styles(highlighted: Iterable[Sequence[str]], first: Sequence[str] = ()) -> Styles:
-    """A style for every method that some section of a report highlights, decided once for all.
+    """Return a style for every method that some section of a report highlights.
 
-    The paper's method always has the second style. The others get theirs in this order: those
-    that must come first, then by how many sections highlight them. When colours have run out,
-    methods are grey and differ by dashes and markers.
+    The paper's method always has the second style. The order of the others: `first`, then by
+    how many sections highlight them. When all colours are used, methods are grey and differ by
+    dashes and markers.
 
     >>> styles = assign_styles([["a", "b"], ["b", "hag-meta"]])
     >>> [PALETTE.index(styles[name].colour) for name in ("b", "hag-meta", "a")]
@@ -80,9 +80,9 @@ def assign_styles(highlighted: Iterable[Sequence[str]], first: Sequence[str] = (
         highlighted: For each section, the methods that it highlights.
         first: Methods that get the first styles, such as the winner, in this order.
     """
-    often = Counter(chain.from_iterable(highlighted))
+    counts = Counter(chain.from_iterable(highlighted))
     # Sorting is stable: equally frequent ones stay in the order in which sections name them.
-    names = unique([*first, *sorted(often, key=lambda name: -often[name])])
+    names = unique([*first, *sorted(counts, key=lambda name: -counts[name])])
     if PAPERS_METHOD not in names:
         return {name: _style(place) for place, name in enumerate(names)}
     others = [name for name in names if name != PAPERS_METHOD]
@@ -92,19 +92,19 @@ def assign_styles(highlighted: Iterable[Sequence[str]], first: Sequence[str] = (
 
 
 def styles_of_section(styles: Styles, groups: Groups, variants: Collection[str] = ()) -> Styles:
-    """The styles of what one section's figures highlight; all else is thin and grey there.
+    """Return the styles of the methods that one section highlights; the others are thin and grey.
 
-    These are the methods with a colour, those that the section itself highlights, and variants
-    of one method: they mean something in this section only, and share the colours it has left.
+    These are the methods with a colour, those that the section itself highlights, and variants of
+    one method: they exist in this section only, and get the colours it does not use otherwise.
 
     >>> run = {"summary": {"last_accuracy": 0.5}}
     >>> groups = {("gentoo", name, "strict"): [run] for name in ("no diffusion", "graft")}
-    >>> found = styles_of_section(assign_styles([["graft"]]), groups, ["no diffusion"])
-    >>> [PALETTE.index(found[name].colour) for name in ("graft", "no diffusion")]
+    >>> own = styles_of_section(assign_styles([["graft"]]), groups, ["no diffusion"])
+    >>> [PALETTE.index(own[name].colour) for name in ("graft", "no diffusion")]
     [0, 1]
 
     Args:
-        styles: Those of the whole report; see assign_styles().
+        styles: The styles of the whole report; see assign_styles().
         groups: The records of the section, grouped; see group().
         variants: The names that are variants of one method, not methods of their own.
     """

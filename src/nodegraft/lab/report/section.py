@@ -1,4 +1,4 @@
-"""What a report says about one suite: its tables and figures, of what is on record."""
+"""Section of a report: the tables and figures of one suite, from its records."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -10,6 +10,7 @@ from nodegraft.analysis.rendering.picture import Picture
 from nodegraft.analysis.rendering.table import Table
 from nodegraft.base.errors import ParameterError
 from nodegraft.lab.benchmark.suite import Suite, SuiteEntry
+from nodegraft.lab.report.commands import bench_command, run_command
 from nodegraft.lab.report.figures.catalogue import draw_figures
 from nodegraft.lab.report.figures.styles import (
     Styles,
@@ -26,7 +27,7 @@ from nodegraft.lab.report.groups import (
     run_counts,
     without_setting,
 )
-from nodegraft.lab.report.tables.catalogue import make_tables
+from nodegraft.lab.report.tables import make_tables, range_text
 from nodegraft.streams.stream import STREAM_VERSION
 
 # The suite that the first screen is about.
@@ -37,60 +38,89 @@ COMPARING = {"comparison", "sessions", "sessions-in-full"}
 
 @dataclass(frozen=True)
 class Section:
-    """A suite and what its jobs recorded."""
+    """A suite and the records of its jobs."""
 
     path: str
-    """The suite's file as commands name it."""
+    """Path of the suite's file."""
 
     suite: Suite
-    """What it asks for."""
+    """Jobs, tables and figures of the section."""
 
     pairs: Sequence[tuple[SuiteEntry, Record | None]]
-    """Each of its entries with its record, or with None if it was not run yet."""
+    """Each entry of the suite with its record, or with None if it was not run yet."""
 
     styles: Styles = field(default_factory=dict)
-    """Name of a method -> how figures draw it; see with_styles()."""
+    """Name of a method -> its style in figures; see with_styles()."""
 
     command: str = ""
-    """What makes its numbers, where they are of no suite's file."""
+    """Command that makes the numbers, if they come from no suite's file."""
 
     note: str = ""
-    """What a reader must know of it, or nothing."""
+    """Remark for readers of the numbers, or nothing."""
 
     @property
     def name(self) -> str:
-        """The name of the file, for links."""
+        """Name of the file, for links."""
         return Path(self.path).stem
 
     @property
     def title(self) -> str:
-        """The heading."""
+        """Heading of the section."""
         return self.suite.title or self.name
 
     @property
     def recorded(self) -> list[SuiteEntry]:
-        """The jobs that are on record."""
+        """The jobs that have a record."""
         return [entry for entry, record in self.pairs if record is not None]
 
     @property
     def history(self) -> str:
-        """What has to be known of records of streams as they are not drawn any more, or nothing."""
+        """Remark on records of an earlier version of streams, or nothing."""
         if all(entry.job.stream_version == STREAM_VERSION for entry in self.recorded):
             return ""
         return (
             "History: measured on streams of an earlier version, before rows and keys were made "
-            "anonymous; not comparable with what is measured today."
+            "anonymous; not comparable with newer records."
         )
+
+    @property
+    def bench_command(self) -> str:
+        """Command that makes all records."""
+        return bench_command(self.path)
+
+    @property
+    def run_command(self) -> str:
+        """Command that makes the first record."""
+        return run_command(self.recorded[0].job)
+
+    @property
+    def seeds(self) -> str:
+        """Smallest and largest number of seeds that a method has on a dataset."""
+        sizes = [size for counts in self._seed_counts().values() for size in counts]
+        return f"{range_text(sizes)} seed{'s' if max(sizes) > 1 else ''}"
+
+    @property
+    def seeds_by_method(self) -> str:
+        """The same numbers for each method."""
+        return ", ".join(f"{name} {range_text(c)}" for name, c in self._seed_counts().items())
+
+    def _seed_counts(self) -> dict[str, list[int]]:
+        """Return name -> its numbers of seeds, one for each dataset and protocol."""
+        runs = Counter((e.name, e.job.dataset, e.job.protocol) for e in self.recorded)
+        counts: dict[str, list[int]] = {}
+        for (name, _, _), count in runs.items():
+            counts.setdefault(name, []).append(count)
+        return counts
 
     @cached_property
     def variants(self) -> set[str]:
-        """Names of which several stand for one method, as in an ablation; not its own name."""
+        """Names that share their method with other names, as in an ablation; not its own name."""
         names: dict[str, set[str]] = {}
         for entry in self.recorded:
             of_method = names.setdefault(entry.job.method, set())
             of_method.update((entry.name, without_setting(entry.name)))
-        several = {method: found for method, found in names.items() if len(found) > 1}
-        return {name for method, found in several.items() for name in found - {method}}
+        several = {method: own for method, own in names.items() if len(own) > 1}
+        return {name for method, own in several.items() for name in own - {method}}
 
     @cached_property
     def groups(self) -> Groups:
@@ -99,21 +129,21 @@ class Section:
 
     @cached_property
     def tables(self) -> Mapping[str, list[Table]]:
-        """By the names the suite asks for them."""
+        """Kind of table -> the tables."""
         return {name: make_tables([name], self.groups) for name in self.suite.tables}
 
     @cached_property
     def pictures(self) -> Mapping[str, list[Picture]]:
-        """By the names the suite asks for them."""
+        """Kind of figure -> the figures."""
         return draw_figures(self.suite.figures, self.groups, self.styles)
 
 
 def read_sections(path: Path, records: Sequence[Record]) -> list[Section]:
-    """Every suite of a folder, or that of one file: the main one, then those with figures.
+    """Read every suite of a folder, or that of one file: the main one, then those with figures.
 
     Args:
         path: A folder of TOML suites, or one of them.
-        records: All that is on record; what belongs to no suite is left out.
+        records: All run records; those of no suite are left out.
     """
     files = sorted(path.glob("*.toml")) if path.is_dir() else [path] * path.is_file()
     if not files:
@@ -122,12 +152,12 @@ def read_sections(path: Path, records: Sequence[Record]) -> list[Section]:
             "with --suites where a folder of TOML files (or one) is."
         )
     sections = _with_distinct_titles([_read(file, records) for file in files])
-    sections.sort(key=lambda one: (one.name != MAIN, not one.suite.figures, one.name))
+    sections.sort(key=lambda each: (each.name != MAIN, not each.suite.figures, each.name))
     return with_styles(sections)
 
 
 def with_styles(sections: Sequence[Section]) -> list[Section]:
-    """The same sections; a method has the same style in all of them, and on the first screen.
+    """Return the sections with styles: a method has the same in all of them.
 
     Args:
         sections: All sections of a report.
@@ -140,12 +170,13 @@ def with_styles(sections: Sequence[Section]) -> list[Section]:
     first = [name for name in ranking(main.groups)[:2] if name not in main.variants]
     styles = assign_styles(map(_highlighted, recorded), first)
     return [
-        replace(one, styles=styles_of_section(styles, one.groups, one.variants)) for one in sections
+        replace(each, styles=styles_of_section(styles, each.groups, each.variants))
+        for each in sections
     ]
 
 
 def _highlighted(section: Section) -> list[str]:
-    """The methods that its figures highlight; none where it has no figures."""
+    """Return the methods that a section's figures highlight; none if it has no figures."""
     if not section.suite.figures:
         return []
     names = highlighted_methods(merge_settings(section.groups))
@@ -153,10 +184,10 @@ def _highlighted(section: Section) -> list[str]:
 
 
 def main_section(sections: Sequence[Section]) -> Section:
-    """What the first screen is about: the benchmark, or else what compares most methods.
+    """Return the section of the first screen: the benchmark, or the one with most methods.
 
     Args:
-        sections: Those with records, at least one.
+        sections: Sections with records, at least one.
     """
 
     def priority(section: Section) -> tuple[bool, bool, int]:
@@ -168,17 +199,17 @@ def main_section(sections: Sequence[Section]) -> Section:
 
 def _read(file: Path, records: Sequence[Record]) -> Section:
     suite = Suite.read(file)
-    # A page must not tell about the folders of the machine it was made on.
+    # A page must not name the folders of the machine it was made on.
     shown = file.as_posix() if not file.is_absolute() else f"{file.parent.name}/{file.name}"
     return Section(shown, suite, suite.with_records(records), note=suite.note)
 
 
 def _with_distinct_titles(sections: list[Section]) -> list[Section]:
-    """Titles that several suites have get the names of their files."""
-    often = Counter(section.title for section in sections)
+    """Append the name of the file to titles that several suites have."""
+    counts = Counter(section.title for section in sections)
     return [
-        replace(one, suite=replace(one.suite, title=f"{one.title} ({one.name})"))
-        if often[one.title] > 1
-        else one
-        for one in sections
+        replace(each, suite=replace(each.suite, title=f"{each.title} ({each.name})"))
+        if counts[each.title] > 1
+        else each
+        for each in sections
     ]

@@ -1,15 +1,23 @@
 import re
+from typing import Any
 
 import pytest
 
-from nodegraft.analysis.rendering.markup import sentences_to_html, to_html, to_latex
+from nodegraft.analysis.rendering.markup import to_html, to_latex
 from nodegraft.analysis.rendering.table import Table
+from nodegraft.lab.report.page import sentences, templates
 
 TABLE = Table.of(
     ["method", "*leaky* A0", "note"],
     [["a_b & c", "**+5.0 ± 0.1**", "100 % <sure>"], ["d", "–", "#1"]],
     caption="**gentoo**, 50 %",
 )
+
+
+def html(table: Table) -> str:
+    """Return a table as a page shows it."""
+    module: Any = templates().get_template("parts.html").module
+    return str(module.table(table)).lstrip()
 
 
 @pytest.mark.parametrize(
@@ -43,7 +51,7 @@ def test_a_latex_table_has_as_many_cells_in_every_row_as_columns() -> None:
 
 
 def test_html_is_escaped_and_scrolls_in_its_own_box() -> None:
-    text = TABLE.html()
+    text = html(TABLE)
     assert "a_b &amp; c" in text
     assert "100 % &lt;sure&gt;" in text
     assert "<strong>+5.0 ± 0.1</strong>" in text
@@ -56,7 +64,7 @@ def test_html_is_escaped_and_scrolls_in_its_own_box() -> None:
 
 
 def test_settings_and_seeds_in_names_do_not_break_over_lines() -> None:
-    text = Table.of(["method"], [["graft 3-way 5-shot (n = 3 to 5)"]]).html()
+    text = html(Table.of(["method"], [["graft 3-way 5-shot (n = 3 to 5)"]]))
     assert (
         '<th scope="row">graft <span class="whole">3-way</span> <span class="whole">5-shot</span> '
         '<span class="n">(n = 3 to 5)</span></th>'
@@ -69,7 +77,7 @@ def test_markdown_has_no_caption_where_there_is_none() -> None:
 
 def test_marks_do_not_open_tags_of_their_own() -> None:
     assert to_html("<b>*x*</b>") == "&lt;b&gt;<em>x</em>&lt;/b&gt;"
-    assert sentences_to_html("1.6 ± 0.8 points, 3 s, 5 sessions") == (
+    assert sentences("1.6 ± 0.8 points, 3 s, 5 sessions") == (
         "1.6\u00a0±\u00a00.8\u00a0points, 3\u00a0s, 5 sessions"
     )
-    assert sentences_to_html("Friedman: p = 2e-32") == "Friedman: p\u00a0=\u00a02e-32"
+    assert sentences("Friedman: p = 2e-32") == "Friedman: p\u00a0=\u00a02e-32"

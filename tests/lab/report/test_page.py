@@ -6,10 +6,9 @@ import pytest
 
 from nodegraft.lab.report.figures.catalogue import FIGURES
 from nodegraft.lab.report.groups import Groups
-from nodegraft.lab.report.page.first_screen import first_screen_html
-from nodegraft.lab.report.page.page import page_html
-from nodegraft.lab.report.page.section import main_section
-from nodegraft.lab.report.tables.catalogue import TABLES
+from nodegraft.lab.report.page import page_html
+from nodegraft.lab.report.section import Section, main_section
+from nodegraft.lab.report.tables import TABLES
 from tests.lab.report.records import LEAKY, lasts, section, two_graphs
 
 OPEN_TAGS = {"meta", "br", "path", "use"}
@@ -34,6 +33,11 @@ class Reader(HTMLParser):
 
     def all(self, tag: str) -> list[dict[str, str | None]]:
         return [attributes for name, attributes in self.found if name == tag]
+
+
+def first_screen(about: Section) -> str:
+    """Return what a page about one section begins with."""
+    return page_html([about], []).partition("</header>")[0]
 
 
 def everything() -> Groups:
@@ -104,16 +108,16 @@ def test_figures_take_their_colours_from_the_page(text: str) -> None:
 
 def test_what_is_missing_is_said_with_the_commands(text: str) -> None:
     assert "16 of 19 jobs recorded" in text
-    assert "So far 16 of 19 runs are on record." in text
+    assert "So far 16 of 19 runs are recorded." in text
     assert "nodegraft lab bench experiments/by-hand.toml --data DIR --out RUNS" in text
     assert "nodegraft lab run --dataset gentoo --method graft --seed 0 --data DIR" in text
 
 
 def test_the_first_screen_follows_the_records() -> None:
-    assert "<h1>Use graft <small>" in first_screen_html(section(two_graphs(graft=[0.8], cec=[0.7])))
-    assert "<h1>Use cec <small>" in first_screen_html(section(two_graphs(graft=[0.6], cec=[0.7])))
-    alone = first_screen_html(section(two_graphs(graft=[0.8])))
-    assert "cannot be said yet" in alone
+    assert "<h1>Use graft <small>" in first_screen(section(two_graphs(graft=[0.8], cec=[0.7])))
+    assert "<h1>Use cec <small>" in first_screen(section(two_graphs(graft=[0.6], cec=[0.7])))
+    alone = first_screen(section(two_graphs(graft=[0.8])))
+    assert "no recommendation yet" in alone
     assert "Use graft" not in alone
 
 
@@ -133,14 +137,14 @@ def test_records_of_earlier_streams_are_called_history() -> None:
     ]
     old = replace(today, pairs=before)
     assert "History: measured on streams of an earlier version" in page_html([old], [])
-    assert "History" in first_screen_html(old)
+    assert "History" in first_screen(old)
     assert "History" not in page_html([today], [])
 
 
 def test_a_suite_without_a_record_is_named_and_left_out() -> None:
     empty = section({}, ["comparison"], ["curves"], missing=2)
     made = page_html([section(two_graphs(graft=[0.8], cec=[0.7])), empty], [])
-    assert "none of their jobs is on record: <code>experiments/by-hand.toml</code>" in made
+    assert "none of their jobs is recorded:\n<code>experiments/by-hand.toml</code>" in made
     assert made.count("<h2>") == 2
 
 

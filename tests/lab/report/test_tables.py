@@ -1,23 +1,11 @@
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from nodegraft.analysis.rendering.table import Table
 from nodegraft.base.errors import ParameterError
 from nodegraft.lab.benchmark.suite import Suite
 from nodegraft.lab.report.groups import Groups
-from nodegraft.lab.report.tables.catalogue import (
-    comparison,
-    last_session,
-    matrix,
-    new_classes,
-    overview,
-    sessions,
-    sessions_in_full,
-    suite_tables,
-    unknown_classes,
-)
+from nodegraft.lab.report.tables import make_tables, suite_tables
 
 
 def run(first: float, last: float, novel: float = 0.1, seed: int = 0) -> dict[str, Any]:
@@ -52,9 +40,9 @@ GROUPS: Groups = {
 }
 
 
-def text(table: Callable[[Groups], list[Table]], groups: Groups) -> str:
-    """What it makes, in Markdown."""
-    return "\n\n".join(one.markdown() for one in table(groups))
+def text(kind: str, groups: Groups) -> str:
+    """Return the tables of a kind in Markdown."""
+    return "\n\n".join(table.markdown() for table in make_tables([kind], groups))
 
 
 def cells(table: str, row: int) -> list[str]:
@@ -64,7 +52,7 @@ def cells(table: str, row: int) -> list[str]:
 
 
 def test_overview_has_a_row_for_each_method_and_both_protocols() -> None:
-    table = text(overview, GROUPS)
+    table = text("overview", GROUPS)
     # 0.4 and 0.6: a standard error of 0.1, times 12.706 for one degree of freedom.
     assert cells(table, 0) == [
         "gentoo",
@@ -80,13 +68,13 @@ def test_overview_has_a_row_for_each_method_and_both_protocols() -> None:
 
 
 def test_the_last_session_has_a_column_for_each_dataset() -> None:
-    table = text(last_session, {**GROUPS, ("debian", "other", "strict"): [run(0.2, 0.1)]})
+    table = text("last-session", {**GROUPS, ("debian", "other", "strict"): [run(0.2, 0.1)]})
     assert table.splitlines()[0] == "| method | gentoo | debian |"
     assert cells(table, 0) == ["one (n = 2)", "50.0 ± 127.1", "–"]
 
 
 def test_sessions_have_drops_and_seconds() -> None:
-    table = text(sessions, {("gentoo", "one", "strict"): [*STRICT]})
+    table = text("sessions", {("gentoo", "one", "strict"): [*STRICT]})
     assert "**gentoo**, strict protocol" in table
     assert cells(table, 0) == [
         "one",
@@ -100,13 +88,13 @@ def test_sessions_have_drops_and_seconds() -> None:
 
 
 def test_classes_still_to_come_have_a_row_for_each_method() -> None:
-    table = text(unknown_classes, GROUPS)
+    table = text("unknown-classes", GROUPS)
     assert cells(table, 0) == ["one (n = 2)", "80.0 ± 0.0"]
     assert cells(table, 2) == ["other (n = 1)", "80.0"]
 
 
 def test_a_matrix_puts_datasets_side_by_side() -> None:
-    table = text(matrix, {**GROUPS, ("debian", "other", "strict"): [run(0.2, 0.1)]})
+    table = text("matrix", {**GROUPS, ("debian", "other", "strict"): [run(0.2, 0.1)]})
     assert "debian A0" in table.splitlines()[0]
     assert cells(table, 0)[5:] == ["–"] * 4
 
@@ -114,7 +102,7 @@ def test_a_matrix_puts_datasets_side_by_side() -> None:
 def test_a_comparison_puts_the_best_first_and_says_what_it_costs() -> None:
     best, low = run(0.9, 0.8), [run(0.7, 0.2), run(0.7, 0.4, seed=1)]
     table = text(
-        comparison,
+        "comparison",
         {
             ("gentoo", "low", "strict"): [*low],
             ("gentoo", "one", "strict"): [*STRICT],
@@ -133,18 +121,19 @@ def test_differences_are_paired_by_seed_and_not_by_place() -> None:
     one = [run(0.9, 0.3, seed=0), run(0.9, 0.8, seed=1), run(0.9, 0.9, seed=2)]
     other = [run(0.9, 0.7, seed=1), run(0.9, 0.2, seed=0)]
     table = text(
-        comparison, {("gentoo", "one", "strict"): [*one], ("gentoo", "other", "strict"): [*other]}
+        "comparison", {("gentoo", "one", "strict"): [*one], ("gentoo", "other", "strict"): [*other]}
     )
     assert cells(table, 1)[6] == "-10.0 ± 0.0"
     assert [cells(table, row)[0] for row in (0, 1)] == ["one (n = 3)", "other (n = 2)"]
 
 
 def test_sessions_in_full_say_what_is_kept_and_put_the_best_first() -> None:
-    (table,) = sessions_in_full(
+    (table,) = make_tables(
+        ["sessions-in-full"],
         {
             ("gentoo", "low", "strict"): [run(0.8, 0.2)],
             ("gentoo", "high", "strict"): [run(0.8, 0.6)],
-        }
+        },
     )
     high, low = (dict(zip(table.head, row, strict=True)) for row in table.rows)
     assert (high["method"], low["method"]) == ("high", "low")
@@ -152,11 +141,12 @@ def test_sessions_in_full_say_what_is_kept_and_put_the_best_first() -> None:
 
 
 def test_a_matrix_says_how_many_seeds_where_they_differ() -> None:
-    (table,) = matrix(
+    (table,) = make_tables(
+        ["matrix"],
         {
             ("gentoo", "one", "strict"): [run(0.8, 0.2), run(0.8, 0.2, seed=1)],
             ("debian", "one", "strict"): [run(0.8, 0.2)],
-        }
+        },
     )
     assert table.rows[0][0] == "one (n = 1 to 2)"
 
@@ -179,7 +169,7 @@ def test_an_unknown_table_is_named() -> None:
 
 
 def test_a_new_class_costs_the_drop_divided_by_their_number() -> None:
-    (table,) = new_classes(GROUPS)
+    (table,) = make_tables(["new-classes"], GROUPS)
     assert table.head == ("method", "A0", "last", "lost per new class", "seconds a session")
     assert table.rows[0] == (
         "one (n = 2)",

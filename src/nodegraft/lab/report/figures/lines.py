@@ -1,0 +1,211 @@
+"""Figures with a line for each method: over sessions, coverage, and the sizes of sessions."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from nodegraft.analysis.rendering.drawing import GREY, Axes, panel
+from nodegraft.analysis.rendering.label_places import label_line_ends
+from nodegraft.analysis.rendering.picture import Picture
+from nodegraft.evaluation.metrics import interval
+from nodegraft.lab.report.figures.styles import Styles
+from nodegraft.lab.report.groups import (
+    Record,
+    accuracy_curve,
+    mean,
+    summary_values,
+    unique,
+    without_setting,
+)
+
+Runs = Mapping[str, Sequence[Record]]
+# Label of the axis, the size that varies, the size that is fixed.
+STUDIES = (
+    ("labels of a new class (K)", "shots", "ways"),
+    ("new classes a session (N)", "ways", "shots"),
+)
+
+
+class Line(NamedTuple):
+    """The line of one method."""
+
+    x: Sequence[float]
+    """Places on the horizontal axis."""
+
+    y: Sequence[float]
+    """Values there."""
+
+    half_widths: Sequence[float] | None = None
+    """Half the widths of the 95 % intervals of the values."""
+
+
+def draw_curves(dataset: str, runs: Runs, styles: Styles) -> list[Picture]:
+    """Draw accuracy by session with 95 % bands; also name the best grey line if it is above others.
+
+    Args:
+        dataset: The name of the dataset.
+        runs: Method -> its records on the dataset.
+        styles: Name of a method -> its style; the others are thin and grey.
+    """
+    lines = {}
+    for name, own in runs.items():
+        means, half_widths = accuracy_curve(own)
+        lines[name] = Line(range(means.size), means.tolist(), half_widths.tolist())
+    figure, axes = panel(dataset, "session (0: after training)", "macro accuracy, %")
+    ends = _draw_lines(axes, lines, styles)
+    if ends:
+        axes.set_xticks(next(iter(lines.values())).x)
+    others = {name: (line.x[-1], line.y[-1], GREY) for name, line in lines.items()}
+    best = max(others.keys() - ends.keys(), key=lambda name: others[name][1], default="")
+    if best and any(others[best][1] > height for _, height, _ in ends.values()):
+        ends[best] = others[best]
+    axes.set_ylim(bottom=max(0.0, axes.get_ylim()[0]))
+    label_line_ends(axes, ends)
+    ranked = sorted(runs, key=lambda name: -mean(runs[name]))
+    parts = (f"{n} from {lines[n].y[0]:.1f} to {lines[n].y[-1]:.1f} %" for n in ranked)
+    description = f"Macro accuracy on {dataset} from the first to the last session: "
+    return [Picture(dataset, f"{description}{'; '.join(parts)}.", figure)]
+
+
+def draw_risk_coverage(dataset: str, runs: Runs, styles: Styles) -> list[Picture]:
+    """Draw the errors in the last session over the share of nodes that get a prediction.
+
+    Args:
+        dataset: The name of the dataset.
+        runs: Method -> its records on the dataset.
+        styles: Name of a method -> its style; the others are thin and grey.
+    """
+    errors = {name: error_by_coverage(own) for name, own in runs.items()}
+    lines = {name: Line([*own], [*own.values()]) for name, own in errors.items()}
+    figure, axes = panel(
+        dataset, "nodes predicted, most confident first, %", "last session: errors, %"
+    )
+    ends = _draw_lines(axes, lines, styles)
+    axes.set_ylim(bottom=0.0)
+    label_line_ends(axes, ends)
+    parts = (
+        f"{name} {line.y[-1]:.1f} %, in the most confident {line.x[0]:.0f} % {line.y[0]:.1f} %"
+        for name, line in sorted(lines.items(), key=lambda item: item[1].y[-1])
+    )
+    description = f"Errors on {dataset} in the last session, in all nodes: {'; '.join(parts)}."
+    return [Picture(dataset, description, figure)]
+
+
+def draw_ways_shots(dataset: str, runs: Runs, styles: Styles) -> list[Picture]:
+    """Draw the last session over K at the usual N, and over N at the usual K.
+
+    Args:
+        dataset: The name of the dataset.
+        runs: Method -> its records on the dataset; names may end in a setting.
+        styles: Name of a method -> its style; the others are thin and grey.
+    """
+    methods: dict[str, list[Record]] = {}
+    for name, own in runs.items():
+        methods.setdefault(without_setting(name), []).extend(own)
+    pictures = []
+    for label, varied, fixed in STUDIES:
+        size = usual_size([run for own in methods.values() for run in own], varied, fixed)
+        accuracies = {
+            name: accuracies_by_size(own, varied, fixed, size) for name, own in methods.items()
+        }
+        lines = {name: _line(own) for name, own in accuracies.items() if own}
+        if not any(len(line.x) > 1 for line in lines.values()):
+            continue
+        setting = f"{size}-{fixed.removesuffix('s')}"
+        figure, axes = panel(f"{dataset}, {setting}", label, "last session: macro accuracy, %")
+        ends = _draw_lines(axes, lines, styles, whiskers=True)
+        axes.set_xticks(sorted({place for line in lines.values() for place in line.x}))
+        label_line_ends(axes, ends)
+        parts = (
+            f"{name} " + ", ".join(f"{y:.1f} % at {x}" for x, y in zip(line.x, line.y, strict=True))
+            for name, line in lines.items()
+        )
+        description = f"Last session on {dataset} at {setting}, by {label}: {'; '.join(parts)}."
+        pictures.append(Picture(f"{dataset}-{varied}", description, figure))
+    return pictures
+
+
+def error_by_coverage(runs: Sequence[Record]) -> dict[float, float]:
+    """Return share of nodes with a prediction -> errors among them, both in percent.
+
+    >>> error_by_coverage([{"sessions": [{"accuracy_at_coverage": {"0.50": 0.9, "1.00": 0.75}}]}])
+    {50.0: 10.0, 100.0: 25.0}
+
+    Args:
+        runs: Records of runs, at least one; their last session counts.
+    """
+    measured = [run["sessions"][-1]["accuracy_at_coverage"] for run in runs]
+    return {
+        100 * float(coverage): round(100 - 100 * float(np.mean([m[coverage] for m in measured])), 6)
+        for coverage in measured[0]
+    }
+
+
+def accuracies_by_size(
+    runs: Sequence[Record], varied: str, fixed: str, fixed_size: int
+) -> dict[int, list[float]]:
+    """Return size -> last accuracies of the runs that had it, where the other size is fixed.
+
+    >>> run = {"setting": {"ways": 3, "shots": 5}, "summary": {"last_accuracy": 0.5}}
+    >>> accuracies_by_size([run], "shots", "ways", 3), accuracies_by_size([run], "shots", "ways", 5)
+    ({5: [0.5]}, {})
+
+    Args:
+        runs: Records of runs of one method.
+        varied: Which size differs between runs: "ways" or "shots".
+        fixed: The other one of them.
+        fixed_size: Its size; runs with another one are left out.
+    """
+    chosen = [run for run in runs if run["setting"][fixed] == fixed_size]
+    sizes = sorted({run["setting"][varied] for run in chosen})
+    return {
+        size: summary_values([run for run in chosen if run["setting"][varied] == size])
+        for size in sizes
+    }
+
+
+def usual_size(runs: Sequence[Record], varied: str, fixed: str) -> int:
+    """Return the size to fix: the one that most sizes of the other were measured with.
+
+    >>> runs = [{"setting": {"ways": w, "shots": s}} for w, s in ((3, 1), (3, 5), (5, 5))]
+    >>> usual_size(runs, "shots", "ways")
+    3
+
+    Args:
+        runs: Records of runs, at least one.
+        varied: Which size differs between runs: "ways" or "shots".
+        fixed: The other one of them.
+    """
+    pairs = unique((run["setting"][fixed], run["setting"][varied]) for run in runs)
+    ((size, _),) = Counter(size for size, _ in pairs).most_common(1)
+    return int(size)
+
+
+def _line(accuracies: Mapping[int, Sequence[float]]) -> Line:
+    values = [100 * np.array(shares) for shares in accuracies.values()]
+    return Line([*accuracies], [float(v.mean()) for v in values], [interval(v) for v in values])
+
+
+def _draw_lines(
+    axes: Axes, lines: Mapping[str, Line], styles: Styles, whiskers: bool = False
+) -> dict[str, tuple[float, float, str]]:
+    """Draw all lines; return name -> end and colour of those that have a style."""
+    ends = {}
+    for name, (x, y, half_widths) in lines.items():
+        if name not in styles:
+            axes.plot(x, y, color=GREY, linewidth=0.6, alpha=0.6, zorder=1)
+            continue
+        colour, dashes, marker = styles[name].colour, styles[name].dashes, styles[name].marker
+        if whiskers:
+            axes.errorbar(
+                x, y, half_widths, color=colour, ls=dashes, marker=marker, ms=4, capsize=2
+            )
+        else:
+            axes.plot(x, y, dashes, color=colour, marker=marker, markersize=3.5)
+        if half_widths and not whiskers:
+            low, high = np.subtract(y, half_widths), np.add(y, half_widths)
+            axes.fill_between(x, low, high, color=colour, alpha=0.15, lw=0)
+        ends[name] = (float(x[-1]), float(y[-1]), colour)
+    return ends

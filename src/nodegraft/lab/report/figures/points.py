@@ -1,0 +1,219 @@
+"""Figures with a point for each method: accuracy against cost, effect sizes, recommendation."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from nodegraft.analysis.rendering.drawing import GREY, INK, Axes, figure_style, panel
+from nodegraft.analysis.rendering.label_places import label_points
+from nodegraft.analysis.rendering.picture import Picture
+from nodegraft.evaluation.metrics import interval
+from nodegraft.lab.report.figures.styles import DEFAULT_STYLE, PAPERS_METHOD, Styles
+from nodegraft.lab.report.groups import (
+    Record,
+    by_method,
+    mean,
+    median_seconds,
+    paired_differences,
+    unique,
+)
+from nodegraft.lab.report.recommendation import Recommendation
+
+Runs = Mapping[str, Sequence[Record]]
+# Name -> seconds a session, last accuracy in percent
+Points = Mapping[str, tuple[float, float]]
+# In inches: width, a row, and the axis below the rows; the recommendation has more around them.
+WIDTH, ROW, MARGIN = 4.6, 0.19, 0.9
+LARGE_ROW, LARGE_MARGIN = 0.42, 1.05
+
+
+@dataclass(frozen=True)
+class Effect:
+    """Difference between a method and the best one on a graph, in points, paired by seed."""
+
+    name: str
+    """The method."""
+
+    difference: float
+    """Its last accuracy minus the best one's, the mean over seeds."""
+
+    half_width: float
+    """Half the width of the difference's 95 % interval."""
+
+    seeds: int
+    """How many seeds both have."""
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether zero is outside the interval."""
+        return abs(self.difference) > self.half_width
+
+
+def draw_pareto(dataset: str, runs: Runs, styles: Styles) -> list[Picture]:
+    """Draw accuracy over seconds a session; the frontier is joined.
+
+    Args:
+        dataset: The name of the dataset.
+        runs: Method -> its records on the dataset.
+        styles: Name of a method -> its style; the others are grey.
+    """
+    points = {name: (median_seconds(own)[1], 100 * mean(own)) for name, own in runs.items()}
+    figure, axes = panel(
+        dataset,
+        "seconds to learn a session and predict (log scale)",
+        "last session: macro accuracy, %",
+    )
+    front = frontier(points)
+    corners = [points[front[0]]]
+    for (_, before), (x, y) in pairwise(points[name] for name in front):
+        corners += [(x, before), (x, y)]
+    axes.plot(*zip(*corners, strict=True), color=GREY, lw=1)
+    for name, point in points.items():
+        style, size = styles.get(name, DEFAULT_STYLE), 5 if name in styles else 3.5
+        axes.plot(*point, style.marker, color=style.colour, markersize=size)
+    axes.set_xscale("log")
+    axes.xaxis.set_major_formatter("{x:g}")
+    axes.margins(x=0.12, y=0.1)
+    # The important names choose their places first.
+    order = sorted(points, key=lambda name: (name not in front, name not in styles))
+    coloured = {name: styles[name].colour for name in styles if styles[name].is_coloured}
+    labels = {name: (*points[name], coloured.get(name, INK)) for name in order}
+    label_points(axes, labels, corners)
+    listed = ", ".join(f"{n} ({points[n][0]:.3f} s, {points[n][1]:.1f} %)" for n in front)
+    description = (
+        f"On {dataset} no method is both faster in a session and as accurate after the last "
+        f"one as these, from fastest to most accurate: {listed}. "
+        f"{len(points) - len(front)} others are worse in both."
+    )
+    return [Picture(dataset, description, figure)]
+
+
+def frontier(points: Points) -> list[str]:
+    """Return the methods than which no other is faster and as accurate, fastest first.
+
+    >>> frontier({"slow": (2.0, 60.0), "fast": (1.0, 50.0), "bad": (2.0, 40.0)})
+    ['fast', 'slow']
+
+    Args:
+        points: Method -> seconds a session, and last accuracy in percent.
+    """
+    best, front = float("-inf"), []
+    for name in sorted(points, key=lambda name: (points[name][0], -points[name][1])):
+        if points[name][1] > best:
+            best = points[name][1]
+            front.append(name)
+    return front
+
+
+def effects(runs: Runs) -> tuple[str, list[Effect]]:
+    """Return the best method, and how far each other one is behind it, nearest first.
+
+    >>> low, high = ([{"seed": 0, "summary": {"last_accuracy": share}}] for share in (0.5, 0.75))
+    >>> best, (behind,) = effects({"a": low, "b": high})
+    >>> best, behind.name, behind.difference, behind.seeds
+    ('b', 'a', -25.0, 1)
+
+    Args:
+        runs: Method -> its records on one graph, at least one method.
+    """
+    best = max(runs, key=lambda name: mean(runs[name]))
+    others = []
+    for name, own in runs.items():
+        points = 100 * np.array(paired_differences(runs[best], own))
+        if name != best and points.size:
+            others.append(Effect(name, float(points.mean()), interval(points), points.size))
+    return best, sorted(others, key=lambda effect: -effect.difference)
+
+
+def draw_effects(dataset: str, runs: Runs, styles: Styles) -> list[Picture]:
+    """Draw a mark for every method with its interval over seeds; nothing for a single method.
+
+    Args:
+        dataset: The name of the dataset.
+        runs: Method -> its records on the dataset.
+        styles: Name of a method -> its style; the others are grey.
+    """
+    best, others = effects(runs)
+    if not others:
+        return []
+    rows = [Effect(best, 0.0, 0.0, 0), *others]
+    size = (WIDTH, ROW * len(rows) + MARGIN)
+    figure, axes = panel(dataset, f"points behind {best} in the last session", size=size)
+    axes.axvline(0.0, color=GREY, lw=1)
+    for row, effect in enumerate(rows):
+        style = styles.get(effect.name, DEFAULT_STYLE)
+        ends = effect.difference - effect.half_width, effect.difference + effect.half_width
+        axes.hlines(row, *ends, color=style.colour, lw=1.5)
+        axes.plot(effect.difference, row, style.marker, color=style.colour, markersize=5)
+        axes.annotate(
+            f"{effect.difference:+.1f}" if row else "best",
+            (1.0, row),
+            xycoords=("axes fraction", "data"),
+            va="center",
+            ha="left",
+        )
+    _label_rows(axes, [effect.name for effect in rows])
+    listed = ", ".join(f"{e.name} {e.difference:+.1f} ± {e.half_width:.1f}" for e in others)
+    description = (
+        f"On {dataset}, points behind {best} in the last session, paired by seed, with 95 % "
+        f"intervals: {listed}."
+    )
+    return [Picture(dataset, description, figure, _caption(best, others))]
+
+
+@figure_style
+def draw_recommendation(recommendation: Recommendation, styles: Styles) -> Picture:
+    """Draw a row for each dataset: winner, paper's method and runner-up; the others are grey.
+
+    Args:
+        recommendation: The ranking of methods, and the records.
+        styles: Name of a method -> its style in the whole report.
+    """
+    graphs = recommendation.graphs
+    size = (WIDTH, LARGE_ROW * len(graphs) + LARGE_MARGIN)
+    figure, axes = panel("After the last session", "macro accuracy, %", size=size)
+    papers = [PAPERS_METHOD] if PAPERS_METHOD in recommendation.names else []
+    shown = unique([recommendation.winner, recommendation.runner_up, *papers])
+    marks: dict[str, dict[str, Any]] = {}
+    for name in shown:
+        style = styles.get(name, DEFAULT_STYLE)
+        marker_size = 8.0 if name == recommendation.winner else 6.0
+        marks[name] = {"marker": style.marker, "color": style.colour, "markersize": marker_size}
+    parts = []
+    for row, dataset in enumerate(graphs):
+        runs = by_method(recommendation.groups, dataset)
+        accuracies = {name: 100 * mean(own) for name, own in runs.items()}
+        rest = [accuracies[name] for name in accuracies if name not in marks]
+        axes.plot(rest, [row] * len(rest), "|", color=GREY, markersize=7)
+        for name in reversed(shown):
+            axes.plot(accuracies[name], row, linestyle="", **marks[name])
+        parts.append(f"{dataset}: {', '.join(f'{n} {accuracies[n]:.1f} %' for n in shown)}")
+    _label_rows(axes, graphs)
+    axes.set_xlim(0.0, 100.0)
+    handles = [axes.plot([], [], linestyle="", label=n, **mark)[0] for n, mark in marks.items()]
+    handles += axes.plot([], [], "|", color=GREY, markersize=7, label="other methods")
+    figure.legend(
+        handles=handles, loc="outside lower center", ncols=4, handletextpad=0.2, columnspacing=1.0
+    )
+    description = f"Macro accuracy after the last session on {'; '.join(parts)}."
+    return Picture("recommendation", description, figure)
+
+
+def _label_rows(axes: Axes, names: Sequence[str]) -> None:
+    axes.set_yticks(range(len(names)), names)
+    axes.tick_params(axis="y", length=0)
+    axes.spines["left"].set_visible(False)
+    axes.set_ylim(len(names) - 0.4, -0.6)
+
+
+def _caption(best: str, others: Sequence[Effect]) -> str:
+    close = [effect.name for effect in others if not effect.is_clear]
+    counts = sorted({effect.seeds for effect in others})
+    seeds = f"{counts[0]} seeds" if len(counts) == 1 else f"{counts[0]} to {counts[-1]} seeds"
+    if not close:
+        return f"{seeds}. No interval contains zero."
+    names = ", ".join(close)
+    return f"{seeds}. The interval of {names} contains zero: no clear difference to {best}."
