@@ -30,7 +30,7 @@ MAP, OPTIONS = rows("map"), rows("options")
 
 
 @cache
-def tests_in(path: str) -> set[str]:
+def functions_in(path: str) -> set[str]:
     tree = ast.parse((ROOT / "tests" / path).read_text())
     return {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
 
@@ -53,7 +53,7 @@ def test_a_row_names_code_and_a_test_that_exist(row: list[str]) -> None:
         assert callable(found)
     for one in test:
         path, _, name = one.partition("::")
-        assert name in tests_in(path), one
+        assert name in functions_in(path), one
 
 
 @pytest.mark.parametrize("row", OPTIONS, ids=lambda row: f"{row[0]}: {row[3]}")
