@@ -33,6 +33,7 @@ LEFT_OUT = (
     LeftOut("README.md", "pip install", INSTALLS),
     LeftOut("README.md", "nodegraft lab info gentoo", REAL_GRAPH),
     LeftOut("README.md", "nodegraft lab bench experiments/ablation.toml", HOURS),
+    LeftOut("README.md", "nodegraft lab bench experiments/table2.toml", HOURS),
     LeftOut("docs/index.md", "pip install", INSTALLS),
     LeftOut("docs/tutorials/first-class.md", "pip install", INSTALLS),
     LeftOut(

@@ -176,8 +176,6 @@ def test_a_block_that_is_wrong_is_found(
     block: Block, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    for name in ("results", "experiments") if start.results else ():
-        Path(name).symlink_to(ROOT / name)
     with Terminal({}, lambda _: False) as terminal, pytest.raises(AssertionError):
         terminal.run(block)
 
