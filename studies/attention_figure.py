@@ -5,7 +5,7 @@
 
 Strict protocol, arrival ``growing``, seed 0, the values of ``experiments/search/hag-meta.json``, on
 gentoo, where node weights spread most. Writes ``studies/records/attention-figure.json``, and from
-it ``docs/explanation/hag-meta-attention.svg`` and, with a description, ``hag-meta-attention.md``.
+it ``docs/explanation/hag-meta-attention.svg`` and, with a description, ``attention-figure-measured.md``.
 """
 
 from typing import Any
@@ -38,7 +38,7 @@ def main() -> None:
         record_file.measure_missing(RECORDS, ("graph", "seed"), wanted, options.data, measured)
     attention = recorded()
     save_svg(draw_attention(attention), PAGES / FIGURE)
-    (PAGES / "hag-meta-attention.md").write_text(told(attention))
+    (PAGES / "attention-figure-measured.md").write_text(told(attention))
 
 
 def measured(data: LoadedDataset, seed: int) -> Record:

@@ -26,18 +26,26 @@ REAL_GRAPH = "it reads the files of a real graph, which are not part of the chec
 HOURS = "it takes hours, on real graphs; results/ is what came out"
 OTHER_HOSTS = "it needs other machines; tests/runners and tests/fault start a cluster on this one"
 SERVICES = "tests/service/test_two_hosts.py has the database server and the object store"
+WRITES = "it writes pages of the checkout; tests/studies compares them with the records"
 SYSTEM = "it starts and stops a service of the system"
 
 LEFT_OUT = (
     LeftOut("README.md", "pip install", INSTALLS),
     LeftOut("README.md", "nodegraft lab info gentoo", REAL_GRAPH),
     LeftOut("README.md", "nodegraft lab bench experiments/ablation.toml", HOURS),
+    LeftOut("README.md", "nodegraft lab bench experiments/table2.toml", HOURS),
     LeftOut("docs/index.md", "pip install", INSTALLS),
     LeftOut("docs/tutorials/first-class.md", "pip install", INSTALLS),
     LeftOut(
         "docs/tutorials/a-week-with-debian.md",
         "nodegraft ",
         "its graph is not part of the checkout; tests/cli/test_debian_week.py runs all of it there",
+    ),
+    LeftOut("docs/explanation/hag-meta.md", "python -m studies", WRITES),
+    LeftOut(
+        "docs/explanation/hag-meta.md",
+        "nodegraft lab report results --suites experiments/ways-shots.toml",
+        "the command above it, with another suite; tests/test_readme.py makes the whole report",
     ),
     LeftOut("docs/how-to/benchmark.md", "pip install", INSTALLS),
     LeftOut("docs/how-to/benchmark.md", "export RAY_AUTH_MODE", OTHER_HOSTS),

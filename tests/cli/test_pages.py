@@ -13,6 +13,7 @@ from tests.cli.pages import (
     CODE,
     FILES,
     READ_ONLY,
+    ROOT,
     Block,
     blocks,
     blocks_in,
@@ -40,6 +41,9 @@ class Start:
     records: str = ""
     """A folder with records, beside the suites of the checkout."""
 
+    results: bool = False
+    """Whether all records and suites of the checkout are there."""
+
     after: str = ""
     """A page whose Python is typed first."""
 
@@ -48,6 +52,7 @@ STARTS = {
     "README.md": Start(tables=True, records="results"),
     "docs/index.md": Start(tables=True),
     "docs/explanation/confidence.md": Start(FIRST_STORE, tables=True, after="docs/index.md"),
+    "docs/explanation/hag-meta.md": Start(tables=True, results=True),
     "docs/how-to/coming-from.md": Start(tables=True),
     "docs/how-to/maintenance.md": Start(SHOP),
     "docs/how-to/larger-than-memory.md": Start(tables=True),
@@ -105,6 +110,8 @@ def test_a_page_does_what_it_says(
         write_tables(Path())
     if start.records:
         lay_out_records(start.records)
+    for name in ("results", "experiments") if start.results else ():
+        Path(name).symlink_to(ROOT / name)
     with Terminal({}, lambda code: any(one.holds(page, code) for one in LEFT_OUT)) as terminal:
         for block in blocks(start.after) if start.after else ():
             if block.kind == "python":

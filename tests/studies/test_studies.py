@@ -57,7 +57,7 @@ def test_the_figure_of_attention_is_what_is_on_record(tmp_path: Path) -> None:
     save_svg(draw_attention(attention), tmp_path / "drawn.svg")
     drawn = (tmp_path / "drawn.svg").read_bytes()
     assert (PAGES / attention_figure.FIGURE).read_bytes() == drawn
-    assert (PAGES / "hag-meta-attention.md").read_text() == attention_figure.told(attention)
+    assert (PAGES / "attention-figure-measured.md").read_text() == attention_figure.told(attention)
     assert all(sum(one.values()) == pytest.approx(1, abs=1e-4) for one in attention.nodes.values())
     assert sum(weight for _, weight in attention.tasks) == pytest.approx(1, abs=1e-4)
 
