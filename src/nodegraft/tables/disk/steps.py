@@ -19,7 +19,7 @@ from nodegraft.tables.disk.edges import EdgeSorter
 from nodegraft.tables.disk.features import write_features
 from nodegraft.tables.disk.folder import BuildFolder, Step
 from nodegraft.tables.disk.keys import KeysWritten, mapped_keys, write_keys
-from nodegraft.tables.edges import EdgeColumns, given_edges
+from nodegraft.tables.edges import EdgeColumns, read_edges
 from nodegraft.tables.features.choice import FeatureChoice
 from nodegraft.tables.features.recipe import FeatureRecipe
 from nodegraft.tables.files import TableFiles
@@ -185,7 +185,7 @@ class BuildSteps:
         if table is not None:
             done = 0
             for batch in table.batches(*filter(None, request.columns)):
-                sorter.add(given_edges(batch, request.columns, keys))
+                sorter.add(read_edges(batch, request.columns, keys))
                 done += len(batch)
                 self._listener.step("edges", done, expected)
         written = sorter.write()
