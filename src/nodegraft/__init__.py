@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from nodegraft.tables.read import grow_graph, grow_tables, read_graph, read_tables
     from nodegraft.tables.storage import load_graph, save_graph
 
-# Module of each name. Names are imported on first use, so that a command or a script loads only what
-# it needs. The imports above are for type checkers; a test checks that both are equal.
+# Module of each name. Names are imported on first use, so that a command or a script loads only
+# what it needs. The imports above are for type checkers; a test checks that both are equal.
 _HOMES = {
     "errors": "nodegraft.base.errors",
     "Listener": "nodegraft.base.events",

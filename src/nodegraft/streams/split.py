@@ -86,8 +86,8 @@ class ClassSplit:
             labels: The nodes of every class.
             setting: How many classes of each role.
             seed: Seed of the roles.
-            groups: Group number of every row (of near-duplicates, for example): a group is never both in
-                training (train, support) and in measuring; nodes that this excludes are unused.
+            groups: Group number of every row (of near-duplicates, for example): a group is never in
+                training (train, support) and in measuring; excluded nodes are unused.
             many_shot: Whether new classes have 60 % of their nodes for training instead of a few,
                 as an upper reference.
             node_seed: Seed of the choice of training nodes; None for ``seed``.
