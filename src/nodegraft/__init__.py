@@ -1,4 +1,4 @@
-"""Teach a graph model new classes from a handful of labelled nodes, without forgetting the old."""
+"""Add classes to a node classifier from a few labelled nodes, without forgetting the old ones."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from nodegraft.tables.read import grow_graph, grow_tables, read_graph, read_tables
     from nodegraft.tables.storage import load_graph, save_graph
 
-# Where each name lives: it is imported when it is asked for, so that a command or a script pays
-# only for what it uses. The imports above are for type checkers; a test holds both together.
+# Module of each name. Names are imported on first use, so that a command or a script loads only
+# what it needs. The imports above are for type checkers; a test checks that both are equal.
 _HOMES = {
     "errors": "nodegraft.base.errors",
     "Listener": "nodegraft.base.events",

@@ -1,4 +1,4 @@
-"""Nodes without a past: neither row order nor keys say where they come from."""
+"""Anonymous node order: neither row order nor keys reveal the class of a node."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,14 +9,13 @@ from nodegraft.graph.keys import key_hashes
 
 
 def anonymous_order(graph: Graph, seed: int) -> NDArray[np.int64]:
-    """The rows of a graph in an order that depends on keys and seed, never on the rows' order.
+    """Return the rows of a graph in an order that depends on keys and seed only.
 
-    In raw files neighbouring rows often share their class; a method that sees them so can read
-    the class off the row number.
+    In raw files neighbouring rows often have the same class, so the row number would reveal it.
 
     Args:
         graph: The graph.
-        seed: Another one gives another order.
+        seed: Seed of the order.
     """
     hashes = key_hashes(graph.key_array_of(graph.rows))
     salted = (hashes ^ np.uint64(Seeds(seed).number("anonymous"))).view(np.int64)

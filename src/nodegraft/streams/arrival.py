@@ -1,4 +1,4 @@
-"""When nodes come into sight: the one thing in which the arrivals differ."""
+"""Arrivals: the session in which each node becomes visible."""
 
 from typing import Literal, get_args
 
@@ -16,17 +16,17 @@ NEVER = np.iinfo(np.int64).max
 
 
 def entry_sessions(split: ClassSplit, arrival: Arrival, others: IntArray) -> NDArray[np.int64]:
-    """The session in which each node comes into sight.
+    """Return the session in which each node becomes visible.
 
-    ``"present"`` shows everything from the start, ``"with-class"`` and ``"isolated"`` a class when
-    it arrives. ``"growing"`` does so too, but half of the nodes that are asked about come later, in
-    equal shares over the sessions that follow: that a node is new says less about its class.
-    Validation classes are in no session.
+    With ``"present"`` all nodes are visible from the start, with ``"with-class"`` and
+    ``"isolated"`` when their class arrives. ``"growing"`` is like ``"with-class"``, but half of the
+    query nodes arrive later, in equal shares over the following sessions, so that a new node is not
+    always of a new class. Validation classes are in no session.
 
     Args:
-        split: Which classes arrive when, and which of their nodes are asked about.
+        split: Classes of each session, and their query nodes.
         arrival: How nodes arrive.
-        others: The same for nodes of no class of the split; one number for each row.
+        others: Session for each row; used for nodes of no class of the split.
     """
     entry = others.astype(np.int64)
     entry[split.members.select(split.validation).rows()] = NEVER
@@ -42,11 +42,11 @@ def entry_sessions(split: ClassSplit, arrival: Arrival, others: IntArray) -> NDA
 
 
 def without_edges_between_sessions(graph: Graph, entry: IntArray) -> Graph:
-    """The graph of the arrival ``"isolated"``: only nodes that come together stay joined.
+    """Remove edges between nodes of different sessions, for the arrival ``"isolated"``.
 
     Args:
         graph: The graph.
-        entry: The session in which each node comes into sight.
+        entry: Session in which each node becomes visible.
     """
     return graph.keeping_edges(lambda source, target: entry[source] == entry[target])
 

@@ -1,4 +1,4 @@
-"""What a method may learn from before the first new class arrives."""
+"""Curriculum: the labels that a method may use before the first new class arrives."""
 
 from dataclasses import dataclass, replace
 
@@ -10,56 +10,56 @@ from nodegraft.streams.split import HELD_OUT, TRAIN
 
 @dataclass(frozen=True)
 class Curriculum:
-    """Labels of the known classes, and ways to practise. Plain labels are one with ``train`` only.
+    """Labels of the known classes, and sessions to practise on.
 
     >>> Curriculum.from_labels(NodeLabels({"hats": [1, 2]})).base
     ('hats',)
     """
 
     train: NodeLabels
-    """The labels of every known class."""
+    """Training labels of every known class."""
 
     held_out: NodeLabels
     """Other nodes of the same classes, for early stopping."""
 
     pseudo_novel: tuple[str, ...] = ()
-    """The known classes that are kept for practising increments."""
+    """Known classes that are reserved for practising increments."""
 
     rehearsal: Sessions | None = None
-    """Sessions in which the validation classes arrive: every choice of a hyper-parameter rests on
-    those. Sessions rather than a stream, because a stream knows the class of every node. None
-    where there are no validation classes."""
+    """Sessions in which the validation classes arrive, to choose hyper-parameters on. These are
+    sessions and no stream, because a stream knows the class of every node. None without validation
+    classes."""
 
     ways: int = 5
-    """How many classes an increment is expected to bring, for practice to look like it."""
+    """Expected number of new classes per session, for realistic practice."""
 
     shots: int = 5
-    """How many labels each of them is expected to come with."""
+    """Expected number of labels of a new class."""
 
     @classmethod
     def from_labels(cls, labels: NodeLabels) -> "Curriculum":
-        """All labels teach, none are held out.
+        """Return a curriculum of training labels, without held-out nodes.
 
         Args:
-            labels: Nodes of every known class.
+            labels: Training nodes of every known class.
         """
         return cls(labels, NodeLabels({}))
 
     @property
     def base(self) -> tuple[str, ...]:
-        """The known classes an encoder may be pre-trained on."""
+        """Known classes that an encoder may be pre-trained on."""
         return tuple(name for name in self.train if name not in self.pseudo_novel)
 
     @property
     def without_pseudo_novel(self) -> "Curriculum":
-        """The same for a method that keeps no classes back to practise on: all known are base."""
+        """Curriculum in which all known classes are base classes."""
         return replace(self, pseudo_novel=())
 
     def for_early_stopping(self, seeds: Seeds) -> tuple[NodeLabels, NodeLabels]:
-        """Training and held-out nodes of the base classes.
+        """Return training and held-out nodes of the base classes.
 
         Args:
-            seeds: Decide which training nodes are held out, if no others are given.
+            seeds: Seeds of the choice of held-out nodes, if the curriculum has none.
         """
         train, held_out = self.train.select(self.base), self.held_out
         if len(held_out):
@@ -67,7 +67,7 @@ class Curriculum:
         kept, out = {}, {}
         for name, rows in train.items():
             shuffled = seeds.generator("early stopping", name).permutation(rows)
-            # In the proportion of the strict protocol; a class of one or two keeps them all.
+            # The share is that of the strict protocol; a class of one or two nodes holds out none.
             count = int(rows.size * HELD_OUT / (TRAIN + HELD_OUT))
             out[name], kept[name] = shuffled[:count], shuffled[count:]
         return NodeLabels(kept), NodeLabels(out)

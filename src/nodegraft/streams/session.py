@@ -1,4 +1,4 @@
-"""One step of a stream: what is visible, what teaches, what is asked."""
+"""Sessions of a stream: visible nodes, new labels and query nodes."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,19 +14,19 @@ from nodegraft.graph.view import GraphView
 
 @dataclass(frozen=True)
 class Session:
-    """One step: a method gets ``view`` and ``support``, only the metric gets ``query``."""
+    """Session of a stream: a method gets ``view`` and ``support``, only metrics get ``query``."""
 
     index: int
-    """Its number; 0 is the one that teaches the known classes."""
+    """Number of the session; session 0 has the known classes."""
 
     view: GraphView
-    """What exists by now."""
+    """Visible part of the graph."""
 
     support: NodeLabels
-    """The labels of the classes that arrive."""
+    """Labels of the classes that arrive."""
 
     query: NodeLabels
-    """Held-out nodes of every class seen so far, to be asked about."""
+    """Query nodes of every class that has arrived so far."""
 
     def __repr__(self) -> str:
         return (
@@ -38,19 +38,19 @@ class Session:
 
 @dataclass(frozen=True)
 class Sessions:
-    """Sessions in order, each made when it is asked for, from nothing but what they show."""
+    """Sequence of sessions, each made on access."""
 
     graph: Graph
-    """All nodes, those that come into sight later among them."""
+    """Graph with all nodes, also those that become visible later."""
 
     entry: IntArray
-    """The session in which each node comes into sight."""
+    """Session in which each node becomes visible."""
 
     support: tuple[NodeLabels, ...]
-    """What teaches in each session."""
+    """Labels that arrive in each session."""
 
     query: tuple[NodeLabels, ...]
-    """For each session the nodes that are asked about of the classes that arrive with it."""
+    """Query nodes of the classes that arrive in each session."""
 
     def __len__(self) -> int:
         return len(self.support)
@@ -59,12 +59,12 @@ class Sessions:
         if not 0 <= index < len(self):
             raise ParameterError(f"The sessions are 0 to {len(self) - 1}; there is no {index}.")
         view = self.graph.view(np.flatnonzero(self.entry <= index))
-        asked = {
+        queries = {
             name: rows[self.entry[rows] <= index]
             for arrived in self.query[: index + 1]
             for name, rows in arrived.items()
         }
-        return Session(index, view, self.support[index], NodeLabels(asked))
+        return Session(index, view, self.support[index], NodeLabels(queries))
 
     def __iter__(self) -> Iterator[Session]:
         return (self[index] for index in range(len(self)))

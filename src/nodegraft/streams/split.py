@@ -1,4 +1,4 @@
-"""Which classes are known, practised on, held out and new, and which of their nodes teach."""
+"""Class splits: the role of each class, and its training, held-out and query nodes."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
@@ -21,50 +21,50 @@ Groups: TypeAlias = NDArray[np.integer[Any]]
 
 @dataclass(frozen=True)
 class ClassSplit:
-    """A value: the same labels, setting and seed always give the same split, with one hash.
+    """Roles of classes and nodes; equal labels, setting and seed give equal splits and hashes.
 
     Known classes (base and pseudo-novel) have training, held-out and test nodes, 60/20/20.
     Validation and novel classes have supports and queries.
     """
 
     seed: int
-    """Drew which class has which role, and when it arrives."""
+    """Seed of the roles and of the order of classes."""
 
     node_seed: int
-    """Drew which nodes teach; the same as ``seed`` unless told otherwise."""
+    """Seed of the choice of training nodes; by default ``seed``."""
 
     setting: Setting
-    """How many classes of each role."""
+    """Number of classes of each role."""
 
     base: tuple[str, ...]
-    """Known from the start; encoders are pre-trained on them."""
+    """Classes known from the start; encoders are pre-trained on them."""
 
     pseudo_novel: tuple[str, ...]
-    """Known from the start; methods practise increments on them."""
+    """Classes known from the start that methods practise increments on."""
 
     validation: tuple[str, ...]
-    """Hyper-parameters are chosen on them; they do not exist in the test stream."""
+    """Classes for the choice of hyper-parameters; they are not in the test stream."""
 
     novel: tuple[str, ...]
-    """In the order in which they arrive."""
+    """New classes in the order of arrival."""
 
     members: NodeLabels
-    """All nodes of every class: they decide what is visible, no more."""
+    """All nodes of every class; used only to decide what is visible."""
 
     train: NodeLabels
-    """The nodes that teach known classes."""
+    """Training nodes of known classes."""
 
     held_out: NodeLabels
     """Nodes of known classes for early stopping."""
 
     test: NodeLabels
-    """Nodes of known classes that are asked about."""
+    """Query nodes of known classes."""
 
     support: NodeLabels
-    """The ``shots`` nodes that teach each validation and novel class."""
+    """The ``shots`` training nodes of each validation and novel class."""
 
     query: NodeLabels
-    """All other nodes of those, which are asked about."""
+    """Query nodes of these classes: all their other nodes."""
 
     @classmethod
     def draw(
@@ -78,20 +78,19 @@ class ClassSplit:
     ) -> "ClassSplit":
         """Draw a split by seed.
 
-        Each class is shuffled by a generator of its own name, so what one class holds never
-        moves the nodes of another. Validation classes are the same whatever the seed: a choice
-        made on those of one seed must not have looked at novel classes of another.
+        Each class is shuffled by a generator seeded with its name, so no class affects the nodes of
+        another. Validation classes do not depend on the seed, so that a choice made with one seed
+        has not used novel classes of another.
 
         Args:
             labels: The nodes of every class.
             setting: How many classes of each role.
-            seed: Decides which class has which role.
-            groups: A group number for every row of the graph (near-duplicates, say): nodes of one
-                group never stand on both sides, the teaching one (train, support) and the
-                measuring one; what that leaves over is set aside.
-            many_shot: Whether new classes are taught by 60 % of their nodes instead of a few: a
-                reference to compare with.
-            node_seed: Decides which nodes teach; None takes ``seed``.
+            seed: Seed of the roles.
+            groups: Group number of every row (of near-duplicates, for example): a group is never in
+                training (train, support) and in measuring; excluded nodes are unused.
+            many_shot: Whether new classes have 60 % of their nodes for training instead of a few,
+                as an upper reference.
+            node_seed: Seed of the choice of training nodes; None for ``seed``.
         """
         if len(labels) < setting.classes:
             raise DataError(f"{setting} needs {setting.classes} classes, there are {len(labels)}.")
@@ -154,33 +153,33 @@ class ClassSplit:
 
     @property
     def known(self) -> tuple[str, ...]:
-        """The classes of session 0: base and pseudo-novel."""
+        """Classes of session 0: base and pseudo-novel."""
         return self.base + self.pseudo_novel
 
     @property
     def num_sessions(self) -> int:
-        """Session 0, and one for every ``ways`` novel classes."""
+        """Number of sessions: session 0, and one for every ``ways`` novel classes."""
         return 1 + -(-len(self.novel) // self.setting.ways)
 
     def arriving(self, index: int) -> tuple[str, ...]:
-        """The classes of one session.
+        """Return the classes that arrive in a session.
 
         Args:
-            index: The number of the session, from 0.
+            index: Number of the session, from 0.
         """
         ways = self.setting.ways
         return self.novel[(index - 1) * ways : index * ways] if index else self.known
 
     @cached_property
     def queried(self) -> NodeLabels:
-        """The nodes that are asked about, of known and novel classes."""
+        """Query nodes of known and novel classes."""
         return self.test | self.query.select(self.novel)
 
     def rehearsal(self) -> "ClassSplit":
-        """The same known classes with the validation classes as the new ones.
+        """Return a split with the validation classes as the new classes, to choose settings on.
 
-        Half of the held-out nodes take the place of test nodes, which do not occur in it, so that
-        settings can be chosen by it; the other half stays held out.
+        Test nodes are not in it: half of the held-out nodes take their place, and the other half
+        stays held out.
         """
         shuffled = {
             name: Seeds(self.node_seed).generator("rehearsal", name).permutation(np.sort(rows))
@@ -201,10 +200,10 @@ class ClassSplit:
 
     @cached_property
     def content_hash(self) -> str:
-        """Depends on every role and every node of it."""
+        """Hash of all roles and their nodes."""
         roles = [list(self.base), list(self.pseudo_novel), list(self.validation), list(self.novel)]
         parts = (self.members, self.train, self.held_out, self.test, self.support, self.query)
-        # What is not asked for is not counted, so that a new option leaves old hashes as they are.
+        # Options that are None are left out, so that a new option does not change old hashes.
         setting = {name: one for name, one in asdict(self.setting).items() if one is not None}
         return content_hash(setting, roles, [part.content_hash for part in parts])
 
@@ -234,7 +233,7 @@ def _fractions(rows: NDArray[np.int64]) -> list[NDArray[np.int64]]:
 
 
 def _by_group(rows: NDArray[np.int64], groups: Groups, seeds: Seeds) -> list[NDArray[np.int64]]:
-    # The side is drawn per group, not per class, so a group shared by classes agrees everywhere.
+    # The side is drawn per group, so that a group with several classes is on one side.
     group = groups[rows]
     values, inverse = np.unique(group, return_inverse=True)
     draws = np.array([seeds.number("group", str(value)) for value in values.tolist()]) / 2**63
@@ -251,7 +250,7 @@ def _shots(name: str, setting: Setting, seeds: Seeds) -> int:
 
 def _first_shots(rows: NDArray[np.int64], shots: int, groups: Groups | None) -> NDArray[np.int64]:
     if groups is not None:
-        # One node a group first: siblings would be one example several times.
+        # Take one node of each group first: nodes of one group are nearly the same example.
         _, first = np.unique(groups[rows], return_index=True)
         rows = np.concatenate((rows[np.sort(first)], np.delete(rows, first)))
     return rows[:shots]

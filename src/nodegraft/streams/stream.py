@@ -23,22 +23,22 @@ from nodegraft.streams.setting import Setting
 from nodegraft.streams.split import ClassSplit, Groups
 
 STREAM_VERSION = 2
-"""Raised whenever the same graph, setting and seed give other sessions than before."""
+"""Increased whenever the same graph, setting and seed give different sessions."""
 
 
 class ClassStream:
-    """Session 0 knows base and pseudo-novel classes; each later one brings ``ways`` new ones.
+    """Sessions: session 0 has base and pseudo-novel classes, each later one ``ways`` new classes.
 
-    :meth:`draw` makes one from a graph, labels and a seed, with nodes that are anonymous.
+    :meth:`draw` makes one from a graph, labels and a seed, with anonymous nodes.
 
     Args:
-        graph: The graph as methods see it, nodes of classes that arrive later among them.
-        split: Which classes play which role, and which of their nodes teach, by rows of ``graph``.
-        arrival: Which nodes exist in a session: ``"growing"``, ``"present"``, ``"with-class"`` or
+        graph: The graph as methods see it, also with nodes that become visible later.
+        split: Roles of classes and nodes, by rows of ``graph``.
+        arrival: When nodes become visible: ``"growing"``, ``"present"``, ``"with-class"`` or
             ``"isolated"``; see :func:`nodegraft.streams.arrival.entry_sessions`.
-        entry: The session in which each row comes into sight; None works it out from split and
-            arrival, nodes of no class of the split at once with ``"present"``, else never.
-        keys: The user's key of each row; None takes those of ``graph``.
+        entry: Session in which each row becomes visible; None to compute it from split and arrival,
+            where nodes of no class of the split are visible only with ``"present"``.
+        keys: The user's key of each row; None for the keys of ``graph``.
     """
 
     def __init__(
@@ -73,21 +73,20 @@ class ClassStream:
         many_shot: bool = False,
         node_seed: int | None = None,
     ) -> "ClassStream":
-        """A stream of anonymous nodes, drawn by seed.
+        """Draw a stream of anonymous nodes by seed.
 
-        Methods meet the nodes in an order of rows that the seed draws, with row numbers for keys;
-        :meth:`user_keys` translates back, for people. The order of rows in ``graph`` does not
-        matter.
+        Methods get nodes in a random order, with row numbers as keys; :meth:`user_keys` returns the
+        original keys for display. The order of rows in ``graph`` does not matter.
 
         Args:
-            graph: All nodes, those of classes that arrive later among them.
-            labels: The nodes of every class, by rows of ``graph``.
-            setting: How many classes of each role, and how many arrive with how many labels.
-            seed: Draws which class has which role, and the order of rows.
-            arrival: Which nodes exist in a session, as in :class:`ClassStream`.
-            groups: A group number for every row of ``graph``, as in :meth:`ClassSplit.draw`.
-            many_shot: Whether new classes are taught by 60 % of their nodes instead of a few.
-            node_seed: Draws which nodes teach; None takes ``seed``.
+            graph: The graph with all nodes.
+            labels: Nodes of every class, by rows of ``graph``.
+            setting: Number of classes of each role, and of new classes and labels per session.
+            seed: Seed of the roles of classes and of the order of rows.
+            arrival: When nodes become visible, as in :class:`ClassStream`.
+            groups: Group number of every row of ``graph``, as in :meth:`ClassSplit.draw`.
+            many_shot: Whether new classes have 60 % of their nodes for training instead of a few.
+            node_seed: Seed of the choice of training nodes; None for ``seed``.
         """
         order = anonymous_order(graph, seed)
         place = np.argsort(order)
@@ -114,7 +113,7 @@ class ClassStream:
 
     @property
     def curriculum(self) -> Curriculum:
-        """What may be learned before session 1."""
+        """Labels that may be used before session 1."""
         split = self.split
         return Curriculum(
             split.train,
@@ -126,16 +125,16 @@ class ClassStream:
         )
 
     def rehearsal(self) -> "ClassStream":
-        """A stream with the validation classes as the new ones, in which no test node is asked.
+        """Return a stream with the validation classes as the new classes, without test nodes.
 
-        Nodes that come into sight after session 0 of this stream do not exist in it.
+        Nodes that become visible after session 0 of this stream are not in it.
         """
         split = self.split.rehearsal()
         entry = entry_sessions(split, self.arrival, np.where(self._entry == 0, 0, NEVER))
         return ClassStream(self._graph, split, arrival=self.arrival, entry=entry, keys=self._keys)
 
     def user_keys(self, rows: IntArray) -> list[Key]:
-        """The keys by which the user knows nodes, for showing; methods never see them.
+        """Return the user's keys of nodes, for display; methods never see them.
 
         Args:
             rows: Rows as methods see them.
@@ -147,10 +146,10 @@ class ClassStream:
         return len(self._sessions)
 
     def session(self, index: int) -> Session:
-        """One session, by itself.
+        """Return one session.
 
         Args:
-            index: The number of the session, from 0.
+            index: Number of the session, from 0.
         """
         return self._sessions[index]
 

@@ -1,4 +1,4 @@
-"""What is odd about the tables a graph was read from, for a person to read."""
+"""Report on the tables that a graph was read from: sizes, and findings about their content."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -11,34 +11,33 @@ from nodegraft.base.errors import DataError, TablesError
 
 @dataclass(frozen=True)
 class Finding:
-    """One oddity: how often, some examples, and whether it must be mended before use."""
+    """Finding about tables: its count, some examples, and whether it prevents their use."""
 
     what: str
-    """What is odd."""
+    """Description of what was found, beginning with what is counted: nodes, edges or rows."""
 
     count: int
-    """How often it was found."""
+    """Number of nodes, edges or rows."""
 
     examples: tuple[str, ...] = ()
-    """Some of what was found."""
+    """Some of them."""
 
     blocking: str = ""
-    """What ``repair=True`` does about it; empty where the tables can be used as they are."""
+    """What ``repair=True`` does about it; empty if the tables can be used as they are."""
 
     where: str = ""
-    """The column and table it was found in."""
+    """Column and table of the finding."""
 
     fatal: bool = False
-    """Whether ``repair=True`` cannot help: ``blocking`` says what to do instead."""
+    """Whether ``repair=True`` does not help; ``blocking`` then says what to do."""
 
     @property
     def told(self) -> str:
-        """What is odd, where, and some examples; of one thing where there is only one.
+        """Finding, place and examples in words, with the noun in the singular for a count of 1.
 
         >>> Finding("nodes without any edge", 1, ("p7",)).told
         'node without any edge (for example p7)'
         """
-        # It begins with what is counted: nodes, edges or rows.
         noun, _, rest = self.what.partition(" ")
         what = f"{noun.removesuffix('s')} {rest}" if self.count == 1 else self.what
         if self.where:
@@ -59,32 +58,32 @@ def finding(
     where: str = "",
     fatal: bool = False,
 ) -> list[Finding]:
-    """A finding, or none where nothing was found.
+    """Return a list with a finding, or an empty list if the count is 0.
 
     >>> finding("nodes without any edge", 0)
     []
 
     Args:
-        what: What is odd.
-        count: How often it was found.
-        examples: Some of what was found; three are shown.
-        blocking: What ``repair=True`` does about it, if something must be done.
-        where: The column and table it was found in.
-        fatal: Whether ``repair=True`` cannot help; ``blocking`` says what to do instead.
+        what: Description of what was found.
+        count: Number of nodes, edges or rows.
+        examples: Some of them; three are shown.
+        blocking: What ``repair=True`` does about it; empty if the tables can be used as they are.
+        where: Column and table of the finding.
+        fatal: Whether ``repair=True`` does not help; ``blocking`` then says what to do.
     """
     shown = tuple(str(example) for example in list(examples)[:3])
     return [Finding(what, int(count), shown, blocking, where, fatal)] if count else []
 
 
 def gathered(findings: Iterable[Finding]) -> list[Finding]:
-    """Findings about parts of a table as findings about all of it.
+    """Merge findings about parts of a table to findings about all of it.
 
     >>> parts = finding("loops", 2, "ab") + finding("loops", 3, "cd")
     >>> print(*gathered(parts))
              5  loops (for example a, b, c)
 
     Args:
-        findings: Of one part after the other.
+        findings: Findings about one part after the other.
     """
     found: dict[tuple[str, str], Finding] = {}
     for part in findings:
@@ -96,38 +95,38 @@ def gathered(findings: Iterable[Finding]) -> list[Finding]:
 
 @dataclass(frozen=True)
 class DataReport:
-    """Sizes and findings; ``str(report)`` is what the user reads."""
+    """Sizes of a graph and findings about its tables; ``str(report)`` is for the user."""
 
     nodes: int
-    """How many nodes the graph has."""
+    """Number of nodes."""
 
     edges: int
-    """How many undirected edges."""
+    """Number of undirected edges."""
 
     features: int
-    """How many columns of features."""
+    """Number of features."""
 
     findings: tuple[Finding, ...] = ()
-    """What is odd."""
+    """Findings about the tables."""
 
     @property
     def blocking(self) -> tuple[Finding, ...]:
-        """The findings that make the tables unusable as they are."""
+        """Findings that prevent the use of the tables as they are."""
         return tuple(finding for finding in self.findings if finding.blocking)
 
     def require_usable(self, repair: bool) -> None:
-        """Refuse tables that must be mended first.
+        """Refuse tables that must be corrected first.
 
         Args:
-            repair: Whether what can be done about them is done.
+            repair: Whether findings are repaired.
         """
         require_usable(self.findings, repair, str(self))
 
     def count(self, what: str) -> int:
-        """How often something was found.
+        """Return the total count of a finding.
 
         Args:
-            what: As a finding says it.
+            what: Description of the finding.
         """
         return sum(finding.count for finding in self.findings if finding.what == what)
 
@@ -141,17 +140,17 @@ class DataReport:
 
 
 def require_usable(findings: Iterable[Finding], repair: bool, report: str) -> None:
-    """Refuse tables that must be mended first, with all that was found.
+    """Refuse tables that must be corrected first; the error lists all findings.
 
     Args:
-        findings: What is odd about the tables.
-        repair: Whether what can be done about them is done.
-        report: The text that lists all findings.
+        findings: Findings about the tables.
+        repair: Whether findings are repaired.
+        report: Text that lists all findings.
     """
     found = list(findings)
-    if any(one.fatal for one in found):
+    if any(finding.fatal for finding in found):
         raise DataError(f"The tables have errors; correct them as shown behind ->:\n{report}")
-    if any(one.blocking for one in found) and not repair:
+    if any(finding.blocking for finding in found) and not repair:
         raise TablesError(
             "The tables have errors; correct them, or do what is shown behind -> with "
             f"repair=True (--repair):\n{report}",

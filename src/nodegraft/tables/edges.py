@@ -1,4 +1,4 @@
-"""A table of edges: their ends, and perhaps their kind and weight."""
+"""Tables of edges: source, target, and optionally edge type and weight."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -19,56 +19,56 @@ from nodegraft.tables.keys import rows_named
 
 
 class EdgeColumns(NamedTuple):
-    """The names of the columns."""
+    """Names of the columns of a table of edges."""
 
     source: str
-    """Where an edge starts."""
+    """Column of source keys."""
 
     target: str
-    """Where it leads."""
+    """Column of target keys."""
 
     kind: str | None
-    """Of which kind it is; None where all are of one kind."""
+    """Column of edge types; None if there is one type."""
 
     weight: str | None
-    """How much it counts; None where all count 1."""
+    """Column of edge weights; None if all weights are 1."""
 
     @property
     def ends(self) -> tuple[str, str]:
-        """The columns of node keys."""
+        """Columns of node keys."""
         return self.source, self.target
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """The columns that a CSV file must not read as numbers."""
+        """Columns that are read from a CSV file as text."""
         return (*self.ends, self.kind) if self.kind else self.ends
 
 
 @dataclass(frozen=True)
 class GivenEdges:
-    """The edges of a table whose ends are known, as they stand there."""
+    """Usable edges of a table, in the order of its rows."""
 
     source: IntArray
-    """The row each starts from."""
+    """Row of each edge's source node."""
 
     target: IntArray
-    """The row it leads to."""
+    """Row of each edge's target node."""
 
     kinds: Mapping[str, IntArray]
-    """Name of a kind -> which edges are of it."""
+    """Edge type -> positions of its edges."""
 
     weights: NDArray[np.float64] | None
-    """How much each counts."""
+    """Weight of each edge; None if all weights are 1."""
 
     findings: tuple[Finding, ...]
-    """What is odd about the table."""
+    """Findings about the table."""
 
     def adjacencies(self, num_nodes: int, directed: bool | Iterable[str]) -> dict[str, Adjacency]:
-        """The edges of each kind, by rows.
+        """Return the adjacency of each edge type.
 
         Args:
-            num_nodes: How many nodes there are.
-            directed: Whether edges have a direction; or the kinds whose edges have one.
+            num_nodes: Number of nodes.
+            directed: Whether edges have a direction; or the edge types that have one.
         """
         one_way = kinds_with_direction(directed, self.kinds)
         return {
@@ -83,10 +83,10 @@ class GivenEdges:
         }
 
     def relations(self, keys: NodeKeys) -> dict[str, Relation]:
-        """The edges of each kind, by keys and without direction.
+        """Return the edges of each type by keys, without direction.
 
         Args:
-            keys: The nodes.
+            keys: Keys of the nodes.
         """
         pairs = np.stack([keys.array_at(end) for end in (self.source, self.target)], axis=1)
         return {
@@ -96,27 +96,16 @@ class GivenEdges:
 
 
 def read_edges(table: SourceTable | None, columns: EdgeColumns, keys: NodeKeys) -> GivenEdges:
-    """The edges of a table between nodes that are known.
+    """Return the edges of a table; those of unknown nodes become findings.
 
     Args:
-        table: The table; None for no edges.
-        columns: The names of its columns.
-        keys: The nodes.
+        table: The table, or a part of it; None for no edges.
+        columns: Names of its columns.
+        keys: Keys of the nodes.
     """
     if table is None:
         nothing = np.zeros(0, dtype=np.int64)
         return GivenEdges(nothing, nothing, {EDGES: nothing}, None, ())
-    return given_edges(table, columns, keys)
-
-
-def given_edges(table: SourceTable, columns: EdgeColumns, keys: NodeKeys) -> GivenEdges:
-    """The same of a table that is there already, or of a part of one.
-
-    Args:
-        table: The table.
-        columns: The names of its columns.
-        keys: The nodes.
-    """
     first, second = (rows_named(keys, table, name) for name in columns[:2])
     usable = (first >= 0) & (second >= 0)
     findings = _unknown_ends(table, columns, usable)
@@ -153,14 +142,13 @@ def given_edges(table: SourceTable, columns: EdgeColumns, keys: NodeKeys) -> Giv
 class _Kinds(NamedTuple):
     names: list[str]
     numbers: IntArray
-    """The place of each edge's kind among the names, -1 where none is given."""
+    """Position of each edge's type in ``names``; -1 without a type."""
 
     def places(self, usable: NDArray[np.bool_]) -> dict[str, IntArray]:
-        """Where the usable edges of each kind are among those."""
+        """Return edge type -> positions of its edges among the usable ones."""
         numbers = self.numbers[usable]
-        met = [self.names[number] for number in np.unique(numbers)]
-        place = {name: number for number, name in enumerate(self.names)}
-        return {name: np.flatnonzero(numbers == place[name]) for name in sorted(met)}
+        pairs = sorted((self.names[number], number) for number in np.unique(numbers))
+        return {name: np.flatnonzero(numbers == number) for name, number in pairs}
 
 
 def _kinds(table: SourceTable, column: str) -> _Kinds:
@@ -189,39 +177,37 @@ def _unknown_ends(
 
 
 def edge_oddities(given: GivenEdges, kinds: Mapping[str, Adjacency]) -> list[Finding]:
-    """What is worth knowing of edges that can be used.
+    """Return findings about usable edges.
 
     Args:
-        given: As they stand in the table.
-        kinds: What became of them.
+        given: Usable edges of a table.
+        kinds: Adjacency of each edge type.
     """
     joined = np.sum([edges.degrees() for edges in kinds.values()], axis=0)
     return oddities(
         told=int(given.source.size),
         loops=int((given.source == given.target).sum()),
-        kept=sum(map(_told, kinds.values())),
+        kept=sum(
+            edges.num_edges
+            if edges.directions is None
+            else int(((edges.directions & OUT) > 0).sum())
+            for edges in kinds.values()
+        ),
         alone=int((joined == 0).sum()),
     )
 
 
 def oddities(*, told: int, loops: int, kept: int, alone: int) -> list[Finding]:
-    """The same, from counts.
+    """Return findings about usable edges, from counts.
 
     Args:
-        told: How many edges stand in the table and can be used.
-        loops: How many of them lead from a node to itself.
-        kept: How many edges tell all there is.
-        alone: How many nodes have no edge.
+        told: Number of usable edges in the table.
+        loops: Number of these from a node to itself.
+        kept: Number of edges of the graph; both directions of a pair are two if they differ.
+        alone: Number of nodes without an edge.
     """
     return [
         *finding("nodes without any edge", alone),
         *finding("edges given more than once or in both directions, merged", told - loops - kept),
         *finding("edges from a node to itself, dropped", loops),
     ]
-
-
-def _told(edges: Adjacency) -> int:
-    """How many edges tell all there is: with a direction both ways of a pair are two."""
-    if edges.directions is None:
-        return edges.num_edges
-    return int(((edges.directions & OUT) > 0).sum())

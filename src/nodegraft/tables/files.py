@@ -1,4 +1,4 @@
-"""Table files: Parquet, CSV and JSON Lines, local or wherever fsspec reaches."""
+"""Files of tables: Parquet, CSV and JSON Lines, local or at any URL that fsspec supports."""
 
 import csv
 import json
@@ -18,32 +18,32 @@ from nodegraft.base.errors import DataError, ParameterError
 
 ENDINGS = (".parquet", ".csv", ".csv.gz", ".jsonl", ".jsonl.gz", ".ndjson", ".ndjson.gz")
 DELIMITERS = ",;\t|"
-"""What may separate the columns of a CSV file; where a header leaves it open, the first."""
+"""Column separators of CSV files; the first is used if a header does not decide."""
 
 _GLOB = re.compile(r"[*?\[]")
 _JSON_BLOCK = 1 << 26
-"""Bytes of JSON Lines that are read at once; no line may be longer."""
+"""Bytes of JSON Lines that are read at once, and the largest length of a line."""
 
 
 @dataclass(frozen=True)
 class TableFiles:
-    """The files of one table."""
+    """Files of one table."""
 
     filesystem: Any
-    """Of fsspec."""
+    """File system of fsspec."""
 
     paths: tuple[str, ...]
-    """The files, in order; several only of Parquet."""
+    """Paths of the files, in order; only Parquet may have several."""
 
     @classmethod
     def of(cls, source: str | Path) -> "TableFiles":
-        """Find the files that a path, folder, glob or URL stands for.
+        """Find the files of a path, folder, glob or URL.
 
         Args:
-            source: A file, a folder or glob of Parquet files, or a URL of fsspec that is one.
+            source: A file, a folder or glob of Parquet files, or a URL of one of these.
 
         Raises:
-            DataError: Where there is no such file, or it has an ending that is not known.
+            DataError: If there is no such file, or its ending is unknown.
         """
         try:
             filesystem, path = fsspec.core.url_to_fs(str(source))
@@ -69,7 +69,7 @@ class TableFiles:
 
     @property
     def is_parquet(self) -> bool:
-        """Whether all of them are Parquet."""
+        """Whether all files are Parquet."""
         return all(path.endswith(".parquet") for path in self.paths)
 
     @property
@@ -78,7 +78,7 @@ class TableFiles:
         return not self.paths[0].endswith((".csv", ".csv.gz"))
 
     def identity(self) -> list[Any]:
-        """Return what changes when a file does, as JSON."""
+        """Return path, size and time of each file as JSON, to notice changes."""
         found = [(path, self.filesystem.info(path)) for path in self.paths]
         return [
             [path, about.get("size"), str(about.get("mtime") or about.get("ETag"))]
@@ -86,15 +86,15 @@ class TableFiles:
         ]
 
     def read(self, texts: Sequence[str], delimiter: str | None) -> Any:
-        """Read all of it as an Arrow table.
+        """Read the table as an Arrow table.
 
         Args:
-            texts: Names or globs of columns that a CSV file must not read as numbers.
-            delimiter: What separates the columns of a CSV file; None to look at its header.
+            texts: Names or globs of columns that are read from a CSV file as text.
+            delimiter: Column separator of a CSV file; None to guess it from the header.
         """
         try:
             if self.is_parquet:
-                from pyarrow import dataset  # slow to import, and needed here only
+                from pyarrow import dataset  # imported here because it is slow to import
 
                 self._check_schemas()
                 files = dataset.dataset(
@@ -114,7 +114,7 @@ class TableFiles:
             raise DataError(f"{self.paths[0]} cannot be read: {reason}") from error
 
     def _check_schemas(self) -> None:
-        """Refuse parts with other columns than the first: Arrow would convert or drop theirs."""
+        """Refuse parts whose columns differ from the first: Arrow would convert or drop them."""
         from pyarrow import parquet
 
         schemas = []
@@ -137,7 +137,7 @@ class TableFiles:
                 )
 
         table = read(None)
-        # JSON has no dates: Arrow guesses them from texts, which must stay as they are written.
+        # JSON has no dates: Arrow guesses them from text, which must stay unchanged.
         dates = [field.name for field in table.schema if pa.types.is_temporal(field.type)]
         return read(pa.schema([(name, pa.string()) for name in dates])) if dates else table
 
@@ -145,7 +145,7 @@ class TableFiles:
         return self.filesystem.open(self.paths[0], "rb", compression="infer")
 
     def _header(self, delimiter: str | None) -> tuple[str, list[str]]:
-        """Return what separates columns, and their names."""
+        """Return the column separator and the names of columns."""
         with self._opened() as file:
             line = file.readline().decode(errors="replace").rstrip("\r\n").removeprefix("\ufeff")
         if delimiter is not None and len(delimiter) != 1:
@@ -157,7 +157,7 @@ class TableFiles:
 
     def _csv(self, texts: Sequence[str], delimiter: str | None) -> Any:
         mark, names = self._header(delimiter)
-        # CSV has no types: 007 is a number unless the column is known to be text.
+        # CSV has no types: 007 is read as a number unless the column is declared as text.
         types = dict.fromkeys(matching(texts, names), pa.string())
         with self._opened() as file:
             table = pa.csv.read_csv(
@@ -167,14 +167,14 @@ class TableFiles:
             )
         for place, field in enumerate(table.schema):
             if pa.types.is_string(field.type):
-                # An empty cell is a missing value, whatever the column holds.
+                # An empty cell is a missing value in every column.
                 column = table.column(place)
                 given = pc.if_else(pc.equal(column, ""), pa.scalar(None, pa.string()), column)
                 table = table.set_column(place, field.name, given)
         return table
 
     def _explained(self, error: str, delimiter: str | None) -> str:
-        """Return Arrow's error with the name of the column that it numbers, and what to do."""
+        """Return Arrow's error with the name instead of the number of a column, and advice."""
         number = re.search(r"column #(\d+)", error)
         if number:
             names = self._header(delimiter)[1]
@@ -211,7 +211,7 @@ def _types(schema: Any, name: str) -> str:
 
 
 def _parts(filesystem: Any, folder: str, source: str | Path) -> list[str]:
-    """Return the Parquet files of a folder; refuse one that has some in folders below it."""
+    """Return the Parquet files of a folder; refuse Parquet files in folders below it."""
     top = folder.rstrip("/")
     paths = [path for path in filesystem.find(top) if path.endswith(".parquet")]
     if not paths:
@@ -227,7 +227,7 @@ def _parts(filesystem: Any, folder: str, source: str | Path) -> list[str]:
 
 
 def is_glob(text: str) -> bool:
-    """Tell whether a text has wildcards.
+    """Return whether a text has wildcards.
 
     >>> is_glob("parts/*.parquet"), is_glob("nodes.csv")
     (True, False)
@@ -241,15 +241,15 @@ def is_glob(text: str) -> bool:
 def matching(
     wanted: Iterable[str], names: Sequence[str], excluded: Iterable[str] = ()
 ) -> list[str]:
-    """Return the columns that names and globs stand for, each once.
+    """Return the columns that names and globs match, each once.
 
     >>> matching(["e*", "price"], ["key", "e1", "e2", "price"])
     ['e1', 'e2', 'price']
 
     Args:
-        wanted: Names and globs of columns; a name that is no column stays as it is.
-        names: All columns there are.
-        excluded: Columns that no glob stands for.
+        wanted: Names and globs of columns; a name that is no column is returned unchanged.
+        names: Names of all columns.
+        excluded: Columns that no glob matches.
     """
     left = [name for name in names if name not in set(excluded)]
     found: list[str] = []
@@ -262,12 +262,12 @@ def matching(
 
 
 def as_toml(values: dict[str, Any]) -> str:
-    """Return lines of TOML, for values that TOML and JSON write alike.
+    """Return lines of TOML, for values whose JSON is valid TOML.
 
     Args:
-        values: Texts, integers, true or false, or lists of texts, by name.
+        values: Strings, integers, booleans or lists of strings, by name.
     """
-    # TOML has no surrogate pairs, as JSON escapes letters beyond 16 bits, and no bare DEL.
+    # TOML allows neither surrogate pairs, which JSON uses in escapes, nor an unescaped DEL.
     texts = {name: json.dumps(value, ensure_ascii=False) for name, value in values.items()}
     lines = (f"{name} = {text}".replace("\x7f", "\\u007f") for name, text in texts.items())
     return "\n".join([*lines, ""])

@@ -1,4 +1,4 @@
-"""A short text of each node, for people to read; no model looks at it."""
+"""Short texts of nodes for display; no model uses them."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 from nodegraft.graph.edges.matrix import IntArray
 
 LONGEST = 200
-"""So many characters of a text are kept."""
+"""Length at which texts are cut."""
 
 
 @dataclass(frozen=True, eq=False)
 class NodeTexts:
-    """The beginnings of texts, one for each node in row order, as one run of UTF-8.
+    """Beginnings of texts, one for each node in row order, in one array of UTF-8.
 
     >>> texts = NodeTexts.of(["a  red\\nhat", "", "shoes"])
     >>> texts.at(np.array([2, 0, 1]))
@@ -22,17 +22,17 @@ class NodeTexts:
     """
 
     letters: NDArray[np.uint8]
-    """All texts, one after the other."""
+    """Bytes of all texts, one after the other."""
 
     ends: NDArray[np.int64]
-    """Where each text ends."""
+    """End of each text in ``letters``."""
 
     @classmethod
     def of(cls, texts: Iterable[str]) -> "NodeTexts":
-        """From whole texts: blanks and line breaks become one blank, long texts are cut.
+        """Return the beginnings of texts; runs of blanks and line breaks become one blank.
 
         Args:
-            texts: One for each node.
+            texts: One text for each node.
         """
         short = [_shortened(text).encode(errors="replace") for text in texts]
         ends = np.cumsum([len(text) for text in short], dtype=np.int64)
@@ -42,7 +42,7 @@ class NodeTexts:
         return self.ends.size
 
     def at(self, rows: IntArray) -> list[str]:
-        """The texts of some nodes.
+        """Return the texts of some nodes.
 
         Args:
             rows: The nodes, by row.
@@ -57,10 +57,10 @@ class NodeTexts:
         return self.letters[start : self.ends[row]].tobytes().decode()
 
     def followed_by(self, more: "NodeTexts") -> "NodeTexts":
-        """These, and those of nodes that came later.
+        """Return these texts followed by others.
 
         Args:
-            more: Of the later nodes.
+            more: Texts of later nodes.
         """
         return NodeTexts(
             np.concatenate((self.letters, more.letters)),
@@ -69,5 +69,5 @@ class NodeTexts:
 
 
 def _shortened(text: str) -> str:
-    # Of a long text only its beginning is split.
+    # Splitting all of a long text would be slow.
     return " ".join(text[: 4 * LONGEST].split())[:LONGEST].rstrip()

@@ -1,4 +1,4 @@
-"""Nodes and edges from tables, with a report of what is odd in them."""
+"""Read a graph from tables, with a report on their content."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -33,23 +33,23 @@ from nodegraft.tables.node_texts import NodeTexts
 
 @dataclass(frozen=True)
 class Tables:
-    """A graph as read, and the report on its tables."""
+    """Graph that was read from tables, and the report on them."""
 
     graph: Graph
-    """The graph; ``graph.recipe`` says how its features were made."""
+    """Graph; ``graph.recipe`` is the recipe of its features."""
 
     report: DataReport
-    """What is odd about the tables."""
+    """Report on the tables."""
 
     texts: NodeTexts | None = None
-    """A short text of each node that was read, in row order; None where no column is text."""
+    """Short text of each node that was read, in row order; None if no column is text."""
 
     labels: KeyedLabels | None = None
-    """The keys of each class; None where no table of labels was given."""
+    """Keys of each class; None without a table of labels."""
 
 
 def read_graph(nodes: Source, edges: Source = None, **options: Any) -> Graph:
-    """The graph of :func:`read_tables`, without its report.
+    """Return the graph of :func:`read_tables`, without its report.
 
     Args:
         nodes: The table of nodes.
@@ -88,8 +88,8 @@ def read_tables(
     Lines; the last two may be compressed (``.gz``). Any URL that fsspec knows is a file. All that
     is wrong is refused at once, with rows and columns; rows are counted from 1, without a header.
 
-    Features are always named, never guessed: a label column taken for a feature would be a leak
-    nobody sees. Where none are named, a column called ``features`` is taken. Names may be globs
+    Features are always named, never guessed, because a label column used as a feature would be an
+    unnoticed leak. If none are named, a column called ``features`` is used. Names may be globs
     (``"e*"``), which match neither keys nor labels.
 
     Args:
@@ -97,30 +97,28 @@ def read_tables(
         edges: The table of edges, one row each; None for a graph without edges.
         labels: The table of labels, one row each; None to read it later with
             :func:`nodegraft.read_labels`.
-        key: The column of ``nodes`` that names them.
+        key: Column of ``nodes`` with node keys.
         key_type: ``"text"`` or ``"integer"``: the type of all node keys. None keeps the type that
             columns have; keys in CSV files are integers only if each key of every table is one,
             without leading zeros, and text otherwise.
-        source: The column of ``edges`` with the key of one end.
-        target: The column of ``edges`` with the key of the other end.
-        edge_type: The column of ``edges`` that says of which kind each is; None where all are of
-            one kind.
-        edge_weight: The column of ``edges`` that says how much each counts; None for 1.
-        directed: Whether it matters which end is the source; or the kinds for which it does.
-        label: The column of ``labels`` with class names.
-        label_key: The column of ``labels`` with node keys; None where it is called as in ``nodes``.
+        source: Column of ``edges`` with the source node's key.
+        target: Column of ``edges`` with the target node's key.
+        edge_type: Column of ``edges`` with the edge type; None if there is one type.
+        edge_weight: Column of ``edges`` with the weight; None for 1.
+        directed: Whether edges have a direction; or the edge types that have one.
+        label: Column of ``labels`` with class names.
+        label_key: Column of ``labels`` with node keys; None if it has the same name as in
+            ``nodes``.
         text: Columns of text, which become TF-IDF.
-        features: Columns of numbers or of lists of numbers. None for a graph that is known by its
-            edges alone, as a table of keys only makes it.
+        features: Columns of numbers or of lists of numbers. None for a graph without features,
+            which a table with only keys gives, too.
         categories: Columns with few different values.
         min_documents: Words that occur in the text of fewer nodes are left out.
         stop_words: ``"english"`` leaves out the most common English words.
-        recipe: How features are made, from another graph or a model, so that columns mean the
-            same; instead of naming them.
-        repair: Tables with duplicate keys, edges to unknown nodes or infinite numbers are refused;
-            this keeps the first of duplicate nodes, drops such edges and takes such numbers as
-            missing.
-        delimiter: What separates the columns of CSV files; None to look at their headers.
+        recipe: Feature recipe of another graph or of a model, instead of naming columns.
+        repair: Keep the first of duplicate nodes, drop edges to unknown nodes and treat infinite
+            numbers as missing, instead of refusing such tables.
+        delimiter: Column separator of CSV files; None to guess it from their headers.
     """
     validate_value("repair", repair, bool)
     check_key_type(key_type)
@@ -143,12 +141,8 @@ def read_tables(
     require_columns([(table, (key, *chosen.columns)), (edge_table, columns), (label_table, named)])
     keyed = [(table, (key,)), (edge_table, columns.ends), (label_table, (owner,))]
     table, edge_table, label_table = in_one_key_type(keyed, key_type)
-    table, findings = _with_keys(table, key)
-    all_keys = node_keys(table, key)
-    first, repeated = _first_of_each(table, key, all_keys)
-    findings += repeated
-    table = table.take(first) if first.size < all_keys.size else table
-    keys = NodeKeys(all_keys[first])
+    table, named_keys, findings = _different_nodes(table, key)
+    keys = NodeKeys(named_keys)
     recipe = chosen.fitted(table, key)
     encoded = recipe.encode(table, keys.values())
     given = read_edges(edge_table, columns, keys)
@@ -165,7 +159,7 @@ def read_tables(
 
 
 def grow_graph(graph: Graph, nodes: Source = None, edges: Source = None, **options: Any) -> Graph:
-    """The larger graph of :func:`grow_tables`, without its report.
+    """Return the larger graph of :func:`grow_tables`, without its report.
 
     Args:
         graph: A graph that was read from tables.
@@ -189,21 +183,22 @@ def grow_tables(
     repair: bool = False,
     delimiter: str | None = None,
 ) -> Tables:
-    """A larger graph, from tables of new nodes and new edges; features by the graph's own recipe.
+    """Add nodes and edges from tables to a graph, with features by the graph's recipe.
 
-    Keys are read in the type of the graph's own. Report and texts are of what is new.
+    Keys are read in the type of the graph's keys. Report and texts are about the new nodes and
+    edges.
 
     Args:
         graph: A graph that was read from tables.
         nodes: The table of new nodes; None if there are none.
         edges: The table of new edges, between old and new nodes; None if there are none.
-        key: The column of ``nodes`` that names them.
-        source: The column of ``edges`` with the key of one end.
-        target: The column of ``edges`` with the key of the other end.
-        edge_type: The column of ``edges`` that says of which kind each is; needed where the graph
-            has several. Kinds that it knows keep their direction, new ones have none.
-        edge_weight: The column of ``edges`` that says how much each counts; None for 1.
-        repair: As in :func:`read_tables`; nodes that the graph has already are left out.
+        key: Column of ``nodes`` with node keys.
+        source: Column of ``edges`` with the source node's key.
+        target: Column of ``edges`` with the target node's key.
+        edge_type: Column of ``edges`` with the edge type; needed if the graph has several. Known
+            edge types keep their direction, new ones have none.
+        edge_weight: Column of ``edges`` with the weight; None for 1.
+        repair: As in :func:`read_tables`; nodes that the graph already has are left out.
         delimiter: As in :func:`read_tables`.
     """
     validate_value("repair", repair, bool)
@@ -219,16 +214,12 @@ def grow_tables(
     if nodes is not None:
         table = read_source(nodes, "new nodes", (*recipe.text_columns, key), delimiter)
         table = table.with_keys([key], graph.node_keys.key_type)
-        table, findings = _with_keys(table, key)
-        all_keys = node_keys(table, key)
-        first, repeated = _first_of_each(table, key, all_keys)
-        findings += repeated
-        old = first[graph.node_keys.find(all_keys[first]) >= 0]
-        stay, shown = "the rows of the graph stay as they are", table.examples(old, all_keys[old])
+        table, keys, findings = _different_nodes(table, key)
+        old = np.flatnonzero(graph.node_keys.find(keys) >= 0)
+        stay, shown = "the rows of the graph stay as they are", table.examples(old, keys[old])
         what, where = "nodes that the graph has already", table.where(key)
         findings += finding(what, old.size, shown, stay, where=where)
-        table = table.take(np.setdiff1d(first, old))
-        keys = all_keys[np.setdiff1d(first, old)]
+        table, keys = table.without(old), np.delete(keys, old)
         encoded = recipe.encode(table, keys)
         matrix, findings = encoded.matrix, [*findings, *encoded.findings]
         texts = recipe.texts(table)
@@ -249,33 +240,31 @@ def grow_tables(
     return Tables(grown, report, texts)
 
 
-def _with_keys(table: SourceTable, key: str) -> tuple[SourceTable, list[Finding]]:
-    """Return the rows that have a key, and what is to be said of the others."""
+def _different_nodes(table: SourceTable, key: str) -> tuple[SourceTable, KeyArray, list[Finding]]:
+    """Return the first row of each key, the keys, and findings about missing and repeated keys."""
     missing = np.flatnonzero(table.column(key).is_null().to_numpy(zero_copy_only=False))
     shown = [f"row {table.row_number(place)}" for place in missing[:3]]
     what, where = "rows without a node key", table.where(key)
-    return table.without(missing), finding(what, missing.size, shown, "dropped", where=where)
-
-
-def _first_of_each(
-    table: SourceTable, key: str, keys: NDArray[Any]
-) -> tuple[IntArray, list[Finding]]:
+    findings = finding(what, missing.size, shown, "dropped", where=where)
+    table = table.without(missing)
+    keys = node_keys(table, key)
     first = np.sort(np.unique(keys, return_index=True)[1])
     others = np.setdiff1d(np.arange(keys.size), first)
-    return first, repeated_keys(table, key, others, keys[others])
+    findings += repeated_keys(table, key, others, keys[others])
+    return table.without(others), keys[first], findings
 
 
 def repeated_keys(
     table: SourceTable, key: str, rows: IntArray, keys: NDArray[Any]
 ) -> list[Finding]:
-    """What is said of keys that occur more than once.
+    """Return the finding about keys that occur more than once.
 
     Args:
         table: The table of nodes.
-        key: The column of keys.
-        rows: The rows that come after the first of their key.
-        keys: The keys of these rows.
+        key: Name of the key column.
+        rows: Rows after the first row of their key.
+        keys: Keys of these rows.
     """
-    what, kept = "rows with a node key seen before", "the first row of each is kept"
+    what, repair = "rows with a node key seen before", "the first row of each is kept"
     shown = table.examples(rows, keys[:3])
-    return finding(what, rows.size, shown, kept, where=table.where(key))
+    return finding(what, rows.size, shown, repair, where=table.where(key))

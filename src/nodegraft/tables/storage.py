@@ -1,4 +1,4 @@
-"""A graph, with the recipe of its features, in one directory of arrays and JSON."""
+"""Graphs with their feature recipe as directories of arrays and JSON."""
 
 from pathlib import Path
 from typing import Any
@@ -20,21 +20,21 @@ from nodegraft.tables.features.recipe import FeatureRecipe
 SCHEMA = 3
 
 RECIPE = "recipe"
-"""The folder of the recipe in that of a graph on disk."""
+"""Name of the recipe's folder in the folder of a graph on disk."""
 
 APART = "apart."
-"""How the names of arrays begin that hold rows of edges that have changed."""
+"""Prefix of the names of arrays with changed rows of an adjacency."""
 
 _CSR = ("data", "indices", "indptr")
 
 
 def save_graph(graph: Graph, directory: str | Path, document: dict[str, Any] | None = None) -> None:
-    """Write a new directory; one that exists is never touched.
+    """Write a graph to a new directory.
 
     Args:
         graph: The graph.
-        directory: Where to; it must not exist.
-        document: JSON of the caller's that travels along.
+        directory: The directory; it must not exist.
+        document: JSON of the caller that is stored with the graph.
     """
     write_bundle(Path(directory), *pack_graph(graph, document))
 
@@ -42,11 +42,11 @@ def save_graph(graph: Graph, directory: str | Path, document: dict[str, Any] | N
 def pack_graph(
     graph: Graph, document: dict[str, Any] | None = None
 ) -> tuple[Arrays, dict[str, Any]]:
-    """A graph as arrays and JSON.
+    """Return a graph as arrays and JSON.
 
     Args:
         graph: The graph.
-        document: JSON of the caller's that travels along.
+        document: JSON of the caller that is stored with the graph.
     """
     if not isinstance(graph, Graph):
         raise ParameterError(f"A whole nodegraft.Graph is needed, not a {type(graph).__name__}.")
@@ -71,13 +71,13 @@ def pack_graph(
 
 
 def load_graph(directory: str | Path, *, verify: bool = False) -> Graph:
-    """The graph that a directory holds, with its recipe.
+    """Read a graph and its recipe from a directory.
 
     Args:
-        directory: What :func:`save_graph` or :func:`nodegraft.build_graph` wrote. A graph that was
-            built stays on disk: only what is asked for is read.
-        verify: Whether to read all of a graph that was built and refuse one that is damaged. Do so
-            with a folder that comes from elsewhere.
+        directory: Directory that :func:`save_graph` or :func:`nodegraft.build_graph` wrote. A graph
+            of :func:`nodegraft.build_graph` stays on disk and is read as needed.
+        verify: Whether to read all of a graph on disk and refuse it if it is damaged. Do so with a
+            folder that comes from elsewhere.
     """
     if (Path(directory) / MANIFEST).exists():
         return _mapped_graph(Path(directory), verify)
@@ -97,10 +97,10 @@ def _mapped_graph(folder: Path, verify: bool) -> Graph:
 
 
 def load_graph_and_document(directory: str | Path) -> tuple[Graph, dict[str, Any]]:
-    """The graph, and the caller's JSON.
+    """Read a graph and the caller's JSON from a directory.
 
     Args:
-        directory: What :func:`save_graph` wrote.
+        directory: Directory that :func:`save_graph` wrote.
     """
     return unpack_graph(*read_bundle(Path(directory)), str(directory))
 
@@ -108,12 +108,12 @@ def load_graph_and_document(directory: str | Path) -> tuple[Graph, dict[str, Any
 def unpack_graph(
     arrays: Arrays, header: dict[str, Any], where: str
 ) -> tuple[Graph, dict[str, Any]]:
-    """The graph, and the caller's JSON.
+    """Return the graph and the caller's JSON.
 
     Args:
-        arrays: What :func:`pack_graph` gave.
-        header: Its JSON.
-        where: Where they come from, for errors.
+        arrays: Arrays of :func:`pack_graph`.
+        header: JSON of :func:`pack_graph`.
+        where: Name of their place, for errors.
     """
     if header.get("kind") != "graph" or header.get("schema") != SCHEMA:
         raise CheckpointError(f"{where} does not hold a graph of schema {SCHEMA}.")
@@ -145,17 +145,11 @@ def _pack_edges(graph: Graph) -> Arrays:
 
 
 def _unpack_edges(arrays: Arrays, num_nodes: int) -> Adjacency:
-    apart = under(APART, arrays)
-    if apart:
-        return with_apart(_unpack_whole(arrays), apart, num_nodes)
-    return _unpack_whole(arrays)
-
-
-def _unpack_whole(arrays: Arrays) -> Adjacency:
     weights, directions = arrays.get("weights"), arrays.get("directions")
     edges = Adjacency(arrays["indptr"], arrays["indices"], weights, directions)
     edges.check()
-    return edges
+    apart = under(APART, arrays)
+    return with_apart(edges, apart, num_nodes) if apart else edges
 
 
 def _pack_features(features: Matrix) -> Arrays:

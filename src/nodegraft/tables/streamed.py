@@ -1,4 +1,4 @@
-"""Parquet files that are read piece by piece, because all of them would not fit into memory."""
+"""Parquet files that are read in batches, because they may not fit into memory."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -16,25 +16,23 @@ from nodegraft.tables.columns import Source, SourceTable, read_source
 from nodegraft.tables.files import TableFiles, require_same_columns
 
 _BUFFER = 1 << 20
-"""So many bytes of a column are read at once; otherwise a whole row group is."""
+"""Bytes of a column that are read at once; the default is a whole row group."""
 
 _COPIES, _NUMBERS = 16, 512
-"""A row takes so many times its bytes in the file, and so many more, until it is written."""
+"""Estimate of the memory of a row: a multiple of its bytes in the file, plus a constant."""
 
 _MOST_ROWS = 1 << 19
 
 
 class StreamedTable(SourceTable):
-    """The rows of Parquet files, one file after the other; ``batches`` is the way to them.
-
-    Asked for a column, it gives an empty one of the right type.
+    """Table in Parquet files; ``batches`` reads its rows, ``column`` returns an empty column.
 
     Args:
-        files: The parts, in order; all of the same columns.
-        place: What to call them in an error.
-        memory: So many bytes may be used for a batch and what is made of it.
+        files: Parts of the table in order, with the same columns.
+        place: Name of the table in errors.
+        memory: Bytes that may be used for a batch and what is made of it.
         dropped: Rows that are left out, ascending.
-        key_types: Columns of node keys, and the type that they are converted to.
+        key_types: Name of a key column -> type that its keys are converted to.
     """
 
     def __init__(
@@ -55,7 +53,7 @@ class StreamedTable(SourceTable):
         self._num_rows, self._bytes = (sum(size) for size in zip(*sizes, strict=True))
 
     def _sizes(self, file: str, schema: Any) -> tuple[int, int]:
-        """Rows and bytes, before compression."""
+        """Return the number of rows and of uncompressed bytes of a file."""
         with _naming(file):
             part = pa.parquet.read_metadata(file, filesystem=self._files.filesystem)
         require_same_columns(part.schema.to_arrow_schema(), schema, file, self._files.paths[0])
@@ -71,20 +69,11 @@ class StreamedTable(SourceTable):
         return int(self._num_rows - self._dropped.size)
 
     def without(self, rows: IntArray) -> "StreamedTable":
-        """All but some rows.
-
-        Args:
-            rows: Row numbers of the files, ascending.
-        """
+        """Return the table without some rows of the files, ascending."""
         return StreamedTable(self._files, self.place, self._memory, rows, self._key_types)
 
     def with_keys(self, names: Iterable[str], key_type: KeyType) -> "StreamedTable":
-        """Return the table with columns of node keys in one type.
-
-        Args:
-            names: The columns of keys.
-            key_type: The type of the keys.
-        """
+        """Return the table with key columns in one type."""
         types = self._key_types | dict.fromkeys(names, key_type)
         return StreamedTable(self._files, self.place, self._memory, self._dropped, types)
 
@@ -95,11 +84,7 @@ class StreamedTable(SourceTable):
         return table
 
     def batches(self, *columns: str) -> Iterator[SourceTable]:
-        """The table in pieces that fit into memory.
-
-        Args:
-            columns: Those that are needed; none named means all.
-        """
+        """Yield the table in batches that fit into memory."""
         for name in columns:
             self.column(name)
         start = 0
@@ -113,17 +98,15 @@ class StreamedTable(SourceTable):
                     numbers = np.arange(start, start + batch.num_rows)
                     content = pa.Table.from_batches([batch])
                     table = self._converted(SourceTable(content, self.place, numbers))
-                    some = self._dropped[
-                        slice(*np.searchsorted(self._dropped, (start, start + len(table))))
-                    ]
-                    if some.size < len(table):
-                        yield table.without(some - start)
+                    first, last = np.searchsorted(self._dropped, (start, start + len(table)))
+                    if last - first < len(table):
+                        yield table.without(self._dropped[first:last] - start)
                     start += batch.num_rows
 
 
 @contextmanager
 def _naming(file: str) -> Iterator[None]:
-    """Errors about a file name it."""
+    """Turn errors about a file into errors that name it."""
     try:
         yield
     except (pa.ArrowException, OSError) as error:
@@ -137,15 +120,15 @@ def stream_source(
     texts: Sequence[str] = (),
     delimiter: str | None = None,
 ) -> SourceTable:
-    """A table that is read piece by piece where that is possible: Parquet, a file or a folder.
+    """Return a table that is read in batches if it is in Parquet files.
 
     Args:
-        source: A Parquet file, or a folder or glob of them, by path or URL; what else
-            :func:`~nodegraft.tables.columns.read_source` reads is held in memory.
-        what: What the table holds, for errors about one in memory.
-        memory: So many bytes may be used for a batch and what is made of it.
-        texts: Columns that a CSV file must not read as numbers.
-        delimiter: What separates the columns of a CSV file; None to look at its header.
+        source: As in :func:`~nodegraft.tables.columns.read_source`; other tables than Parquet files
+            are read into memory.
+        what: Content of the table, for errors about a table in memory.
+        memory: Bytes that may be used for a batch and what is made of it.
+        texts: Names or globs of columns that are read from a CSV file as text.
+        delimiter: Column separator of a CSV file; None to guess it from the header.
     """
     if isinstance(source, str | Path):
         files = TableFiles.of(source)

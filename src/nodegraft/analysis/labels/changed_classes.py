@@ -1,4 +1,4 @@
-"""Classes that a change adds or teaches, and what to warn of before it is promoted."""
+"""Classes that a change adds or changes, and warnings before it is promoted."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,22 +7,22 @@ from nodegraft.analysis.labels.labels import StoreLabels
 from nodegraft.analysis.labels.succession import ClassSuccession
 
 WARNED_SHARE, WARNED_CLASSES = 0.1, 2.0
-"""A class is warned of that takes over more than this share of all nodes, and more than so many
-times the mean share of a class."""
+"""A class causes a warning if it is predicted for more than this share of all nodes, and for more
+than this multiple of the mean share of a class."""
 
 
 @dataclass(frozen=True)
 class ChangedClass:
-    """A class that a change adds, or whose labels it changes."""
+    """Class that a change adds, or whose labels it changes."""
 
     examples: int
-    """How many nodes teach it after the change."""
+    """Number of training nodes after the change."""
 
     predicted: int
-    """How many of the nodes asked about are predicted to be of it after the change."""
+    """Number of compared nodes that are predicted to be of the class after the change."""
 
     gained: int
-    """How many of those were predicted to be of another class before."""
+    """Number of these that were predicted to be of another class before."""
 
 
 def changed_classes(
@@ -37,7 +37,7 @@ def changed_classes(
         before: Labels before the change.
         after: Labels after it.
         names: Which classes were renamed, merged or split.
-        pairs: (prediction before, prediction after) -> how many nodes.
+        pairs: (prediction before, prediction after) -> number of nodes.
     """
     unchanged = {
         new for old in before for new in names.of(old) if new in after and after[new] == before[old]
@@ -62,8 +62,8 @@ def class_warnings(changed: Mapping[str, ChangedClass], num_classes: int, asked:
 
     Args:
         changed: The classes that are new or have other labels.
-        num_classes: How many classes there are after the change.
-        asked: How many nodes were asked about.
+        num_classes: Number of classes after the change.
+        asked: Number of compared nodes.
     """
     found = [
         f"Class {name!r} has only 1 example: its predictions depend on that node alone. "

@@ -31,16 +31,16 @@ class Change:
     """One change of labels."""
 
     action: str
-    """What is done, as the command is called."""
+    """Name of the change, which is that of the command."""
 
     detail: dict[str, Any]
-    """With what: the arguments of the method of :class:`StoreLabels`, by name."""
+    """Arguments of the method of :class:`StoreLabels`, by name."""
 
     def applied(self, labels: StoreLabels) -> StoreLabels:
-        """The labels after it.
+        """Return the labels after the change.
 
         Args:
-            labels: The labels before.
+            labels: Labels before the change.
         """
         return _ACTIONS[self.action](labels, **self.detail)
 
@@ -58,10 +58,10 @@ class Change:
         return ClassSuccession()
 
     def with_forced_name(self, force_name: bool = True) -> "Change":
-        """Return a change that may name a class almost as another one is named.
+        """Return a change that may use a class name similar to another one.
 
         Args:
-            force_name: Whether it may; if not, the change stays as it is.
+            force_name: Whether it may; if not, the change is returned unchanged.
         """
         if not force_name or self.action not in _NAMING:
             return self
@@ -69,21 +69,21 @@ class Change:
 
 
 def changes_labels(action: str) -> bool:
-    """Whether an action of a version is a change of labels, which can be done again.
+    """Return whether an action of a version is a change of labels, which can be applied again.
 
     Args:
-        action: Of a version.
+        action: Action of a version.
     """
     return action in _ACTIONS
 
 
 def replay(labels: StoreLabels, changes: Mapping[int, Change], without: int) -> StoreLabels:
-    """Labels after some changes.
+    """Apply changes again to other labels.
 
     Args:
-        labels: Before the first.
-        changes: The number of each one's version -> the change, in order.
-        without: The version that is undone, for the error.
+        labels: Labels before the first change.
+        changes: Number of a version -> its change, in order.
+        without: Number of the version that is undone, for the error.
     """
     for number, change in changes.items():
         try:

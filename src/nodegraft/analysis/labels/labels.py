@@ -1,4 +1,4 @@
-"""Who teaches what in a store, and who is held out to check it: a value, and its changes."""
+"""Labels of a version: training and held-out nodes of each class, and the changes of labels."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,58 +13,57 @@ from nodegraft.graph.keys import Key, hash_order, key_array, several
 from nodegraft.graph.labels import FindsRows, NodeLabels
 
 HELD_OUT, FEWEST = 0.2, 10
-"""This share of a class's labels does not teach but checks, from so many labels up."""
+"""Share of a class's labels that is held out, and least number of labels for holding out any."""
 
 Keys = tuple[Key, ...]
 
 
 @dataclass(frozen=True)
 class ClassLabels:
-    """The labels of one class, in the order of their keys' hashes."""
+    """Labels of one class, ordered by the hashes of their keys."""
 
     session: int
-    """The session that brought the class; 0 for the first ones."""
+    """Session in which the class was added; 0 for the first classes."""
 
     taught: Keys
-    """Nodes that teach it."""
+    """Training nodes."""
 
     held_out: Keys = ()
-    """Nodes that check it."""
+    """Held-out nodes."""
 
     @property
     def all(self) -> Keys:
-        """Both."""
+        """Training and held-out nodes."""
         return self.taught + self.held_out
 
     def with_more(self, keys: Iterable[Key]) -> "ClassLabels":
-        """With more labels. Of the new ones as many are held out as there ought to be; the old
-        ones go on teaching or checking.
+        """Return labels with more nodes; new nodes are held out until the share is right.
 
         Args:
-            keys: Of nodes that have no label yet.
+            keys: Keys of nodes that have no label yet.
         """
         new = _in_order(keys)
         total = len(self.all) + len(new)
         wanted = int(HELD_OUT * total) if total >= FEWEST else 0
-        checking = max(0, wanted - len(self.held_out))
+        missing = max(0, wanted - len(self.held_out))
         return replace(
             self,
-            taught=_in_order(self.taught + new[checking:]),
-            held_out=_in_order(self.held_out + new[:checking]),
+            taught=_in_order(self.taught + new[missing:]),
+            held_out=_in_order(self.held_out + new[:missing]),
         )
 
     def without(self, keys: frozenset[Key]) -> "ClassLabels":
-        """With fewer labels.
+        """Return labels without some nodes.
 
         Args:
-            keys: Those that go.
+            keys: Keys of the nodes to remove.
         """
         taught = tuple(key for key in self.taught if key not in keys)
         held_out = tuple(key for key in self.held_out if key not in keys)
         return replace(self, taught=taught, held_out=held_out)
 
     def part(self, keys: Iterable[Key]) -> "ClassLabels":
-        """Return a part of a class that is split: its labels teach or check as before.
+        """Return a part of a class that is split; training and held-out nodes stay so.
 
         Args:
             keys: Nodes of the part; those without a label yet are drawn as in :meth:`with_more`.
@@ -72,12 +71,12 @@ class ClassLabels:
         some = frozenset(keys)
         old = self.without(frozenset(self.all) - some)
         part = old.with_more(some.difference(old.all))
-        # All of them are held out: one that teaches must be among them.
+        # If all nodes of the part are held out, some must become training nodes.
         return part if part.taught else ClassLabels(self.session, ()).with_more(some)
 
 
 class StoreLabels(Mapping[str, ClassLabels]):
-    """Class name -> its labels. Immutable: every change gives another one, or an error.
+    """Class name -> its labels. Immutable: every change returns new labels or raises an error.
 
     >>> labels = StoreLabels().added({"hats": ["a", "b"], "shoes": ["c"]})
     >>> labels.renamed("hats", "caps").merged(["caps", "shoes"], "wear").taught
@@ -114,34 +113,34 @@ class StoreLabels(Mapping[str, ClassLabels]):
 
     @property
     def taught(self) -> dict[str, Keys]:
-        """Class name -> nodes that teach it."""
+        """Class name -> training nodes."""
         return {name: one.taught for name, one in self.items()}
 
     def taught_rows(self, graph: FindsRows) -> NodeLabels:
-        """Return the nodes that teach, by row: class names are not checked again.
+        """Return the training nodes by row, without checking class names again.
 
         Args:
-            graph: Has all these nodes.
+            graph: A graph that has all these nodes.
         """
         return NodeLabels.by_key(graph, self.taught)
 
     @property
     def num_teaching(self) -> int:
-        """How many nodes teach."""
+        """Number of training nodes."""
         return sum(len(one.taught) for one in self.values())
 
     @property
     def held_out(self) -> dict[str, Keys]:
-        """Class name -> nodes that check it; classes without are left out."""
+        """Class name -> held-out nodes; classes without any are left out."""
         return {name: one.held_out for name, one in self.items() if one.held_out}
 
     @property
     def sessions(self) -> dict[str, int]:
-        """Class name -> the session that brought it."""
+        """Class name -> session in which it was added."""
         return {name: one.session for name, one in self.items()}
 
     def owners(self) -> dict[Key, str]:
-        """The class of every labelled node."""
+        """Return the class of every labelled node."""
         return {key: name for name, one in self.items() for key in one.all}
 
     def added(
@@ -149,11 +148,11 @@ class StoreLabels(Mapping[str, ClassLabels]):
         classes: Mapping[str, Iterable[Key]],
         force_name: bool = False,
     ) -> "StoreLabels":
-        """With new classes.
+        """Return labels with new classes.
 
         Args:
             classes: New class -> keys of its nodes.
-            force_name: Whether names may be such that differ only by case or blanks from others.
+            force_name: Whether names may differ from others only by case or blanks.
         """
         known = [name for name in classes if name in self]
         if known:
@@ -171,7 +170,7 @@ class StoreLabels(Mapping[str, ClassLabels]):
         return StoreLabels({**self, **fresh})
 
     def labelled(self, more: Mapping[str, Iterable[Key]]) -> "StoreLabels":
-        """With more labels of known classes.
+        """Return labels with more nodes of known classes.
 
         Args:
             more: Known class -> keys of nodes that have no label yet.
@@ -182,25 +181,25 @@ class StoreLabels(Mapping[str, ClassLabels]):
         return StoreLabels({**self, **{name: self[name].with_more(new[name]) for name in new}})
 
     def unlabelled(self, keys: Iterable[Key]) -> "StoreLabels":
-        """Without the labels of some nodes.
+        """Return labels without some nodes.
 
         Args:
-            keys: Of labelled nodes.
+            keys: Keys of labelled nodes.
         """
         gone = frozenset(_in_order(several(keys, "nodes")))
-        strangers = sorted(gone - self.owners().keys(), key=str)
-        if strangers:
+        unknown = sorted(gone - self.owners().keys(), key=str)
+        if unknown:
             raise StoreError(
-                f"Node {strangers[0]!r} has no label in this store: add one with `label`."
+                f"Node {unknown[0]!r} has no label in this store: add one with `label`."
             )
         left = {name: one.without(gone) for name, one in self.items()}
         return StoreLabels(left)._each_taught()
 
     def relabelled(self, classes: Mapping[str, Iterable[Key]]) -> "StoreLabels":
-        """With other classes for nodes that are labelled.
+        """Return labels in which labelled nodes have other classes.
 
         Args:
-            classes: Known class -> keys of nodes that are labelled as something else.
+            classes: Known class -> keys of nodes that have another label.
         """
         new = {name: _listed(keys, name) for name, keys in classes.items()}
         for name in new:
@@ -209,10 +208,10 @@ class StoreLabels(Mapping[str, ClassLabels]):
         return moved.labelled(new)
 
     def removed(self, names: Iterable[str]) -> "StoreLabels":
-        """Without some classes.
+        """Return labels without some classes.
 
         Args:
-            names: The classes that go.
+            names: Names of the classes to remove.
         """
         gone = several(names, "class names")
         for name in gone:
@@ -223,11 +222,11 @@ class StoreLabels(Mapping[str, ClassLabels]):
         return StoreLabels(left)
 
     def renamed(self, old: str, new: str, force_name: bool = False) -> "StoreLabels":
-        """With another name for a class.
+        """Return labels in which a class has another name.
 
         Args:
-            old: The name it has.
-            new: The name it gets.
+            old: Present name.
+            new: New name.
             force_name: As in :meth:`added`.
         """
         self[old]
@@ -239,11 +238,11 @@ class StoreLabels(Mapping[str, ClassLabels]):
         return StoreLabels({new if name == old else name: one for name, one in self.items()})
 
     def merged(self, names: Iterable[str], into: str, force_name: bool = False) -> "StoreLabels":
-        """With several classes made one, which is as old as the oldest of them.
+        """Return labels in which several classes are one, with the session of the oldest.
 
         Args:
-            names: The classes that go.
-            into: What they are from then on: one of them, or a new name.
+            names: Names of the classes to merge.
+            into: Name of the merged class: one of these, or a new name.
             force_name: As in :meth:`added`.
         """
         parts = list(dict.fromkeys(several(names, "class names")))
@@ -261,7 +260,7 @@ class StoreLabels(Mapping[str, ClassLabels]):
             _in_order(key for part in both for key in part.taught),
             _in_order(key for part in both for key in part.held_out),
         )
-        left = {name: kept for name, kept in self.items() if name not in parts}
+        left = {name: labels for name, labels in self.items() if name not in parts}
         return StoreLabels({**left, into: one})
 
     def split(
@@ -270,30 +269,29 @@ class StoreLabels(Mapping[str, ClassLabels]):
         parts: Mapping[str, Iterable[Key]],
         force_name: bool = False,
     ) -> "StoreLabels":
-        """With a class made several, which are as old as it was.
+        """Return labels in which a class is split into several, with the session of the class.
 
-        Labels of the old class that are held out stay held out, and those that teach go on
-        teaching. Only a part all of whose labels are held out is drawn like a new class, as
-        something must teach it; what teaches then is not compared any more.
+        Training nodes stay training nodes and held-out nodes stay held out. Only a part of which
+        all nodes are held out is drawn like a new class, because it needs training nodes.
 
         Args:
-            name: The class that goes.
-            parts: New class -> keys of nodes, which may be labels of the old one. Its other labels
-                go: nobody has said which part they are of.
+            name: Name of the class to split.
+            parts: New class -> keys of nodes, which may be labels of the old class. Labels of the
+                old class that are in no part are removed.
             force_name: As in :meth:`added`.
         """
         old, left = self[name], {other: one for other, one in self.items() if other != name}
         if len(parts) < 2:
             raise StoreError("Splitting needs at least two new classes.")
         rest = StoreLabels(left)
-        # A part may have the name of the whole.
+        # A part may have the name of the class that is split.
         gone = [] if name in parts else [name]
         self._check_names([part for part in parts if part != name], force_name, gone)
         new = rest.added(parts, force_name=True)
         return StoreLabels({**left, **{part: old.part(new[part].all) for part in parts}})
 
     def state(self) -> tuple[Arrays, Document]:
-        """As arrays and JSON."""
+        """Return the labels as arrays and JSON."""
         taught, held_out = (
             KeyedLabels({name: key_array(keys) for name, keys in some.items()}).to_arrays()
             for some in (self.taught, {name: one.held_out for name, one in self.items()})
@@ -303,11 +301,11 @@ class StoreLabels(Mapping[str, ClassLabels]):
 
     @classmethod
     def from_state(cls, arrays: Arrays, document: Document) -> "StoreLabels":
-        """What :meth:`state` describes.
+        """Return the labels that :meth:`state` describes.
 
         Args:
-            arrays: Its arrays.
-            document: Its JSON.
+            arrays: Arrays of :meth:`state`.
+            document: JSON of :meth:`state`.
         """
         if document.get("kind") != "labels" or document.get("schema") != 1:
             raise StoreError(
@@ -333,7 +331,7 @@ class StoreLabels(Mapping[str, ClassLabels]):
             refuse_likely_duplicates(names, left)
 
     def _check_key_type(self, new: Mapping[str, Keys]) -> None:
-        """Refuse keys of another type than those of the labels: they can be in no such graph."""
+        """Refuse keys of another type than those of the labels."""
         own = next((key for one in self.values() for key in one.all), None)
         keys = [key for keys in new.values() for key in keys]
         other = [key for key in keys if isinstance(key, str) != isinstance(own, str)]

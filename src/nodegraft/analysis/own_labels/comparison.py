@@ -1,4 +1,4 @@
-"""Methods compared on a store's own labels: what each reaches, loses and costs."""
+"""Comparison of methods on a store's own labels: accuracy, forgetting and time."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -13,7 +13,7 @@ from nodegraft.evaluation.protocol import StreamResult
 
 @dataclass(frozen=True)
 class Estimate:
-    """A mean over seeds, and how far it can be trusted."""
+    """Mean over seeds, with its 95 % interval."""
 
     mean: float
     """The mean."""
@@ -22,11 +22,11 @@ class Estimate:
     """Half the width of its 95 % interval, by Student's t; 0 for a single seed."""
 
     seeds: int
-    """How many seeds it is the mean of."""
+    """Number of seeds."""
 
     @classmethod
     def of(cls, values: Sequence[float]) -> "Estimate":
-        """From one number for each seed.
+        """Return the estimate from one number for each seed.
 
         >>> Estimate.of([0.5]), Estimate.of([1.0, 2.0, 3.0]).mean
         (Estimate(mean=0.5, half_width=0.0, seeds=1), 2.0)
@@ -39,19 +39,19 @@ class Estimate:
 
     @property
     def beyond_noise(self) -> bool:
-        """Whether the interval leaves out zero; one seed cannot say."""
+        """Whether the interval excludes zero; always False for one seed."""
         return self.seeds > 1 and abs(self.mean) > self.half_width
 
 
 @dataclass(frozen=True)
 class MethodResult:
-    """One method, taught the same streams as the others."""
+    """Results of one method, trained on the same streams as the others."""
 
     method: str
-    """Its name."""
+    """Name of the method."""
 
     streams: tuple[StreamResult, ...]
-    """What was measured, seed by seed."""
+    """Results for each seed."""
 
     @property
     def first(self) -> Estimate:
@@ -65,16 +65,16 @@ class MethodResult:
 
     @property
     def loss_per_class(self) -> Estimate:
-        """How much macro accuracy falls for each new class, on average."""
+        """Mean drop of macro accuracy per new class."""
         return Estimate.of(
             [one.summary["performance_drop"] / _new_classes(one) for one in self.streams]
         )
 
     @property
     def session_seconds(self) -> Estimate:
-        """Seconds to learn a session of new classes, and to answer what is asked then.
+        """Seconds of training on a session of new classes, and of predicting its query nodes.
 
-        Answering counts because a method may put off its work until somebody asks.
+        Prediction counts because a method may delay its work until then.
         """
         return Estimate.of(
             [
@@ -84,7 +84,7 @@ class MethodResult:
         )
 
     def ahead_of(self, other: "MethodResult") -> Estimate:
-        """By how much its last session is better than that of another, paired by seed.
+        """Return the difference of last accuracies to another method, paired by seed.
 
         Args:
             other: Another method, measured with the same seeds.
@@ -96,7 +96,7 @@ class MethodResult:
         return [one.sessions[-1].macro_accuracy for one in self.streams]
 
     def to_json(self) -> dict[str, Any]:
-        """As plain JSON; accuracies are shares between 0 and 1."""
+        """Return the results as plain JSON; accuracies are shares between 0 and 1."""
         numbers = ("first", "last", "loss_per_class", "session_seconds")
         sessions = [[two.macro_accuracy for two in one.sessions] for one in self.streams]
         return {
@@ -108,34 +108,34 @@ class MethodResult:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Which method is best on a store's own labels, under the strict protocol."""
+    """Comparison of methods on a store's own labels, under the strict protocol."""
 
     version: int
-    """The version whose graph and labels were used."""
+    """Number of the version whose graph and labels were used."""
 
     plan: Plan
-    """Which classes took part, and in which roles."""
+    """Classes that took part, and their roles."""
 
     methods: tuple[MethodResult, ...]
-    """Best last session first."""
+    """Results of the methods, the best last accuracy first."""
 
     @property
     def seeds(self) -> int:
-        """How many streams each method was taught."""
+        """Number of streams that each method was trained on."""
         return len(self.methods[0].streams)
 
     @property
     def best(self) -> MethodResult:
-        """The method with the best last session."""
+        """Method with the best last accuracy."""
         return self.methods[0]
 
     @property
     def lead(self) -> Estimate | None:
-        """How far it is ahead of the second best; None for a single method."""
+        """Difference of the two best last accuracies; None for a single method."""
         return self.best.ahead_of(self.methods[1]) if len(self.methods) > 1 else None
 
     def to_json(self) -> dict[str, Any]:
-        """As plain JSON."""
+        """Return the comparison as plain JSON."""
         return {
             "version": self.version,
             **asdict(self.plan),

@@ -1,4 +1,4 @@
-"""The strict protocol on a store's own graph and labels: which method is best here?"""
+"""Evaluation of methods on a store's own graph and labels, by the strict protocol."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -17,8 +17,8 @@ from nodegraft.model.method import Method
 from nodegraft.model.registry import REGISTRY
 
 METHODS = ("graft", "sgc-mean", "label-propagation", "text-only")
-"""What is compared with the store's own method: all that a graph says, the features smoothed along
-edges, the edges alone, the features alone."""
+"""Methods that are compared with the store's own: by all signals, by propagated features, by edges
+only, by features only."""
 
 
 def evaluate_methods(
@@ -29,15 +29,15 @@ def evaluate_methods(
     shots: int,
     listener: Listener,
 ) -> Evaluation:
-    """Teach each method the same streams, and measure; see :meth:`nodegraft.Store.evaluate`.
+    """Train each method on the same streams and measure it; see :meth:`nodegraft.Store.evaluate`.
 
     Args:
         state: The version.
-        number: Its number.
+        number: Number of the version.
         methods: Names of methods; None for the store's own and :data:`METHODS`.
-        seeds: How many streams are drawn.
-        shots: How many labels teach a new class.
-        listener: Is told how far it is.
+        seeds: Number of streams.
+        shots: Number of labels of a new class.
+        listener: Receives progress.
     """
     validate_value("seeds", seeds, PositiveInt)
     chosen = several(methods, "methods") if methods else (state.model.name, *METHODS)
@@ -47,17 +47,17 @@ def evaluate_methods(
     found: dict[str, list[StreamResult]] = {name: [] for name in names}
     for seed in range(seeds):
         for name in names:
-            # Drawn anew for each: what one method made a view compute must not speed up the next.
+            # Each method gets its own stream: cached values must not speed up the next method.
             stream = own_stream(state, plan, seed)
-            told = _Within(listener, f"{name}, seed {seed + 1} of {seeds}", len(stream))
+            progress = _Within(listener, f"{name}, seed {seed + 1} of {seeds}", len(stream))
             model = _made(name, parameters[name], seed)
-            found[name].append(evaluate(model, stream, listener=told))
+            found[name].append(evaluate(model, stream, listener=progress))
     results = [MethodResult(name, tuple(streams)) for name, streams in found.items()]
     return Evaluation(number, plan, tuple(sorted(results, key=lambda one: -one.last.mean)))
 
 
 class _Within(Listener):
-    """Says of which run a step is."""
+    """Listener that prefixes each stage with the name of the run."""
 
     def __init__(self, listener: Listener, run: str, sessions: int) -> None:
         self._listener, self._run, self._sessions = listener, run, sessions
@@ -71,7 +71,7 @@ class _Within(Listener):
 
 
 def _parameters(own: Method, name: str) -> dict[str, Any]:
-    """Those of the store's own method are the store's; others are as by default."""
+    """Return the store's parameters for its own method, and none for others."""
     if REGISTRY.get(name).many_shot:
         raise ParameterError(
             f"{name} gets most labels of every new class: it is an upper bound, not a method to "

@@ -1,4 +1,4 @@
-"""Stream that is made of the labels of a store, to compare methods on them.
+"""Streams that are drawn from the labels of a store, to compare methods on them.
 
 The arrival is ``present``: the graph of a store exists from the start, and labels arrive.
 """
@@ -16,39 +16,39 @@ from nodegraft.streams.setting import Setting
 from nodegraft.streams.stream import ClassStream
 
 FEWEST_CLASSES = 4
-"""Two that are known and two that arrive: with fewer there is nothing to confuse."""
+"""Least number of classes: two known and two new."""
 
 FEWEST_LABELS = 4
-"""A known class is split into nodes that teach, that are held out, and that are asked about."""
+"""Least number of labels of a class, which is split into training, held-out and query nodes."""
 
 SESSIONS = 5
-"""So many sessions at most, whatever the number of classes; then several arrive in one."""
+"""Largest number of sessions; with more new classes, several arrive in one session."""
 
 SHOWN = 20
-"""So many classes that are left out are named; the others are counted."""
+"""Number of excluded classes that are named; the others are counted."""
 
 ARRIVAL: Arrival = "present"
-"""All nodes of a store's graph are there from the start; it is labels that arrive."""
+"""All nodes of a store's graph are visible from the start; only labels arrive."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """Which classes take part, and in which roles."""
+    """Classes that take part, and their roles."""
 
     setting: Setting
-    """How many classes are known and new, and how many labels teach a new one."""
+    """Number of known and new classes, and of labels of a new class."""
 
     classes: dict[str, int]
-    """Class that takes part -> how many labels it has."""
+    """Class that takes part -> number of its labels."""
 
     left_out: dict[str, int]
-    """Class with too few labels -> how many it has."""
+    """Class with too few labels -> number of its labels."""
 
     needed: int
-    """How many labels a class must have to take part: half of them teach it, half check it."""
+    """Least number of labels of a class: half for training, half for testing."""
 
     def exclusion(self) -> str:
-        """A sentence on the classes that take no part, or nothing."""
+        """Return a sentence on the excluded classes; empty if there are none."""
         if not self.left_out:
             return ""
         named = [f"{name} ({count})" for name, count in self.left_out.items()]
@@ -60,15 +60,15 @@ class Plan:
 
 
 def make_plan(labels: Mapping[str, int], shots: int) -> Plan:
-    """Half of the classes are known, the others arrive; an error where there are too few.
+    """Return a plan in which half of the classes are known; refuse too few classes.
 
     >>> plan = make_plan({"a": 20, "b": 12, "c": 10, "d": 40, "e": 9}, shots=5)
     >>> print(plan.setting, plan.left_out)
     2/0/0/2 classes (base/pseudo-novel/validation/novel), 1-way 5-shot {'e': 9}
 
     Args:
-        labels: Class name -> how many labels it has.
-        shots: How many labels teach a new class.
+        labels: Class name -> number of its labels.
+        shots: Number of labels of a new class.
     """
     validate_value("shots", shots, PositiveInt)
     needed = max(FEWEST_LABELS, 2 * shots)
@@ -77,7 +77,7 @@ def make_plan(labels: Mapping[str, int], shots: int) -> Plan:
     if len(classes) < FEWEST_CLASSES:
         raise StoreError(_too_few(len(classes), left_out, needed))
     novel = len(classes) // 2
-    # No class is kept back to practise or to choose settings on: a store does neither.
+    # No class is reserved for practice or for choosing settings, as in a store.
     setting = Setting(
         base=len(classes) - novel,
         pseudo_novel=0,
@@ -90,15 +90,14 @@ def make_plan(labels: Mapping[str, int], shots: int) -> Plan:
 
 
 def own_stream(state: State, plan: Plan, seed: int) -> ClassStream:
-    """Sessions drawn from the graph and the labels of a version; its model plays no part.
+    """Draw a stream from the graph and the labels of a version, without its model.
 
-    Labels that the store holds out are labels like the others here: who teaches and who is asked
-    about is drawn anew.
+    Training and query nodes are drawn from all labels, held-out ones included.
 
     Args:
         state: The version.
-        plan: Which classes take part.
-        seed: Draws which classes are new, and which nodes teach.
+        plan: Classes that take part.
+        seed: Seed of the roles of classes and nodes.
     """
     labels = NodeLabels.by_key(state.graph, {name: state.labels[name].all for name in plan.classes})
     return ClassStream.draw(state.graph, labels, plan.setting, seed=seed, arrival=ARRIVAL)

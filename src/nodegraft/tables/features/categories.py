@@ -1,4 +1,4 @@
-"""A column of categories, such as a brand: one column of features for each value."""
+"""Column of categories, such as a brand: one feature for each value."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,39 +6,40 @@ from itertools import compress
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from nodegraft.base.errors import DataError
 from nodegraft.tables.columns import SourceTable
 from nodegraft.tables.data_report import finding
-from nodegraft.tables.features.encoder import Arrays, Encoded
+from nodegraft.tables.features.encoder import Arrays, ColumnEncoder, Encoded
 
 MOST_VALUES = 10_000
-"""A column with more of them is a key or a text, not a category."""
+"""Largest number of values: a column with more is a key or a text."""
 
 
 @dataclass(frozen=True)
-class CategoryColumn:
-    """1 in the column of a node's value; all zeros where it is missing or was never met."""
+class CategoryColumn(ColumnEncoder):
+    """One-hot encoder; a missing or new value has zeros only."""
 
     column: str
-    """The name of the column."""
+    """Name of the column."""
 
     values: tuple[str, ...]
-    """The values met when it was fitted, sorted, as text."""
+    """Values in the fitted table as text, sorted."""
 
     @classmethod
     def fit(cls, table: SourceTable, column: str) -> "CategoryColumn":
-        """The values of a column.
+        """Return the encoder of a column.
 
         Args:
             table: The table to learn from.
-            column: The name of its column of categories.
+            column: Name of its column of categories.
         """
-        batches = table.batches(column)
-        met = {value for batch in batches for value in batch.texts(column) if value is not None}
-        values = sorted(met)
+        given = (value for batch in table.batches(column) for value in batch.texts(column))
+        values = sorted({value for value in given if value is not None})
         if not 0 < len(values) <= MOST_VALUES:
             raise DataError(
                 f"Column {column!r} of {table.place} has {len(values):,} different values; a "
@@ -47,55 +48,42 @@ class CategoryColumn:
         return cls(column, tuple(values))
 
     def encode(self, table: SourceTable, keys: NDArray[Any]) -> Encoded:
-        """One number a row, where the value is known.
-
-        Args:
-            table: A table with the same column.
-            keys: The key of each row, for findings.
-        """
-        place = {value: column for column, value in enumerate(self.values)}
-        given = table.texts(self.column)
-        found = np.array([-1 if one is None else place.get(one, -1) for one in given], dtype=int)
-        rows = np.flatnonzero(found >= 0)
-        shape = (len(given), len(self.values))
+        """Return a row for each node, with 1 in the column of its value."""
+        given = table.text_column(self.column).combine_chunks()
+        known = pa.array(self.values, pa.large_string())
+        found = pc.index_in(given, value_set=known).fill_null(-1).to_numpy(zero_copy_only=False)
+        is_missing = given.is_null().to_numpy(zero_copy_only=False)
+        rows, shape = np.flatnonzero(found >= 0), (len(given), len(self.values))
         matrix = csr_array((np.ones(rows.size, dtype=np.float32), (rows, found[rows])), shape=shape)
-        missing, strange = (
-            np.flatnonzero([one is None for one in given]),
-            np.flatnonzero([one is not None and one not in place for one in given]),
-        )
+        missing, new = np.flatnonzero(is_missing), np.flatnonzero((found < 0) & ~is_missing)
         findings = (
             *finding(f"nodes without {self.column!r}", missing.size, keys[missing[:3]]),
             *finding(
                 f"nodes with a new value of {self.column!r}, treated as missing",
-                strange.size,
-                [given[row] for row in strange[:3]],
+                new.size,
+                [given[row].as_py() for row in new[:3]],
             ),
         )
         return Encoded(matrix, findings)
 
     def keeping(self, kept: NDArray[np.bool_]) -> "CategoryColumn":
-        """With some of the values.
+        """Return an encoder with some of the values.
 
         Args:
-            kept: Whether each of them stays.
+            kept: Whether each value stays.
         """
         return CategoryColumn(self.column, tuple(compress(self.values, kept)))
 
     @property
     def feature_names(self) -> list[str]:
-        """The column's name with the value."""
+        """Name of the column with each value."""
         return [f"{self.column}={value}" for value in self.values]
 
     def state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-        """The name and the values."""
+        """Return the name and the values."""
         return {}, {"column": self.column, "values": list(self.values)}
 
     @classmethod
     def from_state(cls, arrays: Arrays, document: Mapping[str, Any]) -> "CategoryColumn":
-        """The encoder that :meth:`state` describes.
-
-        Args:
-            arrays: Its arrays.
-            document: Its JSON.
-        """
+        """Restore the encoder from its :meth:`state`."""
         return cls(document["column"], tuple(document["values"]))

@@ -1,4 +1,4 @@
-"""Which columns of a table become features, as a user says it."""
+"""Choice of the table columns that become features, as a user makes it."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -12,7 +12,7 @@ from nodegraft.tables.files import matching
 
 @dataclass(frozen=True)
 class FeatureChoice:
-    """Columns that are named, or a recipe that knows them."""
+    """Names of columns, or a recipe that has them."""
 
     text: tuple[str, ...]
     """Columns of text."""
@@ -30,10 +30,10 @@ class FeatureChoice:
     """``"english"`` leaves out the most common English words."""
 
     recipe: FeatureRecipe | None = None
-    """How features are made, where that is known already."""
+    """Recipe to use instead of fitting one; None to fit one."""
 
     by_default: bool = False
-    """Whether no column was named, so that a column ``features`` is taken."""
+    """Whether no column was named, so that the column ``features`` is used."""
 
     @classmethod
     def of(
@@ -45,14 +45,14 @@ class FeatureChoice:
         recipe: FeatureRecipe | None,
         **words: Any,
     ) -> "FeatureChoice":
-        """Checked: a recipe stands alone, and without any name the column ``features`` is taken.
+        """Check and return a choice; without any column, the column ``features`` is used.
 
         Args:
             text: One column or several.
             features: One column or several; None for a graph without features, if no other column
                 is named.
             categories: One column or several.
-            recipe: Instead of naming columns.
+            recipe: Recipe to use instead of naming columns.
             words: The other fields.
         """
         texts, numbers, values = map(column_names, (text, features, categories))
@@ -70,7 +70,7 @@ class FeatureChoice:
 
     @property
     def text_columns(self) -> tuple[str, ...]:
-        """The columns whose values are read as text, whatever they look like in a CSV file."""
+        """Names of the columns that are read as text from a CSV file."""
         return self.recipe.text_columns if self.recipe else (*self.text, *self.categories)
 
     def expanded(self, table: SourceTable, excluded: Iterable[str]) -> "FeatureChoice":
@@ -78,7 +78,7 @@ class FeatureChoice:
 
         Args:
             table: The table of nodes.
-            excluded: Columns that no glob matches: keys and labels are no features.
+            excluded: Columns that no glob matches, such as keys and labels.
         """
 
         def found(wanted: tuple[str, ...]) -> tuple[str, ...]:
@@ -93,19 +93,19 @@ class FeatureChoice:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that were named."""
+        """Names of the columns that must exist."""
         if self.recipe is not None:
             return self.recipe.columns
         return () if self.by_default else (*self.text, *self.features, *self.categories)
 
     def fitted(self, table: SourceTable, key: str) -> FeatureRecipe:
-        """The recipe, which learns from a table unless it was given.
+        """Return the given recipe, or fit one on a table.
 
-        A table that has only keys makes a graph without features, known by its edges alone.
+        A table that has only keys gives a recipe without features.
 
         Args:
             table: The table of nodes.
-            key: The column of keys.
+            key: Name of the key column.
         """
         if self.recipe is not None:
             return self.recipe
@@ -122,5 +122,5 @@ class FeatureChoice:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """All that the features of a table depend on, as JSON."""
+        """Return the choice as JSON."""
         return {**vars(self), "recipe": self.recipe.content_hash if self.recipe else None}

@@ -1,4 +1,4 @@
-"""What a kind of feature column is: fitted once, it turns tables into rows."""
+"""Interface of the encoders that turn columns of a table into features."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,38 +15,38 @@ Arrays = Mapping[str, NDArray[Any]]
 
 @dataclass(frozen=True)
 class Encoded:
-    """Rows of numbers, and what is odd about what they were made from."""
+    """Features of a table, and findings about its columns."""
 
     matrix: Matrix
-    """One row for each row of the table."""
+    """Features: one row for each row of the table."""
 
     findings: tuple[Finding, ...] = ()
-    """What a person should know about it."""
+    """Findings for the report."""
 
 
 class ColumnEncoder(Protocol):
-    """Columns of one kind."""
+    """Encoder of columns of one kind; it is fitted once and used for later tables."""
 
     def encode(self, table: SourceTable, keys: NDArray[Any]) -> Encoded:
-        """Rows of numbers; values never met when it was fitted change nothing.
+        """Return the features of a table; values that the fitted table lacks count as missing.
 
         Args:
-            table: A table with the columns it was fitted on.
-            keys: The key of each row, for findings.
+            table: A table with the columns that the encoder was fitted on.
+            keys: Key of each row, for findings.
         """
 
     @property
     def feature_names(self) -> list[str]:
-        """What each number of a row is about."""
+        """Name of each feature."""
 
     def state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-        """Everything learned, as arrays and JSON."""
+        """Return everything learned, as arrays and JSON."""
 
     @classmethod
     def from_state(cls, arrays: Arrays, document: Mapping[str, Any]) -> Self:
-        """The encoder that :meth:`state` describes.
+        """Return the encoder that :meth:`state` describes.
 
         Args:
-            arrays: Its arrays.
-            document: Its JSON.
+            arrays: Arrays of :meth:`state`.
+            document: JSON of :meth:`state`.
         """

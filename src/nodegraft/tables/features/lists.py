@@ -1,4 +1,4 @@
-"""A column of lists of numbers, such as embeddings: taken as they are."""
+"""Column of lists of numbers, such as embeddings, which are the features."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,29 +13,29 @@ from nodegraft.base.errors import DataError
 from nodegraft.graph.edges.matrix import FloatArray
 from nodegraft.tables.columns import SourceTable
 from nodegraft.tables.data_report import finding
-from nodegraft.tables.features.encoder import Arrays, Encoded
+from nodegraft.tables.features.encoder import Arrays, ColumnEncoder, Encoded
 
 
 @dataclass(frozen=True)
-class ListColumn:
-    """Lists of one length; half precision stays half precision. A missing list is all zeros."""
+class ListColumn(ColumnEncoder):
+    """Encoder of lists of one length; float16 stays float16. A missing list is all zeros."""
 
     column: str
-    """The name of the column."""
+    """Name of the column."""
 
     length: int
-    """How many numbers each list has."""
+    """Length of each list."""
 
     @classmethod
     def fit(cls, table: SourceTable, column: str) -> "ListColumn":
-        """The length of a column's lists.
+        """Return the encoder of a column.
 
         Args:
             table: The table to learn from.
-            column: The name of its column of lists.
+            column: Name of its column of lists.
         """
-        found = {one for batch in table.batches(column) for one in _lengths(batch.column(column))}
-        lengths = sorted(found)
+        batches = table.batches(column)
+        lengths = sorted({n for batch in batches for n in _lengths(batch.column(column))})
         if len(lengths) != 1:
             raise DataError(
                 f"Every list in column {column!r} of {table.place} must have the same length; "
@@ -46,12 +46,7 @@ class ListColumn:
         return cls(column, lengths[0])
 
     def encode(self, table: SourceTable, keys: NDArray[Any]) -> Encoded:
-        """The lists as rows.
-
-        Args:
-            table: A table with the same column.
-            keys: The key of each row, for findings.
-        """
+        """Return the lists as rows."""
         column = table.column(self.column).combine_chunks()
         if pa.types.is_null(column.type):
             column = column.cast(pa.list_(pa.float32()))
@@ -79,21 +74,16 @@ class ListColumn:
 
     @property
     def feature_names(self) -> list[str]:
-        """The column's name with the place in the list."""
+        """Name of the column with each position in the list."""
         return [f"{self.column}[{place}]" for place in range(self.length)]
 
     def state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-        """The name and the length."""
+        """Return the name and the length."""
         return {}, {"column": self.column, "length": self.length}
 
     @classmethod
     def from_state(cls, arrays: Arrays, document: Mapping[str, Any]) -> "ListColumn":
-        """The encoder that :meth:`state` describes.
-
-        Args:
-            arrays: Its arrays.
-            document: Its JSON.
-        """
+        """Restore the encoder from its :meth:`state`."""
         return cls(document["column"], document["length"])
 
 

@@ -1,4 +1,4 @@
-"""Columns of numbers: each seen from its mean, in standard deviations."""
+"""Columns of numbers, standardised to mean 0 and variance 1."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -12,45 +12,40 @@ from numpy.typing import NDArray
 from nodegraft.graph.edges.matrix import FloatArray
 from nodegraft.tables.columns import SourceTable
 from nodegraft.tables.data_report import Finding, finding
-from nodegraft.tables.features.encoder import Arrays, Encoded
+from nodegraft.tables.features.encoder import Arrays, ColumnEncoder, Encoded
 
 
 @dataclass(frozen=True, eq=False)
-class NumberColumns:
+class NumberColumns(ColumnEncoder):
     r""":math:`(x - \mu) / \sigma` for each column; a missing value is the mean, and so 0.
 
-    Without that a price in cents would drown a weight in kilograms.
+    Otherwise a price in cents would outweigh a weight in kilograms.
     """
 
     columns: tuple[str, ...]
-    """The names of the columns."""
+    """Names of the columns."""
 
     means: NDArray[np.float64]
-    """The mean of each, of the values that were there."""
+    """Mean of each column, without missing values."""
 
     deviations: NDArray[np.float64]
-    """The standard deviation of each; 1 where nothing varies."""
+    """Standard deviation of each column; 1 for a constant column."""
 
     @classmethod
     def fit(cls, table: SourceTable, columns: tuple[str, ...]) -> "NumberColumns":
-        """Means and deviations of a table.
+        """Return the encoder of columns.
 
         Args:
             table: The table to learn from.
-            columns: The names of its columns of numbers.
+            columns: Names of its columns of numbers.
         """
         moments = [_moments(table, column) for column in columns]
         means, deviations = np.array(moments).T
         return cls(columns, means, np.where(deviations > 0, deviations, 1.0))
 
     def encode(self, table: SourceTable, keys: NDArray[Any]) -> Encoded:
-        """Standardised rows.
-
-        Args:
-            table: A table with the same columns.
-            keys: The key of each row, for findings.
-        """
-        values = _stacked(table, self.columns)
+        """Return standardised rows."""
+        values = np.stack([table.floats(name, is_numbers=True) for name in self.columns], axis=1)
         infinite = np.isinf(values)
         missing = np.flatnonzero(np.isnan(values).any(axis=1))
         rows = (_finite(values) - self.means) / self.deviations
@@ -67,27 +62,22 @@ class NumberColumns:
 
     @property
     def feature_names(self) -> list[str]:
-        """The names of the columns."""
+        """Names of the columns."""
         return list(self.columns)
 
     def state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-        """Means and deviations, and the names."""
+        """Return means, deviations and names."""
         arrays = {"means": self.means, "deviations": self.deviations}
         return arrays, {"columns": list(self.columns)}
 
     @classmethod
     def from_state(cls, arrays: Arrays, document: Mapping[str, Any]) -> "NumberColumns":
-        """The encoder that :meth:`state` describes.
-
-        Args:
-            arrays: Its arrays.
-            document: Its JSON.
-        """
+        """Restore the encoder from its :meth:`state`."""
         return cls(tuple(document["columns"]), arrays["means"], arrays["deviations"])
 
 
 def _odd_numbers(table: SourceTable, columns: tuple[str, ...]) -> list[Finding]:
-    """What is said of cells of a CSV file that are no numbers."""
+    """Return findings about cells of a CSV file that are no numbers."""
     findings: list[Finding] = []
     for name in columns:
         odd, column = table.odd_numbers(name), table.column(name)
@@ -113,15 +103,11 @@ def _moments(table: SourceTable, column: str) -> tuple[float, float]:
             values = _finite(batch.floats(column))
             yield values[~np.isnan(values)]
 
-    # Exact sums: the same rows in another order must not make another recipe.
+    # Sums are exact, so that the recipe does not depend on the order of rows.
     count = max(sum(values.size for values in given()), 1)
     mean = fsum(chain.from_iterable(values.tolist() for values in given())) / count
     squares = (np.square(values - mean).tolist() for values in given())
     return mean, sqrt(fsum(chain.from_iterable(squares)) / count)
-
-
-def _stacked(table: SourceTable, columns: tuple[str, ...]) -> FloatArray:
-    return np.stack([table.floats(name, is_numbers=True) for name in columns], axis=1)
 
 
 def _finite(values: FloatArray) -> FloatArray:

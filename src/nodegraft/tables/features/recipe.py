@@ -1,4 +1,4 @@
-"""The way from a table's columns to features: fitted once, kept with graph and model."""
+"""Feature recipe: turns table columns into features; fitted once, saved with graph and model."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -34,11 +34,11 @@ _OF_SEVERAL, _OF_ONE = (TextColumns, NumberColumns), (ListColumn, CategoryColumn
 
 @dataclass(frozen=True, eq=False)
 class FeatureRecipe:
-    """How text, numbers, lists and categories become one row of numbers for each node.
+    """Encoders that turn text, numbers, lists and categories of a table into features.
 
-    Text becomes TF-IDF, numbers are standardised, lists are taken as they are, a category gets a
-    column for each of its values. Of several kinds each is scaled to rows of length 1 on average,
-    so that all of them count. What is missing, or was never met when the recipe was fitted, is 0.
+    Text becomes TF-IDF, numbers are standardised, lists are copied, a category gets a feature for
+    each value. If there are several kinds, each is scaled to rows of length 1 on average. Missing
+    values, and values that were not in the fitted table, are 0.
 
     >>> import pyarrow as pa
     >>> shop = pa.table({"price": [1.0, 3.0], "brand": ["acme", None]})
@@ -48,10 +48,10 @@ class FeatureRecipe:
     """
 
     encoders: tuple[ColumnEncoder, ...]
-    """One for each kind of column (lists and categories: for each column); none for no features."""
+    """One encoder for text, one for numbers, one for each list or category column."""
 
     scales: tuple[float, ...]
-    """What the rows of each encoder are multiplied by."""
+    """Factor of the features of each encoder."""
 
     @classmethod
     def fit(
@@ -68,7 +68,7 @@ class FeatureRecipe:
 
         Args:
             table: A Parquet or CSV file, or a table in memory.
-            text: Columns of text; several are read as one.
+            text: Columns of text, which are joined to one text.
             features: Columns of numbers, or of lists of numbers.
             categories: Columns with few different values, each of which becomes a feature.
             min_documents: Words that occur in the text of fewer nodes are left out.
@@ -100,12 +100,12 @@ class FeatureRecipe:
                 encoded = encoder.encode(batch, np.arange(len(batch)))
                 yield from np.square(row_norms(encoded.matrix)).tolist()
 
-        # Exact sums: the same rows in another order must not make another recipe.
+        # Sums are exact, so that the recipe does not depend on the order of rows.
         means = [sqrt(fsum(squares(encoder)) / len(table)) for encoder in self.encoders]
         return tuple(1.0 / mean if mean > 0 else 1.0 for mean in means)
 
     def transform(self, table: Source) -> Matrix:
-        """One row of features for each row of a table.
+        """Return one row of features for each row of a table.
 
         Args:
             table: A Parquet or CSV file, or a table in memory, with the columns of the recipe.
@@ -114,14 +114,14 @@ class FeatureRecipe:
         return self.encode(source, np.arange(len(source))).matrix
 
     def encode(self, table: SourceTable, keys: NDArray[Any]) -> Encoded:
-        """The same, and what is odd about the table.
+        """Return the features of a table, and findings about it.
 
         Args:
             table: The table of nodes.
-            keys: The key of each row, for findings.
+            keys: Key of each row, for findings.
         """
         parts = [encoder.encode(table, keys) for encoder in self.encoders]
-        findings = tuple(one for part in parts for one in part.findings)
+        findings = tuple(finding for part in parts for finding in part.findings)
         matrices = [
             part.matrix if scale == 1.0 else (part.matrix * np.float32(scale))
             for part, scale in zip(parts, self.scales, strict=True)
@@ -138,12 +138,12 @@ class FeatureRecipe:
     def without_unused(
         self, unused: NDArray[np.bool_]
     ) -> "tuple[FeatureRecipe, NDArray[np.bool_]]":
-        """Without words and values that nobody has, and which columns of features are left.
+        """Return the recipe without unused words and values, and which features are left.
 
-        Columns of numbers and of lists stay: what they are called says nothing of a node.
+        Features of numbers and lists stay, because their names reveal nothing about a node.
 
         Args:
-            unused: Whether all nodes have a 0 in a column.
+            unused: Whether a feature is 0 for all nodes.
         """
         kept, encoders, start = ~unused, list[ColumnEncoder](), 0
         for encoder in self.encoders:
@@ -156,7 +156,7 @@ class FeatureRecipe:
         return FeatureRecipe(tuple(encoders), self.scales), kept
 
     def texts(self, table: SourceTable) -> NodeTexts | None:
-        """A short text of each row, for people to read; None where no column is text.
+        """Return a short text of each row for display; None if no column is text.
 
         Args:
             table: A table with the columns of the recipe.
@@ -166,42 +166,42 @@ class FeatureRecipe:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """All columns of a table that it looks at, each once."""
+        """Names of all columns that the recipe reads, each once."""
         several = [one.columns for one in self.encoders if isinstance(one, _OF_SEVERAL)]
         single = [one.column for one in self.encoders if isinstance(one, _OF_ONE)]
         return tuple(dict.fromkeys((*chain(*several), *single)))
 
     @property
     def text_columns(self) -> tuple[str, ...]:
-        """The columns whose values are read as text, whatever they look like in a CSV file."""
+        """Names of the columns that are read as text from a CSV file."""
         texts = [one.columns for one in self.encoders if isinstance(one, TextColumns)]
         values = [one.column for one in self.encoders if isinstance(one, CategoryColumn)]
         return (*chain(*texts), *values)
 
     @property
     def feature_names(self) -> list[str]:
-        """What each column of the features is about: a word, a column, a value."""
+        """Name of each feature: a word, a column, or a column and a value."""
         return [name for encoder in self.encoders for name in encoder.feature_names]
 
     @property
     def words(self) -> list[str]:
-        """The words that the first columns are about; none where no column is text."""
+        """Words of the first features; none if no column is text."""
         first = next(iter(self.encoders), None)
         return first.feature_names if isinstance(first, TextColumns) else []
 
     @property
     def num_features(self) -> int:
-        """How many columns it makes."""
+        """Number of features."""
         return len(self.feature_names)
 
     @cached_property
     def content_hash(self) -> str:
-        """The same for recipes that turn every table into the same numbers."""
+        """Hash that is equal for recipes that give the same features for every table."""
         arrays, document = self.state()
         return content_hash(document, *(arrays[name] for name in sorted(arrays)))
 
     def state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-        """Everything learned, as arrays and JSON."""
+        """Return everything learned, as arrays and JSON."""
         arrays: dict[str, NDArray[Any]] = {}
         parts = []
         for place, encoder in enumerate(self.encoders):
@@ -213,11 +213,11 @@ class FeatureRecipe:
 
     @classmethod
     def from_state(cls, arrays: Arrays, document: Mapping[str, Any]) -> "FeatureRecipe":
-        """The recipe that :meth:`state` describes.
+        """Return the recipe that :meth:`state` describes.
 
         Args:
-            arrays: Its arrays.
-            document: Its JSON.
+            arrays: Arrays of :meth:`state`.
+            document: JSON of :meth:`state`.
         """
         try:
             encoders = tuple(

@@ -1,4 +1,4 @@
-"""Text to weighted word counts, by scikit-learn's vectoriser, kept as JSON and one array."""
+"""Columns of text as TF-IDF by scikit-learn, stored as JSON and one array."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -16,17 +16,17 @@ from nodegraft.base.parameters.constraints import PositiveInt
 from nodegraft.base.parameters.validate import validate_value
 from nodegraft.tables.columns import SourceTable
 from nodegraft.tables.data_report import finding
-from nodegraft.tables.features.encoder import Arrays, Encoded
+from nodegraft.tables.features.encoder import Arrays, ColumnEncoder, Encoded
 
 if TYPE_CHECKING:
     from sklearn.feature_extraction.text import TfidfVectorizer
 
-# Runs of two letters or more, in any script; digits say little of a topic.
 WORD = r"(?u)[^\W\d_]{2,}"
+"""Two letters or more, in any script; digits say little about a topic."""
 
 
 class TextVectoriser:
-    """Rows of TF-IDF, each of length 1.
+    """Vectoriser of texts: rows of TF-IDF, each of length 1.
 
     >>> vectoriser = TextVectoriser(min_documents=1, use_idf=False)
     >>> vectoriser.fit(["red shoes", "red hats"]).words
@@ -34,9 +34,8 @@ class TextVectoriser:
 
     Args:
         min_documents: Words that occur in fewer texts are left out.
-        use_idf: Whether words weigh more the rarer they are. Without it a row depends on its own
-            text alone; weights by rarity need all texts, those of classes that have not arrived
-            included, so the benchmark datasets do without.
+        use_idf: Whether rare words weigh more. IDF depends on all texts, including those of classes
+            that have not arrived yet, so the benchmark datasets do without it.
         stop_words: ``"english"`` leaves out the most common English words.
     """
 
@@ -53,13 +52,13 @@ class TextVectoriser:
         self.stop_words = stop_words
 
     def fit(self, texts: Iterable[str]) -> "TextVectoriser":
-        """Choose the words, and weigh them by rarity if asked to.
+        """Choose the words, and compute their IDF if it is used.
 
         Args:
             texts: One text for each node.
         """
         words_in, having, total = self._new().build_analyzer(), Counter[str](), 0
-        # Texts are counted as they come: only the words are held in memory.
+        # Texts are read one by one, so that only the words are in memory.
         for text in texts:
             having.update(set(words_in(text)))
             total += 1
@@ -75,16 +74,16 @@ class TextVectoriser:
 
     @cached_property
     def _engine(self) -> "TfidfVectorizer":
-        # Made when texts come: whoever only asks a saved model need not wait for the import.
+        # Made on first use: scikit-learn is slow to import, and a saved model may not need it.
         vocabulary = {word: column for column, word in enumerate(self._words)}
-        # With the words given, one empty text is all there is to fit.
+        # The words are given, so one empty text is enough to fit it.
         engine = self._new(vocabulary=vocabulary).fit([""])
         if self._idf is not None:
             engine.idf_ = self._idf
         return engine
 
     def _new(self, **options: Any) -> "TfidfVectorizer":
-        # Imported late: it takes a second, which every command without text would wait for.
+        # Imported here because it takes a second.
         from sklearn.feature_extraction.text import TfidfVectorizer
 
         return TfidfVectorizer(
@@ -96,7 +95,7 @@ class TextVectoriser:
         )
 
     def transform(self, texts: Iterable[str]) -> "csr_array[Any]":
-        """One sparse row per text; words never met are ignored.
+        """Return one sparse row per text; unknown words are ignored.
 
         Args:
             texts: One text for each node.
@@ -107,10 +106,10 @@ class TextVectoriser:
         return csr_array(self._engine.transform(listed))
 
     def keeping(self, kept: NDArray[np.bool_]) -> "TextVectoriser":
-        """With some of the words, which weigh what they did.
+        """Return a vectoriser with some of the words, with unchanged weights.
 
         Args:
-            kept: Whether each of them stays; one must.
+            kept: Whether each word stays; at least one must.
         """
         if not kept.any():
             raise DataError("No word would be left.")
@@ -122,11 +121,11 @@ class TextVectoriser:
 
     @property
     def words(self) -> list[str]:
-        """The word of every column."""
+        """Word of every column."""
         return self._words
 
     def state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-        """Everything learned, as arrays and JSON."""
+        """Return everything learned, as arrays and JSON."""
         arrays = {} if self._idf is None else {"idf": self._idf}
         return arrays, {
             "words": self.words,
@@ -137,11 +136,11 @@ class TextVectoriser:
 
     @classmethod
     def from_state(cls, arrays: Arrays, document: Mapping[str, Any]) -> "TextVectoriser":
-        """The vectoriser :meth:`state` describes.
+        """Return the vectoriser that :meth:`state` describes.
 
         Args:
-            arrays: Its arrays.
-            document: Its JSON.
+            arrays: Arrays of :meth:`state`.
+            document: JSON of :meth:`state`.
         """
         vectoriser = cls(document["min_documents"], document["use_idf"], document["stop_words"])
         words = document["words"]
@@ -157,82 +156,72 @@ class TextVectoriser:
 
 
 def _rarities(counts: NDArray[np.float32], total: int) -> NDArray[np.float64]:
-    """``1 + log((1 + texts) / (1 + texts that have it))``, in the steps scikit-learn takes."""
+    """Return ``1 + log((1 + texts) / (1 + texts with the word))``, rounded like scikit-learn."""
     shares = np.full_like(counts, total + 1) / (counts + np.float32(1.0))
     return (np.log(shares) + np.float32(1.0)).astype(np.float64)
 
 
 @dataclass(frozen=True, eq=False)
-class TextColumns:
-    """Columns of text, read as one text a node; a missing one is empty."""
+class TextColumns(ColumnEncoder):
+    """Encoder of text columns, joined to one text per node; a missing text is empty."""
 
     columns: tuple[str, ...]
-    """The names of the columns."""
+    """Names of the columns."""
 
     vectoriser: TextVectoriser
-    """Turns texts into rows."""
+    """Vectoriser of the texts."""
 
     @classmethod
     def fit(
         cls, table: SourceTable, columns: tuple[str, ...], vectoriser: TextVectoriser
     ) -> "TextColumns":
-        """The words of a table.
+        """Return the encoder of columns.
 
         Args:
             table: The table to learn from.
-            columns: The names of its columns of text.
-            vectoriser: How words are chosen; it is fitted here.
+            columns: Names of its columns of text.
+            vectoriser: An unfitted vectoriser, which is fitted.
         """
         parts = (joined(batch, columns) for batch in table.batches(*columns))
         return cls(columns, vectoriser.fit(chain.from_iterable(parts)))
 
     def encode(self, table: SourceTable, keys: NDArray[Any]) -> Encoded:
-        """Weighted word counts.
-
-        Args:
-            table: A table with the same columns.
-            keys: The key of each row, for findings.
-        """
+        """Return TF-IDF rows."""
         matrix = self.vectoriser.transform(joined(table, self.columns))
-        silent = np.flatnonzero(np.diff(matrix.indptr) == 0)
+        empty = np.flatnonzero(np.diff(matrix.indptr) == 0)
         what = "nodes whose text is missing or has no known word"
-        return Encoded(matrix, tuple(finding(what, silent.size, keys[silent[:3]])))
+        return Encoded(matrix, tuple(finding(what, empty.size, keys[empty[:3]])))
 
     def keeping(self, kept: NDArray[np.bool_]) -> "TextColumns":
-        """With some of the words, which weigh what they did.
+        """Return an encoder with some of the words, with unchanged weights.
 
         Args:
-            kept: Whether each of them stays.
+            kept: Whether each word stays.
         """
         return TextColumns(self.columns, self.vectoriser.keeping(kept))
 
     @property
     def feature_names(self) -> list[str]:
-        """The words."""
+        """Words of the vectoriser."""
         return self.vectoriser.words
 
     def state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-        """The vectoriser's, and the names."""
+        """Return the state of the vectoriser, and the names."""
         arrays, document = self.vectoriser.state()
         return arrays, {**document, "columns": list(self.columns)}
 
     @classmethod
     def from_state(cls, arrays: Arrays, document: Mapping[str, Any]) -> "TextColumns":
-        """The encoder that :meth:`state` describes.
-
-        Args:
-            arrays: Its arrays.
-            document: Its JSON.
-        """
+        """Restore the encoder from its :meth:`state`."""
         return cls(tuple(document["columns"]), TextVectoriser.from_state(arrays, document))
 
 
 def joined(table: SourceTable, columns: tuple[str, ...]) -> list[str]:
-    """Columns of text as one text a row; a missing one is empty.
+    """Return the texts of several columns as one text per row; a missing text is empty.
 
     Args:
         table: The table.
-        columns: The names of its columns.
+        columns: Names of its text columns.
     """
     parts = [[text or "" for text in table.texts(name)] for name in columns]
     return [" ".join(row) for row in zip(*parts, strict=True)]
