@@ -8,7 +8,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictInt, St
 from nodegraft.analysis.description import what_it_did
 from nodegraft.analysis.version import Version
 from nodegraft.service.auth.limits import MOST_KEYS
-from nodegraft.store.versions.authorship import writable
+from nodegraft.store.intent import writable
 
 Text = Annotated[StrictStr, AfterValidator(writable)]
 """JSON can spell half a letter, which no file could hold."""
