@@ -35,7 +35,7 @@ with as_file(files("nodegraft.lab.datasets") / "excerpt") as words, TemporaryDir
     print(f"Tuesday: {seen.flipped} answers would change, {count} from {before} to {after}")
     print(f"  for example {', '.join(str(flip.node) for flip in seen.examples[:4])}")
     version = store.change(change, intent=ng.Intent(note="asked for by the editors"))
-    print(f"  version {version.number} knows it; version {store.champion} answers")
+    print(f"  version {version.number} knows it; version {store.live} answers")
 
     # Wednesday: is it good enough to answer? Then let it.
     answers = store.predict(["envy", "elbow", "sea"], version=2, min_confidence=0.9)

@@ -102,12 +102,12 @@ def test_the_world_decides_confidence_and_no_class(tmp_path: Path) -> None:
         np.testing.assert_array_equal(after.confidence, before.probability)
         np.testing.assert_array_equal(after.known, before.known)
         assert store.version() == objects
-        with store._journal.connection() as connection:
+        with store._parts.journal.connection() as connection:
             (entry,) = audit_entries(connection)
         assert (entry.by, entry.note) == ("ada", "all are labelled")
         assert entry.detail == {"name": "world", "before": None, "after": "closed"}
         store.set_setting("world", "closed")
-        with store._journal.connection() as connection:
+        with store._parts.journal.connection() as connection:
             assert len(audit_entries(connection)) == 1
         with pytest.raises(ParameterError, match="world must be open or closed"):
             store.set_setting("world", "half")

@@ -102,7 +102,7 @@ def test_a_card_that_cannot_be_written_does_not_undo_the_promotion(place: Path) 
     assert "Version 2 is live." in done.output
     assert f"nodegraft card {place} --version 2 --out CARD.md" in done.output
     with Store.open(place) as store:
-        assert store.champion == 2
+        assert store.live == 2
     assert call("card", str(place), "--out", str(place.parent / "CARD.md")).exit_code == 0
     assert (place.parent / "CARD.md").read_text().startswith("---\nlicense: unknown\n")
     assert (place.parent / "CARD.svg").exists()

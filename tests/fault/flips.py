@@ -15,7 +15,6 @@ import numpy as np
 
 from nodegraft.base.errors import NodegraftError
 from nodegraft.base.files import array_file
-from nodegraft.cli.changes import keep_card
 from nodegraft.store.intent import Intent
 from nodegraft.store.store import Store
 from tests.fault.test_store_kills import forked
@@ -32,7 +31,7 @@ def lived_in(folder: Path, mapped: bool) -> Path:
         store.add(labels_of(4), intent=Intent(override="a test"))
         store.promote()
         store.predict()
-        keep_card(store, store.champion)
+        store.write_card()
     return store.place
 
 

@@ -40,9 +40,9 @@ def test_discard_makes_one_version_equal_to_the_live_one(small: Small) -> None:
     assert version.detail == {"version": 1, "versions": [2, 3]}
     assert version.names == store.version(1).names
     assert what_it_did(version) == "discard versions 2-3"
-    assert (store.champion, store.waiting()) == (1, None)
+    assert (store.live, store.waiting()) == (1, None)
     # The next change starts from the live version and may be promoted at once.
-    assert store.rename("class-00", "first", intent=Intent(promote=True)).number == store.champion
+    assert store.rename("class-00", "first", intent=Intent(promote=True)).number == store.live
 
 
 def test_discard_is_undone_like_any_change(small: Small) -> None:
@@ -96,7 +96,7 @@ def test_changes_continue_on_top_of_a_candidate(small: Small) -> None:
     for advice in ("store.promote()", "store.discard()", "omit promote=True"):
         assert advice in str(refused.value)
     assert store.rename("class-00", "first").number == 4
-    assert store.champion == 1
+    assert store.live == 1
 
 
 def test_undo_that_leads_back_to_the_live_version_may_be_promoted(small: Small) -> None:
@@ -112,7 +112,7 @@ def test_undo_that_leads_back_to_the_live_version_may_be_promoted(small: Small) 
     first, *_, last = store.history()
     assert (last.labels, store.waiting()) == (first.labels, None)
     store.rename("class-00", "first")
-    assert store.undo(intent=Intent(promote=True)).number == store.champion == 7
+    assert store.undo(intent=Intent(promote=True)).number == store.live == 7
 
 
 def test_an_intent_that_an_action_has_no_use_for_is_refused(small: Small) -> None:
@@ -128,4 +128,4 @@ def test_an_intent_that_an_action_has_no_use_for_is_refused(small: Small) -> Non
     ):
         with pytest.raises(ParameterError, match="omit it from the intent"):
             attempt()
-    assert (store.candidate, store.champion) == (2, 1)
+    assert (store.candidate, store.live) == (2, 1)

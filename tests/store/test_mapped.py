@@ -46,7 +46,7 @@ def test_it_answers_as_one_in_memory_does(form: str, tmp_path: Path) -> None:
     assert isinstance(mapped.graph()._store, MappedStore)
     for store in (mapped, memory):
         store.add(labels_of(4, 5, count=5), intent=Intent(promote=True))
-    assert mapped.champion == 2
+    assert mapped.live == 2
     expect_same(mapped, memory)
     assert mapped.version().measures == memory.version().measures
     assert mapped.explain("p100") == memory.explain("p100")
@@ -85,7 +85,7 @@ def test_opening_reads_no_large_array_and_tells_what_is_missing(
     # As if all arrays were larger than what is compared when it is mapped.
     monkeypatch.setattr(array_file, "CHECKED_BYTES", 0)
     store = made(tmp_path)
-    files = store._objects.paths(store.version().graph)
+    files = store._parts.objects.paths(store.version().graph)
     # Whatever stands there: a graph is opened by types, sizes and last offsets alone.
     files["features.data"].chmod(0o644)
     with files["features.data"].open("r+b") as file:
@@ -256,4 +256,4 @@ def test_an_undone_growth_is_gone_and_pruning_keeps_what_others_need(tmp_path: P
     again = Store.open(store.place)
     assert again.predict().predictions[:600] == store.predict().predictions[:600]
     again.graph()._store.verify()  # type: ignore[attr-defined]
-    assert again.drift(again.champion, again.candidate)
+    assert again.drift(again.live, again.candidate)

@@ -107,7 +107,7 @@ def test_a_model_that_cannot_be_read_is_learned_again_from_its_labels(tmp_path: 
     with pytest.raises(UnreadableModelError, match=r"lacks confidence_.*nodegraft refit"):
         store.predict()
     version = store.refit(intent=Intent(promote=True))
-    assert (version.number, store.champion) == (3, 3)
+    assert (version.number, store.live) == (3, 3)
     after = newest(store)
     assert after.labels == before.labels
     # All labels are practised on now, where the first fit knew those of the first classes only.

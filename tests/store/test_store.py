@@ -17,7 +17,7 @@ def objects_of(version: Version) -> tuple[str, str, str]:
 
 def test_the_first_version_answers(tmp_path: Path) -> None:
     store, _ = made(tmp_path / "s")
-    assert (store.candidate, store.champion) == (1, 1)
+    assert (store.candidate, store.live) == (1, 1)
     first = store.history()[0]
     assert (first.action, first.by, first.parent) == ("init", "tests", None)
     assert first.measures["after"]["accuracy"] > 0.5
@@ -41,14 +41,14 @@ def test_a_class_comes_and_goes_without_a_trace(method: str, tmp_path: Path) -> 
 def test_only_promotion_changes_who_answers(tmp_path: Path) -> None:
     store, new = made(tmp_path / "s")
     store.add(new)
-    assert (store.candidate, store.champion) == (2, 1)
+    assert (store.candidate, store.live) == (2, 1)
     assert set(store.predict().predictions).isdisjoint(new)
     store.promote(intent=Intent(author="anna", note="looks right"))
-    assert store.champion == 2
+    assert store.live == 2
     with pytest.raises(StoreError, match="already"):
         store.promote()
     store.rollback()
-    assert store.champion == 1
+    assert store.live == 1
     with pytest.raises(StoreError, match="none to roll back to"):
         store.rollback()
     assert [move.action for move in store.promotions()] == ["init", "promote", "rollback"]
@@ -154,11 +154,11 @@ def test_two_that_teach_at_once_do_not_lose_an_update(tmp_path: Path) -> None:
     store, new = made(tmp_path / "s")
     (first, nodes), (second, others) = new.items()
     with Store.open(tmp_path / "s") as other:
-        parent = other._journal.version()
+        parent = other._parts.journal.version()
         store.add({first: nodes}, intent=Intent(author="anna"))
         # The other one has looked before the first one wrote.
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(other._journal, "version", lambda number=None: parent)
+            patch.setattr(other._parts.journal, "version", lambda number=None: parent)
             with pytest.raises(StoreError, match="has changed meanwhile"):
                 other.add({second: others})
         other.add({second: others})

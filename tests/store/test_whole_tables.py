@@ -10,10 +10,9 @@ import pytest
 import nodegraft as ng
 from nodegraft.base.errors import GateError, NodegraftError, ParameterError, StoreError
 from nodegraft.graph.disk.mapped import MappedStore
-from nodegraft.store.growth import TableChanges
 from nodegraft.store.intent import Intent
 from nodegraft.store.store import Store
-from nodegraft.store.table_preview import TablePreview, TableSizes
+from nodegraft.store.table_changes import TableChanges, TablePreview, TableSizes
 from nodegraft.tables.disk.build import build_graph
 
 WORDS = {"hats": "felt brim wool", "shoes": "sole lace heel", "lamps": "bulb shade glow"}
@@ -85,13 +84,13 @@ def test_a_truncated_export_does_not_go_live(tmp_path: Path) -> None:
     assert "420 of 480 labels (87.5 %)" in str(refused.value)
     assert "override=" in str(refused.value)
     assert "--override REASON" in str(refused.value)
-    assert (store.candidate, store.champion) == (1, 1)
+    assert (store.candidate, store.live) == (1, 1)
     with pytest.raises(StoreError, match=r"without promote=True \(--promote\)"):
         store.sync(truncated, intent=Intent(promote=True, override="the rest is sold"))
     made_version = store.sync(truncated, intent=Intent(override="the rest is sold"))
     assert made_version.measures["override"] == "the rest is sold"
     assert made_version.detail["removed"] == 2200
-    assert (store.candidate, store.champion) == (2, 1)
+    assert (store.candidate, store.live) == (2, 1)
     assert store.undo().names == store.history()[0].names
 
 
@@ -105,8 +104,8 @@ def test_a_version_that_no_held_out_node_can_check_does_not_go_live(store: Store
         match=r"No held-out node is left to measure accuracy; there were 30\. .*without promote",
     ):
         store.sync(left, intent=Intent(promote=True))
-    assert (store.candidate, store.champion) == (1, 1)
-    assert (store.sync(left).number, store.champion) == (2, 1)
+    assert (store.candidate, store.live) == (1, 1)
+    assert (store.sync(left).number, store.live) == (2, 1)
     store.undo()
     # Held-out nodes go with their classes, too.
     store.unlabel(
@@ -117,7 +116,7 @@ def test_a_version_that_no_held_out_node_can_check_does_not_go_live(store: Store
     store.remove(["hats"])
     # Where nothing was held out before, nothing is missed.
     store.promote()
-    assert store.label({"shoes": ["shoes60"]}, intent=Intent(promote=True)).number == store.champion
+    assert store.label({"shoes": ["shoes60"]}, intent=Intent(promote=True)).number == store.live
 
 
 def test_each_of_nodes_edges_and_labels_is_counted(store: Store) -> None:

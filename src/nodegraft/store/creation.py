@@ -1,6 +1,7 @@
 """How a store is made: whole, or to be made again."""
 
 from collections.abc import Iterable, Mapping
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,20 +23,26 @@ from nodegraft.graph.keys import Key
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.model.confidence import DEFAULT_WORLD, World
 from nodegraft.model.registry import has_open_set_score
-from nodegraft.store.fitting import fit_measures
 from nodegraft.store.intent import Intent
+from nodegraft.store.label_changes import fit_measures
 from nodegraft.store.objects.derived_cache import DERIVED
 from nodegraft.store.objects.graph_objects import require_local
-from nodegraft.store.objects.links import refuse_links
 from nodegraft.store.objects.objects import Objects
-from nodegraft.store.objects.ownership import claim_place, write_store_id
-from nodegraft.store.objects.place import OBJECTS, SETTINGS, StoreSettings, settings_text
+from nodegraft.store.objects.place import (
+    OBJECTS,
+    SETTINGS,
+    StoreSettings,
+    claim_place,
+    journal_in,
+    refuse_links,
+    settings_text,
+    write_store_id,
+)
 from nodegraft.store.objects.states import States
-from nodegraft.store.reader import StoreReader
-from nodegraft.store.settings.known_settings import WORLD, refuse_open_world, set_value
+from nodegraft.store.settings import WORLD, refuse_open_world, set_value
 from nodegraft.store.versions.database import DATABASE_FILES, database_url, has_password
 from nodegraft.store.versions.journal import Journal
-from nodegraft.store.versions.migration import migrated, require_free
+from nodegraft.store.versions.migration import migrated, require_current, require_free
 from nodegraft.tables.node_texts import NodeTexts
 
 
@@ -172,7 +179,9 @@ def _refuse_taken(folder: Path) -> None:
 
 def _unfinished(folder: Path) -> bool:
     try:
-        StoreReader.open(folder).close()
+        with closing(journal_in(folder)) as journal:
+            require_current(journal)
+            journal.version()
     except UnfinishedStoreError:
         return True
     except StoreError:

@@ -75,11 +75,11 @@ def test_no_byte_of_it_is_left(store: Store) -> None:
     assert found_in(place, KEY, WORD, BRAND) == set()
     store.close()
     assert found_in(place, KEY, WORD, BRAND) == set()
-    assert (done.nodes, done.versions, done.made, done.champion) == (1, (1, 2, 3), (4, 5), 4)
+    assert (done.nodes, done.versions, done.made, done.live) == (1, (1, 2, 3), (4, 5), 4)
     # All three versions and both promotions.
     assert done.rows == 5
     with Store.open(place) as again:
-        assert (again.champion, again.candidate) == (4, 5)
+        assert (again.live, again.candidate) == (4, 5)
         assert sorted(again.pruned()) == [1, 2, 3]
         history = again.history()
         assert history[0].note == "with [purged], of course"
@@ -196,4 +196,5 @@ def test_no_file_is_left_where_others_add_versions(
                 store.purge(keys)
         else:
             store.purge(keys)
-        assert store._objects.files().keys() == store._objects.names_in(store.version().names.all)
+        objects = store._parts.objects
+        assert objects.files().keys() == objects.names_in(store.version().names.all)

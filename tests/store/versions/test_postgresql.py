@@ -86,7 +86,7 @@ def test_a_store_lives_its_life(kept: Made) -> None:
             "änna",
             "a 'new' shelf;",
         )
-        assert store.promote().version == store.champion == 2
+        assert store.promote().version == store.live == 2
         undone = store.undo()
         assert (undone.labels, undone.model) == (first.labels, first.model)
         store.rollback()
@@ -96,7 +96,7 @@ def test_a_store_lives_its_life(kept: Made) -> None:
     assert added.at < undone.at
     with Store.open(place) as again:
         assert (again.history(), again.promotions()) == (written, moves)
-        assert (again.candidate, again.champion) == (3, 1)
+        assert (again.candidate, again.live) == (3, 1)
         back = again.predict(version=2, top=3)
     assert back.classes == answers.classes
     assert back.probabilities.tobytes() == answers.probabilities.tobytes()
@@ -215,7 +215,7 @@ def test_of_two_that_promote_at_once_one_is_refused(
     (refused,) = both_at_once(promote, ["2", "3"], tmp_path)
     assert "The live version has changed meanwhile" in (tmp_path / refused).read_text()
     with Store.open(place) as store:
-        assert str(store.champion) == {"2": "3", "3": "2"}[refused]
+        assert str(store.live) == {"2": "3", "3": "2"}[refused]
 
 
 OPERATIONS: dict[str, Callable[[Store, dict[str, list[Key]]], object]] = {
@@ -387,7 +387,7 @@ def test_no_row_names_a_node_that_was_purged(database: str, server: Server, tmp_
         # Two rows are still written together or not at all.
         last = store.history()[-1]
         with pytest.raises(StoreError, match="has changed meanwhile"):
-            store._journal.add(replace(last, number=last.number + 1), last)
+            store._parts.journal.add(replace(last, number=last.number + 1), last)
         assert store.history()[-1] == last
         assert set(store.predict().predictions) == {"hats", "shoes"}
 
@@ -421,7 +421,7 @@ def test_no_file_of_the_server_holds_a_node_that_was_purged(
             # A value that is common is sampled.
             store.unlabel([KEY], intent=Intent(note=f"{KEY} again", override=f"{KEY} asked"))
             store.label({"hats": [KEY]}, intent=Intent(note=f"{KEY} again", override="a test"))
-        with store._journal.transaction() as connection:
+        with store._parts.journal.transaction() as connection:
             intent = Intent(author="tests", note=f"{KEY} asked")
             add_audit_entry(connection, "test", {"nodes": [KEY]}, intent)
         with server.connected(database) as connection:

@@ -21,9 +21,9 @@ def check_found_again(store: Store, new: dict[str, list[Key]]) -> None:
     assert store.made_for(first) is None
     added = store.add(new, intent=Intent(promote=True, idempotency_key=first))
     # Both rows came at once.
-    assert (added.number, store.champion) == (2, 2)
+    assert (added.number, store.live) == (2, 2)
     undone = store.undo(intent=Intent(idempotency_key=second))
-    assert (undone.number, store.champion) == (3, 2)
+    assert (undone.number, store.live) == (3, 2)
     assert (store.made_for(first), store.made_for(second)) == (added, undone)
     with pytest.raises(RequestConflictError, match="for another change"):
         store.made_for(IdempotencyKey("ä", "1"))
@@ -54,7 +54,7 @@ def test_of_a_version_and_its_promotion_none_or_both_are_there(
     store, new = made(tmp_path / "s")
     # As if another process had promoted something meanwhile.
     stale = replace(store.promotions()[-1], number=0)
-    monkeypatch.setattr(store, "_answering", lambda _: stale)
+    monkeypatch.setattr(store._parts.versions, "last_promotion", lambda _: stale)
     with pytest.raises(StoreChangedError, match="meanwhile"):
         store.add(
             new,

@@ -17,7 +17,7 @@ def history(place: StorePlace) -> None:
     from nodegraft.store.store import Store
 
     with Store.open(place) as store:
-        Console().print(history_table(store.history(), store.champion, store.pruned()))
+        Console().print(history_table(store.history(), store.live, store.pruned()))
 
 
 @user_errors

@@ -19,7 +19,7 @@ from nodegraft.service.routes.found import ReadVersion
 from nodegraft.service.schemas import Answer, Changed, Form, NodeKey, Text
 from nodegraft.store.intent import Intent
 from nodegraft.store.store import Store
-from nodegraft.store.table_preview import TablePreview
+from nodegraft.store.table_changes import TablePreview
 
 READING = APIRouter(prefix="/v1", tags=["nodes"], dependencies=[needs(Scope.READ)])
 GROWING = APIRouter(prefix="/v1", tags=["nodes"], dependencies=[needs(Scope.TEACH)])

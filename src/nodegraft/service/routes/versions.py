@@ -81,7 +81,7 @@ def versions(service: Served, limit: Limit = 100) -> Versions:
     return Versions(
         model_version=live.version,
         graph_version=live.graph_version,
-        champion=service.store.champion,
+        champion=service.store.live,
         candidate=service.store.candidate,
         waiting=None if waiting is None else waiting.number,
         versions=[

@@ -10,7 +10,7 @@ from typing import Any
 from nodegraft.analysis.version import now
 from nodegraft.base.errors import StoreError
 from nodegraft.store.intent import Intent
-from nodegraft.store.settings.options import read_setting, write_setting
+from nodegraft.store.settings import read_setting, write_setting
 from nodegraft.store.versions.journal import Journal
 
 DAMAGE = "damage"

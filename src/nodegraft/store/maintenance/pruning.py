@@ -15,7 +15,7 @@ from nodegraft.base.parameters.constraints import PositiveInt
 from nodegraft.base.parameters.validate import validate_value
 from nodegraft.store.intent import Intent
 from nodegraft.store.objects.objects import Objects
-from nodegraft.store.objects.ownership import require_own_place
+from nodegraft.store.objects.place import require_own_place
 from nodegraft.store.versions.journal import (
     Journal,
     promotions_in,
@@ -23,10 +23,10 @@ from nodegraft.store.versions.journal import (
     versions_in,
     write_rows,
 )
-from nodegraft.store.versions.promoting import answered_before
+from nodegraft.store.versions.lineage import live_versions
 
 KEEP = 10
-"""So many of the newest versions are kept, and of those that answered before the champion."""
+"""Number of newest versions, and of previously live versions, that are kept."""
 
 ABANDONED = timedelta(hours=1)
 """A file that no version names is a leftover from this age on; before, somebody may be about to
@@ -70,7 +70,7 @@ def unneeded(
     """
     validate_value("keep", keep, PositiveInt)
     changes = [one.number for one in versions if one.action != "prune"]
-    answering = {moves[-1].version, *answered_before(moves)[-keep - 1 :]}
+    answering = {moves[-1].version, *live_versions(moves)[-keep - 1 :]}
     oldest = changes[-keep:][0]
     return [
         one.number
@@ -79,8 +79,8 @@ def unneeded(
     ]
 
 
-def previewed(journal: Journal, objects: Objects, keep: int) -> Pruned:
-    """What :func:`prune` would free.
+def preview_prune(journal: Journal, objects: Objects, keep: int) -> Pruned:
+    """Return what :func:`prune` would free.
 
     Args:
         journal: The store's versions.

@@ -23,13 +23,24 @@ from nodegraft.base.files.array_file import StoredArray, map_array, require_unch
 from nodegraft.base.files.sidecar import SIDECAR, matches_sidecar
 from nodegraft.graph.disk.manifest import KIND, Manifest
 from nodegraft.store.maintenance.damage import record_damage
-from nodegraft.store.maintenance.database_check import DatabaseCheck, check_database
+from nodegraft.store.maintenance.database_check import (
+    DatabaseCheck,
+    check_database,
+    is_missing,
+    is_unreadable,
+    unverified,
+)
 from nodegraft.store.objects.derived_cache import CHECKSUM, DERIVED, UNFINISHED
-from nodegraft.store.objects.links import CARDS, refuse_links
 from nodegraft.store.objects.objects import MARKER, OBJECT_NAME, Objects
-from nodegraft.store.objects.ownership import require_own_place
-from nodegraft.store.objects.place import SETTINGS, StoreSettings, journal_in, settings_in
-from nodegraft.store.objects.unverified import is_missing, is_unreadable, unverified
+from nodegraft.store.objects.place import (
+    CARDS,
+    SETTINGS,
+    StoreSettings,
+    journal_in,
+    refuse_links,
+    require_own_place,
+    settings_in,
+)
 from nodegraft.store.versions.database import DATABASE_FILES
 from nodegraft.store.versions.journal import Journal
 from nodegraft.store.versions.migration import require_current
@@ -77,7 +88,10 @@ class Verification:
 
 
 class Verifier:
-    """Reads all files of a store, one after the other.
+    """Comparison of every file of a store with its checksum.
+
+    Damage is recorded: a store with damage is not opened until a later verification finds none.
+    Damaged derived data is removed instead, because it is computed again.
 
     Args:
         folder: The store.
@@ -243,20 +257,6 @@ class Verifier:
                 number = path.stem.rpartition("-")[2]
                 advice = f"write it again: nodegraft card {self._folder} --version {number} --out …"
                 self._add(path, "its checksum is wrong", advice, blocks=False)
-
-
-def verify(place: Path, listener: Listener = SILENT, author: str | None = None) -> Verification:
-    """Compare every file of a store with its checksum.
-
-    What is found is recorded: a store with damage is not opened until a later verification finds
-    none. Damaged derived data is removed instead, as it is computed again.
-
-    Args:
-        place: The folder of the store.
-        listener: Is told how far it is.
-        author: Who verifies; None for the logged-in user.
-    """
-    return Verifier(place, listener).run(author)
 
 
 def _record(folder: Path, journal: Journal | None, files: list[str], author: str | None) -> str:
