@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from nodegraft.methods.hag_meta import HAGMeta
     from nodegraft.model.method import Method
     from nodegraft.model.registry import list_methods, load_model, make_method
+    from nodegraft.store.intent import Intent
     from nodegraft.store.store import Store
     from nodegraft.streams.setting import Setting
     from nodegraft.streams.split import ClassSplit
@@ -49,6 +50,7 @@ _HOMES = {
     "Setting": "nodegraft.streams.setting",
     "ClassSplit": "nodegraft.streams.split",
     "ClassStream": "nodegraft.streams.stream",
+    "Intent": "nodegraft.store.intent",
     "Store": "nodegraft.store.store",
     "build_graph": "nodegraft.tables.disk.build",
     "FeatureRecipe": "nodegraft.tables.features.recipe",
@@ -69,6 +71,7 @@ __all__ = [
     "Graft",
     "Graph",
     "HAGMeta",
+    "Intent",
     "Listener",
     "Method",
     "NodeLabels",

@@ -14,6 +14,7 @@ from nodegraft.analysis.own_labels.own_stream import make_plan
 from nodegraft.cli.app import app
 from nodegraft.cli.render.inspect import advice
 from nodegraft.evaluation.protocol import SessionResult, StreamResult
+from nodegraft.store.intent import Intent
 from nodegraft.store.store import Store
 from tests.store.small import made
 
@@ -26,7 +27,7 @@ def call(*arguments: str, columns: int = 80) -> Result:
 def place(tmp_path: Path) -> Path:
     """A store with a version that does not answer yet."""
     store, new = made(tmp_path / "shop")
-    store.add(new, override="tests")
+    store.add(new, intent=Intent(override="tests"))
     store.close()
     return tmp_path / "shop"
 
@@ -101,7 +102,7 @@ def test_a_card_that_cannot_be_written_does_not_undo_the_promotion(place: Path) 
     assert "Version 2 is live." in done.output
     assert f"nodegraft card {place} --version 2 --out CARD.md" in done.output
     with Store.open(place) as store:
-        assert store.champion == 2
+        assert store.live == 2
     assert call("card", str(place), "--out", str(place.parent / "CARD.md")).exit_code == 0
     assert (place.parent / "CARD.md").read_text().startswith("---\nlicense: unknown\n")
     assert (place.parent / "CARD.svg").exists()

@@ -103,7 +103,7 @@ def test_a_truncated_export_is_refused_and_nothing_changes(archive: Path) -> Non
     assert f"{5 * EACH - TRUNCATED}" in dry
     with ng.Store.open(store) as opened_store:
         assert opened_store.history() == before
-        assert opened_store.champion == 1
+        assert opened_store.live == 1
 
 
 def test_edges_stay_where_only_nodes_are_synced(archive: Path) -> None:

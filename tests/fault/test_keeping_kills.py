@@ -56,13 +56,13 @@ def purge_again(place: Path) -> None:
 
 
 def said(place: Path) -> Said:
-    """What the champion and the candidate say; every version that is not pruned is whole."""
+    """What the live version and the candidate say; every version that is not pruned is whole."""
     with opened(place) as store:
         pruned = store.pruned()
         for version in store.history():
             if version.number not in pruned:
-                store._states.get(version.names)
-        numbers = store.champion, store.candidate
+                store._parts.states.get(version.names)
+        numbers = store.live, store.candidate
         one, other = (store.predict(version=number, top=2) for number in numbers)
         return (*numbers, one.probabilities.tobytes(), other.probabilities.tobytes())
 

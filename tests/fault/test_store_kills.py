@@ -23,6 +23,7 @@ from sqlalchemy.engine.default import DefaultDialect
 from nodegraft.base.errors import StoreError
 from nodegraft.base.files.folder import WriteOnceFolder
 from nodegraft.graph.keys import Key
+from nodegraft.store.intent import Intent
 from nodegraft.store.store import Store
 from nodegraft.store.versions.migration import Migration, migrated, require_current
 from tests.slow_suite import slow
@@ -151,7 +152,7 @@ def opened(place: Path) -> Store:
 def seen(place: Path) -> Seen:
     """Which version is the newest, which one answers, and all that both say."""
     with opened(place) as store:
-        candidate, champion = store.candidate, store.champion
+        candidate, champion = store.candidate, store.live
         said = [store.predict(version=number, top=3) for number in (candidate, champion)]
         assert [one.number for one in store.history()] == list(range(1, candidate + 1))
         return (
@@ -186,7 +187,7 @@ def add_one_by_one(store: Store, new: dict[str, list[Key]]) -> None:
 OPERATIONS = {
     "add": Operation(lambda store, new: None, lambda store, new: store.add(new)),
     "add and promote": Operation(
-        lambda store, new: None, lambda store, new: store.add(new, promote=True)
+        lambda store, new: None, lambda store, new: store.add(new, intent=Intent(promote=True))
     ),
     "undo": Operation(lambda store, new: store.add(new), lambda store, new: store.undo()),
     "undo an older one": Operation(add_one_by_one, lambda store, new: store.undo(2)),
@@ -286,7 +287,7 @@ def test_a_migration_that_is_cut_anywhere_leaves_the_old_tables_or_the_new(
 def change_again_and_again(place: Path, new: dict[str, list[Key]], until: float) -> None:
     with Store.open(place) as store:
         while store.candidate < until:
-            if store.champion != store.candidate:
+            if store.live != store.candidate:
                 store.promote()
             known = set(new) <= set(store.state(store.candidate).labels)
             store.undo() if known else store.add(new)
@@ -311,7 +312,7 @@ def test_a_store_killed_again_and_again_stays_whole(
             assert store.candidate >= newest
             newest = store.candidate
             check_all_there(store)
-            for number in (newest, newest - 1, store.champion):
+            for number in (newest, newest - 1, store.live):
                 version = store.history()[number - 1]
                 answers = store.predict(version=number, top=6).probabilities.tobytes()
                 # The same labels have the same model and give the same answers, in every life.
@@ -325,7 +326,7 @@ def check_all_there(store: Store) -> None:
     assert [one.number for one in history] == list(range(1, len(history) + 1))
     assert all(move.version <= len(history) for move in store.promotions())
     for names in {one.names for one in history}:
-        store._states.get(names)
+        store._parts.states.get(names)
 
 
 def flushed_folders(work: Callable[[], object]) -> set[int]:

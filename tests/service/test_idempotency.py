@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
+from nodegraft.store.intent import Intent
 from nodegraft.store.store import Store
-from nodegraft.store.writer import StoreWriter
+from nodegraft.store.versions.versions import Versions
 from tests.service.served import asked, lesson
 
 New = dict[str, list[Any]]
@@ -27,7 +28,7 @@ def test_the_same_change_with_the_same_key_is_answered_as_the_first_time(
     assert first.status_code == again.status_code == later.status_code == 201
     assert first.json() == again.json() == later.json()
     with Store.open(shop) as store:
-        assert (store.candidate, store.champion) == (3, 2)
+        assert (store.candidate, store.live) == (3, 2)
 
 
 @pytest.mark.parametrize(
@@ -67,15 +68,15 @@ def test_a_change_that_was_refused_may_be_sent_again(shop: Path, new: New) -> No
 def test_a_change_beside_another_process_is_done_after_it(
     shop: Path, new: New, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    added, others = StoreWriter._added, [lesson(new, 1)["classes"]]
+    added, others = Versions.add, [lesson(new, 1)["classes"]]
 
-    def late(self: StoreWriter, *given: Any) -> Any:
+    def late(self: Versions, *given: Any) -> Any:
         if others:
             with Store.open(shop) as other:
-                other.add(others.pop(), by="other")
+                other.add(others.pop(), intent=Intent(author="other"))
         return added(self, *given)
 
-    monkeypatch.setattr(StoreWriter, "_added", late)
+    monkeypatch.setattr(Versions, "add", late)
     with asked(shop) as client:
         assert client.post("/v1/classes", json=lesson(new)).json()["model_version"] == 3
     with Store.open(shop) as store:

@@ -101,7 +101,7 @@ def test_a_service_killed_again_and_again_keeps_its_word(times: int, shop: Path,
     assert statuses == {200}
     assert teacher.sent_again
     with Store.open(shop) as store:
-        history, champion = store.history(), store.champion
+        history, champion = store.history(), store.live
     # Every step made one version, in its order, and each is what was acknowledged.
     assert [one.number for one in history[1:]] == [
         answer["model_version"] for answer in teacher.acknowledged

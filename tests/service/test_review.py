@@ -1,5 +1,7 @@
 """A candidate version that waits for review: every route reads one version, and none refuses."""
 
+import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -9,7 +11,10 @@ from starlette.testclient import TestClient
 
 from nodegraft.analysis.version import Version
 from nodegraft.store.access.access import Scope
+from nodegraft.store.intent import Intent
 from nodegraft.store.store import Store
+from nodegraft.store.versions.versions import Versions
+from tests.cli.test_judging import call
 from tests.service.served import asked, lesson, make_of_tables
 from tests.service.test_label_studio import event
 from tests.service.token_help import added, bearer
@@ -170,7 +175,7 @@ def test_only_a_version_that_waits_is_promoted_where_that_is_asked_for(
 ) -> None:
     with asked(shop) as client, Store.open(shop) as other:
         client.post("/v1/classes", json=lesson(new))
-        other.discard(2, by="anna")
+        other.discard(2, intent=Intent(author="anna"))
         for number in (2, 3):
             refused = client.post(f"/v1/versions/{number}:promote?only_waiting=true")
             assert refused.status_code == 409
@@ -178,15 +183,15 @@ def test_only_a_version_that_waits_is_promoted_where_that_is_asked_for(
         assert versions(client) == (1, 3, None)
         client.post("/v1/classes", json=lesson(new))
         # Another process makes a version between the check and the write.
-        waiting, discards = Store.waiting, iter([True])
+        waiting, discards = Versions.waiting, iter([True])
 
-        def discarded_after(store: Store) -> Version | None:
-            found = waiting(store)
+        def discarded_after(listed: Versions) -> Version | None:
+            found = waiting(listed)
             if next(discards, False):
                 other.discard(4)
             return found
 
-        monkeypatch.setattr(Store, "waiting", discarded_after)
+        monkeypatch.setattr(Versions, "waiting", discarded_after)
         refused = client.post("/v1/versions/4:promote?only_waiting=true")
         assert refused.json()["error"]["code"] == "store_changed"
         assert versions(client) == (1, 5, None)
@@ -237,7 +242,7 @@ def test_what_was_cached_of_a_version_is_forgotten_when_it_is_pruned(
         service = client.app.state.service  # type: ignore[attr-defined]
         service.live.follow()
         assert service.prepared._last
-        other.purge(["hats11"], by="anna")
+        other.purge(["hats11"], intent=Intent(author="anna"))
         refused = client.get(path, params=query)
         # The map is that of the live version until that is followed.
         if path != "/v1/map":
@@ -247,3 +252,23 @@ def test_what_was_cached_of_a_version_is_forgotten_when_it_is_pruned(
         assert not service.prepared._last
         assert not service.maps.values()
         assert client.get(path, params=query).status_code == 409
+
+
+def test_a_promotion_over_http_writes_the_card_that_the_command_line_writes(
+    shop: Path, new: New, tmp_path: Path
+) -> None:
+    with asked(shop) as client:
+        assert client.post("/v1/classes", json=lesson(new)).status_code == 201
+        shutil.copytree(shop, tmp_path / "copy" / shop.name)
+        promoted = client.post("/v1/versions/2:promote", params={"note": "looks right"})
+        assert promoted.status_code == 200
+        assert client.post("/v1/classes?promote=1", json=lesson(new, 1)).status_code == 201
+    assert (shop / "cards" / "version-3.md").exists()
+    command = ["promote", str(tmp_path / "copy" / shop.name), "--by", "local"]
+    done = call(*command, "--note", "looks right")
+    assert done.exit_code == 0, done.output
+    cards = [folder / "cards" for folder in (shop, tmp_path / "copy" / shop.name)]
+    over_http, on_command_line = ((card / "version-2.md").read_text() for card in cards)
+    minute = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d UTC")
+    assert minute.sub("", over_http) == minute.sub("", on_command_line)
+    assert "looks right" in over_http

@@ -12,6 +12,7 @@ from nodegraft.base.files.bundle import Arrays, Document
 from nodegraft.graph.block_model import BlockModel
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.keys import Key
+from nodegraft.store.intent import Intent
 from nodegraft.store.store import Store
 from nodegraft.store.versions import migration
 
@@ -48,14 +49,16 @@ def made(place: Path, **options: Any) -> tuple[Store, dict[str, list[Key]]]:
     graph, labels = drawn()
     names = sorted(labels)
     known = {name: labels[name][:20] for name in names[:-LATER]}
-    store = Store.init(place, graph, known, by="tests", **{"method": "sgc-mean", **options})
+    store = Store.init(
+        place, graph, known, intent=Intent(author="tests"), **{"method": "sgc-mean", **options}
+    )
     return store, {name: labels[name][:5] for name in names[-LATER:]}
 
 
 def with_unreadable_model(store: Store, **parameters: object) -> Store:
     """The same store, whose newest version has a model that lacks an array."""
     version = store.version()
-    arrays, document = store._objects.get(version.model)
+    arrays, document = store._parts.objects.get(version.model)
     del arrays["state.confidence_"], document["state"]["confidence_"]
     document["parameters"] |= parameters
     return with_model(store, arrays, document)
@@ -64,7 +67,7 @@ def with_unreadable_model(store: Store, **parameters: object) -> Store:
 def with_model(store: Store, arrays: Arrays, document: Document) -> Store:
     """The same store, whose newest version has another model."""
     version = store.version()
-    model = store._objects.put(arrays, document)
+    model = store._parts.objects.put(arrays, document)
     store.close()
     with closing(sqlite3.connect(store.place / "store.db")) as database, database:
         told = (model, version.number)

@@ -13,6 +13,8 @@ from typing import Any, NoReturn
 import pytest
 
 from nodegraft.base.errors import NodegraftError, StoreError, StoreUnreachableError
+from nodegraft.store.intent import Intent
+from nodegraft.store.model_cards import ModelCards
 from nodegraft.store.store import Store
 from nodegraft.store.versions import database
 from tests.fault.test_store_kills import forked, seen, was_killed
@@ -21,7 +23,7 @@ from tests.store.versions.test_postgresql import Made, both_at_once, write_toget
 
 OPERATIONS: dict[str, Callable[[Store, dict[str, list[Any]]], object]] = {
     "add": lambda store, new: store.add(new),
-    "add and promote": lambda store, new: store.add(new, promote=True),
+    "add and promote": lambda store, new: store.add(new, intent=Intent(promote=True)),
     "purge": lambda store, new: store.purge([next(iter(new.values()))[0]]),
 }
 
@@ -52,10 +54,17 @@ def full_at(number: int, patch: pytest.MonkeyPatch, owner: object, name: str) ->
 @pytest.mark.parametrize("operation", OPERATIONS)
 @pytest.mark.parametrize(("owner", "name"), [(Path, "write_bytes"), (os, "fsync")])
 def test_a_full_disk_is_told_and_changes_nothing(
-    operation: str, owner: object, name: str, kept: Made, tmp_path: Path
+    operation: str,
+    owner: object,
+    name: str,
+    kept: Made,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     place, new = kept
     twin, before = tmp_path / "twin", seen(place)
+    # A card is written after the promotion, which it cannot undo.
+    monkeypatch.setattr(ModelCards, "try_to_write", lambda *_: None)
     shutil.copytree(place, twin)
     with Store.open(twin) as store, pytest.MonkeyPatch.context() as patch:
         written = full_at(10**6, patch, owner, name)
@@ -72,18 +81,32 @@ def test_a_full_disk_is_told_and_changes_nothing(
     assert seen(place) == seen(twin)
 
 
+def test_a_card_on_a_full_disk_does_not_undo_the_promotion(
+    kept: Made, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place, new = kept
+    with Store.open(place) as store:
+        store.add(new)
+        monkeypatch.setattr(Path, "write_bytes", no_space)
+        assert store.promote().version == store.live == 2
+        with pytest.raises(OSError, match="No space left"):
+            store.write_card()
+        monkeypatch.undo()
+        assert store.write_card() == place / "cards" / "version-2.md"
+
+
 def test_a_database_without_room_is_told_and_changes_nothing(kept: Made) -> None:
     place, new = kept
     before = seen(place)
     with Store.open(place) as store:
-        with store._journal.connection() as connection:
+        with store._parts.journal.connection() as connection:
             (pages,) = connection.exec_driver_sql("PRAGMA page_count").one()
             connection.exec_driver_sql(f"PRAGMA max_page_count={pages}")
         with pytest.raises(StoreError, match=r"The disk is full\. Nothing was written"):
-            store.add(new, note="x" * 100_000)
+            store.add(new, intent=Intent(note="x" * 100_000))
     assert seen(place) == before
     with Store.open(place) as store:
-        store.add(new, note="x" * 100_000)
+        store.add(new, intent=Intent(note="x" * 100_000))
 
 
 def test_an_init_on_a_full_disk_is_told_and_done_again(
@@ -135,11 +158,11 @@ def by_a_reader(work: Callable[[], object]) -> None:
 def check_reader(place: Path, versions: int) -> None:
     with Store.open(place) as store:
         assert len(store.history()) == versions
-        assert (store.candidate, store.champion) == (versions, 1)
+        assert (store.candidate, store.live) == (versions, 1)
         assert len(store.predict(version=2)) == 240
         some = store.predict(version=2).nodes[-1:]
         with pytest.raises(StoreError, match="Permission denied"):
-            store.add({"hats": some}, override="a test")
+            store.add({"hats": some}, intent=Intent(override="a test"))
         for work in (store.promote, store.undo, lambda: store.prune(keep=1)):
             with pytest.raises(StoreError, match="This store is read-only for you"):
                 work()
@@ -217,7 +240,7 @@ def test_of_two_that_add_at_once_none_is_lost(
 
     def add(name: str) -> None:
         with Store.open(place) as store:
-            store.add({name: new[name]}, by=name, promote=True)
+            store.add({name: new[name]}, intent=Intent(author=name, promote=True))
 
     refused = both_at_once(add, list(new), tmp_path)
     monkeypatch.undo()
@@ -225,10 +248,10 @@ def test_of_two_that_add_at_once_none_is_lost(
     with Store.open(place) as store:
         done = [one.by for one in store.history()[1:]]
         assert sorted(done + refused) == sorted(new)
-        assert store.champion == store.candidate == 1 + len(done)
+        assert store.live == store.candidate == 1 + len(done)
         for name in refused:
             assert "has changed meanwhile" in (tmp_path / name).read_text()
-            store.add({name: new[name]}, promote=True)
+            store.add({name: new[name]}, intent=Intent(promote=True))
         assert set(new) <= set(store.state().labels)
 
 

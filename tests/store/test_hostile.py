@@ -32,7 +32,7 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
             store.label({name: nodes[4:]})
         store.promote()
         store.predict()
-    (folder / "shop" / "cards").mkdir()
+    (folder / "shop" / "cards").mkdir(exist_ok=True)
     return folder / "shop"
 
 

@@ -7,6 +7,7 @@ import pytest
 
 import nodegraft as ng
 from nodegraft.base.errors import NodegraftError, ParameterError
+from nodegraft.store.intent import Intent
 from nodegraft.store.store import Store
 from nodegraft.tables.node_texts import LONGEST, NodeTexts
 from tests.store.small import drawn, made
@@ -47,7 +48,7 @@ def test_texts_follow_the_graph(store: Store) -> None:
     today = pa.table(
         {"key": ["c1", "b1", "a1"], "title": ["Boot", "Shoe", "Hat"], "more": [""] * 3}
     )
-    store.sync(today, override="a test")
+    store.sync(today, intent=Intent(override="a test"))
     assert store.texts(["a1", "b1", "c1"]) == ["Hat", "Shoe", "Boot"]
     assert store.texts(["a1", "b2"], version=1) == ["A felt hat red", None]
     store.undo()
@@ -55,7 +56,7 @@ def test_texts_follow_the_graph(store: Store) -> None:
 
 
 def test_answers_do_not_wait_for_texts(store: Store) -> None:
-    for file in store._states._objects.names_in([store.history()[0].names.all[-1]]):
+    for file in store._parts.states._objects.names_in([store.history()[0].names.all[-1]]):
         (store.place / "objects" / file).unlink()
     with Store.open(store.place) as other:
         assert other.predict(["a2"]).predictions == ["hats"]

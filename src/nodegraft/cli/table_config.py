@@ -137,8 +137,8 @@ def columns_beside(store: Path, *tables: str | None) -> dict[str, Any]:
     """
     from rich.console import Console
 
-    from nodegraft.store.growth import GROWING
     from nodegraft.store.store import Store
+    from nodegraft.store.table_changes import GROWING
 
     config = TableConfig.beside(*tables)
     if "key_type" in config.values:

@@ -15,7 +15,7 @@ from nodegraft.service.auth.limits import MOST_LISTED
 from nodegraft.service.auth.tokens import Scope, Token
 from nodegraft.service.http_error import HttpError
 from nodegraft.service.service import Service
-from nodegraft.store.versions.request import Request as Wish
+from nodegraft.store.intent import IdempotencyKey
 
 
 async def _caller(request: Request) -> Token:
@@ -98,15 +98,15 @@ async def _wish(
             "gets the first response, and is not made twice.",
         ),
     ] = None,
-) -> Wish:
+) -> IdempotencyKey:
     if promote:
         require(caller, Scope.ADMIN)
     body = sha256(await request.body()).hexdigest()
     content = content_hash(request.method, request.url.path, request.url.query, body)
-    return Wish(idempotency_key or uuid4().hex, content, promote)
+    return IdempotencyKey(idempotency_key or uuid4().hex, content, promote)
 
 
-Wanted = Annotated[Wish, Depends(_wish)]
+Wanted = Annotated[IdempotencyKey, Depends(_wish)]
 Node = Annotated[str, Query(description="Node key.", min_length=1, max_length=1_000)]
 Limit = Annotated[
     int, Query(description="Number of rows, newest first.", ge=1, le=MOST_LISTED, examples=[100])

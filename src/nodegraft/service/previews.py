@@ -7,7 +7,7 @@ from pydantic import Field
 from nodegraft.analysis.preview import Preview as Seen
 from nodegraft.analysis.version import Version
 from nodegraft.service.schemas import Answer, Form, NodeKey
-from nodegraft.store.table_preview import TablePreview
+from nodegraft.store.table_changes import TablePreview
 
 
 class Flipped(Form):

@@ -7,7 +7,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictInt, St
 
 from nodegraft.analysis.version import Version, describe_version
 from nodegraft.service.auth.limits import MOST_KEYS
-from nodegraft.store.versions.authorship import writable
+from nodegraft.store.intent import writable
 
 Text = Annotated[StrictStr, AfterValidator(writable)]
 """JSON can spell half a letter, which no file could hold."""

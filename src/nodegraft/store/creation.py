@@ -1,6 +1,7 @@
 """How a store is made: whole, or to be made again."""
 
 from collections.abc import Iterable, Mapping
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,20 +23,26 @@ from nodegraft.graph.keys import Key
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.model.confidence import DEFAULT_WORLD, World
 from nodegraft.model.registry import has_open_set_score
-from nodegraft.store.fitting import fit_measures
+from nodegraft.store.intent import Intent
+from nodegraft.store.label_changes import fit_measures
 from nodegraft.store.objects.derived_cache import DERIVED
 from nodegraft.store.objects.graph_objects import require_local
-from nodegraft.store.objects.links import refuse_links
 from nodegraft.store.objects.objects import Objects
-from nodegraft.store.objects.ownership import claim_place, write_store_id
-from nodegraft.store.objects.place import OBJECTS, SETTINGS, StoreSettings, settings_text
+from nodegraft.store.objects.place import (
+    OBJECTS,
+    SETTINGS,
+    StoreSettings,
+    claim_place,
+    journal_in,
+    refuse_links,
+    settings_text,
+    write_store_id,
+)
 from nodegraft.store.objects.states import States
-from nodegraft.store.reader import StoreReader
-from nodegraft.store.settings.known_settings import WORLD, refuse_open_world, set_value
-from nodegraft.store.versions.authorship import author, writable
+from nodegraft.store.settings import WORLD, refuse_open_world, set_value
 from nodegraft.store.versions.database import DATABASE_FILES, database_url, has_password
 from nodegraft.store.versions.journal import Journal
-from nodegraft.store.versions.migration import migrated, require_free
+from nodegraft.store.versions.migration import migrated, require_current, require_free
 from nodegraft.tables.node_texts import NodeTexts
 
 
@@ -50,8 +57,7 @@ def made_in(
     texts: NodeTexts | None,
     settings: StoreSettings,
     world: World | None,
-    by: str | None,
-    note: str,
+    intent: Intent,
     listener: Listener,
 ) -> Journal:
     """A first version in a folder; the arguments are those of :meth:`nodegraft.Store.init`.
@@ -67,15 +73,15 @@ def made_in(
         settings: Where versions and objects are.
         world: Whether nodes may belong to classes that are not known; None for open where the
             method has an open-set score, else closed.
-        by: Who does it; None for the user that is logged in.
-        note: Why.
-        listener: Is told how far it is.
+        intent: Author and note.
+        listener: Receives progress events.
     """
     refuse_links(folder)
     _refuse_taken(folder)
     settings = replace(settings, objects=settings.objects and _resolved(settings.objects))
     world = _world_of(method, world)
-    who, note = author(by), writable(note)
+    intent.refuse("init", "override", "promote", "idempotency_key")
+    who, note = intent.author_name, intent.note
     NodeLabels.by_key(graph, labels)
     if texts is not None and len(texts) != graph.num_nodes:
         raise ParameterError(f"{len(texts)} texts were given for {graph.num_nodes} nodes.")
@@ -108,7 +114,7 @@ def made_in(
         write_store_id(connection, store_id)
         # A method without an open-set score is closed, whatever is written down.
         if has_open_set_score(method):
-            set_value(connection, WORLD.name, world, who, note)
+            set_value(connection, WORLD.name, world, intent)
 
     # Last: a store that has a version is whole.
     try:
@@ -173,7 +179,9 @@ def _refuse_taken(folder: Path) -> None:
 
 def _unfinished(folder: Path) -> bool:
     try:
-        StoreReader.open(folder).close()
+        with closing(journal_in(folder)) as journal:
+            require_current(journal)
+            journal.version()
     except UnfinishedStoreError:
         return True
     except StoreError:

@@ -1,48 +1,90 @@
 """Store of a model in production: every change is a version, which is checked and can be undone."""
 
-import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
+from functools import cached_property
+from itertools import chain, islice, repeat
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from nodegraft.analysis.labels.changes import Change
-from nodegraft.analysis.version import Version, now
-from nodegraft.base.errors import ParameterError
+from nodegraft.analysis.version import Promotion, Version
+from nodegraft.base.errors import StoreError
 from nodegraft.base.events import SILENT, Listener
-from nodegraft.graph.keys import Key, key_array, several
-from nodegraft.store.maintenance.pruning import ABANDONED, KEEP, Pruned, previewed, prune
-from nodegraft.store.objects.derived_cache import clear_shelves
-from nodegraft.store.objects.links import CARDS, refuse_links
-from nodegraft.store.versions.authorship import author, writable
-from nodegraft.store.writer import StoreWriter
+from nodegraft.base.tabular import Records
+from nodegraft.graph.keys import Key
+from nodegraft.store.intent import IdempotencyKey, Intent
+from nodegraft.store.maintenance.damage import refuse_damaged
+from nodegraft.store.maintenance.maintenance import KEEP, Maintenance
+from nodegraft.store.model_cards import ModelCards
+from nodegraft.store.objects.place import StoreSettings, journal_in, refuse_links, settings_in
+from nodegraft.store.parts import NewTables, StoreParts
+from nodegraft.store.versions.journal import Journal
+from nodegraft.store.versions.migration import require_current
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
+    from nodegraft.analysis.card.card import Card
+    from nodegraft.analysis.drift import Shift
+    from nodegraft.analysis.own_labels.comparison import Evaluation
+    from nodegraft.analysis.predictions import Missing, Predictions
+    from nodegraft.analysis.preview import Preview
+    from nodegraft.analysis.snapshot import State
+    from nodegraft.analysis.suggestions.new_classes import NewClass
+    from nodegraft.analysis.suggestions.suggestion import Suggestion
+    from nodegraft.evaluation.confusion import ConfusionMatrix
     from nodegraft.graph.graph import Graph
+    from nodegraft.graph.growth.clearing import Cleared
     from nodegraft.model.confidence import World
+    from nodegraft.store.label_changes import LabelChanges, LastFit, Refit
+    from nodegraft.store.maintenance.pruning import Pruned
     from nodegraft.store.maintenance.purging import Purged
     from nodegraft.store.maintenance.verification import Verification
+    from nodegraft.store.settings import SettingValue
+    from nodegraft.store.table_changes import TablePreview
+    from nodegraft.store.table_updates import TableUpdates
+    from nodegraft.store.versions.audit import AuditEntry
     from nodegraft.store.versions.migration import Migration
+    from nodegraft.tables.columns import Source
     from nodegraft.tables.labels import Labels
     from nodegraft.tables.node_texts import NodeTexts
 
+SEARCHED = 1 << 16
+"""Number of keys that are searched at a time."""
 
-class Store(StoreWriter):
+
+class Store:
     """Folder with a graph, its labels, a model, and all versions of them.
 
     Open a store with :meth:`open`, create one with :meth:`init`. Every change makes a version; the
-    newest one is the *candidate*. Predictions come from the *live* version (``champion``): only
-    :meth:`promote` and :meth:`rollback` choose it. An interrupted change leaves the version before
-    or the version after.
+    newest one is the *candidate*. Predictions come from the *live* version: only :meth:`promote`
+    and :meth:`rollback` choose it. An interrupted change leaves the version before or the version
+    after.
 
     Args:
         place: The folder.
         journal: History of the store.
+        listener: Receives progress events of long work.
     """
+
+    def __init__(self, place: Path, journal: Journal, listener: Listener = SILENT) -> None:
+        self.place = place
+        self._parts = StoreParts(place, journal, listener)
+        self._cards, self._maintenance = ModelCards(self._parts), Maintenance(self._parts)
+
+    @cached_property
+    def _labels(self) -> "LabelChanges":
+        from nodegraft.store.label_changes import LabelChanges
+
+        return LabelChanges(self._parts)
+
+    @cached_property
+    def _tables(self) -> "TableUpdates":
+        # It imports what reads tables, which is slow.
+        from nodegraft.store.table_updates import TableUpdates
+
+        return TableUpdates(self._parts)
 
     @classmethod
     def init(
@@ -58,8 +100,7 @@ class Store(StoreWriter):
         database: str | None = None,
         objects: str | None = None,
         world: "World | None" = None,
-        by: str | None = None,
-        note: str = "",
+        intent: Intent = Intent(),
         listener: Listener = SILENT,
     ) -> "Store":
         """Create a store with a first version, which is live at once.
@@ -86,12 +127,10 @@ class Store(StoreWriter):
                 (:mod:`nodegraft.model.confidence`) and can be changed (the setting ``world``). None
                 for the ``world`` of ``parameters``, or else open if the method has an open-set
                 score. Without one it is closed.
-            by: Author of the change; None for the logged-in user.
-            note: Reason for the change.
-            listener: Receives progress events.
+            intent: Author and note.
+            listener: Receives progress events, now and of later calls.
         """
         from nodegraft.store.creation import made_in
-        from nodegraft.store.objects.place import StoreSettings
         from nodegraft.tables.labels import keys_by_class
 
         folder = Path(place).expanduser()
@@ -105,11 +144,31 @@ class Store(StoreWriter):
             texts=texts,
             settings=StoreSettings(database, objects),
             world=world or (parameters or {}).get("world"),
-            by=by,
-            note=note,
+            intent=intent,
             listener=listener,
         )
-        return cls(folder, journal)
+        return cls(folder, journal, listener)
+
+    @classmethod
+    def open(cls, place: str | Path, *, listener: Listener = SILENT) -> Self:
+        """Open the store in a folder.
+
+        Args:
+            place: Folder that :meth:`nodegraft.Store.init` created.
+            listener: Receives progress events, such as :class:`nodegraft.PrintProgress`.
+        """
+        folder = Path(place).expanduser()
+        settings = settings_in(folder)
+        refuse_links(folder)
+        journal = journal_in(folder, settings)
+        try:
+            require_current(journal)
+            refuse_damaged(folder, journal)
+            journal.version()
+        except StoreError:
+            journal.close()
+            raise
+        return cls(folder, journal, listener)
 
     @staticmethod
     def migrate(place: str | Path) -> "Migration":
@@ -118,7 +177,6 @@ class Store(StoreWriter):
         Args:
             place: The folder of the store.
         """
-        from nodegraft.store.objects.place import journal_in
         from nodegraft.store.versions.migration import migrate
 
         folder = Path(place).expanduser()
@@ -128,7 +186,7 @@ class Store(StoreWriter):
 
     @staticmethod
     def verify(
-        place: str | Path, *, by: str | None = None, listener: Listener = SILENT
+        place: str | Path, *, author: str | None = None, listener: Listener = SILENT
     ) -> "Verification":
         """Compare every file of a store with its checksum.
 
@@ -136,75 +194,93 @@ class Store(StoreWriter):
 
         Args:
             place: The folder of the store.
-            by: Author of the change; None for the logged-in user.
+            author: Who verifies; None for the logged-in user.
             listener: Receives progress events.
         """
-        from nodegraft.store.maintenance.verification import verify
+        from nodegraft.store.maintenance.verification import Verifier
 
-        return verify(Path(place).expanduser(), listener, by)
+        return Verifier(Path(place).expanduser(), listener).run(author)
 
-    def add(self, classes: "Labels", *, force_name: bool = False, **told: Any) -> Version:
+    def close(self) -> None:
+        """Close the connection to the database."""
+        self._parts.journal.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def add(
+        self, classes: "Labels", *, force_name: bool = False, intent: Intent = Intent()
+    ) -> Version:
         """Add new classes.
 
         Args:
             classes: New class -> keys of its nodes.
             force_name: Allow a name that differs only by case or blanks from that of another class.
-            told: ``by``, ``note``, ``override``, ``promote`` and ``listener``, as in
-                :meth:`change`.
+            intent: As in :meth:`change`.
         """
         change = Change("add", {"classes": _plain(classes)}).with_forced_name(force_name)
-        return self.change(change, **told)
+        return self.change(change, intent=intent)
 
-    def label(self, more: "Labels", **told: Any) -> Version:
+    def label(self, more: "Labels", *, intent: Intent = Intent()) -> Version:
         """Add labels to known classes.
 
         Args:
             more: Known class -> keys of nodes that have no label.
-            told: As in :meth:`add`.
+            intent: As in :meth:`change`.
         """
-        return self.change(Change("label", {"more": _plain(more)}), **told)
+        return self.change(Change("label", {"more": _plain(more)}), intent=intent)
 
-    def unlabel(self, nodes: Iterable[Key], **told: Any) -> Version:
+    def unlabel(self, nodes: Iterable[Key], *, intent: Intent = Intent()) -> Version:
         """Remove labels.
 
         Args:
             nodes: Keys of labelled nodes.
-            told: As in :meth:`add`.
+            intent: As in :meth:`change`.
         """
-        return self.change(Change("unlabel", {"keys": _plain_keys(nodes)}), **told)
+        return self.change(Change("unlabel", {"keys": _plain_keys(nodes)}), intent=intent)
 
-    def relabel(self, classes: "Labels", **told: Any) -> Version:
+    def relabel(self, classes: "Labels", *, intent: Intent = Intent()) -> Version:
         """Change the class of labelled nodes.
 
         Args:
             classes: Known class -> keys of nodes that have a label of another class.
-            told: As in :meth:`add`.
+            intent: As in :meth:`change`.
         """
-        return self.change(Change("relabel", {"classes": _plain(classes)}), **told)
+        return self.change(Change("relabel", {"classes": _plain(classes)}), intent=intent)
 
-    def remove(self, names: Iterable[str], **told: Any) -> Version:
+    def remove(self, names: Iterable[str], *, intent: Intent = Intent()) -> Version:
         """Remove classes.
 
         Args:
             names: Names of the classes to remove.
-            told: As in :meth:`add`.
+            intent: As in :meth:`change`.
         """
-        return self.change(Change("remove", {"names": list(names)}), **told)
+        return self.change(Change("remove", {"names": list(names)}), intent=intent)
 
-    def rename(self, old: str, new: str, *, force_name: bool = False, **told: Any) -> Version:
+    def rename(
+        self, old: str, new: str, *, force_name: bool = False, intent: Intent = Intent()
+    ) -> Version:
         """Rename a class.
 
         Args:
             old: Current name of the class.
             new: New name of the class.
             force_name: As in :meth:`add`.
-            told: As in :meth:`add`.
+            intent: As in :meth:`change`.
         """
         change = Change("rename", {"old": old, "new": new}).with_forced_name(force_name)
-        return self.change(change, **told)
+        return self.change(change, intent=intent)
 
     def merge(
-        self, names: Iterable[str], into: str, *, force_name: bool = False, **told: Any
+        self,
+        names: Iterable[str],
+        into: str,
+        *,
+        force_name: bool = False,
+        intent: Intent = Intent(),
     ) -> Version:
         """Merge several classes into one.
 
@@ -212,13 +288,13 @@ class Store(StoreWriter):
             names: Names of the classes.
             into: Name of the merged class.
             force_name: As in :meth:`add`.
-            told: As in :meth:`add`.
+            intent: As in :meth:`change`.
         """
         change = Change("merge", {"names": list(names), "into": into}).with_forced_name(force_name)
-        return self.change(change, **told)
+        return self.change(change, intent=intent)
 
     def split(
-        self, name: str, parts: "Labels", *, force_name: bool = False, **told: Any
+        self, name: str, parts: "Labels", *, force_name: bool = False, intent: Intent = Intent()
     ) -> Version:
         """Split a class into several classes.
 
@@ -226,21 +302,224 @@ class Store(StoreWriter):
             name: Name of the class.
             parts: New class -> keys of its nodes. Labels that are assigned to no part are removed.
             force_name: As in :meth:`add`.
-            told: As in :meth:`add`.
+            intent: As in :meth:`change`.
         """
         change = Change("split", {"name": name, "parts": _plain(parts)}).with_forced_name(
             force_name
         )
-        return self.change(change, **told)
+        return self.change(change, intent=intent)
+
+    def preview(self, change: Change) -> "Preview":
+        """Return what a change would do to the candidate; nothing is written.
+
+        Args:
+            change: The change.
+        """
+        return self._labels.preview(change)
+
+    def change(self, change: Change, *, intent: Intent = Intent()) -> Version:
+        """Make a version with other labels, unless held-out accuracy drops by more than noise.
+
+        Args:
+            change: The change of labels.
+            intent: Author, note, reason to override the quality gate, and whether to make the
+                version live at once.
+        """
+        return self._carded(self._labels.change(change, intent), intent)
+
+    def fit_needed(self, change: Change) -> "Refit | None":
+        """Return the cost of a change that needs a fit from scratch; None for other changes.
+
+        Args:
+            change: The change, of the candidate.
+        """
+        return self._labels.fit_needed(change)
+
+    def last_fit(self) -> "LastFit":
+        """Return how many labels the method of the candidate was fitted on, and how many it has."""
+        return self._labels.last_fit()
+
+    def refit(self, *, intent: Intent = Intent()) -> Version:
+        """Make a version whose method is fitted from scratch, on the current labels and graph.
+
+        What a method learned from the first labels (the weights of text, neighbours and position,
+        the calibration of confidence) stays as it was while labels are added; with many more labels
+        a refit may pay. It also replaces a model of an older nodegraft that this one cannot read:
+        the new version is then compared with the accuracy that was stored.
+
+        Args:
+            intent: As in :meth:`change`.
+        """
+        return self._carded(self._labels.refit(intent), intent)
+
+    def undo(self, version: int | None = None, *, intent: Intent = Intent()) -> Version:
+        """Make a version without the change of one version; its labels and model come back.
+
+        Args:
+            version: Number of the version; None for the newest. Later changes of labels are
+                applied again.
+            intent: Author, note and whether to make the version live at once. That is refused
+                while a candidate version waits for review, unless the version that comes back is
+                the live one.
+        """
+        return self._carded(self._labels.undo(version, intent), intent)
+
+    def discard(self, version: int | None = None, *, intent: Intent = Intent()) -> Version:
+        """Make a version equal to the live one, without the changes that wait for review.
+
+        The discarded versions stay in the history, and :meth:`undo` brings them back.
+
+        Args:
+            version: Expected number of the candidate version, so that a newer one that another
+                process made meanwhile is not discarded with it; None for any.
+            intent: Author and note.
+        """
+        return self._labels.discard(version, intent)
+
+    def preview_grow(
+        self,
+        nodes: "Source" = None,
+        edges: "Source" = None,
+        *,
+        repair: bool = False,
+        tables: Mapping[str, Any] | None = None,
+    ) -> "TablePreview":
+        """Return what :meth:`grow` would change in the candidate; nothing is written.
+
+        Args:
+            nodes: As in :meth:`grow`.
+            edges: As in :meth:`grow`.
+            repair: As in :meth:`grow`.
+            tables: As in :meth:`grow`.
+        """
+        return self._tables.preview_grow(NewTables(nodes, edges, repair, tables))
+
+    def grow(
+        self,
+        nodes: "Source" = None,
+        edges: "Source" = None,
+        *,
+        repair: bool = False,
+        tables: Mapping[str, Any] | None = None,
+        intent: Intent = Intent(),
+    ) -> Version:
+        """Make a version with more nodes and edges; the classes stay as they are.
+
+        Args:
+            nodes: The table of new nodes; None if there are none.
+            edges: The table of new edges; None if there are none.
+            repair: Whether to leave out rows that do not fit instead of refusing them.
+            tables: Names of columns (``key``, ``source`` …) if they differ from those in the tables
+                that the store was created from.
+            intent: Author, note and whether to make the version live at once, which is refused if
+                held-out accuracy drops.
+        """
+        update = NewTables(nodes, edges, repair, tables)
+        return self._carded(self._tables.grow(update, intent), intent)
+
+    def preview_sync(
+        self,
+        nodes: "Source",
+        edges: "Source" = None,
+        *,
+        repair: bool = False,
+        tables: Mapping[str, Any] | None = None,
+    ) -> "TablePreview":
+        """Return what :meth:`sync` would change in the candidate; nothing is written.
+
+        Args:
+            nodes: As in :meth:`sync`.
+            edges: As in :meth:`sync`.
+            repair: As in :meth:`sync`.
+            tables: As in :meth:`sync`.
+        """
+        return self._tables.preview_sync(NewTables(nodes, edges, repair, tables))
+
+    def sync(
+        self,
+        nodes: "Source",
+        edges: "Source" = None,
+        *,
+        repair: bool = False,
+        tables: Mapping[str, Any] | None = None,
+        intent: Intent = Intent(),
+    ) -> Version:
+        """Make a version with the nodes and edges of new whole tables.
+
+        Nodes are compared by key: new ones are added, missing ones are removed together with their
+        labels. The change is refused if it removes more than ``max_removed_share`` (a setting, 10 %
+        by default) of all nodes, edges or labels, as a truncated table would.
+
+        Args:
+            nodes: The table of all nodes as they are now.
+            edges: The table of all edges as they are now. None keeps the edges between nodes that
+                stay, with their types, weights and directions; False removes all edges.
+            repair: Whether to leave out rows that do not fit instead of refusing them.
+            tables: As in :meth:`grow`.
+            intent: As in :meth:`change`; ``override`` is the reason to remove more than the
+                setting allows.
+        """
+        update = NewTables(nodes, edges, repair, tables)
+        return self._carded(self._tables.sync(update, intent), intent)
+
+    def promote(
+        self,
+        version: int | None = None,
+        *,
+        only_waiting: bool = False,
+        intent: Intent = Intent(),
+    ) -> Promotion:
+        """Make a version live, and write its model card into the store.
+
+        Args:
+            version: Number of the version; None for the candidate.
+            only_waiting: Whether to refuse a version that does not wait for review, such as one
+                that somebody discarded or changed since it was reviewed.
+            intent: Author and note.
+        """
+        promotion = self._parts.versions.promote(version, only_waiting, intent)
+        self._cards.try_to_write(promotion.version)
+        return promotion
+
+    def rollback(self, *, intent: Intent = Intent()) -> Promotion:
+        """Make the previously live version live again.
+
+        Args:
+            intent: Author and note.
+        """
+        return self._parts.versions.rollback(intent)
+
+    def settings(self) -> "Records[SettingValue]":
+        """Return all settings with value, default and meaning."""
+        return self._parts.settings.all()
+
+    def setting(self, name: str) -> Any:
+        """Return the value of one setting.
+
+        Args:
+            name: Name of the setting, for example ``max_removed_share``.
+        """
+        return self._parts.settings.value(name)
+
+    def set_setting(self, name: str, value: Any, *, intent: Intent = Intent()) -> Any:
+        """Change a setting for all hosts that use this store; return the new value.
+
+        The old and the new value, the author and the note are in :meth:`settings_history`.
+
+        Args:
+            name: Name of the setting.
+            value: The new value, or its text.
+            intent: Author and note.
+        """
+        return self._parts.settings.set(name, value, intent)
+
+    def settings_history(self) -> "Records[AuditEntry]":
+        """Return all changes of settings, oldest first."""
+        return self._parts.settings.history()
 
     def prune(
-        self,
-        keep: int = KEEP,
-        *,
-        dry_run: bool = False,
-        by: str | None = None,
-        note: str = "",
-    ) -> Pruned:
+        self, keep: int = KEEP, *, dry_run: bool = False, intent: Intent = Intent()
+    ) -> "Pruned":
         """Delete the files of old versions; their rows stay in the history.
 
         The newest versions, the live version and the last live versions before it are kept. Files
@@ -250,24 +529,11 @@ class Store(StoreWriter):
             keep: How many of the newest versions to keep, and how many of the previously live ones,
                 to which :meth:`rollback` can return.
             dry_run: Whether to report what would be deleted, and to delete nothing.
-            by: Author of the change; None for the logged-in user.
-            note: Reason for the change.
+            intent: Author and note.
         """
-        if dry_run:
-            return previewed(self._journal, self._objects, keep)
-        try:
-            return prune(self._journal, self._objects, keep, author(by), writable(note))
-        finally:
-            self._clear_shelves(now() - ABANDONED)
+        return self._maintenance.prune(keep, dry_run, intent)
 
-    def purge(
-        self,
-        nodes: Iterable[Key],
-        *,
-        by: str | None = None,
-        note: str = "",
-        listener: Listener = SILENT,
-    ) -> "Purged":
+    def purge(self, nodes: Iterable[Key], *, intent: Intent = Intent()) -> "Purged":
         """Delete nodes permanently: their keys, features, edges and labels, in all versions.
 
         The live version and the candidate are refitted without them. All earlier versions are
@@ -275,30 +541,337 @@ class Store(StoreWriter):
 
         Args:
             nodes: Keys of nodes, of the current graph or of an older one.
-            by: Author of the change; None for the logged-in user.
-            note: Reason for the purge; the keys of the nodes are removed from it.
-            listener: Receives progress events.
+            intent: Author and note; the keys of the nodes are removed from the note.
         """
-        from nodegraft.store.maintenance.purging import Purge
+        return self._maintenance.purge(nodes, intent)
 
-        keys = key_array(several(nodes, "nodes"))
-        if not keys.size:
-            raise ParameterError("No node was given: give the keys of the nodes to delete.")
-        forgetting = Purge(self._journal, self._objects, self._states, keys.tolist())
-        try:
-            return forgetting.run(author(by), writable(note), listener)
-        finally:
-            self._clear_shelves(now())
-            # Cards repeat notes, which may name a node.
-            shutil.rmtree(self.place / CARDS, ignore_errors=True)
+    def history(self) -> Records[Version]:
+        """Return all versions, oldest first."""
+        return Records(self._parts.journal.versions())
 
-    def _clear_shelves(self, abandoned: "datetime") -> None:
-        """Delete cached data of graphs that no version has any more."""
-        pruned = self._journal.pruned()
-        whole = {one.graph for one in self._journal.versions() if one.number not in pruned}
-        # The heat of a graph that has grown by little is stored with the graph before it.
-        bases = {self._states.graphs.base_of(name) or name for name in whole}
-        clear_shelves(self.place, whole | bases, abandoned)
+    def version(self, number: int | None = None) -> Version:
+        """Return one version: its change and the names of its objects.
+
+        Args:
+            number: Number of the version; None for the candidate.
+        """
+        return self._parts.journal.version(number)
+
+    @property
+    def table_options(self) -> dict[str, Any]:
+        """Options for reading tables (columns, key type, delimiter), as given to ``init``."""
+        options: dict[str, Any] = self._parts.journal.version(1).detail["tables"]
+        return options
+
+    def made_for(self, key: IdempotencyKey) -> Version | None:
+        """Return the version that an earlier copy of a request made; None if there is none.
+
+        Args:
+            key: Key of the request; it is refused if it was used for another request.
+        """
+        return self._parts.versions.made_for(key)
+
+    def promotions(self) -> Records[Promotion]:
+        """Return all promotions, oldest first: which version became live, and when."""
+        return Records(self._parts.journal.promotions())
+
+    @property
+    def candidate(self) -> int:
+        """Number of the newest version that changed something."""
+        return self._parts.journal.candidate().number
+
+    @property
+    def live(self) -> int:
+        """Number of the live version."""
+        return self._parts.versions.live
+
+    def waiting(self) -> Version | None:
+        """Return the candidate version that waits for review; None if it equals the live one."""
+        return self._parts.versions.waiting()
+
+    @property
+    def world(self) -> "World":
+        """Whether nodes may belong to unknown classes; the setting ``world``.
+
+        It is closed if the method has no open-set score.
+        """
+        return self._parts.settings.world
+
+    @property
+    def declared_world(self) -> "World":
+        """Value of the setting ``world``, which a method without an open-set score ignores."""
+        return self._parts.settings.declared_world
+
+    def pruned(self) -> dict[int, Version]:
+        """Return the pruned versions, each with the version that pruned it."""
+        return self._parts.journal.pruned()
+
+    def state(self, version: int | None = None) -> "State":
+        """Return graph, labels and model of a version.
+
+        Args:
+            version: Number of the version; None for the live version.
+        """
+        number = self.live if version is None else version
+        return self._parts.state(self._parts.journal.version(number))
+
+    def clear_stale(self, most: int, until: Callable[[], bool] = lambda: False) -> "Cleared":
+        """Recompute cached rows that :meth:`grow` made stale, before the next change needs them.
+
+        Propagated features near new edges change, and are otherwise recomputed when they are
+        needed. This recomputes them in idle time, for the versions that this process has loaded.
+
+        Args:
+            most: Approximate maximum number of rows, because rows take memory.
+            until: Called every few thousand rows; the work stops when it returns true.
+        """
+        return self._parts.states.clear_stale(most, until)
+
+    def graph(self, version: int | None = None) -> "Graph":
+        """Return the graph of a version, without its model.
+
+        Args:
+            version: Number of the version; None for the candidate.
+        """
+        return self._parts.states.graph(self._parts.versions.whole(version).graph)
+
+    def texts(self, nodes: Sequence[Key], version: int | None = None) -> list[str | None]:
+        """Return the beginning of the text of each node; None where there is no text.
+
+        Args:
+            nodes: Keys of nodes.
+            version: Number of the version; None for the candidate.
+        """
+        found = self._parts.versions.whole(version)
+        rows = self._parts.states.graph(found.graph).rows_of(nodes)
+        if found.texts is None:
+            return [None] * len(rows)
+        return [text or None for text in self._parts.states.texts(found.texts).at(rows)]
+
+    def search(self, words: str, limit: int = 20, version: int | None = None) -> list[Key]:
+        """Return nodes whose key and text together contain all these words or parts of words.
+
+        Args:
+            words: Words with blanks between them; case is ignored.
+            limit: Maximum number of nodes.
+            version: Number of the version; None for the candidate.
+        """
+        found, wanted = self._parts.versions.whole(version), words.casefold().split()
+        keys = self._parts.states.graph(found.graph).node_keys
+        texts = repeat("") if found.texts is None else iter(self._parts.states.texts(found.texts))
+        # Search in blocks, because the keys of a graph on disk need not fit into memory.
+        starts = range(0, len(keys), SEARCHED)
+        blocks = (range(start, min(start + SEARCHED, len(keys))) for start in starts)
+        nodes = chain.from_iterable(keys.at(block) for block in blocks)
+        fitting = (
+            node
+            for node, text in zip(nodes, texts, strict=False)
+            if all(word in f"{node} {text}".casefold() for word in wanted)
+        )
+        return list(islice(fitting, limit))
+
+    def predict(
+        self,
+        nodes: Sequence[Key] | None = None,
+        *,
+        version: int | None = None,
+        top: int = 1,
+        min_confidence: float | None = None,
+        missing: "Missing" = "error",
+        ignore_labels: bool = False,
+        coverage: float | None = None,
+    ) -> "Predictions":
+        """Return the class of each node, and where it comes from.
+
+        The class of a node with a label is its label; label and prediction are both in the table.
+        ``reason`` is ``own_label``, ``prediction``, ``below_confidence`` or ``unknown_key``.
+
+        Args:
+            nodes: Keys of nodes; None for all.
+            version: Number of the version; None for the live version.
+            top: Number of classes for each node, the likeliest first.
+            min_confidence: Between 0 and 1: predictions with less confidence are withheld.
+            missing: Treatment of keys that the graph does not have: ``error`` raises an error
+                that names them, ``skip`` leaves them out, ``null`` gives a row without a class.
+            ignore_labels: Whether the class of a labelled node is its prediction, not its label.
+            coverage: Between 0 and 1, such as 0.9: also return a set of classes for each node that
+                contains its class for this share of the nodes of known classes. The first call for
+                a version takes longer: it calibrates on labels that were not used for training.
+        """
+        from nodegraft.analysis.predictions import found_rows, predict_rows
+
+        number = self.live if version is None else version
+        state = self.state(number)
+        if nodes is None:
+            rows, keys = state.graph.rows, None
+        else:
+            rows, keys = found_rows(state.graph, nodes, missing)
+        return predict_rows(
+            state,
+            rows,
+            number,
+            top,
+            min_confidence,
+            keys=keys,
+            ignore_labels=ignore_labels,
+            coverage=coverage,
+        )
+
+    def score(self, labels: "Labels | None" = None, version: int | None = None) -> float:
+        """Return the accuracy, from 0 to 1.
+
+        Args:
+            labels: True class -> keys of its nodes, or another form of labels; None for the
+                held-out nodes of the version.
+            version: Number of the version; None for the live version.
+        """
+        from nodegraft.analysis.accuracy import predict_labelled
+
+        return predict_labelled(self.state(version), labels).accuracy
+
+    def classification_report(
+        self, labels: "Labels | None" = None, version: int | None = None
+    ) -> str:
+        """Return precision, recall and F1 of each class as text, as scikit-learn prints them.
+
+        Args:
+            labels: True labels, as in :meth:`score`.
+            version: Number of the version; None for the live version.
+        """
+        from nodegraft.analysis.accuracy import predict_labelled
+        from nodegraft.evaluation.confusion import classification_report
+
+        found = predict_labelled(self.state(version), labels)
+        return classification_report(found.truth, found.predictions)
+
+    def confusion_matrix(
+        self,
+        labels: "Labels | None" = None,
+        version: int | None = None,
+        min_confidence: float | None = None,
+    ) -> "ConfusionMatrix":
+        """Count the nodes of each true class by predicted class.
+
+        Args:
+            labels: True labels, as in :meth:`score`.
+            version: Number of the version; None for the live version.
+            min_confidence: Between 0 and 1: predictions with less confidence are withheld and
+                counted separately.
+        """
+        from nodegraft.analysis.accuracy import predict_labelled
+        from nodegraft.evaluation.confusion import ConfusionMatrix
+
+        found = predict_labelled(self.state(version), labels, min_confidence)
+        return ConfusionMatrix.of(found.truth, found.predictions)
+
+    def explain(self, node: Key, version: int | None = None) -> dict[str, Any]:
+        """Explain the prediction for a node.
+
+        Args:
+            node: Key of the node.
+            version: Number of the version; None for the live version.
+        """
+        state = self.state(version)
+        return state.model.explain(state.graph, node)
+
+    def suggest(self, count: int = 10, version: int | None = None) -> "Records[Suggestion]":
+        """Suggest nodes to label next: uncertain nodes, each of which represents similar ones.
+
+        Args:
+            count: Number of nodes.
+            version: Number of the version; None for the candidate.
+        """
+        from nodegraft.analysis.suggestions.suggestion import suggestions
+
+        state = self.state(self.candidate if version is None else version)
+        return Records(suggestions(state, count))
+
+    def suggest_classes(self, count: int = 3, version: int | None = None) -> "Records[NewClass]":
+        """Suggest groups of nodes that may be a new class, the largest first.
+
+        Args:
+            count: Maximum number of groups.
+            version: Number of the version; None for the candidate.
+        """
+        from nodegraft.analysis.suggestions.new_classes import new_classes
+
+        state = self.state(self.candidate if version is None else version)
+        return Records(new_classes(state, count))
+
+    def drift(self, before: int | None = None, after: int | None = None) -> "Records[Shift]":
+        """Measure the drift of predictions, confidence, edges and features between two versions.
+
+        Args:
+            before: Number of the earlier version; None for the live version.
+            after: Number of the later version; None for the candidate.
+        """
+        from nodegraft.analysis.drift import shifts
+
+        today = self.state(self.candidate if after is None else after)
+        return Records(shifts(self.state(before), today))
+
+    def evaluate(
+        self,
+        methods: Sequence[str] | None = None,
+        *,
+        seeds: int = 5,
+        shots: int = 5,
+        version: int | None = None,
+    ) -> "Evaluation":
+        """Compare methods on the labels of this store.
+
+        Half of the classes are known at first, the others arrive in sessions; query nodes are not
+        used for training (the strict protocol). Nothing in the store is changed.
+
+        Args:
+            methods: Names of methods; None for the store's own method, with its parameters, and
+                some fast ones.
+            seeds: Number of random draws of new classes and training nodes.
+            shots: Number of training labels of a new class; classes with fewer than twice as many
+                labels are left out.
+            version: Number of the version with the labels; None for the candidate.
+        """
+        from nodegraft.analysis.own_labels.evaluation import evaluate_methods
+
+        number = self.candidate if version is None else version
+        return evaluate_methods(
+            self.state(number), number, methods, seeds, shots, self._parts.listener
+        )
+
+    def card(self, version: int | None = None) -> "Card":
+        """Return the model card of a version: classes, labels, held-out accuracy and history.
+
+        Args:
+            version: Number of the version; None for the live version.
+        """
+        return self._cards.card(self.live if version is None else version)
+
+    def write_card(self, version: int | None = None) -> Path:
+        """Write the model card of a version into the store, unless it is there; return its path.
+
+        :meth:`promote` does so, and every change with ``promote=True``.
+
+        Args:
+            version: Number of the version; None for the live version.
+        """
+        return self._cards.write(self.live if version is None else version)
+
+    def diff(self, before: int, after: int) -> "Preview":
+        """Compare the predictions of two versions.
+
+        Args:
+            before: Number of the earlier version.
+            after: Number of the later version.
+        """
+        from nodegraft.analysis.preview import compare
+
+        return compare(self.state(before), self.state(after))
+
+    def _carded(self, version: Version, intent: Intent) -> Version:
+        """Write the model card of a new version that is live; return the version."""
+        if intent.promote:
+            self._cards.try_to_write(version.number)
+        return version
 
 
 def _plain(classes: "Labels") -> dict[str, list[Key]]:

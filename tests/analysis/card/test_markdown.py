@@ -6,14 +6,15 @@ import pytest
 
 from nodegraft.analysis.card.card import AccuracyCount, Card, ClassCard
 from nodegraft.analysis.card.markdown import card_files, card_markdown, limits
+from nodegraft.store.intent import Intent
 from tests.store.small import made
 
 
 @pytest.fixture(scope="module")
 def card(tmp_path_factory: pytest.TempPathFactory) -> Card:
     store, new = made(tmp_path_factory.mktemp("card") / "store", method="graft")
-    store.add(new, note="a | b <i>*", by="anna_b", override="it is a test")
-    store.promote(by="ben", note="looks right")
+    store.add(new, intent=Intent(note="a | b <i>*", author="anna_b", override="it is a test"))
+    store.promote(intent=Intent(author="ben", note="looks right"))
     return store.card()
 
 

@@ -51,7 +51,7 @@ def test_a_store_that_cannot_be_read_leaves_the_last_version_answering(
 
     with Store.open(shop) as store:
         live = LiveVersion(store)
-        monkeypatch.setattr(Store, "champion", property(gone))
+        monkeypatch.setattr(Store, "live", property(gone))
         with caplog.at_level(logging.ERROR):
             live.follow()
             live.follow()

@@ -8,6 +8,7 @@ import pytest
 
 from nodegraft.base.errors import ParameterError, StoreError
 from nodegraft.graph.keys import Key
+from nodegraft.store.intent import Intent
 from nodegraft.store.maintenance import pruning
 from nodegraft.store.store import Store
 from tests.store.small import made
@@ -42,12 +43,12 @@ def test_old_versions_go_and_stay_listed(small: Small) -> None:
     teach(store, new)
     store.promote()
     wanted, before = store.predict(top=3).probabilities, size(store)
-    found = store.prune(keep=1, by="anna", note="tidy")
+    found = store.prune(keep=1, intent=Intent(author="anna", note="tidy"))
     assert (found.versions, found.kept) == ((2, 3, 4), (1, 5))
     assert before - size(store) == found.size > 0
     assert [one.action for one in store.history()][-1] == "prune"
     assert sorted(store.pruned()) == [2, 3, 4]
-    assert (store.candidate, store.champion) == (5, 5)
+    assert (store.candidate, store.live) == (5, 5)
     assert store.predict(top=3).probabilities.tobytes() == wanted.tobytes()
     told = r"Version 3 was pruned on \d{4}-\d\d-\d\d \d\d:\d\d UTC by anna \(version 6"
     for asked in (store.predict, store.state, store.graph, store.promote):
@@ -90,7 +91,7 @@ def test_versions_that_rollbacks_lead_to_are_kept(small: Small) -> None:
     assert store.rollback().version == 3
     with pytest.raises(StoreError, match="Version 2 was pruned"):
         store.rollback()
-    assert store.champion == 3
+    assert store.live == 3
 
 
 def test_what_was_before_a_pruned_version_is_not_undone(small: Small) -> None:
@@ -127,7 +128,7 @@ def test_a_writer_whose_files_are_pruned_is_refused(
     store, new = small
     name, nodes = next(iter(new.items()))
     store.add({name: nodes})
-    first, put = store.undo(), store._states.put_learned
+    first, put = store.undo(), store._parts.states.put_learned
     store.prune(keep=1)
     monkeypatch.setattr(pruning, "ABANDONED", timedelta(0))
 
@@ -137,7 +138,7 @@ def test_a_writer_whose_files_are_pruned_is_refused(
             other.prune()
         return names
 
-    monkeypatch.setattr(store._states, "put_learned", pruned_after)
+    monkeypatch.setattr(store._parts.states, "put_learned", pruned_after)
     with pytest.raises(StoreError, match="try again"):
         store.add({name: nodes})
     monkeypatch.undo()

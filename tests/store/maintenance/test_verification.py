@@ -13,7 +13,9 @@ from typer.testing import CliRunner
 from nodegraft.base.errors import StoreError, UnfinishedStoreError
 from nodegraft.base.events import Listener
 from nodegraft.base.files.folder import StoredFile, WriteOnceFolder
+from nodegraft.base.files.sidecar import SIDECAR
 from nodegraft.cli.app import app
+from nodegraft.store.intent import Intent
 from nodegraft.store.maintenance.verification import Verification
 from nodegraft.store.store import Store
 from nodegraft.store.versions.audit import audit_entries
@@ -28,7 +30,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     store, new = made(place, method="graft")
     with store:
         store.add(new)
-        store.promote(note="a note of some length")
+        store.promote(intent=Intent(note="a note of some length"))
         store.predict()
     return place
 
@@ -71,9 +73,12 @@ def test_a_whole_store_is_clean(shop: Path) -> None:
     listener = Seen()
     found = Store.verify(shop, listener=listener)
     assert found == Verification(found.files, 0, (), "")
-    # All files but the two halves of the log that SQLite may leave.
+    # All files but the two halves of the log that SQLite may leave, and the checksums of cards.
     assert found.files == sum(
-        path.is_file() and "store.db-" not in path.name and path.name != "store-id"
+        path.is_file()
+        and "store.db-" not in path.name
+        and path.name != "store-id"
+        and path.suffix != SIDECAR
         for path in shop.rglob("*")
     )
     assert stages == {"verify objects", "verify derived data"}
@@ -82,7 +87,7 @@ def test_a_whole_store_is_clean(shop: Path) -> None:
 def test_damage_is_recorded_until_it_is_repaired(shop: Path) -> None:
     model = model_of(shop)
     flip(model)
-    (found,) = Store.verify(shop, by="anna").findings
+    (found,) = Store.verify(shop, author="anna").findings
     assert (found.file, found.blocks) == (str(model), True)
     assert found.problem.startswith("is damaged: its checksum is wrong")
     assert "needed by version 2" in found.advice
@@ -92,10 +97,10 @@ def test_damage_is_recorded_until_it_is_repaired(shop: Path) -> None:
     flip(model)
     with pytest.raises(StoreError, match="when it finds no damage, the store opens again"):
         Store.open(shop)
-    assert Store.verify(shop, by="bert").is_clean
+    assert Store.verify(shop, author="bert").is_clean
     with Store.open(shop) as store:
         store.predict(store.graph().keys_of([1]))
-        with store._journal.connection() as connection:
+        with store._parts.journal.connection() as connection:
             entries = audit_entries(connection)
     assert [(entry.by, entry.detail["name"]) for entry in entries][::2] == [
         ("anna", "damage"),

@@ -89,7 +89,7 @@ def predict(
             "Choose the nodes with one of --nodes p17,p20, --table new.parquet and --all."
         )
     with Store.open(place) as store:
-        live, waiting = store.champion, store.waiting()
+        live, waiting = store.live, store.waiting()
         number = live if version is None else version
         state = store.state(number)
         rows, keys = state.graph.rows, None
@@ -161,7 +161,7 @@ def explain(
     from nodegraft.store.store import Store
 
     with Store.open(place) as store:
-        live, waiting = store.champion, store.waiting()
+        live, waiting = store.live, store.waiting()
         number = live if version is None else version
         state = store.state(number)
         key = key_from(node, state.graph)

@@ -14,7 +14,7 @@ from nodegraft.cli.render.values import file_size
 from nodegraft.store.maintenance.pruning import Pruned
 from nodegraft.store.maintenance.purging import Purged
 from nodegraft.store.maintenance.verification import Verification
-from nodegraft.store.settings.known_settings import SettingValue
+from nodegraft.store.settings import SettingValue
 from nodegraft.store.versions.audit import AuditEntry
 
 
@@ -44,7 +44,7 @@ def purged_lines(purged: Purged) -> Text:
     if purged.rows:
         masked = f", with keys in {counted(purged.rows, 'row')} removed or replaced by [purged]"
     return Text(
-        f"Purged {counted(purged.nodes, 'node')}. Version {purged.champion}, rebuilt without "
+        f"Purged {counted(purged.nodes, 'node')}. Version {purged.live}, rebuilt without "
         f"them, is live. Deleted {version_ranges(list(purged.versions))}; the history still lists "
         f"{'it' if len(purged.versions) == 1 else 'them'}{masked}. Delete yourself: copies of the "
         "store, logs and backups of a database server, and the tables it was created from."

@@ -10,7 +10,7 @@ from nodegraft.analysis.preview import Preview
 from nodegraft.base.counting import counted
 from nodegraft.cli.render.values import Texts, add_text_column, likely, percent
 from nodegraft.cli.render.versions import flips_text, warning_lines
-from nodegraft.store.table_preview import TablePreview
+from nodegraft.store.table_changes import TablePreview
 
 MAX_ROWS = 8
 """At most this many rows of a list are shown."""

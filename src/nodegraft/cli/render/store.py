@@ -10,8 +10,7 @@ from rich.text import Text
 from nodegraft.analysis.accuracy import CorrectCounts
 from nodegraft.base.counting import counted
 from nodegraft.cli.render.values import percent
-from nodegraft.store.fitting import LastFit
-from nodegraft.store.writer import Refit
+from nodegraft.store.label_changes import LastFit, Refit
 from nodegraft.tables.data_report import DataReport
 
 

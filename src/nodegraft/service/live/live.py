@@ -119,7 +119,7 @@ class LiveVersion:
             self._pruned()
 
     def _champion(self) -> Version:
-        return self._store.version(self._store.champion)
+        return self._store.version(self._store.live)
 
     def _made(self, version: Version) -> Live:
         state = self._store.state(version.number)

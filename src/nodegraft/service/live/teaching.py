@@ -14,8 +14,8 @@ from nodegraft.service.auth.limits import TURN_SECONDS
 from nodegraft.service.http_error import HttpError
 from nodegraft.service.live.live import LiveVersion
 from nodegraft.service.live.writer_process import Workshop
+from nodegraft.store.intent import IdempotencyKey
 from nodegraft.store.store import Store
-from nodegraft.store.versions.request import Request
 
 ATTEMPTS = 5
 """So often a change is tried where other processes change the same store."""
@@ -36,7 +36,7 @@ class Teaching:
         self._store, self._live, self._workshop = store, live, workshop
         self._turn = anyio.Lock()
 
-    async def done(self, request: Request, make: Callable[[Store], Version]) -> Version:
+    async def done(self, request: IdempotencyKey, make: Callable[[Store], Version]) -> Version:
         """The version that a request makes, or made when it came before.
 
         Args:
@@ -95,7 +95,7 @@ class Teaching:
 
 
 def fulfilled(
-    request: Request,
+    request: IdempotencyKey,
     make: Callable[[Store], Version],
     store: Store,
     attempts: int = ATTEMPTS,

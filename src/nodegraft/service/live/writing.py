@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import Depends
 
@@ -13,8 +13,11 @@ from nodegraft.service.auth.tokens import Token
 from nodegraft.service.inputs import Caller, Served, Wanted
 from nodegraft.service.schemas import Changed
 from nodegraft.service.service import Service
+from nodegraft.store.intent import IdempotencyKey, Intent
 from nodegraft.store.store import Store
-from nodegraft.store.versions.request import Request
+
+Make = Callable[..., Version]
+"""Makes a version, given a store and ``intent``."""
 
 
 @dataclass(frozen=True)
@@ -27,41 +30,49 @@ class Writing:
     caller: Token
     """Who asks."""
 
-    wanted: Request
+    wanted: IdempotencyKey
     """What for, under a key."""
 
-    async def done(self, make: Callable[..., Version], **told: Any) -> Version:
-        """The version that it makes, or made when it came before.
+    async def done(self, make: Make, note: str, override: str = "") -> Version:
+        """Return the version that the request makes, or made when it was sent before.
 
         Args:
-            make: Makes it, given the store and, by name, all that is written down with it; it can
-                be sent to another process.
-            told: What is written down beside who and under which key, such as a note.
+            make: Makes the version; it can be sent to another process.
+            note: Reason for the change.
+            override: Reason to apply a change that the quality gate refuses.
         """
-        told |= {"by": self.caller.name, "promote": self.wanted.promote, "request": self.wanted}
-        return await self.service.teaching.done(self.wanted, partial(make, **told))
+        intent = Intent(
+            author=self.caller.name,
+            note=note,
+            override=override,
+            promote=self.wanted.promote,
+            idempotency_key=self.wanted,
+        )
+        return await self.service.teaching.done(self.wanted, partial(make, intent=intent))
 
-    async def made(self, make: Callable[..., Version], **told: Any) -> Changed:
-        """The same, as callers are told of it.
+    async def made(self, make: Make, note: str, override: str = "") -> Changed:
+        """Return the response about the version that the request makes.
 
         Args:
-            make: As :meth:`done` takes it.
-            told: The same.
+            make: As in :meth:`done`.
+            note: As in :meth:`done`.
+            override: As in :meth:`done`.
         """
-        return Changed.of(await self.done(make, **told))
+        return Changed.of(await self.done(make, note, override))
 
-    async def changed(self, change: Change, **told: Any) -> Changed:
-        """What a change of labels did.
+    async def changed(self, change: Change, note: str, override: str) -> Changed:
+        """Return the response about a change of labels.
 
         Args:
             change: The change.
-            told: As :meth:`done` takes it.
+            note: As in :meth:`done`.
+            override: As in :meth:`done`.
         """
-        return await self.made(partial(_change, change), **told)
+        return await self.made(partial(_change, change), note, override)
 
 
-def _change(change: Change, store: Store, **told: Any) -> Version:
-    return store.change(change, **told)
+def _change(change: Change, store: Store, intent: Intent) -> Version:
+    return store.change(change, intent=intent)
 
 
 async def _writing(service: Served, caller: Caller, wanted: Wanted) -> Writing:

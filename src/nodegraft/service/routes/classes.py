@@ -1,7 +1,7 @@
 """Routes about classes: which there are, new ones, and those that go."""
 
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Path
 from pydantic import Field
@@ -16,6 +16,7 @@ from nodegraft.service.live.writing import Writes
 from nodegraft.service.previews import Preview
 from nodegraft.service.routes.found import ReadVersion
 from nodegraft.service.schemas import Answer, Changed, Form, Labels, Text
+from nodegraft.store.intent import Intent
 from nodegraft.store.store import Store
 
 READING = APIRouter(prefix="/v1", tags=["classes"], dependencies=[needs(Scope.READ)])
@@ -89,7 +90,7 @@ def classes(live: ReadVersion) -> KnownClasses:
 @TEACHING.post("/classes", status_code=201)
 async def add(lesson: Lesson, writing: Writes) -> Changed:
     """Teach new classes: this makes a version, unless held-out nodes speak against it."""
-    return await writing.changed(lesson.change, note=lesson.note, override=lesson.override)
+    return await writing.changed(lesson.change, lesson.note, lesson.override)
 
 
 @TEACHING.post("/classes:preview")
@@ -102,7 +103,7 @@ async def preview(lesson: Lesson, service: Served) -> Preview:
 @TEACHING.delete("/classes/{name:path}")
 async def remove(name: Name, writing: Writes, note: Note = "", override: Override = "") -> Changed:
     """Forget a class: this makes a version without it."""
-    return await writing.made(partial(_removed, name), note=note, override=override)
+    return await writing.made(partial(_removed, name), note, override)
 
 
 def _previewed(change: Change, store: Store) -> tuple[Version, Seen]:
@@ -110,8 +111,8 @@ def _previewed(change: Change, store: Store) -> tuple[Version, Seen]:
     return version, store.preview(change)
 
 
-def _removed(name: str, store: Store, **told: Any) -> Version:
+def _removed(name: str, store: Store, intent: Intent) -> Version:
     if name not in store.state(store.candidate).labels:
         message = f"The newest version has no class {name!r}."
         raise HttpError(404, "unknown_class", message, "Look at GET /v1/sessions.")
-    return store.change(Change("remove", {"names": [name]}), **told)
+    return store.change(Change("remove", {"names": [name]}), intent=intent)

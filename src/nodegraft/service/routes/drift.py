@@ -86,7 +86,7 @@ def _both(
     store, new = service.store, version_named(service, after)
     if before is not None:
         return version_named(service, before), new
-    if store.champion != new.number:
-        return store.version(store.champion), new
+    if store.live != new.number:
+        return store.version(store.live), new
     pruned = store.pruned()
     return next(one for one in store.history() if one.number not in pruned), new

@@ -26,6 +26,7 @@ from nodegraft.service.http_error import HttpError
 from nodegraft.service.inputs import Served, key_in, needs
 from nodegraft.service.live.writing import Writes, Writing
 from nodegraft.service.schemas import Form, NodeKey, Text
+from nodegraft.store.intent import Intent
 from nodegraft.store.store import Store
 
 READING = APIRouter(prefix="/label-studio", tags=["label studio"], dependencies=[needs(Scope.READ)])
@@ -285,11 +286,11 @@ async def _taught(
 
 
 def _labelled(
-    labels: dict[Any, tuple[str, str | None]], moves: bool, store: Store, **told: Any
+    labels: dict[Any, tuple[str, str | None]], moves: bool, store: Store, intent: Intent
 ) -> Version:
     """A version with these labels; the newest one where that has them already."""
     # Nobody reads a refusal of a webhook: while a candidate waits, the label is added to it.
-    told["promote"] = told["promote"] and store.waiting() is None
+    intent = replace(intent, promote=intent.promote and store.waiting() is None)
     state = store.state(store.candidate)
     said = {key_in(state.graph, str(key)): value for key, value in labels.items()}
     wanted = {key: name for key, (name, _) in said.items()}
@@ -297,12 +298,12 @@ def _labelled(
     new = {key: name for key, name in wanted.items() if key not in owners}
     moved = {key: name for key, name in wanted.items() if owners.get(key, name) != name}
     if new:
-        return store.change(Change("label", {"more": _by_class(new)}), **told)
+        return store.change(Change("label", {"more": _by_class(new)}), intent=intent)
     if moved and moves:
         late = delivered_late(store.history(), {key: said[key][1] for key in moved})
         moved = {key: name for key, name in moved.items() if key not in late}
     if moved and moves:
-        return store.change(Change("relabel", {"classes": _by_class(moved)}), **told)
+        return store.change(Change("relabel", {"classes": _by_class(moved)}), intent=intent)
     return store.version()
 
 

@@ -29,4 +29,4 @@ class MoreLabels(Form):
 async def label(more: MoreLabels, writing: Writes) -> Changed:
     """More labels of known classes: a version, unless held-out nodes speak against it."""
     change = Change("label", {"more": more.labels})
-    return await writing.changed(change, note=more.note, override=more.override)
+    return await writing.changed(change, more.note, more.override)

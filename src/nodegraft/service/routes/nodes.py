@@ -17,8 +17,9 @@ from nodegraft.service.live.writing import Writes
 from nodegraft.service.previews import GrowthPreview
 from nodegraft.service.routes.found import ReadVersion
 from nodegraft.service.schemas import Answer, Changed, Form, NodeKey, Text
+from nodegraft.store.intent import Intent
 from nodegraft.store.store import Store
-from nodegraft.store.table_preview import TablePreview
+from nodegraft.store.table_changes import TablePreview
 
 READING = APIRouter(prefix="/v1", tags=["nodes"], dependencies=[needs(Scope.READ)])
 GROWING = APIRouter(prefix="/v1", tags=["nodes"], dependencies=[needs(Scope.TEACH)])
@@ -115,8 +116,8 @@ def _previewed(nodes: Any, edges: Any, store: Store) -> tuple[Version, TablePrev
     return store.version(), store.preview_grow(nodes, edges)
 
 
-def _grown(nodes: Any, edges: Any, store: Store, **told: Any) -> Version:
-    return store.grow(nodes, edges, **told)
+def _grown(nodes: Any, edges: Any, store: Store, intent: Intent) -> Version:
+    return store.grow(nodes, edges, intent=intent)
 
 
 def _table(rows: list[dict[str, Any]], what: str) -> Any:

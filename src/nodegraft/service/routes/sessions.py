@@ -1,7 +1,6 @@
 """Routes about what was done: the list of it, and taking something back."""
 
 from functools import partial
-from typing import Any
 
 from fastapi import APIRouter
 
@@ -11,6 +10,7 @@ from nodegraft.service.inputs import Limit, Note, Number, Served, needs
 from nodegraft.service.live.writing import Writes
 from nodegraft.service.routes.found import existing
 from nodegraft.service.schemas import Answer, Changed, Session
+from nodegraft.store.intent import Intent
 from nodegraft.store.store import Store
 
 READING = APIRouter(prefix="/v1", tags=["sessions"], dependencies=[needs(Scope.READ)])
@@ -41,6 +41,6 @@ async def undo(number: Number, writing: Writes, note: Note = "") -> Changed:
     return await writing.made(partial(_undone, number), note=note)
 
 
-def _undone(number: int, store: Store, **told: Any) -> Version:
+def _undone(number: int, store: Store, intent: Intent) -> Version:
     existing(store, number)
-    return store.undo(number, **told)
+    return store.undo(number, intent=intent)

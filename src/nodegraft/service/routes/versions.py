@@ -2,7 +2,7 @@
 
 from datetime import datetime
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Query
 from pydantic import Field
@@ -14,6 +14,7 @@ from nodegraft.service.inputs import Caller, Limit, Note, Number, Served, needs
 from nodegraft.service.live.writing import Writes
 from nodegraft.service.routes.found import existing
 from nodegraft.service.schemas import Answer, Changed, Form
+from nodegraft.store.intent import Intent
 from nodegraft.store.store import Store
 
 READING = APIRouter(prefix="/v1", tags=["versions"], dependencies=[needs(Scope.READ)])
@@ -80,7 +81,7 @@ def versions(service: Served, limit: Limit = 100) -> Versions:
     return Versions(
         model_version=live.version,
         graph_version=live.graph_version,
-        champion=service.store.champion,
+        champion=service.store.live,
         candidate=service.store.candidate,
         waiting=None if waiting is None else waiting.number,
         versions=[
@@ -118,7 +119,7 @@ async def promote(
         version, last = existing(service.store, number), service.store.promotions()[-1]
         if last.version != number:
             last = service.store.promote(
-                number, only_waiting=only_waiting, by=caller.name, note=note
+                number, only_waiting=only_waiting, intent=Intent(author=caller.name, note=note)
             )
             service.live.follow()
         return Promoted(model_version=number, graph_version=version.graph, by=last.by, at=last.at)
@@ -135,6 +136,6 @@ async def discard(number: Number, writing: Writes, note: Note = "") -> Changed:
     return await writing.made(partial(_discarded, number), note=note)
 
 
-def _discarded(number: int, store: Store, *, promote: bool, **recorded: Any) -> Version:
+def _discarded(number: int, store: Store, intent: Intent) -> Version:
     existing(store, number)
-    return store.discard(number, **recorded)
+    return store.discard(number, intent=intent)

@@ -20,7 +20,7 @@ from nodegraft.graph.keys import Key
 from nodegraft.model.hooks import Capability
 from nodegraft.model.method import Method
 from nodegraft.model.registry import make_method
-from nodegraft.store.growth import BLOCK
+from nodegraft.store.table_changes import BLOCK
 from nodegraft.tables.disk.save import save_mapped
 from nodegraft.tables.features.recipe import FeatureRecipe
 

@@ -8,9 +8,9 @@ import numpy as np
 from nodegraft.analysis.preview import compare
 from nodegraft.analysis.version import Promotion, Version, now
 from nodegraft.base.errors import StoreError
-from nodegraft.base.events import Listener
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.keys import Key
+from nodegraft.store.intent import Intent
 from nodegraft.store.maintenance.forgetting import (
     note_without,
     state_without,
@@ -18,19 +18,17 @@ from nodegraft.store.maintenance.forgetting import (
     version_without,
 )
 from nodegraft.store.maintenance.pruning import sweep_all
-from nodegraft.store.objects.objects import Objects
-from nodegraft.store.objects.ownership import require_own_place
-from nodegraft.store.objects.states import States
+from nodegraft.store.objects.place import require_own_place
+from nodegraft.store.parts import StoreParts
 from nodegraft.store.versions.audit import rewrite_audit
 from nodegraft.store.versions.database import erase_free_space, erase_on_delete
+from nodegraft.store.versions.gate import diff_measures
 from nodegraft.store.versions.journal import (
-    Journal,
     promotions_in,
     rewrite_rows,
     versions_in,
     write_rows,
 )
-from nodegraft.store.versions.recording import measured
 from nodegraft.tables.node_texts import NodeTexts
 
 
@@ -45,8 +43,8 @@ class Purged:
     """Versions that were made without them: what answered, and, where that was older, the
     candidate."""
 
-    champion: int
-    """The one of them that answers."""
+    live: int
+    """The live one of them."""
 
     versions: tuple[int, ...]
     """Versions whose graph, labels and model are gone."""
@@ -62,37 +60,32 @@ class Purge:
     """Forgets nodes in all that a store has.
 
     Args:
-        journal: The store's versions.
-        objects: Their files.
-        states: What the files hold.
+        parts: Versions and files of the store.
         nodes: Keys of the nodes.
     """
 
-    def __init__(
-        self, journal: Journal, objects: Objects, states: States, nodes: Iterable[Key]
-    ) -> None:
-        self._journal, self._objects, self._states = journal, objects, states
+    def __init__(self, parts: StoreParts, nodes: Iterable[Key]) -> None:
+        self._journal, self._objects, self._states = parts.journal, parts.objects, parts.states
+        self._listener, journal = parts.listener, parts.journal
         self._keys = frozenset(nodes)
         self._versions, self._moves = journal.versions(), journal.promotions()
         self._whole = [one for one in self._versions if one.number not in journal.pruned()]
 
-    def run(self, by: str, note: str, listener: Listener) -> Purged:
+    def run(self, intent: Intent) -> Purged:
         """Make what answers, and the candidate, anew without the nodes; all that knew them goes.
 
         Args:
-            by: Who does it.
-            note: Why.
-            listener: Is told how far it is.
+            intent: Author and note.
         """
         with self._journal.connection() as connection:
             require_own_place(connection, self._objects)
         self._refuse_strangers()
         numbers = dict.fromkeys((self._moves[-1].version, self._journal.candidate().number))
-        made = [self._made(self._versions[number - 1], listener) for number in numbers]
-        rows = self._rows(made, by, note)
+        made = [self._made(self._versions[number - 1]) for number in numbers]
+        rows = self._rows(made, intent)
         first, after = rows[0], self._moves[-1].number + 1
         struck = self._write(
-            rows, Promotion(after, first.number, "promote", by, first.note, first.at)
+            rows, Promotion(after, first.number, "promote", first.by, first.note, first.at)
         )
         removed = sweep_all(self._journal, self._objects)
         erase_free_space(self._journal.engine)
@@ -105,7 +98,7 @@ class Purge:
             len(removed),
         )
 
-    def _rows(self, made: Sequence[Version], by: str, note: str) -> list[Version]:
+    def _rows(self, made: Sequence[Version], intent: Intent) -> list[Version]:
         """What is written down of versions made anew; the first of them prunes all others."""
         whole, at, last = [one.number for one in self._whole], now(), self._versions[-1].number
         rows = []
@@ -116,19 +109,20 @@ class Purge:
                 "versions": [] if place else whole,
             }
             number = last + 1 + place
-            row = replace(version, number=number, parent=number - 1, detail=detail, by=by, at=at)
-            rows.append(note_without(replace(row, note=note), self._keys))
+            row = replace(version, number=number, parent=number - 1, detail=detail, at=at)
+            row = replace(row, by=intent.author_name, note=intent.note)
+            rows.append(note_without(row, self._keys))
         return rows
 
-    def _made(self, version: Version, listener: Listener) -> Version:
+    def _made(self, version: Version) -> Version:
         """What a version is without the nodes; it still has its number."""
         before = self._states.get(version.names)
         with self._states.graphs.work_folder() as folder:
-            after = state_without(before, self._keys, folder, listener)
+            after = state_without(before, self._keys, folder, self._listener)
             name, graph = self._states.put_graph(after.graph)
         after = replace(after, graph=graph)
         names = self._states.put(after, name, self._texts_left(version, before.graph))
-        measures = measured(compare(before, after))
+        measures = diff_measures(compare(before, after))
         return replace(version, action="purge", **vars(names), measures=measures)
 
     def _texts_left(self, version: Version, graph: Graph) -> NodeTexts | None:

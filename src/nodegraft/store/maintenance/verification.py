@@ -23,14 +23,24 @@ from nodegraft.base.files.array_file import StoredArray, map_array, require_unch
 from nodegraft.base.files.sidecar import SIDECAR, matches_sidecar
 from nodegraft.graph.disk.manifest import KIND, Manifest
 from nodegraft.store.maintenance.damage import record_damage
-from nodegraft.store.maintenance.database_check import DatabaseCheck, check_database
+from nodegraft.store.maintenance.database_check import (
+    DatabaseCheck,
+    check_database,
+    is_missing,
+    is_unreadable,
+    unverified,
+)
 from nodegraft.store.objects.derived_cache import CHECKSUM, DERIVED, UNFINISHED
-from nodegraft.store.objects.links import CARDS, refuse_links
 from nodegraft.store.objects.objects import MARKER, OBJECT_NAME, Objects
-from nodegraft.store.objects.ownership import require_own_place
-from nodegraft.store.objects.place import SETTINGS, StoreSettings, journal_in, settings_in
-from nodegraft.store.objects.unverified import is_missing, is_unreadable, unverified
-from nodegraft.store.versions.authorship import author
+from nodegraft.store.objects.place import (
+    CARDS,
+    SETTINGS,
+    StoreSettings,
+    journal_in,
+    refuse_links,
+    require_own_place,
+    settings_in,
+)
 from nodegraft.store.versions.database import DATABASE_FILES
 from nodegraft.store.versions.journal import Journal
 from nodegraft.store.versions.migration import require_current
@@ -78,7 +88,10 @@ class Verification:
 
 
 class Verifier:
-    """Reads all files of a store, one after the other.
+    """Comparison of every file of a store with its checksum.
+
+    Damage is recorded: a store with damage is not opened until a later verification finds none.
+    Damaged derived data is removed instead, because it is computed again.
 
     Args:
         folder: The store.
@@ -90,11 +103,11 @@ class Verifier:
         self._findings: dict[str, Finding] = {}
         self._files = self._unused = 0
 
-    def run(self, by: str | None = None) -> Verification:
+    def run(self, author: str | None = None) -> Verification:
         """Compare all files, and record in the store what was found.
 
         Args:
-            by: Who does it; None for the user that is logged in.
+            author: Who verifies; None for the logged-in user.
         """
         refuse_links(self._folder)
         settings = self._settings()
@@ -107,9 +120,11 @@ class Verifier:
             self._cards()
             if self._findings and checked.is_sound and journal.pruned().keys() != checked.pruned:
                 # Files that a prune deletes meanwhile are no damage.
-                return Verifier(self._folder, self._listener).run(by)
+                return Verifier(self._folder, self._listener).run(author)
             blocking = [found.file for found in self._findings.values() if found.blocks]
-            recorded = _record(self._folder, journal if checked.is_sound else None, blocking, by)
+            recorded = _record(
+                self._folder, journal if checked.is_sound else None, blocking, author
+            )
         found = tuple(self._findings.values())
         return Verification(self._files, self._unused, found, recorded)
 
@@ -244,23 +259,9 @@ class Verifier:
                 self._add(path, "its checksum is wrong", advice, blocks=False)
 
 
-def verify(place: Path, listener: Listener = SILENT, by: str | None = None) -> Verification:
-    """Compare every file of a store with its checksum.
-
-    What is found is recorded: a store with damage is not opened until a later verification finds
-    none. Damaged derived data is removed instead, as it is computed again.
-
-    Args:
-        place: The folder of the store.
-        listener: Is told how far it is.
-        by: Who does it; None for the user that is logged in.
-    """
-    return Verifier(place, listener).run(by)
-
-
-def _record(folder: Path, journal: Journal | None, files: list[str], by: str | None) -> str:
+def _record(folder: Path, journal: Journal | None, files: list[str], author: str | None) -> str:
     try:
-        record_damage(folder, journal, files, author(by))
+        record_damage(folder, journal, files, author)
     except (StoreError, OSError) as error:
         return str(error)
     return ""

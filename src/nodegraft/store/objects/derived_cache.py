@@ -148,7 +148,7 @@ def name_of(graph: Graph) -> str | None:
     return shelf.graph if isinstance(shelf, FolderShelf) else None
 
 
-def clear_shelves(store: Path, graphs: Collection[str], abandoned: datetime) -> None:
+def clear_caches(store: Path, graphs: Collection[str], abandoned: datetime) -> None:
     """Of all graphs but some, and what killed processes have left.
 
     Args:

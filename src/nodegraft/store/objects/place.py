@@ -1,11 +1,22 @@
-"""What makes a folder a store: a file that says where its versions and its objects are."""
+"""Folder of a store: ``store.json`` says where its database and its objects are.
+
+A store follows no symbolic link, and deletes objects only where its own marker is.
+"""
 
 import json
 import re
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from uuid import uuid4
+
+from sqlalchemy import Connection, insert
 
 from nodegraft.base.errors import StoreError
+from nodegraft.graph.disk.manifest import LAYERS
+from nodegraft.store.objects.derived_cache import DERIVED
+from nodegraft.store.objects.objects import MARKER, Objects
+from nodegraft.store.settings import SETTINGS as SETTINGS_TABLE
+from nodegraft.store.settings import read_setting
 from nodegraft.store.versions.database import DATABASE_FILES, database_url
 from nodegraft.store.versions.journal import Journal
 
@@ -14,6 +25,12 @@ SETTINGS, FORMAT = "store.json", 1
 
 OBJECTS = "objects"
 """The folder in a store's that holds what versions name, unless the file says otherwise."""
+
+CARDS = "cards"
+"""Folder of the model cards of versions that were promoted."""
+
+STORE_ID = "store_id"
+"""Setting that holds the random id of a store; the marker among its objects repeats it."""
 
 
 @dataclass(frozen=True)
@@ -102,3 +119,68 @@ def journal_in(folder: Path, settings: StoreSettings | None = None) -> Journal:
             "restore it from a backup."
         )
     return Journal(database_url(folder, database))
+
+
+def refuse_links(folder: Path) -> None:
+    """Refuse a store that has symbolic links where it writes.
+
+    Somebody who hands over such a store could have files outside of it overwritten or deleted.
+    ``store.json`` may be a link, as a mounted configuration is: nothing is written through it.
+
+    Args:
+        folder: The store, which may be reached through a link itself.
+    """
+    derived = folder / DERIVED
+    places = [folder / name for name in (OBJECTS, DERIVED, CARDS, *DATABASE_FILES)]
+    if derived.is_dir() and not derived.is_symlink():
+        graphs = list(derived.iterdir())
+        places += graphs + [graph / LAYERS for graph in graphs if not graph.is_symlink()]
+    for place in places:
+        if place.is_symlink():
+            raise StoreError(
+                f"{place} is a symbolic link, which a store does not follow: replace it by its "
+                f"target. (Objects may be elsewhere: `objects` in {SETTINGS} names their place.)"
+            )
+
+
+def claim_place(objects: Objects) -> str:
+    """Put a marker among the objects of a store that is being made; return the store's id.
+
+    Args:
+        objects: Their place; a marker that an interrupted `init` has left is used.
+    """
+    return objects.put_marker(uuid4().hex)
+
+
+def write_store_id(connection: Connection, store_id: str) -> None:
+    """Write the id of a new store into its database.
+
+    Args:
+        connection: The database, in a transaction.
+        store_id: What :func:`claim_place` gave.
+    """
+    connection.execute(insert(SETTINGS_TABLE).values(name=STORE_ID, value=store_id))
+
+
+def require_own_place(connection: Connection, objects: Objects) -> None:
+    """Refuse to delete in a place that is not proven to be this store's.
+
+    Args:
+        connection: The store's database.
+        objects: The place that its settings name.
+    """
+    if objects.is_link:
+        raise StoreError(
+            f"{objects.place} is a symbolic link: nothing is deleted there. Name the folder "
+            "that it leads to."
+        )
+    store_id, marker = read_setting(connection, STORE_ID, None), objects.marker()
+    # The store's own folder may be a copy that was made without the marker.
+    is_own = objects.in_store if marker is None else marker == store_id
+    if is_own:
+        return
+    said = "has no marker" if marker is None else "has the marker of another store"
+    raise StoreError(
+        f"{objects.place} {said} ({MARKER}), so nothing is deleted there. Does `objects` in "
+        "store.json name the right place?"
+    )

@@ -136,7 +136,7 @@ class Journal:
             return None if row is None else Version(**in_utc(row))
 
     def promotions(self) -> list[Promotion]:
-        """All of them, oldest first; the last one names the champion."""
+        """Return all promotions, oldest first; the last one names the live version."""
         with self.connection() as connection:
             return promotions_in(connection)
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from nodegraft.analysis.version import Version
+from nodegraft.analysis.version import Promotion, Version
 
 
 def lineage(versions: Sequence[Version]) -> list[Version]:
@@ -48,3 +48,18 @@ def _restored(version: Version, by_number: dict[int, Version]) -> int | None:
     if number is None or by_number[number].names != version.names:
         return None
     return number
+
+
+def live_versions(promotions: Sequence[Promotion]) -> list[int]:
+    """Return the versions that rollbacks lead back to, one after the other; the live one is last.
+
+    Args:
+        promotions: All promotions, oldest first.
+    """
+    stack: list[int] = []
+    for promotion in promotions:
+        if promotion.action == "rollback":
+            stack.pop()
+        else:
+            stack.append(promotion.version)
+    return stack

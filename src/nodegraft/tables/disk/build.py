@@ -28,7 +28,7 @@ from nodegraft.tables.disk.edges import EdgeSorter
 from nodegraft.tables.disk.features import write_features
 from nodegraft.tables.disk.folder import BuildFolder, Step, Written
 from nodegraft.tables.disk.keys import mapped_keys, write_keys
-from nodegraft.tables.edges import EdgeColumns, given_edges
+from nodegraft.tables.edges import EdgeColumns, read_edges
 from nodegraft.tables.features.choice import FeatureChoice
 from nodegraft.tables.features.recipe import FeatureRecipe
 from nodegraft.tables.files import TableFiles
@@ -229,7 +229,7 @@ class _Build:
         sorter = EdgeSorter(self._folder, len(keys), columns, directed, self._memory, expected)
         done = 0
         for batch in () if table is None else table.batches(*filter(None, columns)):
-            sorter.add(given_edges(batch, columns, keys))
+            sorter.add(read_edges(batch, columns, keys))
             done += len(batch)
             self._listener.step("edges", done, expected)
         arrays, relations, num_edges, findings = sorter.write()

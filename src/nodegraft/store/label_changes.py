@@ -1,0 +1,293 @@
+"""Versions with other labels, or with a model that is fitted from scratch."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from nodegraft.analysis.labels.changes import Change, changes_labels, replay
+from nodegraft.analysis.version import PRUNING, Promotion, StateNames, Version
+from nodegraft.base.errors import StoreError, UnreadableModelError
+from nodegraft.base.measure import Measurement
+from nodegraft.store.intent import Intent
+from nodegraft.store.parts import StoreParts
+from nodegraft.store.versions.gate import (
+    WITH_OVERRIDE,
+    diff_measures,
+    refuse_drop,
+    refuse_unmeasured,
+)
+from nodegraft.store.versions.lineage import lineage, unreviewed
+from nodegraft.store.versions.versions import Draft
+
+if TYPE_CHECKING:
+    from nodegraft.analysis.labels.labels import StoreLabels
+    from nodegraft.analysis.labels.succession import ClassSuccession
+    from nodegraft.analysis.preview import Preview
+    from nodegraft.analysis.snapshot import State
+
+_FITTED = ("init", "refit")
+"""Actions that fit a method from scratch."""
+
+_KEEPING = ("grow", "prune", "refit")
+"""Actions that leave labels as they are."""
+
+REFIT_RATIO = 2.0
+"""A refit is advised once there are this many times the labels of the last fit."""
+
+
+@dataclass(frozen=True)
+class LastFit:
+    """Last fit from scratch that the newest version is based on."""
+
+    labels: int
+    """Number of training labels of that fit."""
+
+    labels_now: int
+    """Number of training labels now."""
+
+    seconds: float
+    """Duration of that fit."""
+
+    @property
+    def is_dated(self) -> bool:
+        """Whether there are so many more labels now that a refit may pay."""
+        return self.labels_now >= REFIT_RATIO * self.labels
+
+
+@dataclass(frozen=True)
+class Refit:
+    """Cost of a change after which a method must be fitted from scratch."""
+
+    method: str
+    """Name of the method."""
+
+    labels: int
+    """Number of training labels after the change."""
+
+    seconds: float
+    """Duration of the last fit."""
+
+
+class LabelChanges:
+    """Changes of the labels of a store; :class:`nodegraft.Store` describes the methods.
+
+    Args:
+        parts: Versions, files and settings of the store.
+    """
+
+    def __init__(self, parts: StoreParts) -> None:
+        self._parts, self._versions, self._journal = parts, parts.versions, parts.journal
+
+    def preview(self, change: Change) -> "Preview":
+        """Return what a change would do to the candidate.
+
+        Args:
+            change: The change.
+        """
+        from nodegraft.analysis.preview import compare
+
+        before = self._newest_state()
+        return compare(before, self._changed(before, change), change.succession())
+
+    def change(self, change: Change, intent: Intent) -> Version:
+        """Make a version with other labels.
+
+        Args:
+            change: The change.
+            intent: Author, note, override and promotion.
+        """
+        parent, last = self._versions.begin(intent)
+        before = self._parts.state(parent)
+        after = self._changed(before, change)
+        draft = Draft(change.action, change.detail, {})
+        return self._add_measured(parent, before, after, draft, intent, last, change.succession())
+
+    def refit(self, intent: Intent) -> Version:
+        """Make a version whose method is fitted from scratch.
+
+        Args:
+            intent: Author, note, override and promotion.
+        """
+        parent, last = self._versions.begin(intent)
+        states = self._parts.states
+        try:
+            before = self._parts.state(parent)
+        except UnreadableModelError:
+            before = None
+        with Measurement() as fit:
+            state = states.settled(before or states.unlearned(parent.names))
+            after = state.refitted(self._parts.listener)
+        draft = Draft("refit", {}, fit_measures(after.labels, fit.seconds))
+        return self._add_measured(parent, before, after, draft, intent, last)
+
+    def undo(self, number: int | None, intent: Intent) -> Version:
+        """Make a version without the change of another one.
+
+        Args:
+            number: Number of the version to undo; None for the newest.
+            intent: Author, note and promotion.
+        """
+        intent.refuse("undo", "override")
+        parent, newest = self._journal.version(), self._journal.candidate()
+        undone = newest if number is None else self._journal.version(number)
+        if undone.parent is None:
+            raise StoreError("Version 1 is the first version: there is nothing to undo.")
+        if undone.action in PRUNING:
+            raise StoreError(
+                f"Version {undone.number} ({undone.action}) cannot be undone: what it removed "
+                "is deleted."
+            )
+        before = self._versions.whole(undone.parent)
+        restored = before.names if undone == newest else None
+        last = self._versions.last_promotion(parent, restored) if intent.promote else None
+        if undone == newest:
+            self._refuse_unreadable(undone, before)
+            names, measures = before.names, {"after": before.measures.get("after", {})}
+        else:
+            names, measures = self._without(undone, before, parent), {}
+        draft = Draft("undo", {"version": undone.number}, measures)
+        return self._versions.add(parent, draft, names, intent, last)
+
+    def discard(self, number: int | None, intent: Intent) -> Version:
+        """Make a version equal to the live one.
+
+        Args:
+            number: Expected number of the candidate version; None for any.
+            intent: Author and note.
+        """
+        intent.refuse("discard", "override", "promote")
+        parent, live = self._journal.version(), self._versions.live
+        waiting = self._versions.waiting()
+        if waiting is None:
+            raise StoreError(
+                f"No candidate version waits for review: version {live} is live, and the "
+                "newest version equals it."
+            )
+        if number not in (None, waiting.number):
+            raise StoreError(
+                f"Version {number} was not discarded: the candidate version that waits for review "
+                f"is {waiting.number}. Review and discard that one."
+            )
+        restored = self._journal.version(live)
+        discarded = [row.number for row in unreviewed(self._journal.versions(), restored)]
+        measures = {"after": restored.measures.get("after", {})}
+        draft = Draft("discard", {"version": live, "versions": discarded}, measures)
+        return self._versions.add(parent, draft, restored.names, intent)
+
+    def fit_needed(self, change: Change) -> Refit | None:
+        """Return the cost of a change that needs a fit from scratch; None for other changes.
+
+        Args:
+            change: The change.
+        """
+        before = self._newest_state()
+        labels = _labels_after(before, change)
+        if not before.needs_fit(labels):
+            return None
+        return Refit(before.model.name, labels.num_teaching, self.last_fit().seconds)
+
+    def last_fit(self) -> LastFit:
+        """Return the number of labels of the last fit, and that of today."""
+        contained = lineage(self._journal.versions())
+        measures = next(row for row in reversed(contained) if row.action in _FITTED).measures
+        labels_now = self._newest_state().labels.num_teaching
+        return LastFit(measures["labels"], labels_now, measures["seconds"])
+
+    def _newest_state(self) -> "State":
+        return self._parts.state(self._journal.version())
+
+    def _changed(self, before: "State", change: Change) -> "State":
+        from nodegraft.graph.labels import NodeLabels
+
+        labels = _labels_after(before, change)
+        # Keys that the graph does not have are refused here, by name.
+        NodeLabels.by_key(before.graph, {name: nodes.all for name, nodes in labels.items()})
+        return before.relabelled(labels, self._parts.listener)
+
+    def _add_measured(
+        self,
+        parent: Version,
+        before: "State | None",
+        after: "State",
+        draft: Draft,
+        intent: Intent,
+        last: Promotion | None,
+        succession: "ClassSuccession | None" = None,
+    ) -> Version:
+        """Store a version that the quality gate accepts, or that has a reason to override it.
+
+        If the model before cannot be read, its stored measurements are used.
+        """
+        from nodegraft.analysis.preview import compare, compare_with_record
+
+        diff = (
+            compare(before, after, succession)
+            if before
+            else compare_with_record(parent.measures, after)
+        )
+        if not intent.override:
+            refuse_drop(diff, WITH_OVERRIDE)
+        if last:
+            refuse_unmeasured((before or after).labels, diff)
+        override = {"override": intent.override} if intent.override else {}
+        draft = replace(draft, measures=draft.measures | diff_measures(diff) | override)
+        names = self._parts.states.put_learned(after, parent.names)
+        return self._versions.add(parent, draft, names, intent, last)
+
+    def _refuse_unreadable(self, undone: Version, restored: Version) -> None:
+        if undone.action != "refit":
+            return
+        try:
+            self._parts.state(restored)
+        except UnreadableModelError as error:
+            raise StoreError(
+                f"Version {undone.number} (refit) cannot be undone: this nodegraft cannot read the "
+                f"model of version {restored.number}, which it would restore."
+            ) from error
+
+    def _without(self, undone: Version, before: Version, newest: Version) -> StateNames:
+        """Apply the changes after an undone version to the labels before it."""
+        contained = lineage(self._journal.versions())
+        if undone not in contained:
+            raise StoreError(
+                f"Version {undone.number} cannot be undone by itself: a later version has undone "
+                "or discarded it already. Undo that one to bring it back."
+            )
+        later = [row for row in contained if row.number > undone.number]
+        _refuse_other_changes(undone, later)
+        changes = {
+            row.number: Change(row.action, row.detail)
+            for row in later
+            if row.action not in _KEEPING
+        }
+        labels = replay(self._parts.states.labels(before.labels), changes, undone.number)
+        state = self._parts.state(newest).relabelled(labels)
+        return self._parts.states.put_learned(state, newest.names)
+
+
+def fit_measures(labels: "StoreLabels", seconds: float) -> dict[str, Any]:
+    """Return what is stored of a fit.
+
+    Args:
+        labels: Labels that the method was fitted on.
+        seconds: Duration of the fit.
+    """
+    return {"labels": labels.num_teaching, "seconds": round(seconds, 1)}
+
+
+def _refuse_other_changes(undone: Version, later: Sequence[Version]) -> None:
+    """Raise an error if a version changes something else than labels."""
+    for row in (undone, *later):
+        if not changes_labels(row.action) and (row is undone or row.action not in _KEEPING):
+            raise StoreError(
+                f"Version {undone.number} cannot be undone by itself: version {row.number} "
+                f"({row.action}) does not change labels. Undo the versions after "
+                f"{undone.number} first, newest first."
+            )
+
+
+def _labels_after(before: "State", change: Change) -> "StoreLabels":
+    labels = change.applied(before.labels)
+    if labels == before.labels:
+        raise StoreError("This would change nothing: the labels are already like that.")
+    return labels

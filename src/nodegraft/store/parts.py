@@ -1,0 +1,76 @@
+"""Parts that a store is made of, which its operations share."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from nodegraft.analysis.version import Version
+from nodegraft.base.events import SILENT, Listener
+from nodegraft.store.objects.objects import Objects
+from nodegraft.store.objects.place import settings_in
+from nodegraft.store.settings import Settings
+from nodegraft.store.versions.journal import Journal
+from nodegraft.store.versions.versions import Versions
+
+if TYPE_CHECKING:
+    from nodegraft.analysis.snapshot import State
+    from nodegraft.store.objects.states import States
+    from nodegraft.tables.columns import Source
+
+
+class StoreParts:
+    """Versions, files and settings of a store.
+
+    Args:
+        place: Folder of the store.
+        journal: Database of the store.
+        listener: Receives progress events of long work.
+    """
+
+    def __init__(self, place: Path, journal: Journal, listener: Listener = SILENT) -> None:
+        settings = settings_in(place)
+        self.place, self.journal, self.listener = place, journal, listener
+        self.objects = Objects(settings.objects_of(place), in_store=settings.objects is None)
+        self.versions = Versions(journal, self.objects)
+        self.settings = Settings(self.versions, self.objects)
+
+    @cached_property
+    def states(self) -> "States":
+        """Graphs, labels, models and texts of versions."""
+        # Models are slow to import, and many calls of a store need none.
+        from nodegraft.store.objects.states import States
+
+        return States(self.place, self.objects)
+
+    def state(self, version: Version) -> "State":
+        """Return graph, labels and model of a version.
+
+        Args:
+            version: The version.
+        """
+        self.versions.require_whole(version)
+        return self.states.get(version.names).in_world(self.settings.declared_world)
+
+
+@dataclass(frozen=True)
+class NewTables:
+    """Tables that a store is updated from."""
+
+    nodes: "Source"
+    """Table of nodes."""
+
+    edges: "Source"
+    """Table of edges."""
+
+    repair: bool
+    """Whether to leave out rows that do not fit instead of refusing them."""
+
+    columns: Mapping[str, Any] | None
+    """Names of columns that differ from those that the store was created from."""
+
+    @property
+    def content(self) -> "tuple[Source, Source, bool]":
+        """Nodes, edges and whether to repair them."""
+        return self.nodes, self.edges, self.repair

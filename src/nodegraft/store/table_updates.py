@@ -1,0 +1,188 @@
+"""Versions with another graph: more rows of its tables, or new whole tables."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+from nodegraft.analysis.preview import compare
+from nodegraft.analysis.snapshot import State
+from nodegraft.analysis.version import Promotion, Version
+from nodegraft.base.errors import GateError, StoreError
+from nodegraft.graph.disk.mapped import MappedStore
+from nodegraft.graph.keys import Key
+from nodegraft.store.intent import Intent
+from nodegraft.store.parts import NewTables, StoreParts
+from nodegraft.store.settings import MAX_REMOVED_SHARE
+from nodegraft.store.table_changes import (
+    TableChanges,
+    TablePreview,
+    TableSizes,
+    grown,
+    growth_changes,
+    lost_labels,
+    num_edges,
+    read_whole_tables,
+    table_changes,
+)
+from nodegraft.store.versions.gate import (
+    WITH_OVERRIDE,
+    WITHOUT_PROMOTION,
+    diff_measures,
+    refuse_drop,
+    refuse_unmeasured,
+)
+from nodegraft.store.versions.versions import Draft
+from nodegraft.tables.node_texts import NodeTexts
+
+_CHECK_TABLES = (
+    "Check that the tables are complete. The limit is the setting max_removed_share of the store."
+)
+
+
+@dataclass(frozen=True)
+class TablesRead:
+    """Graph of new tables, before it is stored."""
+
+    after: State
+    """The graph of the tables with the labels and the model of the version before."""
+
+    texts: NodeTexts | None
+    """Texts of the nodes in the tables."""
+
+    preview: TablePreview
+    """What changes, without predictions."""
+
+    gone: list[Key]
+    """Labelled nodes that the graph does not have."""
+
+    def labelled(self) -> State:
+        """Return the state without the labels of nodes that are gone."""
+        if not self.gone:
+            return self.after
+        return self.after.relabelled(self.after.labels.unlabelled(self.gone))
+
+
+class TableUpdates:
+    """Versions with another graph; :class:`nodegraft.Store` describes the methods.
+
+    Args:
+        parts: Versions, files and settings of the store.
+    """
+
+    def __init__(self, parts: StoreParts) -> None:
+        self._parts, self._states = parts, parts.states
+
+    def preview_grow(self, tables: NewTables) -> TablePreview:
+        """Return what :meth:`grow` would change.
+
+        Args:
+            tables: Tables of new nodes and edges.
+        """
+        before = self._parts.state(self._parts.journal.version())
+        larger = self._larger(before, tables)
+        return replace(larger.preview, predictions=compare(before, before.on(larger.after.graph)))
+
+    def grow(self, tables: NewTables, intent: Intent) -> Version:
+        """Make a version with more nodes and edges.
+
+        Args:
+            tables: Tables of new nodes and edges.
+            intent: Author, note and promotion.
+        """
+        intent.refuse("grow", "override")
+        parent, last = self._parts.versions.begin(intent)
+        before = self._parts.state(parent)
+        larger = self._larger(before, tables)
+        name, graph = self._states.put_graph(larger.after.graph, before.graph)
+        after = before.on(graph)
+        measures = _measured(before, after, last)
+        names = replace(parent.names, graph=name)
+        if parent.texts is not None and larger.texts is not None:
+            together = self._states.texts(parent.texts).followed_by(larger.texts)
+            names = replace(names, texts=self._states.put_texts(together))
+        self._states.hold(after, names)
+        draft = Draft("grow", larger.preview.changes.to_json(), measures)
+        return self._parts.versions.add(parent, draft, names, intent, last)
+
+    def preview_sync(self, tables: NewTables) -> TablePreview:
+        """Return what :meth:`sync` would change.
+
+        Args:
+            tables: Tables of all nodes and edges.
+        """
+        parent = self._parts.journal.version()
+        with self._replaced(parent, tables) as new:
+            if new.preview.untaught:
+                return new.preview
+            diff = compare(self._parts.state(parent), new.labelled())
+            return replace(new.preview, predictions=diff)
+
+    def sync(self, tables: NewTables, intent: Intent) -> Version:
+        """Make a version with the nodes and edges of new whole tables.
+
+        Args:
+            tables: Tables of all nodes and edges.
+            intent: Author, note, override and promotion.
+        """
+        parent, last = self._parts.versions.begin(intent)
+        with self._replaced(parent, tables) as new:
+            removals = new.preview.removals()
+            if removals and not intent.override:
+                raise GateError(removals, f"{_CHECK_TABLES} {WITH_OVERRIDE}")
+            after = new.labelled()
+            name, graph = self._states.put_graph(after.graph)
+        after = replace(after, graph=graph)
+        override = {"override": intent.override} if intent.override else {}
+        measures = _measured(self._parts.state(parent), after, last) | override
+        names = self._states.put(after, name, new.texts)
+        draft = Draft("sync", new.preview.changes.to_json(), measures)
+        return self._parts.versions.add(parent, draft, names, intent, last)
+
+    def _larger(self, before: State, tables: NewTables) -> TablesRead:
+        graph, texts = grown(before.graph, self._options(tables), *tables.content)
+        preview = self._counted(before, growth_changes(before.graph, graph))
+        return TablesRead(State(graph, before.labels, before.model), texts, preview, [])
+
+    @contextmanager
+    def _replaced(self, parent: Version, tables: NewTables) -> Iterator[TablesRead]:
+        """Build the graph of whole tables, on disk as long as the context is open."""
+        before = self._parts.state(parent)
+        if parent.texts is not None and isinstance(before.graph._store, MappedStore):
+            raise StoreError(
+                "This store has texts of nodes beside a graph on disk, and sync would lose them: "
+                "use grow, or build a graph from the new tables and create a new store."
+            )
+        with self._states.graphs.work_folder() as folder:
+            options = self._options(tables)
+            new = read_whole_tables(before.graph, options, *tables.content, folder)
+            lost = lost_labels(before.labels, new.graph)
+            gone = [key for keys in lost.values() for key in keys]
+            preview = replace(
+                self._counted(before, table_changes(before.graph, new.graph, len(gone))),
+                lost={name: len(keys) for name, keys in lost.items()},
+                untaught=tuple(
+                    name for name in lost if not before.labels[name].without(frozenset(gone)).taught
+                ),
+                keeps_edges=tables.edges is not False,
+            )
+            after = State(new.graph, before.labels, before.model)
+            yield TablesRead(after, new.texts, preview, gone)
+
+    def _counted(self, before: State, changes: TableChanges) -> TablePreview:
+        graph = before.graph
+        sizes = TableSizes(graph.num_nodes, num_edges(graph), len(before.labels.owners()))
+        limit = self._parts.settings.value(MAX_REMOVED_SHARE.name)
+        return TablePreview(sizes, changes, {}, (), limit)
+
+    def _options(self, tables: NewTables) -> dict[str, Any]:
+        return {**self._parts.journal.version(1).detail["tables"], **(tables.columns or {})}
+
+
+def _measured(before: State, after: State, last: Promotion | None) -> dict[str, Any]:
+    """Compare two versions; refuse a promotion if held-out accuracy drops."""
+    diff = compare(before, after)
+    if last:
+        refuse_drop(diff, WITHOUT_PROMOTION)
+        refuse_unmeasured(before.labels, diff)
+    return diff_measures(diff)

@@ -1,0 +1,199 @@
+"""Versions of a store: which there are, which one is live, and how a version is added."""
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from nodegraft.analysis.version import Promotion, StateNames, Version, now
+from nodegraft.base.errors import CandidateWaitsError, StoreChangedError, StoreError
+from nodegraft.store.intent import IdempotencyKey, Intent
+from nodegraft.store.objects.objects import Objects
+from nodegraft.store.versions.journal import Journal, candidate_in, refuse_pruned
+from nodegraft.store.versions.lineage import live_versions
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A version that is not stored yet."""
+
+    action: str
+    """Name of the change."""
+
+    detail: dict[str, Any]
+    """Arguments of the change, as plain JSON."""
+
+    measures: dict[str, Any]
+    """Measurements before and after."""
+
+
+class Versions:
+    """Versions and promotions of a store.
+
+    Args:
+        journal: Database of the store.
+        objects: Files that versions name.
+    """
+
+    def __init__(self, journal: Journal, objects: Objects) -> None:
+        self.journal, self._objects = journal, objects
+
+    @property
+    def live(self) -> int:
+        """Number of the live version."""
+        return self.journal.promotions()[-1].version
+
+    def waiting(self) -> Version | None:
+        """Return the candidate version that waits for review; None if it equals the live one."""
+        candidate = self.journal.candidate()
+        return None if candidate.names == self.journal.version(self.live).names else candidate
+
+    def whole(self, number: int | None = None) -> Version:
+        """Return a version whose files are not pruned.
+
+        Args:
+            number: Number of the version; None for the newest.
+        """
+        version = self.journal.version(number)
+        self.require_whole(version)
+        return version
+
+    def require_whole(self, version: Version) -> None:
+        """Raise an error if the files of a version are pruned.
+
+        Args:
+            version: The version.
+        """
+        refuse_pruned(version.number, self.journal.pruned())
+
+    def made_for(self, key: IdempotencyKey) -> Version | None:
+        """Return the version that an earlier copy of a request made; None if there is none.
+
+        Args:
+            key: Key of the request; it is refused if it was used for another request.
+        """
+        version = self.journal.version_for(key.key)
+        if version is not None:
+            key.require_same(IdempotencyKey(**version.measures["request"]))
+        return version
+
+    def promote(self, number: int | None, only_waiting: bool, intent: Intent) -> Promotion:
+        """Make a version live.
+
+        Args:
+            number: Number of the version; None for the candidate.
+            only_waiting: Whether to refuse a version that does not wait for review.
+            intent: Author and note.
+        """
+        chosen = self.journal.candidate() if number is None else self.journal.version(number)
+        if not only_waiting:
+            return self._add_promotion(chosen.number, "promote", intent)
+        if chosen != self.waiting():
+            newest = self.journal.candidate()
+            raise StoreError(
+                f"Version {chosen.number} was not promoted: it is not waiting for review. The "
+                f"newest version is {newest.number} ({newest.action} by {newest.by}, "
+                f"{newest.at:%Y-%m-%d %H:%M} UTC)."
+            )
+
+        def confirm(connection: "Connection") -> None:
+            newest = candidate_in(connection)
+            if newest != chosen.number:
+                raise StoreChangedError(
+                    f"Version {chosen.number} was not promoted: version {newest} was made "
+                    "meanwhile."
+                )
+
+        return self._add_promotion(chosen.number, "promote", intent, confirm)
+
+    def rollback(self, intent: Intent) -> Promotion:
+        """Make the previously live version live again.
+
+        Args:
+            intent: Author and note.
+        """
+        stack = live_versions(self.journal.promotions())
+        if len(stack) < 2:
+            raise StoreError(
+                f"Version {stack[-1]} is the first live version: there is none to roll back to."
+            )
+        return self._add_promotion(stack[-2], "rollback", intent)
+
+    def _add_promotion(
+        self,
+        number: int,
+        action: str,
+        intent: Intent,
+        confirm: "Callable[[Connection], None] | None" = None,
+    ) -> Promotion:
+        intent.refuse(action, "override", "promote", "idempotency_key")
+        last = self.journal.promotions()[-1]
+        if number == last.version:
+            raise StoreError(f"Version {number} is already live.")
+        who = intent.author_name, intent.note, now()
+        promotion = Promotion(last.number + 1, number, action, *who)
+        self.journal.add(promotion, confirm=confirm)
+        return promotion
+
+    def begin(self, intent: Intent) -> tuple[Version, Promotion | None]:
+        """Return the version to change; and the last promotion if the new version goes live.
+
+        Args:
+            intent: Whether the quality gate is overridden, and whether the version goes live.
+        """
+        if intent.override and intent.promote:
+            raise StoreError(
+                "A change with an override cannot be promoted at once: make it without "
+                "promote=True (--promote), review it, then promote it."
+            )
+        parent = self.journal.version()
+        return parent, self.last_promotion(parent) if intent.promote else None
+
+    def last_promotion(self, parent: Version, after: StateNames | None = None) -> Promotion:
+        """Return the last promotion; refuse to make an unreviewed version live with a new one.
+
+        Args:
+            parent: The version that the new one is made from.
+            after: The objects of the new version, if they are known before it is made.
+        """
+        last = self.journal.promotions()[-1]
+        if self.journal.version(last.version).names not in (parent.names, after):
+            raise CandidateWaitsError(self.journal.candidate().number, last.version)
+        return last
+
+    def add(
+        self,
+        parent: Version,
+        draft: Draft,
+        names: StateNames,
+        intent: Intent,
+        last: Promotion | None = None,
+    ) -> Version:
+        """Store a new version.
+
+        Args:
+            parent: The newest version, which the new one was made from.
+            draft: Change and measurements.
+            names: The objects of the new version.
+            intent: Author, note and idempotency key.
+            last: The last promotion, if the new version goes live in the same transaction.
+        """
+        number, who = parent.number + 1, (intent.author_name, intent.note, now())
+        key = intent.idempotency_key
+        measures = draft.measures | ({"request": asdict(key)} if key else {})
+        row = number, parent.number, draft.action, draft.detail
+        version = Version(*row, *who, **vars(names), measures=measures)
+        rows: list[Version | Promotion] = [version]
+        if last:
+            rows.append(Promotion(last.number + 1, number, "promote", *who))
+        self.journal.add(*rows, confirm=lambda _: self._require_files(names))
+        return version
+
+    def _require_files(self, names: StateNames) -> None:
+        if self._objects.lacks(names.all):
+            raise StoreChangedError(
+                "Files that this version shares with older ones were pruned meanwhile by another "
+                "process. Nothing was written; try again."
+            )
