@@ -22,7 +22,9 @@ with as_file(files("nodegraft.lab.datasets") / "excerpt") as words, TemporaryDir
         words / "nodes.parquet", words / "edges.parquet", text="description", **COLUMNS
     )
     labels = ng.read_labels(words / "labels.parquet", graph)
-    store = ng.Store.init(f"{folder}/words", graph, labels, tables=COLUMNS, note="Monday")
+    store = ng.Store.init(
+        f"{folder}/words", graph, labels, tables=COLUMNS, intent=ng.Intent(note="Monday")
+    )
     right = store.history()[0].measures["after"]["accuracy"]
     print(f"Monday: {len(labels)} classes, {100 * right:.1f} % of held-out nodes right")
 
@@ -32,13 +34,13 @@ with as_file(files("nodegraft.lab.datasets") / "excerpt") as words, TemporaryDir
     (before, after), count = next(iter(seen.flips.items()))
     print(f"Tuesday: {seen.flipped} answers would change, {count} from {before} to {after}")
     print(f"  for example {', '.join(str(flip.node) for flip in seen.examples[:4])}")
-    version = store.change(change, note="asked for by the editors")
+    version = store.change(change, intent=ng.Intent(note="asked for by the editors"))
     print(f"  version {version.number} knows it; version {store.champion} answers")
 
     # Wednesday: is it good enough to answer? Then let it.
     answers = store.predict(["envy", "elbow", "sea"], version=2, min_confidence=0.9)
     print(f"Wednesday: {dict(zip(answers.nodes, answers.predictions, strict=True))}")
-    store.promote(note="looks right")
+    store.promote(intent=ng.Intent(note="looks right"))
 
     # Thursday: somebody taught nonsense. The gate says no; had it not, undo would.
     try:
@@ -51,7 +53,7 @@ with as_file(files("nodegraft.lab.datasets") / "excerpt") as words, TemporaryDir
         print(f"Friday: {one.node} is {one.answer} or {one.runner_up}: which?")
     moved = [shift.what for shift in store.drift(1, 2) if shift.alarming]
     print(f"  moved since Monday: {', '.join(moved) or 'nothing'}")
-    undone = store.undo(note="the editors changed their minds")
+    undone = store.undo(intent=ng.Intent(note="the editors changed their minds"))
     assert undone.model == store.history()[0].model
     print(f"  version {undone.number} is version 1 again, byte for byte")
     store.close()

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from nodegraft.methods.graft import Graft
     from nodegraft.model.method import Method
     from nodegraft.model.registry import list_methods, load_model, make_method
+    from nodegraft.store.intent import Intent
     from nodegraft.store.store import Store
     from nodegraft.streams.setting import Setting
     from nodegraft.streams.split import ClassSplit
@@ -48,6 +49,7 @@ _HOMES = {
     "Setting": "nodegraft.streams.setting",
     "ClassSplit": "nodegraft.streams.split",
     "ClassStream": "nodegraft.streams.stream",
+    "Intent": "nodegraft.store.intent",
     "Store": "nodegraft.store.store",
     "build_graph": "nodegraft.tables.disk.build",
     "FeatureRecipe": "nodegraft.tables.features.recipe",
@@ -67,6 +69,7 @@ __all__ = [
     "FeatureRecipe",
     "Graft",
     "Graph",
+    "Intent",
     "Listener",
     "Method",
     "NodeLabels",

@@ -12,6 +12,7 @@ from nodegraft.analysis.class_reach import class_reach
 from nodegraft.analysis.node_map import node_map, with_labelled
 from nodegraft.analysis.snapshot import State
 from nodegraft.base.errors import NotSupportedError
+from nodegraft.store.intent import Intent
 from nodegraft.store.store import Store
 from tests.service.served import make_of_tables
 from tests.store.small import made
@@ -54,7 +55,9 @@ def test_the_next_process_finds_the_map_also_when_classes_have_come(
     make_of_tables(tmp_path / "shop")
     with Store.open(tmp_path / "shop") as store:
         first = node_map(store.state())
-        store.add({"caps": ["hats8", "hats9"]}, override="a small store knows little")
+        store.add(
+            {"caps": ["hats8", "hats9"]}, intent=Intent(override="a small store knows little")
+        )
         store.grow(None, pa.table({"source": ["hats1"], "target": ["shoes9"]}))
 
     def again_worked_out(vectors: object) -> None:

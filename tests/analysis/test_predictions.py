@@ -10,6 +10,7 @@ import pytest
 from nodegraft.analysis.predictions import answered_in_blocks, found_rows
 from nodegraft.base.errors import ParameterError, UnknownNodeError
 from nodegraft.graph.keys import Key
+from nodegraft.store.intent import Intent
 from nodegraft.store.store import Store
 from nodegraft.store.versions.audit import audit_entries
 from tests.store.small import drawn, made
@@ -22,7 +23,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
     names = sorted(labels)[:4]
     known = {name: labels[name][:20] for name in names}
     known[names[0]] = [*known[names[0]], labels[names[1]][20]]
-    with Store.init(tmp_path / "store", graph, known, by="tests") as made_store:
+    with Store.init(tmp_path / "store", graph, known, intent=Intent(author="tests")) as made_store:
         yield made_store
 
 
@@ -95,7 +96,7 @@ def test_the_world_decides_confidence_and_no_class(tmp_path: Path) -> None:
         before, objects = store.predict(), store.version()
         assert (store.world, before.world) == ("open", "open")
         assert (before.known < 0.99).any()
-        store.set_setting("world", "closed", by="ada", note="all are labelled")
+        store.set_setting("world", "closed", intent=Intent(author="ada", note="all are labelled"))
         after = store.predict()
         assert after.predictions == before.predictions
         np.testing.assert_array_equal(after.confidence, before.probability)

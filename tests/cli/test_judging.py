@@ -14,6 +14,7 @@ from nodegraft.analysis.own_labels.own_stream import planned
 from nodegraft.cli.app import app
 from nodegraft.cli.render.inspect import advice
 from nodegraft.evaluation.protocol import SessionResult, StreamResult
+from nodegraft.store.intent import Intent
 from nodegraft.store.store import Store
 from tests.store.small import made
 
@@ -26,7 +27,7 @@ def call(*arguments: str, columns: int = 80) -> Result:
 def place(tmp_path: Path) -> Path:
     """A store with a version that does not answer yet."""
     store, new = made(tmp_path / "shop")
-    store.add(new, override="tests")
+    store.add(new, intent=Intent(override="tests"))
     store.close()
     return tmp_path / "shop"
 

@@ -16,6 +16,7 @@ import numpy as np
 from nodegraft.base.errors import NodegraftError
 from nodegraft.base.files import array_file
 from nodegraft.cli.changes import keep_card
+from nodegraft.store.intent import Intent
 from nodegraft.store.store import Store
 from tests.fault.test_store_kills import forked
 from tests.store.on_disk import joined, labels_of, made, rows
@@ -28,7 +29,7 @@ def lived_in(folder: Path, mapped: bool) -> Path:
     store = made(folder, mapped=mapped)
     with store:
         store.grow(rows(range(600, 606)), joined([(600, 0), (601, 1), (605, 5)]))
-        store.add(labels_of(4), override="a test")
+        store.add(labels_of(4), intent=Intent(override="a test"))
         store.promote()
         store.predict()
         keep_card(store, store.champion)
@@ -91,7 +92,7 @@ def _search(store: Store) -> Any:
 
 
 def _add(store: Store) -> Any:
-    store.add(labels_of(5), override="a test")
+    store.add(labels_of(5), intent=Intent(override="a test"))
     return str(store.predict(["p5", "p11"], version=store.candidate).classes)
 
 

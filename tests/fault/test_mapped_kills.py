@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from nodegraft.graph.disk.mapped import MappedStore
+from nodegraft.store.intent import Intent
 from nodegraft.store.store import Store
 from nodegraft.tables.storage import load_graph
 from tests.fault.test_store_kills import COMMITTED, inits_cut, killed_at, seen, steps_of
@@ -37,7 +38,7 @@ def grow(count: int, place: Path) -> None:
 def sync(place: Path) -> None:
     with Store.open(place) as store:
         ends = joined([(one, one + CLASSES) for one in range(580)])
-        store.sync(rows(range(590)), ends, override="a test")
+        store.sync(rows(range(590)), ends, intent=Intent(override="a test"))
 
 
 def check_whole(place: Path) -> None:

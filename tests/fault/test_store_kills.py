@@ -23,6 +23,7 @@ from sqlalchemy.engine.default import DefaultDialect
 from nodegraft.base.errors import StoreError
 from nodegraft.base.files.folder import WriteOnceFolder
 from nodegraft.graph.keys import Key
+from nodegraft.store.intent import Intent
 from nodegraft.store.store import Store
 from nodegraft.store.versions.migration import Migration, migrated, require_current
 from tests.slow_suite import slow
@@ -186,7 +187,7 @@ def add_one_by_one(store: Store, new: dict[str, list[Key]]) -> None:
 OPERATIONS = {
     "add": Operation(lambda store, new: None, lambda store, new: store.add(new)),
     "add and promote": Operation(
-        lambda store, new: None, lambda store, new: store.add(new, promote=True)
+        lambda store, new: None, lambda store, new: store.add(new, intent=Intent(promote=True))
     ),
     "undo": Operation(lambda store, new: store.add(new), lambda store, new: store.undo()),
     "undo an older one": Operation(add_one_by_one, lambda store, new: store.undo(2)),

@@ -29,6 +29,7 @@ from nodegraft.analysis.snapshot import State
 from nodegraft.analysis.version import Version
 from nodegraft.base.errors import NodegraftError, StoreError
 from nodegraft.graph.keys import Key
+from nodegraft.store.intent import Intent
 from nodegraft.store.objects.objects import Objects
 from nodegraft.store.objects.states import States
 from nodegraft.store.store import Store
@@ -364,10 +365,10 @@ class StoreMachine(RuleBasedStateMachine):
         except NodegraftError:
             newest = self.store.candidate
             with pytest.raises(NodegraftError):
-                self.store.change(change, override="whatever it costs")
+                self.store.change(change, intent=Intent(override="whatever it costs"))
             assert self.store.candidate == newest
             return
-        version = self.store.change(change, override="whatever it costs")
+        version = self.store.change(change, intent=Intent(override="whatever it costs"))
         assert self.store.history()[-1] == version
         assert self.labels == expected
 
@@ -550,7 +551,7 @@ def test_odd_text_is_kept_or_told(text: str, small: Small) -> None:
     name, nodes = next(iter(new.items()))
     for classes, note in (({text: nodes}, ""), ({name: nodes}, text)):
         try:
-            version = store.add(classes, note=note)
+            version = store.add(classes, intent=Intent(note=note))
         except NodegraftError:
             continue
         assert store.history()[-1] == version

@@ -11,6 +11,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from nodegraft.store.access.access import Scope
+from nodegraft.store.intent import Intent
 from nodegraft.store.store import Store
 from nodegraft.tables.read import read_tables
 from tests.service.browser import LONGEST, opened
@@ -53,7 +54,7 @@ def unworn(tmp_path_factory: pytest.TempPathFactory) -> Path:
     edges = {"source": [one for one, _ in pairs], "target": [other for _, other in pairs]}
     read = read_tables(pa.table({"key": KEYS, "text": texts}), pa.table(edges), text="text")
     labels = {name: [f"{name}-{number}" for number in range(8)] for name in KNOWN_WORDS}
-    Store.init(place, read.graph, labels, texts=read.texts, by="tests").close()
+    Store.init(place, read.graph, labels, texts=read.texts, intent=Intent(author="tests")).close()
     return place
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from nodegraft.store.intent import Intent
 from nodegraft.store.store import Store
 from nodegraft.store.writer import StoreWriter
 from tests.service.served import asked, lesson
@@ -72,7 +73,7 @@ def test_a_change_beside_another_process_is_done_after_it(
     def late(self: StoreWriter, *given: Any) -> Any:
         if others:
             with Store.open(shop) as other:
-                other.add(others.pop(), by="other")
+                other.add(others.pop(), intent=Intent(author="other"))
         return added(self, *given)
 
     monkeypatch.setattr(StoreWriter, "_added", late)

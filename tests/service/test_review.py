@@ -9,6 +9,7 @@ from starlette.testclient import TestClient
 
 from nodegraft.analysis.version import Version
 from nodegraft.store.access.access import Scope
+from nodegraft.store.intent import Intent
 from nodegraft.store.store import Store
 from tests.service.served import asked, lesson, make_of_tables
 from tests.service.test_label_studio import event
@@ -170,7 +171,7 @@ def test_only_a_version_that_waits_is_promoted_where_that_is_asked_for(
 ) -> None:
     with asked(shop) as client, Store.open(shop) as other:
         client.post("/v1/classes", json=lesson(new))
-        other.discard(2, by="anna")
+        other.discard(2, intent=Intent(author="anna"))
         for number in (2, 3):
             refused = client.post(f"/v1/versions/{number}:promote?only_waiting=true")
             assert refused.status_code == 409
@@ -237,7 +238,7 @@ def test_what_was_cached_of_a_version_is_forgotten_when_it_is_pruned(
         service = client.app.state.service  # type: ignore[attr-defined]
         service.live.follow()
         assert service.prepared._last
-        other.purge(["hats11"], by="anna")
+        other.purge(["hats11"], intent=Intent(author="anna"))
         refused = client.get(path, params=query)
         # The map is that of the live version until that is followed.
         if path != "/v1/map":

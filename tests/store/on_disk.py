@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from nodegraft.graph.keys import Key
+from nodegraft.store.intent import Intent
 from nodegraft.store.store import Store
 from nodegraft.tables.disk.build import build_graph
 from nodegraft.tables.read import read_graph
@@ -90,4 +91,6 @@ def made(folder: Path, form: str = "words", *, mapped: bool = True, **options: A
     else:
         graph = read_graph(nodes, edges, key="id", **columns)
     place = folder / ("mapped" if mapped else "memory")
-    return Store.init(place, graph, labels_of(0, 1, 2, 3), tables=tables, by="tests", **options)
+    return Store.init(
+        place, graph, labels_of(0, 1, 2, 3), tables=tables, intent=Intent(author="tests"), **options
+    )

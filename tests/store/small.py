@@ -12,6 +12,7 @@ from nodegraft.base.files.bundle import Arrays, Document
 from nodegraft.graph.block_model import BlockModel
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.keys import Key
+from nodegraft.store.intent import Intent
 from nodegraft.store.store import Store
 from nodegraft.store.versions import migration
 
@@ -48,7 +49,9 @@ def made(place: Path, **options: Any) -> tuple[Store, dict[str, list[Key]]]:
     graph, labels = drawn()
     names = sorted(labels)
     known = {name: labels[name][:20] for name in names[:-LATER]}
-    store = Store.init(place, graph, known, by="tests", **{"method": "sgc-mean", **options})
+    store = Store.init(
+        place, graph, known, intent=Intent(author="tests"), **{"method": "sgc-mean", **options}
+    )
     return store, {name: labels[name][:5] for name in names[-LATER:]}
 
 

@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 import pytest
 
 from nodegraft.base.errors import NodegraftError, StoreError, StoreUnreachableError
+from nodegraft.store.intent import Intent
 from nodegraft.store.store import Store
 from nodegraft.store.versions import database
 from tests.fault.test_store_kills import forked, seen, was_killed
@@ -21,7 +22,7 @@ from tests.store.versions.test_postgresql import Made, both_at_once, write_toget
 
 OPERATIONS: dict[str, Callable[[Store, dict[str, list[Any]]], object]] = {
     "add": lambda store, new: store.add(new),
-    "add and promote": lambda store, new: store.add(new, promote=True),
+    "add and promote": lambda store, new: store.add(new, intent=Intent(promote=True)),
     "purge": lambda store, new: store.purge([next(iter(new.values()))[0]]),
 }
 
@@ -80,10 +81,10 @@ def test_a_database_without_room_is_told_and_changes_nothing(kept: Made) -> None
             (pages,) = connection.exec_driver_sql("PRAGMA page_count").one()
             connection.exec_driver_sql(f"PRAGMA max_page_count={pages}")
         with pytest.raises(StoreError, match=r"The disk is full\. Nothing was written"):
-            store.add(new, note="x" * 100_000)
+            store.add(new, intent=Intent(note="x" * 100_000))
     assert seen(place) == before
     with Store.open(place) as store:
-        store.add(new, note="x" * 100_000)
+        store.add(new, intent=Intent(note="x" * 100_000))
 
 
 def test_an_init_on_a_full_disk_is_told_and_done_again(
@@ -139,7 +140,7 @@ def check_reader(place: Path, versions: int) -> None:
         assert len(store.predict(version=2)) == 240
         some = store.predict(version=2).nodes[-1:]
         with pytest.raises(StoreError, match="Permission denied"):
-            store.add({"hats": some}, override="a test")
+            store.add({"hats": some}, intent=Intent(override="a test"))
         for work in (store.promote, store.undo, lambda: store.prune(keep=1)):
             with pytest.raises(StoreError, match="This store is read-only for you"):
                 work()
@@ -217,7 +218,7 @@ def test_of_two_that_add_at_once_none_is_lost(
 
     def add(name: str) -> None:
         with Store.open(place) as store:
-            store.add({name: new[name]}, by=name, promote=True)
+            store.add({name: new[name]}, intent=Intent(author=name, promote=True))
 
     refused = both_at_once(add, list(new), tmp_path)
     monkeypatch.undo()
@@ -228,7 +229,7 @@ def test_of_two_that_add_at_once_none_is_lost(
         assert store.champion == store.candidate == 1 + len(done)
         for name in refused:
             assert "has changed meanwhile" in (tmp_path / name).read_text()
-            store.add({name: new[name]}, promote=True)
+            store.add({name: new[name]}, intent=Intent(promote=True))
         assert set(new) <= set(store.state().labels)
 
 

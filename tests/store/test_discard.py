@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from nodegraft.analysis.description import what_it_did
-from nodegraft.base.errors import CandidateWaitsError, StoreError
+from nodegraft.base.errors import CandidateWaitsError, ParameterError, StoreError
 from nodegraft.graph.keys import Key
+from nodegraft.store.intent import Intent
 from nodegraft.store.store import Store
 from tests.store.small import made
 
@@ -34,14 +35,14 @@ def test_discard_makes_one_version_equal_to_the_live_one(small: Small) -> None:
     waiting = store.waiting()
     assert waiting is not None
     assert waiting.number == 3
-    version = store.discard(by="anna", note="not needed")
+    version = store.discard(intent=Intent(author="anna", note="not needed"))
     assert (version.number, version.by, version.note) == (4, "anna", "not needed")
     assert version.detail == {"version": 1, "versions": [2, 3]}
     assert version.names == store.version(1).names
     assert what_it_did(version) == "discard versions 2-3"
     assert (store.champion, store.waiting()) == (1, None)
     # The next change starts from the live version and may be promoted at once.
-    assert store.rename("class-00", "first", promote=True).number == store.champion
+    assert store.rename("class-00", "first", intent=Intent(promote=True)).number == store.champion
 
 
 def test_discard_is_undone_like_any_change(small: Small) -> None:
@@ -71,7 +72,7 @@ def test_without_a_candidate_there_is_nothing_to_discard(small: Small) -> None:
 
 def test_a_version_that_was_rolled_back_can_be_discarded(small: Small) -> None:
     store, new = small
-    store.add(new, promote=True)
+    store.add(new, intent=Intent(promote=True))
     store.rollback()
     assert store.discard().detail == {"version": 1, "versions": [2]}
     assert store.waiting() is None
@@ -90,7 +91,7 @@ def test_changes_continue_on_top_of_a_candidate(small: Small) -> None:
     store, new = small
     teach_each(store, new)
     with pytest.raises(CandidateWaitsError) as refused:
-        store.rename("class-00", "first", promote=True)
+        store.rename("class-00", "first", intent=Intent(promote=True))
     assert (refused.value.candidate, refused.value.live) == (3, 1)
     for advice in ("store.promote()", "store.discard()", "omit promote=True"):
         assert advice in str(refused.value)
@@ -103,12 +104,28 @@ def test_undo_that_leads_back_to_the_live_version_may_be_promoted(small: Small) 
     teach_each(store, new)
     # Version 2 would go live with it, which nobody has reviewed.
     with pytest.raises(CandidateWaitsError):
-        store.undo(promote=True)
+        store.undo(intent=Intent(promote=True))
     with pytest.raises(CandidateWaitsError):
-        store.undo(2, promote=True)
+        store.undo(2, intent=Intent(promote=True))
     store.undo()
     store.undo(2)
     first, *_, last = store.history()
     assert (last.labels, store.waiting()) == (first.labels, None)
     store.rename("class-00", "first")
-    assert store.undo(promote=True).number == store.champion == 7
+    assert store.undo(intent=Intent(promote=True)).number == store.champion == 7
+
+
+def test_an_intent_that_an_action_has_no_use_for_is_refused(small: Small) -> None:
+    store, new = small
+    store.add(new)
+    promote, override = Intent(promote=True), Intent(override="a test")
+    for attempt in (
+        lambda: store.discard(intent=promote),
+        lambda: store.undo(intent=override),
+        lambda: store.promote(intent=promote),
+        lambda: store.prune(intent=override),
+        lambda: store.set_setting("max_removed_share", 0.2, intent=override),
+    ):
+        with pytest.raises(ParameterError, match="omit it from the intent"):
+            attempt()
+    assert (store.candidate, store.champion) == (2, 1)

@@ -7,6 +7,7 @@ import pytest
 import nodegraft as ng
 from nodegraft.analysis.description import what_it_did
 from nodegraft.base.errors import NodegraftError, StoreError
+from nodegraft.store.intent import Intent
 from nodegraft.store.store import Store
 
 WORDS = {"hats": "felt brim wool cap", "shoes": "sole lace heel leather"}
@@ -34,7 +35,9 @@ def store(tmp_path: Path) -> Store:
 
 def test_new_nodes_are_answered_about_and_the_old_version_stays(store: Store) -> None:
     new = pa.table({"id": ["hats99"], "text": ["felt brim wool"]})
-    grown = store.grow(new, pa.table({"from": ["hats99"], "to": ["hats3"]}), note="Tuesday")
+    grown = store.grow(
+        new, pa.table({"from": ["hats99"], "to": ["hats3"]}), intent=Intent(note="Tuesday")
+    )
     assert (grown.action, grown.detail["added"], grown.detail["edges_added"]) == ("grow", 1, 1)
     assert grown.detail["changed"] == grown.detail["removed"] == 0
     assert what_it_did(grown) == "grow: 1 node added, 1 edge added"
@@ -46,7 +49,7 @@ def test_new_nodes_are_answered_about_and_the_old_version_stays(store: Store) ->
 
 
 def test_labels_are_undone_below_a_graph_that_has_grown(store: Store) -> None:
-    store.add({"caps": ["hats15", "hats16"]}, override="a test")
+    store.add({"caps": ["hats15", "hats16"]}, intent=Intent(override="a test"))
     store.grow(pa.table({"id": ["hats99"], "text": ["felt brim wool"]}))
     undone = store.undo(2)
     assert undone.graph == store.history()[2].graph
@@ -89,7 +92,7 @@ def test_tables_as_they_were_change_nothing(store: Store) -> None:
 def test_a_class_cannot_go_with_its_nodes_unseen(store: Store) -> None:
     hats = pa.Table.from_pylist([row for row in NODES.to_pylist() if row["id"][0] == "h"])
     with pytest.raises(StoreError, match="use `remove`"):
-        store.sync(hats, override="a test")
+        store.sync(hats, intent=Intent(override="a test"))
     with pytest.raises(StoreError, match="No table was given"):
         store.grow()
     assert store.candidate == 1
@@ -102,7 +105,7 @@ def test_what_grew_is_what_was_read_at_once(store: Store) -> None:
     store.sync(
         first,
         pa.Table.from_pylist([r for r in EDGES.to_pylist() if not half & {*r.values()}]),
-        override="a test",
+        intent=Intent(override="a test"),
     )
     store.grow(rest, pa.Table.from_pylist([r for r in EDGES.to_pylist() if half & {*r.values()}]))
     whole, parts = store.state(1), store.state(3)

@@ -13,6 +13,7 @@ from nodegraft.graph.graph import Graph
 from nodegraft.graph.keys import Key
 from nodegraft.graph.propagation.diffusion import Diffusion
 from nodegraft.methods.graft import Graft
+from nodegraft.store.intent import Intent
 from nodegraft.store.store import Store
 from nodegraft.tables.disk.build import build_graph
 from nodegraft.tables.read import read_graph
@@ -91,7 +92,7 @@ def test_heat_is_kept_and_the_next_process_finds_it(
 def test_a_refit_computes_it_again(store: Store) -> None:
     version = grow(store)
     assert not store.state(version).graph.is_settled
-    refit = store.refit(override="a test")
+    refit = store.refit(intent=Intent(override="a test"))
     assert refit.graph != store.history()[version - 1].graph
     for opened in (store, Store.open(store.place)):
         assert opened.state(refit.number).graph.is_settled

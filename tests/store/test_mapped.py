@@ -17,6 +17,7 @@ from nodegraft.cli.app import app
 from nodegraft.graph.disk.blocks.propagate import propagate
 from nodegraft.graph.disk.mapped import MappedStore
 from nodegraft.graph.graph import Graph
+from nodegraft.store.intent import Intent
 from nodegraft.store.objects.states import States
 from nodegraft.store.store import Store
 from nodegraft.tables.node_texts import NodeTexts
@@ -44,7 +45,7 @@ def test_it_answers_as_one_in_memory_does(form: str, tmp_path: Path) -> None:
     mapped, memory = made(tmp_path, form), made(tmp_path, form, mapped=False)
     assert isinstance(mapped.graph()._store, MappedStore)
     for store in (mapped, memory):
-        store.add(labels_of(4, 5, count=5), promote=True)
+        store.add(labels_of(4, 5, count=5), intent=Intent(promote=True))
     assert mapped.champion == 2
     expect_same(mapped, memory)
     assert mapped.version().measures == memory.version().measures
@@ -209,7 +210,9 @@ def test_whole_tables_are_built_on_disk(form: str, tmp_path: Path) -> None:
     grown(memory, 600, 2)
     today = rows([*range(3, 590), 601, 700])
     ends = joined([(one, one + CLASSES) for one in range(3, 580)] + [(700, 4), (601, 7)])
-    versions = [store.sync(today, ends, override="a test") for store in (mapped, memory)]
+    versions = [
+        store.sync(today, ends, intent=Intent(override="a test")) for store in (mapped, memory)
+    ]
     assert versions[0].detail == versions[1].detail
     assert versions[0].detail["labels_lost"] == 3
     assert isinstance(mapped.graph()._store, MappedStore)
@@ -246,7 +249,7 @@ def test_an_undone_growth_is_gone_and_pruning_keeps_what_others_need(tmp_path: P
     assert store.version().graph == store.version(1).graph
     assert store.predict(version=store.candidate).predictions == answers
     before = size_of(store)
-    store.grow(rows([800]), joined([(800, 2)]), promote=True)
+    store.grow(rows([800]), joined([(800, 2)]), intent=Intent(promote=True))
     store.prune(1)
     # The files that were built are shared by all versions.
     assert size_of(store) < before

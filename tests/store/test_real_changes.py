@@ -8,6 +8,7 @@ import pytest
 from nodegraft.analysis.labels.changes import Change
 from nodegraft.analysis.labels.labels import StoreLabels
 from nodegraft.analysis.labels.succession import ClassSuccession
+from nodegraft.store.intent import Intent
 from nodegraft.store.store import Store
 from tests.store.small import drawn, made
 
@@ -22,7 +23,7 @@ def held_out(store: Store, version: int) -> set[object]:
 @pytest.mark.parametrize("method", METHODS)
 def test_a_renamed_class_changes_no_prediction(method: str, tmp_path: Path) -> None:
     store, new = made(tmp_path / "s", method=method)
-    store.add(new, override="a test")
+    store.add(new, intent=Intent(override="a test"))
     change = Change("rename", {"old": "class-00", "new": "first"})
     assert store.fit_needed(change) is None
     seen = store.preview(change)

@@ -8,6 +8,7 @@ import pytest
 from nodegraft.analysis.snapshot import State, first_state
 from nodegraft.base.errors import GateError, StoreError, UnreadableModelError
 from nodegraft.cli.render.versions import version_line
+from nodegraft.store.intent import Intent
 from nodegraft.store.store import Store
 from tests.store.small import drawn, made, with_unreadable_model
 
@@ -100,12 +101,12 @@ def test_other_methods_are_fitted_on_all_labels(tmp_path: Path) -> None:
 
 def test_a_model_that_cannot_be_read_is_learned_again_from_its_labels(tmp_path: Path) -> None:
     store, new = made(tmp_path / "store", method="graft")
-    store.add(new, promote=True)
+    store.add(new, intent=Intent(promote=True))
     before = newest(store)
     store = with_unreadable_model(store)
     with pytest.raises(UnreadableModelError, match=r"lacks confidence_.*nodegraft refit"):
         store.predict()
-    version = store.refit(promote=True)
+    version = store.refit(intent=Intent(promote=True))
     assert (version.number, store.champion) == (3, 3)
     after = newest(store)
     assert after.labels == before.labels
@@ -129,7 +130,7 @@ def test_what_was_written_down_speaks_for_a_model_that_cannot_be_read(tmp_path: 
     store = with_unreadable_model(store, words=False, ridge=False, diffusion=False, hops=0)
     with pytest.raises(GateError, match="Held-out accuracy would drop"):
         store.refit()
-    version = store.refit(override="no other way")
+    version = store.refit(intent=Intent(override="no other way"))
     assert version.measures["override"] == "no other way"
     assert version.measures["before"] == told
     assert version.measures["after"]["asked"] == told["asked"]

@@ -6,6 +6,7 @@ import pytest
 from nodegraft.analysis.labels.changes import Change
 from nodegraft.analysis.version import Version
 from nodegraft.base.errors import GateError, StoreError
+from nodegraft.store.intent import Intent
 from nodegraft.store.store import Store
 from tests.store.small import drawn, made
 
@@ -26,7 +27,7 @@ def test_the_first_version_answers(tmp_path: Path) -> None:
 @pytest.mark.parametrize("method", ["graft", "sgc-mean", "proto-gcn"])
 def test_a_class_comes_and_goes_without_a_trace(method: str, tmp_path: Path) -> None:
     store, new = made(tmp_path / "s", method=method)
-    added = store.add(new, note="a new shelf")
+    added = store.add(new, intent=Intent(note="a new shelf"))
     assert (added.number, added.parent, added.note) == (2, 1, "a new shelf")
     name, nodes = next(iter(new.items()))
     assert store.predict(nodes, version=2).predictions.count(name) >= 4
@@ -42,7 +43,7 @@ def test_only_promotion_changes_who_answers(tmp_path: Path) -> None:
     store.add(new)
     assert (store.candidate, store.champion) == (2, 1)
     assert set(store.predict().predictions).isdisjoint(new)
-    store.promote(by="anna", note="looks right")
+    store.promote(intent=Intent(author="anna", note="looks right"))
     assert store.champion == 2
     with pytest.raises(StoreError, match="already"):
         store.promote()
@@ -111,7 +112,7 @@ def test_classes_are_renamed_merged_split_and_removed(tmp_path: Path) -> None:
     store.rename(one, "first")
     store.merge([two, three], "both")
     some = store.state(3).labels["both"].taught
-    store.split("both", {"left": some[:8], "right": some[8:]}, override="a test")
+    store.split("both", {"left": some[:8], "right": some[8:]}, intent=Intent(override="a test"))
     store.remove([four])
     assert set(store.state(5).labels) == {"first", "left", "right"}
     assert store.state(5).model.classes_ == tuple(store.state(5).labels)
@@ -154,7 +155,7 @@ def test_two_that_teach_at_once_do_not_lose_an_update(tmp_path: Path) -> None:
     (first, nodes), (second, others) = new.items()
     with Store.open(tmp_path / "s") as other:
         parent = other._journal.version()
-        store.add({first: nodes}, by="anna")
+        store.add({first: nodes}, intent=Intent(author="anna"))
         # The other one has looked before the first one wrote.
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(other._journal, "version", lambda number=None: parent)

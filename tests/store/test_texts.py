@@ -7,6 +7,7 @@ import pytest
 
 import nodegraft as ng
 from nodegraft.base.errors import NodegraftError, ParameterError
+from nodegraft.store.intent import Intent
 from nodegraft.store.store import Store
 from nodegraft.tables.node_texts import LONGEST, NodeTexts
 from tests.store.small import drawn, made
@@ -47,7 +48,7 @@ def test_texts_follow_the_graph(store: Store) -> None:
     today = pa.table(
         {"key": ["c1", "b1", "a1"], "title": ["Boot", "Shoe", "Hat"], "more": [""] * 3}
     )
-    store.sync(today, override="a test")
+    store.sync(today, intent=Intent(override="a test"))
     assert store.texts(["a1", "b1", "c1"]) == ["Hat", "Shoe", "Boot"]
     assert store.texts(["a1", "b2"], version=1) == ["A felt hat red", None]
     store.undo()

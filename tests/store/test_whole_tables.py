@@ -11,6 +11,7 @@ import nodegraft as ng
 from nodegraft.base.errors import GateError, NodegraftError, ParameterError, StoreError
 from nodegraft.graph.disk.mapped import MappedStore
 from nodegraft.store.growth import TableChanges
+from nodegraft.store.intent import Intent
 from nodegraft.store.store import Store
 from nodegraft.store.table_preview import TablePreview, TableSizes
 from nodegraft.tables.disk.build import build_graph
@@ -80,14 +81,14 @@ def test_a_truncated_export_does_not_go_live(tmp_path: Path) -> None:
     store = Store.init(tmp_path / "s", graph, labels, tables={"key": "id"}, method="sgc-mean")
     truncated = nodes.slice(0, 300)
     with pytest.raises(GateError, match=r"2,200 of 2,500 nodes \(88\.0 %\)") as refused:
-        store.sync(truncated, promote=True)
+        store.sync(truncated, intent=Intent(promote=True))
     assert "420 of 480 labels (87.5 %)" in str(refused.value)
     assert "override=" in str(refused.value)
     assert "--override REASON" in str(refused.value)
     assert (store.candidate, store.champion) == (1, 1)
     with pytest.raises(StoreError, match=r"without promote=True \(--promote\)"):
-        store.sync(truncated, promote=True, override="the rest is sold")
-    made_version = store.sync(truncated, override="the rest is sold")
+        store.sync(truncated, intent=Intent(promote=True, override="the rest is sold"))
+    made_version = store.sync(truncated, intent=Intent(override="the rest is sold"))
     assert made_version.measures["override"] == "the rest is sold"
     assert made_version.detail["removed"] == 2200
     assert (store.candidate, store.champion) == (2, 1)
@@ -103,18 +104,20 @@ def test_a_version_that_no_held_out_node_can_check_does_not_go_live(store: Store
         GateError,
         match=r"No held-out node is left to measure accuracy; there were 30\. .*without promote",
     ):
-        store.sync(left, promote=True)
+        store.sync(left, intent=Intent(promote=True))
     assert (store.candidate, store.champion) == (1, 1)
     assert (store.sync(left).number, store.champion) == (2, 1)
     store.undo()
     # Held-out nodes go with their classes, too.
-    store.unlabel([key for key in held_out if not str(key).startswith("hats")], promote=True)
+    store.unlabel(
+        [key for key in held_out if not str(key).startswith("hats")], intent=Intent(promote=True)
+    )
     with pytest.raises(GateError, match=r"there were 10"):
-        store.remove(["hats"], promote=True)
+        store.remove(["hats"], intent=Intent(promote=True))
     store.remove(["hats"])
     # Where nothing was held out before, nothing is missed.
     store.promote()
-    assert store.label({"shoes": ["shoes60"]}, promote=True).number == store.champion
+    assert store.label({"shoes": ["shoes60"]}, intent=Intent(promote=True)).number == store.champion
 
 
 def test_each_of_nodes_edges_and_labels_is_counted(store: Store) -> None:
@@ -133,7 +136,7 @@ def test_each_of_nodes_edges_and_labels_is_counted(store: Store) -> None:
 
 def test_the_limit_is_a_setting(store: Store) -> None:
     tenth = NODES.slice(0, 270)
-    store.set_setting("max_removed_share", 0.05, by="anna", note="be careful")
+    store.set_setting("max_removed_share", 0.05, intent=Intent(author="anna", note="be careful"))
     with pytest.raises(GateError, match="the limit is 5 %"):
         store.sync(tenth)
     store.set_setting("max_removed_share", "0.5")
@@ -152,9 +155,9 @@ def test_exactly_the_limit_passes() -> None:
 def test_a_reason_is_text_that_says_something(store: Store) -> None:
     few = NODES.slice(0, 200)
     attempts: list[Callable[[str], Any]] = [
-        lambda reason: store.sync(few, override=reason),
-        lambda reason: store.label({"hats": ["hats60"]}, override=reason),
-        lambda reason: store.refit(override=reason),
+        lambda reason: store.sync(few, intent=Intent(override=reason)),
+        lambda reason: store.label({"hats": ["hats60"]}, intent=Intent(override=reason)),
+        lambda reason: store.refit(intent=Intent(override=reason)),
     ]
     for attempt in attempts:
         for reason, message in ((" \t", "is blank"), ("a\0b", "NUL"), ("\ud800", "not valid text")):
@@ -172,8 +175,13 @@ def test_settings_are_listed_checked_and_audited(store: Store) -> None:
             store.set_setting("max_removed_share", wrong)
     with pytest.raises(NodegraftError, match="no setting 'max_share'"):
         store.set_setting("max_share", 0.5)
-    assert store.set_setting("max_removed_share", 0.25, by="anna", note="spring sale") == 0.25
-    store.set_setting("max_removed_share", "0.3", by="ben")
+    assert (
+        store.set_setting(
+            "max_removed_share", 0.25, intent=Intent(author="anna", note="spring sale")
+        )
+        == 0.25
+    )
+    store.set_setting("max_removed_share", "0.3", intent=Intent(author="ben"))
     with Store.open(store.place) as other:
         assert other.setting("max_removed_share") == 0.3
         first, second = other.settings_history()

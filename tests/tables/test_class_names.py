@@ -14,7 +14,7 @@ from nodegraft.graph.graph import Graph
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.model.method import Method
 from nodegraft.model.registry import make_method
-from nodegraft.store.versions.authorship import author, writable
+from nodegraft.store.intent import Intent
 from nodegraft.tables.labels import ALIKE, read_labels
 from nodegraft.tables.read import read_tables
 
@@ -119,6 +119,7 @@ def test_a_name_that_cannot_be_repaired_is_refused_all_the_same(tmp_path: Path) 
 
 
 def test_notes_and_authors_have_no_nul() -> None:
-    for attempt in (writable, author):
+    fields: Any
+    for fields in ({"author": "a\0b"}, {"note": "a\0b"}, {"override": "a\0b"}):
         with pytest.raises(ParameterError, match="NUL"):
-            attempt("a\0b")
+            Intent(**fields)

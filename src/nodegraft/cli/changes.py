@@ -13,7 +13,7 @@ from nodegraft.analysis.version import Version
 from nodegraft.base.errors import DataError
 from nodegraft.base.files.folder import WriteOnceFolder
 from nodegraft.base.files.sidecar import write_sidecar
-from nodegraft.cli.options import Intent
+from nodegraft.cli.options import EditOptions
 from nodegraft.cli.progress import StatusLine
 from nodegraft.cli.render.versions import promote_line, version_line, warning_lines
 from nodegraft.store.objects.links import CARDS
@@ -24,39 +24,33 @@ if TYPE_CHECKING:
     from nodegraft.store.table_preview import TablePreview
 
 
-def edit_labels(place: Path, make_change: Callable[[Store], Change], intent: Intent) -> None:
+def edit_labels(place: Path, make_change: Callable[[Store], Change], options: EditOptions) -> None:
     """Change classes or labels of a store, or show what would change.
 
     Args:
         place: Folder of the store.
         make_change: Makes the change, from the store.
-        intent: Options of the command.
+        options: Options of the command.
     """
     from nodegraft.cli.render.preview import preview_lines
     from nodegraft.cli.render.store import refit_advice, refit_line
 
     console = Console()
-    with Store.open(place) as store:
+    status = StatusLine(console)
+    with Store.open(place, listener=status) as store:
         change = make_change(store)
         cost = store.fit_needed(change)
         if cost:
             console.print(refit_line(cost))
-        if intent.dry_run:
-            with StatusLine(console) as status:
-                preview = store.preview(change, status)
+        if options.dry_run:
+            with status:
+                preview = store.preview(change)
             texts = store.texts([flip.node for flip in preview.examples])
             console.print(preview_lines(preview, texts))
             console.print("Dry run: nothing was changed.", highlight=False)
             return
-        with StatusLine(console) as status:
-            version = store.change(
-                change,
-                by=intent.by,
-                note=intent.note,
-                override=intent.override,
-                promote=intent.promote,
-                listener=status,
-            )
+        with status:
+            version = store.change(change, intent=options.intent)
         show_version(console, store, version)
         fit = store.last_fit()
         if fit.is_dated:

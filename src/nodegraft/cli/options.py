@@ -9,6 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
+from nodegraft.store.intent import Intent
+
 
 class KeyTypes(StrEnum):
     """Types that node keys can have."""
@@ -172,7 +174,7 @@ Workers = Annotated[int, typer.Option("--workers", min=1, help="Number of worker
 
 
 @dataclass(frozen=True)
-class Intent:
+class EditOptions:
     """Options of every command that edits classes or labels."""
 
     dry_run: DryRun = False
@@ -190,20 +192,25 @@ class Intent:
     promote: Promote = False
     """Whether to make the new version live at once."""
 
+    @property
+    def intent(self) -> Intent:
+        """Author and reason of the change."""
+        return Intent(author=self.by, note=self.note, override=self.override, promote=self.promote)
 
-def takes_intent(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the options of :class:`Intent` to a command, which receives them as ``intent``.
+
+def takes_edit_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add :class:`EditOptions` to a command, which receives them as ``options``.
 
     Args:
-        command: Command with a last parameter ``intent``.
+        command: Command with a last parameter ``options``.
     """
     own = inspect.signature(command).parameters.values()
-    shared = inspect.signature(Intent).parameters
-    parameters = [parameter for parameter in own if parameter.name != "intent"]
+    shared = inspect.signature(EditOptions).parameters
+    parameters = [parameter for parameter in own if parameter.name != "options"]
 
-    def with_options(**options: Any) -> None:
-        intent = Intent(**{name: options.pop(name) for name in shared})
-        command(**options, intent=intent)
+    def with_options(**values: Any) -> None:
+        options = EditOptions(**{name: values.pop(name) for name in shared})
+        command(**values, options=options)
 
     with_options.__name__, with_options.__doc__ = command.__name__, command.__doc__
     with_options.__module__ = command.__module__

@@ -23,9 +23,9 @@ from nodegraft.service.errors import HttpError
 from nodegraft.service.live.live import Live
 from nodegraft.service.schemas import Changed
 from nodegraft.service.service import Service
+from nodegraft.store.intent import IdempotencyKey, Intent
 from nodegraft.store.store import Store
 from nodegraft.store.versions.journal import refuse_pruned
-from nodegraft.store.versions.request import Request as ChangeRequest
 
 Node = Annotated[str, Query(description="Node key.", min_length=1, max_length=1_000)]
 Limit = Annotated[
@@ -175,7 +175,7 @@ ReadVersion = Annotated[Live, Depends(_read_version)]
 # Changes
 
 
-async def _change_request(
+async def _idempotency_key(
     request: Request,
     caller: Caller,
     promote: Annotated[
@@ -191,12 +191,12 @@ async def _change_request(
             "gets the first response, and is not made twice.",
         ),
     ] = None,
-) -> ChangeRequest:
+) -> IdempotencyKey:
     if promote:
         _require_scope(caller, Scope.ADMIN)
     body = sha256(await request.body()).hexdigest()
     content = content_hash(request.method, request.url.path, request.url.query, body)
-    return ChangeRequest(idempotency_key or uuid4().hex, content, promote)
+    return IdempotencyKey(idempotency_key or uuid4().hex, content, promote)
 
 
 @dataclass(frozen=True)
@@ -209,40 +209,45 @@ class ChangeMaker:
     caller: Token
     """Author of the change."""
 
-    request: ChangeRequest
-    """Idempotency key, hash of the content, and whether to promote."""
+    key: IdempotencyKey
+    """Idempotency key with a hash of the content, and whether to promote."""
 
-    async def version(self, make: Callable[..., Version], **recorded: Any) -> Version:
+    async def version(self, make: Callable[..., Version], note: str, override: str = "") -> Version:
         """Make a version; return the existing one if the same request made it before.
 
         Args:
-            make: Makes the version from the store and keyword arguments of the history; it can be
-                pickled.
-            recorded: More keyword arguments, such as a note.
+            make: Makes the version from the store and ``intent``; it can be pickled.
+            note: Reason for the change.
+            override: Reason to apply the change although held-out accuracy drops.
         """
-        recorded |= {
-            "by": self.caller.name,
-            "promote": self.request.promote,
-            "request": self.request,
-        }
-        return await self.service.writer.make(self.request, partial(make, **recorded))
+        intent = Intent(
+            author=self.caller.name,
+            note=note,
+            override=override,
+            promote=self.key.promote,
+            idempotency_key=self.key,
+        )
+        return await self.service.writer.make(self.key, partial(make, intent=intent))
 
-    async def response(self, make: Callable[..., Version], **recorded: Any) -> Changed:
+    async def response(
+        self, make: Callable[..., Version], note: str, override: str = ""
+    ) -> Changed:
         """Make a version like :meth:`version`, and return the response.
 
         Args:
             make: Makes the version.
-            recorded: More keyword arguments.
+            note: Reason for the change.
+            override: Reason to apply the change although held-out accuracy drops.
         """
-        return Changed.of(await self.version(make, **recorded))
+        return Changed.of(await self.version(make, note, override))
 
 
 async def _change_maker(
     service: Served,
     caller: Caller,
-    request: Annotated[ChangeRequest, Depends(_change_request)],
+    key: Annotated[IdempotencyKey, Depends(_idempotency_key)],
 ) -> ChangeMaker:
-    return ChangeMaker(service, caller, request)
+    return ChangeMaker(service, caller, key)
 
 
 Changes = Annotated[ChangeMaker, Depends(_change_maker)]

@@ -9,7 +9,7 @@ from nodegraft.analysis.description import what_it_did
 from nodegraft.analysis.preview import Preview
 from nodegraft.analysis.version import Version
 from nodegraft.service.auth.limits import MAX_KEYS
-from nodegraft.store.versions.authorship import writable
+from nodegraft.store.intent import writable
 
 Text = Annotated[StrictStr, AfterValidator(writable)]
 """Text that can be written to files: JSON may contain lone surrogates."""

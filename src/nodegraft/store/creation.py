@@ -23,6 +23,7 @@ from nodegraft.graph.labels import NodeLabels
 from nodegraft.model.confidence import DEFAULT_WORLD, World
 from nodegraft.model.registry import has_open_set_score
 from nodegraft.store.fitting import fit_measures
+from nodegraft.store.intent import Intent
 from nodegraft.store.objects.derived_cache import DERIVED
 from nodegraft.store.objects.graph_objects import require_local
 from nodegraft.store.objects.links import refuse_links
@@ -32,7 +33,6 @@ from nodegraft.store.objects.place import OBJECTS, SETTINGS, StoreSettings, sett
 from nodegraft.store.objects.states import States
 from nodegraft.store.reader import StoreReader
 from nodegraft.store.settings.known_settings import WORLD, refuse_open_world, set_value
-from nodegraft.store.versions.authorship import author, writable
 from nodegraft.store.versions.database import DATABASE_FILES, database_url, has_password
 from nodegraft.store.versions.journal import Journal
 from nodegraft.store.versions.migration import migrated, require_free
@@ -50,8 +50,7 @@ def made_in(
     texts: NodeTexts | None,
     settings: StoreSettings,
     world: World | None,
-    by: str | None,
-    note: str,
+    intent: Intent,
     listener: Listener,
 ) -> Journal:
     """A first version in a folder; the arguments are those of :meth:`nodegraft.Store.init`.
@@ -67,15 +66,15 @@ def made_in(
         settings: Where versions and objects are.
         world: Whether nodes may belong to classes that are not known; None for open where the
             method has an open-set score, else closed.
-        by: Who does it; None for the user that is logged in.
-        note: Why.
-        listener: Is told how far it is.
+        intent: Author and note.
+        listener: Receives progress events.
     """
     refuse_links(folder)
     _refuse_taken(folder)
     settings = replace(settings, objects=settings.objects and _resolved(settings.objects))
     world = _world_of(method, world)
-    who, note = author(by), writable(note)
+    intent.refuse("init", "override", "promote", "idempotency_key")
+    who, note = intent.author_name, intent.note
     NodeLabels.by_key(graph, labels)
     if texts is not None and len(texts) != graph.num_nodes:
         raise ParameterError(f"{len(texts)} texts were given for {graph.num_nodes} nodes.")
@@ -108,7 +107,7 @@ def made_in(
         write_store_id(connection, store_id)
         # A method without an open-set score is closed, whatever is written down.
         if has_open_set_score(method):
-            set_value(connection, WORLD.name, world, who, note)
+            set_value(connection, WORLD.name, world, intent)
 
     # Last: a store that has a version is whole.
     try:

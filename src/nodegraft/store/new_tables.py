@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from nodegraft.analysis.version import Version
 from nodegraft.base.errors import GateError, StoreError
+from nodegraft.store.intent import Intent
 from nodegraft.store.settings.known_settings import MAX_REMOVED_SHARE
 from nodegraft.store.versions.recording import (
     WITH_OVERRIDE,
@@ -16,7 +17,6 @@ from nodegraft.store.versions.recording import (
     refuse_objections,
     refuse_unchecked,
 )
-from nodegraft.store.versions.request import Request
 
 if TYPE_CHECKING:
     from nodegraft.analysis.snapshot import State
@@ -65,10 +65,7 @@ class StoreGrower(StoreRecorder):
         *,
         repair: bool = False,
         tables: Mapping[str, Any] | None = None,
-        by: str | None = None,
-        note: str = "",
-        promote: bool = False,
-        request: Request | None = None,
+        intent: Intent = Intent(),
     ) -> Version:
         """Make a version with more nodes and edges; what is known of classes follows the graph.
 
@@ -78,22 +75,20 @@ class StoreGrower(StoreRecorder):
             repair: Leave out what does not fit instead of refusing it.
             tables: Names of columns (``key``, ``source`` …) where they are called differently than
                 in the tables that the store was created from.
-            by: Who does it; None for the user that is logged in.
-            note: Why.
-            promote: Let it answer at once, unless held-out nodes speak against it; not on top of a
-                version that nobody has promoted.
-            request: As in :meth:`change`.
+            intent: Author, note and whether to make the version live at once, which is refused if
+                held-out accuracy drops.
         """
+        intent.refuse("grow", "override")
         from nodegraft.analysis.preview import compare
 
         parent = self._journal.version()
-        answering = self._answering(parent) if promote else None
+        answering = self._answering(parent) if intent.promote else None
         before = self._state(parent)
         larger = self._larger(before, nodes, edges, repair, tables)
         name, graph = self._states.put_graph(larger.after.graph, before.graph)
         after = before.on(graph)
         seen = compare(before, after)
-        if promote:
+        if intent.promote:
             refuse_objections(seen, _WITHOUT_PROMOTING)
             refuse_unchecked(before.labels, seen)
         names = replace(parent.names, graph=name)
@@ -101,8 +96,8 @@ class StoreGrower(StoreRecorder):
             together = self._states.texts(parent.texts).followed_by(larger.texts)
             names = replace(names, texts=self._states.put_texts(together))
         self._states.hold(after, names)
-        done = Done("grow", larger.preview.changes.to_json(), measured(seen), request)
-        return self._added(parent, done, names, by, note, answering)
+        done = Done("grow", larger.preview.changes.to_json(), measured(seen))
+        return self._added(parent, done, names, intent, answering)
 
     def preview_sync(
         self,
@@ -136,10 +131,7 @@ class StoreGrower(StoreRecorder):
         *,
         repair: bool = False,
         tables: Mapping[str, Any] | None = None,
-        by: str | None = None,
-        note: str = "",
-        override: str = "",
-        promote: bool = False,
+        intent: Intent = Intent(),
     ) -> Version:
         """Make a version with the nodes and edges of new whole tables, as they come every day.
 
@@ -154,31 +146,28 @@ class StoreGrower(StoreRecorder):
             repair: Leave out what does not fit instead of refusing it.
             tables: Names of columns (``key``, ``source`` …) where they are called differently than
                 in the tables that the store was created from.
-            by: Who does it; None for the user that is logged in.
-            note: Why.
-            override: A reason for removing more than the setting allows; it is written down.
-            promote: Let it answer at once, unless held-out nodes speak against it; not together
-                with ``override``, nor on top of a version that nobody has promoted.
+            intent: As in :meth:`change`; ``override`` is the reason to remove more than the
+                setting allows.
         """
         from nodegraft.analysis.preview import compare
 
-        parent, answering = self._begun(override, promote)
+        parent, answering = self._begun(intent)
         before = self._state(parent)
         with self._replaced(parent, nodes, edges, repair, tables) as read:
             removals = read.preview.removals()
-            if removals and not override:
+            if removals and not intent.override:
                 raise GateError(removals, f"{_CHECK_TABLES} {WITH_OVERRIDE}")
             after = read.labelled()
             name, graph = self._states.put_graph(after.graph)
         after = replace(after, graph=graph)
         seen = compare(before, after)
-        if promote:
+        if intent.promote:
             refuse_objections(seen, _WITHOUT_PROMOTING)
             refuse_unchecked(before.labels, seen)
-        measures = measured(seen) | ({"override": override} if override else {})
+        measures = measured(seen) | ({"override": intent.override} if intent.override else {})
         names = self._states.put(after, name, read.texts)
         done = Done("sync", read.preview.changes.to_json(), measures)
-        return self._added(parent, done, names, by, note, answering)
+        return self._added(parent, done, names, intent, answering)
 
     def _larger(
         self,

@@ -11,12 +11,12 @@ from nodegraft.base.errors import StoreError
 from nodegraft.base.events import SILENT, Listener
 from nodegraft.base.tabular import Records
 from nodegraft.graph.keys import Key
+from nodegraft.store.intent import IdempotencyKey
 from nodegraft.store.maintenance.damage import refuse_damaged
 from nodegraft.store.objects.links import refuse_links
 from nodegraft.store.objects.place import journal_in, settings_in
 from nodegraft.store.versions.journal import Journal, refuse_pruned
 from nodegraft.store.versions.migration import require_current
-from nodegraft.store.versions.request import Request
 
 if TYPE_CHECKING:
     from nodegraft.analysis.card.card import Card
@@ -45,10 +45,11 @@ class StoreReader:
     Args:
         place: The folder.
         journal: History of the store.
+        listener: Receives progress events of long work.
     """
 
-    def __init__(self, place: Path, journal: Journal) -> None:
-        self.place = place
+    def __init__(self, place: Path, journal: Journal, listener: Listener = SILENT) -> None:
+        self.place, self.listener = place, listener
         self._journal = journal
 
     @cached_property
@@ -66,11 +67,12 @@ class StoreReader:
         return Objects(settings.objects_of(self.place), in_store=settings.objects is None)
 
     @classmethod
-    def open(cls, place: str | Path) -> Self:
+    def open(cls, place: str | Path, *, listener: Listener = SILENT) -> Self:
         """Open the store in a folder.
 
         Args:
             place: Folder that :meth:`nodegraft.Store.init` created.
+            listener: Receives progress events, such as :class:`nodegraft.PrintProgress`.
         """
         folder = Path(place).expanduser()
         settings = settings_in(folder)
@@ -83,7 +85,7 @@ class StoreReader:
         except StoreError:
             journal.close()
             raise
-        return cls(folder, journal)
+        return cls(folder, journal, listener)
 
     def close(self) -> None:
         """Close the connection to the database."""
@@ -113,15 +115,15 @@ class StoreReader:
         options: dict[str, Any] = self._journal.version(1).detail["tables"]
         return options
 
-    def made_for(self, request: Request) -> Version | None:
+    def made_for(self, key: IdempotencyKey) -> Version | None:
         """Return the version that an earlier copy of a request made; None if there is none.
 
         Args:
-            request: The request; it is refused if its key was used for another request.
+            key: Key of the request; it is refused if it was used for another request.
         """
-        version = self._journal.version_for(request.key)
+        version = self._journal.version_for(key.key)
         if version is not None:
-            request.require_same(Request(**version.measures["request"]))
+            key.require_same(IdempotencyKey(**version.measures["request"]))
         return version
 
     def promotions(self) -> Records[Promotion]:
@@ -389,7 +391,6 @@ class StoreReader:
         seeds: int = 5,
         shots: int = 5,
         version: int | None = None,
-        listener: Listener = SILENT,
     ) -> "Evaluation":
         """Compare methods on the labels of this store.
 
@@ -403,12 +404,11 @@ class StoreReader:
             shots: Number of training labels of a new class; classes with fewer than twice as many
                 labels are left out.
             version: Number of the version with the labels; None for the candidate.
-            listener: Receives progress events.
         """
         from nodegraft.analysis.own_labels.evaluation import evaluated
 
         number = self.candidate if version is None else version
-        return evaluated(self.state(number), number, methods, seeds, shots, listener)
+        return evaluated(self.state(number), number, methods, seeds, shots, self.listener)
 
     def card(self, version: int | None = None) -> "Card":
         """Return the model card of a version: classes, labels, held-out accuracy and history.

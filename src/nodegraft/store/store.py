@@ -13,10 +13,10 @@ from nodegraft.analysis.version import Version, now
 from nodegraft.base.errors import ParameterError
 from nodegraft.base.events import SILENT, Listener
 from nodegraft.graph.keys import Key, key_array, several
+from nodegraft.store.intent import Intent
 from nodegraft.store.maintenance.pruning import ABANDONED, KEEP, Pruned, previewed, prune
 from nodegraft.store.objects.derived_cache import clear_shelves
 from nodegraft.store.objects.links import CARDS, refuse_links
-from nodegraft.store.versions.authorship import author, writable
 from nodegraft.store.writer import StoreWriter
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ class Store(StoreWriter):
     Args:
         place: The folder.
         journal: History of the store.
+        listener: Receives progress events of long work.
     """
 
     @classmethod
@@ -58,8 +59,7 @@ class Store(StoreWriter):
         database: str | None = None,
         objects: str | None = None,
         world: "World | None" = None,
-        by: str | None = None,
-        note: str = "",
+        intent: Intent = Intent(),
         listener: Listener = SILENT,
     ) -> "Store":
         """Create a store with a first version, which is live at once.
@@ -86,9 +86,8 @@ class Store(StoreWriter):
                 (:mod:`nodegraft.model.confidence`) and can be changed (the setting ``world``). None
                 for the ``world`` of ``parameters``, or else open if the method has an open-set
                 score. Without one it is closed.
-            by: Author of the change; None for the logged-in user.
-            note: Reason for the change.
-            listener: Receives progress events.
+            intent: Author and note.
+            listener: Receives progress events, now and of later calls.
         """
         from nodegraft.store.creation import made_in
         from nodegraft.store.objects.place import StoreSettings
@@ -105,11 +104,10 @@ class Store(StoreWriter):
             texts=texts,
             settings=StoreSettings(database, objects),
             world=world or (parameters or {}).get("world"),
-            by=by,
-            note=note,
+            intent=intent,
             listener=listener,
         )
-        return cls(folder, journal)
+        return cls(folder, journal, listener)
 
     @staticmethod
     def migrate(place: str | Path) -> "Migration":
@@ -128,7 +126,7 @@ class Store(StoreWriter):
 
     @staticmethod
     def verify(
-        place: str | Path, *, by: str | None = None, listener: Listener = SILENT
+        place: str | Path, *, author: str | None = None, listener: Listener = SILENT
     ) -> "Verification":
         """Compare every file of a store with its checksum.
 
@@ -136,75 +134,83 @@ class Store(StoreWriter):
 
         Args:
             place: The folder of the store.
-            by: Author of the change; None for the logged-in user.
+            author: Who verifies; None for the logged-in user.
             listener: Receives progress events.
         """
         from nodegraft.store.maintenance.verification import verify
 
-        return verify(Path(place).expanduser(), listener, by)
+        return verify(Path(place).expanduser(), listener, author)
 
-    def add(self, classes: "Labels", *, force_name: bool = False, **told: Any) -> Version:
+    def add(
+        self, classes: "Labels", *, force_name: bool = False, intent: Intent = Intent()
+    ) -> Version:
         """Add new classes.
 
         Args:
             classes: New class -> keys of its nodes.
             force_name: Allow a name that differs only by case or blanks from that of another class.
-            told: ``by``, ``note``, ``override``, ``promote`` and ``listener``, as in
-                :meth:`change`.
+            intent: As in :meth:`change`.
         """
         change = Change("add", {"classes": _plain(classes)}).with_forced_name(force_name)
-        return self.change(change, **told)
+        return self.change(change, intent=intent)
 
-    def label(self, more: "Labels", **told: Any) -> Version:
+    def label(self, more: "Labels", *, intent: Intent = Intent()) -> Version:
         """Add labels to known classes.
 
         Args:
             more: Known class -> keys of nodes that have no label.
-            told: As in :meth:`add`.
+            intent: As in :meth:`change`.
         """
-        return self.change(Change("label", {"more": _plain(more)}), **told)
+        return self.change(Change("label", {"more": _plain(more)}), intent=intent)
 
-    def unlabel(self, nodes: Iterable[Key], **told: Any) -> Version:
+    def unlabel(self, nodes: Iterable[Key], *, intent: Intent = Intent()) -> Version:
         """Remove labels.
 
         Args:
             nodes: Keys of labelled nodes.
-            told: As in :meth:`add`.
+            intent: As in :meth:`change`.
         """
-        return self.change(Change("unlabel", {"keys": _plain_keys(nodes)}), **told)
+        return self.change(Change("unlabel", {"keys": _plain_keys(nodes)}), intent=intent)
 
-    def relabel(self, classes: "Labels", **told: Any) -> Version:
+    def relabel(self, classes: "Labels", *, intent: Intent = Intent()) -> Version:
         """Change the class of labelled nodes.
 
         Args:
             classes: Known class -> keys of nodes that have a label of another class.
-            told: As in :meth:`add`.
+            intent: As in :meth:`change`.
         """
-        return self.change(Change("relabel", {"classes": _plain(classes)}), **told)
+        return self.change(Change("relabel", {"classes": _plain(classes)}), intent=intent)
 
-    def remove(self, names: Iterable[str], **told: Any) -> Version:
+    def remove(self, names: Iterable[str], *, intent: Intent = Intent()) -> Version:
         """Remove classes.
 
         Args:
             names: Names of the classes to remove.
-            told: As in :meth:`add`.
+            intent: As in :meth:`change`.
         """
-        return self.change(Change("remove", {"names": list(names)}), **told)
+        return self.change(Change("remove", {"names": list(names)}), intent=intent)
 
-    def rename(self, old: str, new: str, *, force_name: bool = False, **told: Any) -> Version:
+    def rename(
+        self, old: str, new: str, *, force_name: bool = False, intent: Intent = Intent()
+    ) -> Version:
         """Rename a class.
 
         Args:
             old: Current name of the class.
             new: New name of the class.
             force_name: As in :meth:`add`.
-            told: As in :meth:`add`.
+            intent: As in :meth:`change`.
         """
         change = Change("rename", {"old": old, "new": new}).with_forced_name(force_name)
-        return self.change(change, **told)
+        return self.change(change, intent=intent)
 
     def merge(
-        self, names: Iterable[str], into: str, *, force_name: bool = False, **told: Any
+        self,
+        names: Iterable[str],
+        into: str,
+        *,
+        force_name: bool = False,
+        intent: Intent = Intent(),
     ) -> Version:
         """Merge several classes into one.
 
@@ -212,13 +218,13 @@ class Store(StoreWriter):
             names: Names of the classes.
             into: Name of the merged class.
             force_name: As in :meth:`add`.
-            told: As in :meth:`add`.
+            intent: As in :meth:`change`.
         """
         change = Change("merge", {"names": list(names), "into": into}).with_forced_name(force_name)
-        return self.change(change, **told)
+        return self.change(change, intent=intent)
 
     def split(
-        self, name: str, parts: "Labels", *, force_name: bool = False, **told: Any
+        self, name: str, parts: "Labels", *, force_name: bool = False, intent: Intent = Intent()
     ) -> Version:
         """Split a class into several classes.
 
@@ -226,20 +232,19 @@ class Store(StoreWriter):
             name: Name of the class.
             parts: New class -> keys of its nodes. Labels that are assigned to no part are removed.
             force_name: As in :meth:`add`.
-            told: As in :meth:`add`.
+            intent: As in :meth:`change`.
         """
         change = Change("split", {"name": name, "parts": _plain(parts)}).with_forced_name(
             force_name
         )
-        return self.change(change, **told)
+        return self.change(change, intent=intent)
 
     def prune(
         self,
         keep: int = KEEP,
         *,
         dry_run: bool = False,
-        by: str | None = None,
-        note: str = "",
+        intent: Intent = Intent(),
     ) -> Pruned:
         """Delete the files of old versions; their rows stay in the history.
 
@@ -250,24 +255,17 @@ class Store(StoreWriter):
             keep: How many of the newest versions to keep, and how many of the previously live ones,
                 to which :meth:`rollback` can return.
             dry_run: Whether to report what would be deleted, and to delete nothing.
-            by: Author of the change; None for the logged-in user.
-            note: Reason for the change.
+            intent: Author and note.
         """
+        intent.refuse("prune", "override", "promote", "idempotency_key")
         if dry_run:
             return previewed(self._journal, self._objects, keep)
         try:
-            return prune(self._journal, self._objects, keep, author(by), writable(note))
+            return prune(self._journal, self._objects, keep, intent)
         finally:
             self._clear_shelves(now() - ABANDONED)
 
-    def purge(
-        self,
-        nodes: Iterable[Key],
-        *,
-        by: str | None = None,
-        note: str = "",
-        listener: Listener = SILENT,
-    ) -> "Purged":
+    def purge(self, nodes: Iterable[Key], *, intent: Intent = Intent()) -> "Purged":
         """Delete nodes permanently: their keys, features, edges and labels, in all versions.
 
         The live version and the candidate are refitted without them. All earlier versions are
@@ -275,18 +273,17 @@ class Store(StoreWriter):
 
         Args:
             nodes: Keys of nodes, of the current graph or of an older one.
-            by: Author of the change; None for the logged-in user.
-            note: Reason for the purge; the keys of the nodes are removed from it.
-            listener: Receives progress events.
+            intent: Author and note; the keys of the nodes are removed from the note.
         """
         from nodegraft.store.maintenance.purging import Purge
 
+        intent.refuse("purge", "override", "promote", "idempotency_key")
         keys = key_array(several(nodes, "nodes"))
         if not keys.size:
             raise ParameterError("No node was given: give the keys of the nodes to delete.")
         forgetting = Purge(self._journal, self._objects, self._states, keys.tolist())
         try:
-            return forgetting.run(author(by), writable(note), listener)
+            return forgetting.run(intent, self.listener)
         finally:
             self._clear_shelves(now())
             # Cards repeat notes, which may name a node.

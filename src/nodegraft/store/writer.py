@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING
 from nodegraft.analysis.labels.changes import Change, changes_labels, replayed
 from nodegraft.analysis.version import PRUNING, StateNames, Version
 from nodegraft.base.errors import StoreError, UnreadableModelError
-from nodegraft.base.events import SILENT, Listener
 from nodegraft.base.measure import Measurement
 from nodegraft.store.fitting import LastFit, fit_measures, fitted_in
+from nodegraft.store.intent import Intent
 from nodegraft.store.new_tables import StoreGrower
 from nodegraft.store.versions.lineage import lineage, unreviewed
 from nodegraft.store.versions.recording import Done
-from nodegraft.store.versions.request import Request
 
 if TYPE_CHECKING:
     from nodegraft.analysis.labels.labels import StoreLabels
@@ -26,59 +25,33 @@ _KEEPING = ("grow", "prune", "refit")
 class StoreWriter(StoreGrower):
     """What makes versions."""
 
-    def preview(self, change: Change, listener: Listener = SILENT) -> "Preview":
-        """What a change would do to the candidate.
+    def preview(self, change: Change) -> "Preview":
+        """Return what a change would do to the candidate; nothing is written.
 
         Args:
             change: The change.
-            listener: Is told how far it is.
         """
         from nodegraft.analysis.preview import compare
 
         before = self._state(self._journal.version())
-        after = self._changed(before, change, listener)
+        after = self._changed(before, change)
         return compare(before, after, change.succession())
 
-    def change(
-        self,
-        change: Change,
-        *,
-        by: str | None = None,
-        note: str = "",
-        override: str = "",
-        promote: bool = False,
-        request: Request | None = None,
-        listener: Listener = SILENT,
-    ) -> Version:
-        """Make a version with other labels, unless it costs more than chance explains.
+    def change(self, change: Change, *, intent: Intent = Intent()) -> Version:
+        """Make a version with other labels, unless held-out accuracy drops by more than noise.
 
         Args:
-            change: What is done to the labels.
-            by: Who does it; None for the user that is logged in.
-            note: Why.
-            override: A reason for doing it although held-out nodes speak against it; it is written
-                down.
-            promote: Let it answer at once; not together with ``override``, nor on top of a version
-                that nobody has promoted.
-            request: What was asked for under a key, written down with the version.
-            listener: Is told how far it is.
+            change: The change of labels.
+            intent: Author, note, reason to override the quality gate, and whether to make the
+                version live at once.
         """
-        parent, answering = self._begun(override, promote)
+        parent, answering = self._begun(intent)
         before = self._state(parent)
-        after = self._changed(before, change, listener)
-        done = Done(change.action, change.detail, {}, request)
-        given = by, note, override, answering, change.succession()
-        return self._judged(parent, before, after, done, *given)
+        after = self._changed(before, change)
+        done = Done(change.action, change.detail, {})
+        return self._judged(parent, before, after, done, intent, answering, change.succession())
 
-    def refit(
-        self,
-        *,
-        by: str | None = None,
-        note: str = "",
-        override: str = "",
-        promote: bool = False,
-        listener: Listener = SILENT,
-    ) -> Version:
+    def refit(self, *, intent: Intent = Intent()) -> Version:
         """Make a version whose method is fitted from the start, on the labels and graph of today.
 
         What a method practised on the first labels (how much text, neighbours and position are
@@ -87,43 +60,35 @@ class StoreWriter(StoreGrower):
         held against what was written down about held-out nodes then.
 
         Args:
-            by: Who does it; None for the user that is logged in.
-            note: Why.
-            override: As in :meth:`change`.
-            promote: As in :meth:`change`.
-            listener: Is told how far it is.
+            intent: As in :meth:`change`.
         """
-        parent, answering = self._begun(override, promote)
+        parent, answering = self._begun(intent)
         try:
             before = self._state(parent)
         except UnreadableModelError:
             before = None
         begun = before or self._states.unlearned(parent.names)
         with Measurement() as fit:
-            after = self._states.settled(begun).fitted_anew(listener)
+            after = self._states.settled(begun).fitted_anew(self.listener)
         done = Done("refit", {}, fit_measures(after.labels, fit.seconds))
-        return self._judged(parent, before, after, done, by, note, override, answering)
+        return self._judged(parent, before, after, done, intent, answering)
 
     def undo(
         self,
         version: int | None = None,
         *,
-        by: str | None = None,
-        note: str = "",
-        promote: bool = False,
-        request: Request | None = None,
+        intent: Intent = Intent(),
     ) -> Version:
         """Make a version without what one version did; its own labels and model come back.
 
         Args:
             version: Which one; None for the newest. Later changes of labels are done again on
                 what is left.
-            by: Who does it; None for the user that is logged in.
-            note: Why.
-            promote: Make it live at once. Refused while a candidate version waits for review,
-                unless the version that comes back is the live one.
-            request: As in :meth:`change`.
+            intent: Author, note and whether to make the version live at once. That is refused
+                while a candidate version waits for review, unless the version that comes back is
+                the live one.
         """
+        intent.refuse("undo", "override")
         parent, newest = self._journal.version(), self._journal.candidate()
         undone = newest if version is None else self._journal.version(version)
         if undone.parent is None:
@@ -136,22 +101,20 @@ class StoreWriter(StoreGrower):
         kept = self._journal.version(undone.parent)
         self._refuse_pruned(kept)
         restored = kept.names if undone == newest else None
-        answering = self._answering(parent, restored) if promote else None
+        answering = self._answering(parent, restored) if intent.promote else None
         if undone == newest:
             self._refuse_unreadable(undone, kept)
             names, measures = kept.names, {"after": kept.measures.get("after", {})}
         else:
             names, measures = self._without(undone, kept, parent), {}
-        done = Done("undo", {"version": undone.number}, measures, request)
-        return self._added(parent, done, names, by, note, answering)
+        done = Done("undo", {"version": undone.number}, measures)
+        return self._added(parent, done, names, intent, answering)
 
     def discard(
         self,
         version: int | None = None,
         *,
-        by: str | None = None,
-        note: str = "",
-        request: Request | None = None,
+        intent: Intent = Intent(),
     ) -> Version:
         """Make a version equal to the live one, without the changes that wait for review.
 
@@ -160,10 +123,9 @@ class StoreWriter(StoreGrower):
         Args:
             version: The number of the candidate version that is meant, so that a newer one that
                 another process made meanwhile is not discarded with it; None for any.
-            by: Who does it; None for the user that is logged in.
-            note: Why.
-            request: As in :meth:`change`.
+            intent: Author and note.
         """
+        intent.refuse("discard", "override", "promote")
         parent, live, waiting = self._journal.version(), self.champion, self.waiting()
         if waiting is None:
             raise StoreError(
@@ -181,9 +143,8 @@ class StoreWriter(StoreGrower):
             "discard",
             {"version": live, "versions": [row.number for row in discarded]},
             {"after": restored.measures.get("after", {})},
-            request,
         )
-        return self._added(parent, done, restored.names, by, note)
+        return self._added(parent, done, restored.names, intent)
 
     def _refuse_unreadable(self, undone: Version, kept: Version) -> None:
         if undone.action != "refit":
@@ -242,13 +203,13 @@ class StoreWriter(StoreGrower):
         now = self._state(self._journal.version()).labels.num_teaching
         return LastFit(measures["labels"], now, measures["seconds"])
 
-    def _changed(self, before: "State", change: Change, listener: Listener) -> "State":
+    def _changed(self, before: "State", change: Change) -> "State":
         from nodegraft.graph.labels import NodeLabels
 
         labels = _labels_after(before, change)
         # Whatever does not fit is told here, with the names of the nodes.
         NodeLabels.by_key(before.graph, {name: one.all for name, one in labels.items()})
-        return before.relabelled(labels, listener)
+        return before.relabelled(labels, self.listener)
 
 
 @dataclass(frozen=True)

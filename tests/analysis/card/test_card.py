@@ -8,6 +8,7 @@ import pytest
 
 import nodegraft as ng
 from nodegraft.base.errors import StoreError
+from nodegraft.store.intent import Intent
 from nodegraft.store.store import Store
 from tests.store.small import drawn, made
 
@@ -16,7 +17,7 @@ from tests.store.small import drawn, made
 def store(tmp_path: Path) -> Store:
     """Four classes with 16 labels that teach and 4 held out, and two with five."""
     store, new = made(tmp_path / "store")
-    store.add(new, note="two more", by="anna", override="it is a test")
+    store.add(new, intent=Intent(note="two more", author="anna", override="it is a test"))
     return store
 
 
@@ -54,8 +55,8 @@ def test_it_says_what_the_graph_is_and_since_when(tmp_path: Path) -> None:
 
 def test_it_says_since_when_a_class_has_its_name(store: Store) -> None:
     store.rename("class-01", "caps")
-    store.undo(by="anna")
-    store.remove(["class-00"], override="it is a test")
+    store.undo(intent=Intent(author="anna"))
+    store.remove(["class-00"], intent=Intent(override="it is a test"))
     since = {one.name: one.since for one in store.card(5).classes}
     assert since == {"class-01": 4, "class-02": 1, "class-03": 1, "class-04": 2, "class-05": 2}
     assert {one.name: one.since for one in store.card(3).classes}["caps"] == 3
@@ -63,9 +64,9 @@ def test_it_says_since_when_a_class_has_its_name(store: Store) -> None:
 
 def test_it_says_who_did_what_and_why(store: Store) -> None:
     assert store.card(2).promotion is None
-    store.promote(by="ben", note="looks right")
+    store.promote(intent=Intent(author="ben", note="looks right"))
     store.rollback()
-    store.promote(by="carla")
+    store.promote(intent=Intent(author="carla"))
     store.rename("class-00", "later")
     card = store.card()
     assert [step.version for step in card.history] == [1, 2]
@@ -110,7 +111,7 @@ def test_a_model_without_held_out_nodes_has_a_card(tmp_path: Path) -> None:
 
 
 def test_it_is_plain_json(store: Store) -> None:
-    store.promote(note="looks right")
+    store.promote(intent=Intent(note="looks right"))
     told = store.card().to_json()
     assert json.loads(json.dumps(told))["promotion"]["note"] == "looks right"
     assert told["classes"][0]["held_out"]["asked"] == 4
@@ -124,7 +125,7 @@ def test_a_version_that_is_not_there_is_told(store: Store) -> None:
 
 def test_a_card_can_be_made_after_a_prune(tmp_path: Path) -> None:
     store, new = made(tmp_path / "store")
-    store.add(new, override="a small store knows little")
+    store.add(new, intent=Intent(override="a small store knows little"))
     store.undo()
     store.undo()
     store.promote()

@@ -8,14 +8,15 @@ from nodegraft.analysis.card.card import Card, ClassCard, Counted
 from nodegraft.analysis.card.files import card_files
 from nodegraft.analysis.card.limits import limits
 from nodegraft.analysis.card.markdown import card_markdown
+from nodegraft.store.intent import Intent
 from tests.store.small import made
 
 
 @pytest.fixture(scope="module")
 def card(tmp_path_factory: pytest.TempPathFactory) -> Card:
     store, new = made(tmp_path_factory.mktemp("card") / "store", method="graft")
-    store.add(new, note="a | b <i>*", by="anna_b", override="it is a test")
-    store.promote(by="ben", note="looks right")
+    store.add(new, intent=Intent(note="a | b <i>*", author="anna_b", override="it is a test"))
+    store.promote(intent=Intent(author="ben", note="looks right"))
     return store.card()
 
 

@@ -14,6 +14,7 @@ from nodegraft.evaluation.checks import check_independent_of_query_labels
 from nodegraft.evaluation.protocol import evaluate
 from nodegraft.evaluation.reach import labelled_rows_within_reach
 from nodegraft.model.registry import make_method
+from nodegraft.store.intent import Intent
 from nodegraft.store.store import Store
 from nodegraft.streams.stream import ClassStream
 from tests.store.small import made
@@ -23,7 +24,7 @@ from tests.store.small import made
 def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
     """Four classes with 20 labels each, and two with five."""
     store, new = made(tmp_path_factory.mktemp("own") / "store")
-    store.add(new, override="tests")
+    store.add(new, intent=Intent(override="tests"))
     return store
 
 
@@ -43,7 +44,8 @@ class Heard(Listener):
 def test_methods_are_measured_as_anybody_else_would_and_the_best_comes_first(store: Store) -> None:
     heard = Heard()
     before = store.history(), store.promotions()
-    found = store.evaluate(["text-only", "sgc-mean"], seeds=2, listener=heard)
+    with Store.open(store.place, listener=heard) as opened:
+        found = opened.evaluate(["text-only", "sgc-mean"], seeds=2)
     assert (store.history(), store.promotions()) == before
     assert [one.method for one in found.methods] == ["sgc-mean", "text-only"]
     stream = plan_of(store.state(found.version))
@@ -126,7 +128,7 @@ def test_too_few_labels_for_any_stream_say_what_is_needed(store: Store, tmp_path
     with pytest.raises(StoreError, match=r"4 classes with 30 labels each.*has 0 such.*has 20"):
         store.evaluate(shots=15)
     fewer, _ = made(tmp_path / "store")
-    fewer.remove(["class-00"], override="tests")
+    fewer.remove(["class-00"], intent=Intent(override="tests"))
     with pytest.raises(StoreError, match=r"4 classes with 10 .* this version has 3"):
         fewer.evaluate()
 

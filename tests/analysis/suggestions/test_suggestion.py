@@ -9,6 +9,7 @@ import pytest
 import nodegraft as ng
 from nodegraft.analysis.suggestions.top_terms import log_odds
 from nodegraft.base.errors import ParameterError
+from nodegraft.store.intent import Intent
 from nodegraft.store.store import Store
 from tests.store.small import made
 
@@ -60,7 +61,7 @@ def test_a_class_that_was_never_taught_is_found_with_its_words(shop: Store) -> N
 
 def test_a_class_that_was_taught_is_no_group_any_more(shop: Store) -> None:
     group, *_ = shop.suggest_classes()
-    version = shop.add({NEW: group.examples}, override="a test").number
+    version = shop.add({NEW: group.examples}, intent=Intent(override="a test")).number
     assert not [one for one in shop.suggest_classes(version=version) if one.size > OF_EACH / 2]
     assert shop.suggest_classes(version=1)[0] == group
 

@@ -24,9 +24,9 @@ from nodegraft.service.http_error import HttpError
 from nodegraft.service.live import writer_process
 from nodegraft.service.live.teaching import fulfilled
 from nodegraft.service.live.writer_process import Workshop
+from nodegraft.store.intent import IdempotencyKey, Intent
 from nodegraft.store.objects import states as state
 from nodegraft.store.store import Store
-from nodegraft.store.versions.request import Request
 from nodegraft.tables.read import read_graph
 from tests.service.running import Running, free_port, running, started
 from tests.service.served import asked, lesson
@@ -279,17 +279,17 @@ def clearing(store: Store) -> int:
 
 
 def test_what_another_process_did_meanwhile_is_found(shop: Path, new: New) -> None:
-    request = Request("key", "1")
+    request = IdempotencyKey("key", "1")
 
     def late(store: Store) -> Version:
         with Store.open(shop) as other:
-            other.add(new, request=request)
+            other.add(new, intent=Intent(idempotency_key=request))
         raise StoreError("All of it is there already.")
 
     with Store.open(shop) as store:
         assert fulfilled(request, late, store).number == 2
         with pytest.raises(StoreError, match="already"):
-            fulfilled(Request("other", "1"), refusing, store)
+            fulfilled(IdempotencyKey("other", "1"), refusing, store)
 
 
 def refusing(_: Store) -> Version:

@@ -87,7 +87,7 @@ def names(place: Path) -> list[str]:
 def test_a_token_is_kept_as_its_hash_with_who_and_when(place: Path) -> None:
     with StoreTokens.open(place) as tokens:
         assert not tokens.read().required
-        secret = tokens.add("ci", Scope.TEACH, by="anna", expires_at=now() + timedelta(days=1))
+        secret = tokens.add("ci", Scope.TEACH, author="anna", expires_at=now() + timedelta(days=1))
         (token,) = tokens.read().tokens
     assert (token.name, token.scope, token.created_by) == ("ci", Scope.TEACH, "anna")
     assert token.digest == secret_digest(secret)

@@ -8,6 +8,7 @@ import pytest
 
 from nodegraft.base.errors import ParameterError, StoreError
 from nodegraft.graph.keys import Key
+from nodegraft.store.intent import Intent
 from nodegraft.store.maintenance import pruning
 from nodegraft.store.store import Store
 from tests.store.small import made
@@ -42,7 +43,7 @@ def test_old_versions_go_and_stay_listed(small: Small) -> None:
     teach(store, new)
     store.promote()
     wanted, before = store.predict(top=3).probabilities, size(store)
-    found = store.prune(keep=1, by="anna", note="tidy")
+    found = store.prune(keep=1, intent=Intent(author="anna", note="tidy"))
     assert (found.versions, found.kept) == ((2, 3, 4), (1, 5))
     assert before - size(store) == found.size > 0
     assert [one.action for one in store.history()][-1] == "prune"

@@ -11,6 +11,7 @@ import pytest
 
 from nodegraft.analysis.snapshot import first_state
 from nodegraft.base.errors import NodegraftError, ParameterError, StoreError
+from nodegraft.store.intent import Intent
 from nodegraft.store.maintenance import pruning
 from nodegraft.store.store import Store
 from nodegraft.store.versions.journal import Journal
@@ -41,13 +42,12 @@ def tabled(place: Path, database: str | None = None) -> Store:
         labels,
         method="sgc-mean",
         texts=read.texts,
-        note=f"with {KEY}, of course",
+        intent=Intent(note=f"with {KEY}, of course", author="tests"),
         database=database,
-        by="tests",
     )
-    store.unlabel([KEY], note=f"{KEY} is none", override=f"{KEY} asked")
-    store.promote(note=f"because of {KEY}")
-    store.label({"hats": [KEY]}, override="a test")
+    store.unlabel([KEY], intent=Intent(note=f"{KEY} is none", override=f"{KEY} asked"))
+    store.promote(intent=Intent(note=f"because of {KEY}"))
+    store.label({"hats": [KEY]}, intent=Intent(override="a test"))
     return store
 
 
@@ -71,7 +71,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 def test_no_byte_of_it_is_left(store: Store) -> None:
     place = store.place
     assert found_in(place, KEY, WORD, BRAND) == {KEY, WORD, BRAND}
-    done = store.purge([KEY], by="anna", note=f"asked by {KEY}")
+    done = store.purge([KEY], intent=Intent(author="anna", note=f"asked by {KEY}"))
     assert found_in(place, KEY, WORD, BRAND) == set()
     store.close()
     assert found_in(place, KEY, WORD, BRAND) == set()
@@ -106,7 +106,7 @@ def test_others_are_answered_as_before(store: Store) -> None:
 def test_life_goes_on(store: Store) -> None:
     store.purge([KEY])
     new = pa.table({"key": ["m1"], "text": ["felt wool"], "brand": ["acme"]})
-    store.grow(new, promote=False)
+    store.grow(new, intent=Intent(promote=False))
     assert store.predict(["m1"], version=6).predictions == ["hats"]
     store.undo()
     with pytest.raises(StoreError, match="what it removed is deleted"):
@@ -128,7 +128,7 @@ def test_a_node_that_nothing_names_is_told(nodes: list[str], store: Store) -> No
 def test_a_node_of_an_older_version_is_forgotten_too(tmp_path: Path) -> None:
     with tabled(tmp_path / "s") as store:
         left = TABLE.slice(0, 40)
-        store.sync(left, EDGES.slice(0, 39), promote=False)
+        store.sync(left, EDGES.slice(0, 39), intent=Intent(promote=False))
         assert KEY not in store.graph().node_keys.values()
         store.purge([KEY])
         assert found_in(store.place, KEY, WORD, BRAND) == set()
@@ -137,7 +137,7 @@ def test_a_node_of_an_older_version_is_forgotten_too(tmp_path: Path) -> None:
 def test_the_last_label_of_a_class_is_not_forgotten_unseen(tmp_path: Path) -> None:
     store, new = made(tmp_path / "s")
     name, nodes = next(iter(new.items()))
-    store.add({name: nodes[:1]}, override="a test")
+    store.add({name: nodes[:1]}, intent=Intent(override="a test"))
     with pytest.raises(StoreError, match="use `remove`"):
         store.purge(nodes[:1])
     store.remove([name])

@@ -14,6 +14,7 @@ from nodegraft.base.errors import StoreError, UnfinishedStoreError
 from nodegraft.base.events import Listener
 from nodegraft.base.files.folder import StoredFile, WriteOnceFolder
 from nodegraft.cli.app import app
+from nodegraft.store.intent import Intent
 from nodegraft.store.maintenance.verification import Verification
 from nodegraft.store.store import Store
 from nodegraft.store.versions.audit import audit_entries
@@ -28,7 +29,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     store, new = made(place, method="graft")
     with store:
         store.add(new)
-        store.promote(note="a note of some length")
+        store.promote(intent=Intent(note="a note of some length"))
         store.predict()
     return place
 
@@ -82,7 +83,7 @@ def test_a_whole_store_is_clean(shop: Path) -> None:
 def test_damage_is_recorded_until_it_is_repaired(shop: Path) -> None:
     model = model_of(shop)
     flip(model)
-    (found,) = Store.verify(shop, by="anna").findings
+    (found,) = Store.verify(shop, author="anna").findings
     assert (found.file, found.blocks) == (str(model), True)
     assert found.problem.startswith("is damaged: its checksum is wrong")
     assert "needed by version 2" in found.advice
@@ -92,7 +93,7 @@ def test_damage_is_recorded_until_it_is_repaired(shop: Path) -> None:
     flip(model)
     with pytest.raises(StoreError, match="when it finds no damage, the store opens again"):
         Store.open(shop)
-    assert Store.verify(shop, by="bert").is_clean
+    assert Store.verify(shop, author="bert").is_clean
     with Store.open(shop) as store:
         store.predict(store.graph().keys_of([1]))
         with store._journal.connection() as connection:

@@ -7,6 +7,7 @@ import pytest
 from nodegraft.analysis.labels.changes import Change
 from nodegraft.graph.propagation.diffusion import Diffusion
 from nodegraft.methods.linear.frozen_ridge import FrozenRidge
+from nodegraft.store.intent import Intent
 from nodegraft.store.objects.derived_cache import FolderShelf
 from nodegraft.store.store import Store
 from tests.store.small import drawn, made
@@ -44,7 +45,7 @@ def test_where_nothing_can_be_written_nothing_fails(tmp_path: Path) -> None:
 
 def test_a_store_answers_the_same_with_its_shelf_and_without(tmp_path: Path) -> None:
     store, later = made(tmp_path / "store", method="graft")
-    store.add(later, override="a small store knows little")
+    store.add(later, intent=Intent(override="a small store knows little"))
 
     def scores() -> bytes:
         with Store.open(tmp_path / "store") as opened:
@@ -64,7 +65,7 @@ def test_the_next_process_does_not_solve_the_regression_again(
     monkeypatch.setattr(FrozenRidge, "solved", None)
     with Store.open(tmp_path / "store") as opened:
         assert opened.predict(next(iter(later.values()))).predictions
-        opened.add(later, override="a small store knows little")
+        opened.add(later, intent=Intent(override="a small store knows little"))
 
 
 def test_the_next_process_needs_no_diffusion_pass_however_few_labels_a_class_has(
@@ -72,7 +73,7 @@ def test_the_next_process_needs_no_diffusion_pass_however_few_labels_a_class_has
 ) -> None:
     store, later = made(tmp_path / "store", method="graft")
     few = {name: keys[:3] for name, keys in later.items()}
-    store.add(few, override="a small store knows little")
+    store.add(few, intent=Intent(override="a small store knows little"))
     answers = store.predict(version=2).predictions
     monkeypatch.setattr(Diffusion, "_pass", None)
     with Store.open(tmp_path / "store") as opened:

@@ -17,6 +17,7 @@ from sqlalchemy import make_url
 
 from nodegraft.base.errors import StoreError
 from nodegraft.graph.keys import Key
+from nodegraft.store.intent import Intent
 from nodegraft.store.store import Store
 from nodegraft.store.versions import database as database_room
 from nodegraft.store.versions.audit import add_audit_entry
@@ -75,7 +76,10 @@ def test_a_store_lives_its_life(kept: Made) -> None:
     place, new = kept
     assert not (place / "store.db").exists()
     with Store.open(place) as store:
-        first, added = store.history()[0], store.add(new, by="änna", note="a 'new' shelf;")
+        first, added = (
+            store.history()[0],
+            store.add(new, intent=Intent(author="änna", note="a 'new' shelf;")),
+        )
         assert (added.number, added.parent, added.by, added.note) == (
             2,
             1,
@@ -101,7 +105,7 @@ def test_a_store_lives_its_life(kept: Made) -> None:
 def set_often(place: Path, by: str) -> None:
     with Store.open(place) as store:
         for number in range(10):
-            store.set_setting("max_removed_share", number / 10, by=by)
+            store.set_setting("max_removed_share", number / 10, intent=Intent(author=by))
 
 
 def test_settings_of_two_writers_are_kept_in_one_history(kept: Made) -> None:
@@ -179,7 +183,7 @@ def test_of_two_that_add_at_once_none_is_lost(
 
     def add(name: str) -> None:
         with Store.open(place) as store:
-            store.add({name: new[name]}, by=name)
+            store.add({name: new[name]}, intent=Intent(author=name))
 
     refused = both_at_once(add, list(new), tmp_path)
     monkeypatch.undo()
@@ -290,9 +294,9 @@ def test_processes_that_verify_at_once_take_turns(kept: Made, tmp_path: Path) ->
         model = place / "objects" / store.version().model
     model.rename(tmp_path / "model")
     names = ["anna", "ben", "carl", "dora"]
-    assert both_at_once(lambda by: Store.verify(place, by=by), names, tmp_path) == []
+    assert both_at_once(lambda by: Store.verify(place, author=by), names, tmp_path) == []
     (tmp_path / "model").rename(model)
-    assert both_at_once(lambda by: Store.verify(place, by=by), names, tmp_path) == []
+    assert both_at_once(lambda by: Store.verify(place, author=by), names, tmp_path) == []
     Store.open(place).close()
 
 
@@ -373,7 +377,7 @@ def test_no_row_names_a_node_that_was_purged(database: str, server: Server, tmp_
 
     with tabled(tmp_path / "store", database) as store:
         assert KEY in written()
-        store.purge([KEY], note=f"{KEY} asked")
+        store.purge([KEY], intent=Intent(note=f"{KEY} asked"))
         assert KEY not in written()
         assert found_in(tmp_path / "store", KEY, WORD, BRAND) == set()
         with server.connected(database) as connection:
@@ -415,10 +419,11 @@ def test_no_file_of_the_server_holds_a_node_that_was_purged(
     with tabled(tmp_path / "store", database) as store:
         for _ in range(6):
             # A value that is common is sampled.
-            store.unlabel([KEY], note=f"{KEY} again", override=f"{KEY} asked")
-            store.label({"hats": [KEY]}, note=f"{KEY} again", override="a test")
+            store.unlabel([KEY], intent=Intent(note=f"{KEY} again", override=f"{KEY} asked"))
+            store.label({"hats": [KEY]}, intent=Intent(note=f"{KEY} again", override="a test"))
         with store._journal.transaction() as connection:
-            add_audit_entry(connection, "test", {"nodes": [KEY]}, "tests", f"{KEY} asked")
+            intent = Intent(author="tests", note=f"{KEY} asked")
+            add_audit_entry(connection, "test", {"nodes": [KEY]}, intent)
         with server.connected(database) as connection:
             connection.execute("ANALYZE")
             connection.commit()
@@ -429,7 +434,7 @@ def test_no_file_of_the_server_holds_a_node_that_was_purged(
         assert sampled is not None
         assert sampled[0] > 0
         assert found_by_server(server, database, KEY)
-        store.purge([KEY], note=f"{KEY} asked")
+        store.purge([KEY], intent=Intent(note=f"{KEY} asked"))
         assert found_by_server(server, database, KEY) == set()
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from nodegraft.base.errors import GateError, StoreError
 from nodegraft.graph.keys import Key
+from nodegraft.store.intent import Intent
 from nodegraft.store.store import Store
 from tests.store.maintenance.test_purging import EDGES, TABLE, tabled
 from tests.store.small import drawn, made
@@ -23,7 +24,7 @@ def small(tmp_path: Path) -> Iterator[Small]:
 
 def test_a_change_answers_at_once(small: Small) -> None:
     store, new = small
-    version = store.add(new, promote=True, by="anna", note="asked for")
+    version = store.add(new, intent=Intent(promote=True, author="anna", note="asked for"))
     move = store.promotions()[-1]
     assert (store.candidate, store.champion) == (version.number, version.number)
     assert (move.action, move.by, move.note, move.at) == (
@@ -45,25 +46,29 @@ def test_a_change_that_is_refused_does_not_answer(small: Small) -> None:
     )
     poison = {"poison": [*one[:3], *two[:3]]}
     with pytest.raises(GateError, match="Check that they belong to one class"):
-        store.add(poison, promote=True)
+        store.add(poison, intent=Intent(promote=True))
     with pytest.raises(StoreError, match=r"without promote=True \(--promote\)"):
-        store.add(poison, promote=True, override="a test")
+        store.add(poison, intent=Intent(promote=True, override="a test"))
     assert (store.candidate, store.champion) == (1, 1)
     # Nor does it with the next change that nothing speaks against.
-    store.add(poison, override="a test")
+    store.add(poison, intent=Intent(override="a test"))
     with pytest.raises(StoreError, match="version 2 waits for review"):
-        store.rename("class-00", "first", promote=True)
+        store.rename("class-00", "first", intent=Intent(promote=True))
     store.undo()
-    assert store.rename("class-00", "first", promote=True).number == store.champion == 4
+    assert (
+        store.rename("class-00", "first", intent=Intent(promote=True)).number == store.champion == 4
+    )
 
 
 def test_tables_that_change_answer_at_once(tmp_path: Path) -> None:
     with tabled(tmp_path / "s") as store:
         store.promote()
-        grown = store.grow(TABLE.slice(0, 1).set_column(0, "key", [["m1"]]), promote=True)
+        grown = store.grow(
+            TABLE.slice(0, 1).set_column(0, "key", [["m1"]]), intent=Intent(promote=True)
+        )
         assert store.champion == grown.number
         assert store.predict(["m1"]).predictions == ["hats"]
-        assert store.sync(TABLE, EDGES, promote=True).number == store.champion
+        assert store.sync(TABLE, EDGES, intent=Intent(promote=True)).number == store.champion
 
 
 def test_tables_that_spoil_answers_do_not_answer_at_once(tmp_path: Path) -> None:
@@ -72,7 +77,7 @@ def test_tables_that_spoil_answers_do_not_answer_at_once(tmp_path: Path) -> None
         texts = TABLE["text"].to_pylist()
         mixed = TABLE.set_column(1, "text", [texts[20:40] + texts[:20] + texts[40:]])
         with pytest.raises(GateError, match=r"omit promote=True \(--promote\)"):
-            store.sync(mixed, promote=True)
+            store.sync(mixed, intent=Intent(promote=True))
         assert store.champion == store.candidate == 3
         assert store.sync(mixed).number == 4
         assert store.champion == 3

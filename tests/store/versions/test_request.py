@@ -9,27 +9,27 @@ import pytest
 
 from nodegraft.base.errors import RequestConflictError, StoreChangedError
 from nodegraft.graph.keys import Key
+from nodegraft.store.intent import IdempotencyKey, Intent
 from nodegraft.store.store import Store
 from nodegraft.store.versions.journal import REQUEST_KEY
-from nodegraft.store.versions.request import Request
 from tests.store.small import made
 
 
 def check_found_again(store: Store, new: dict[str, list[Key]]) -> None:
     """Ask for changes under keys, whatever the database."""
-    first, second = Request("a 'key'", "1", promote=True), Request("ä", "2")
+    first, second = IdempotencyKey("a 'key'", "1", promote=True), IdempotencyKey("ä", "2")
     assert store.made_for(first) is None
-    added = store.add(new, promote=True, request=first)
+    added = store.add(new, intent=Intent(promote=True, idempotency_key=first))
     # Both rows came at once.
     assert (added.number, store.champion) == (2, 2)
-    undone = store.undo(request=second)
+    undone = store.undo(intent=Intent(idempotency_key=second))
     assert (undone.number, store.champion) == (3, 2)
     assert (store.made_for(first), store.made_for(second)) == (added, undone)
     with pytest.raises(RequestConflictError, match="for another change"):
-        store.made_for(Request("ä", "1"))
+        store.made_for(IdempotencyKey("ä", "1"))
     # Whoever looked before another host wrote it is refused, and finds it the next time.
     with pytest.raises(StoreChangedError, match="version 3 is new"):
-        store.undo(request=second)
+        store.undo(intent=Intent(idempotency_key=second))
 
 
 def test_a_request_is_found_again_by_its_key(tmp_path: Path) -> None:
@@ -37,7 +37,7 @@ def test_a_request_is_found_again_by_its_key(tmp_path: Path) -> None:
     check_found_again(store, new)
     store.close()
     with Store.open(tmp_path / "s") as again:
-        assert again.made_for(Request("ä", "2")) == again.version()
+        assert again.made_for(IdempotencyKey("ä", "2")) == again.version()
 
 
 def test_a_key_is_found_without_reading_every_row(tmp_path: Path) -> None:
@@ -56,5 +56,8 @@ def test_of_a_version_and_its_promotion_none_or_both_are_there(
     stale = replace(store.promotions()[-1], number=0)
     monkeypatch.setattr(store, "_answering", lambda _: stale)
     with pytest.raises(StoreChangedError, match="meanwhile"):
-        store.add(new, promote=True, request=Request("key", "1", promote=True))
+        store.add(
+            new,
+            intent=Intent(promote=True, idempotency_key=IdempotencyKey("key", "1", promote=True)),
+        )
     assert (store.candidate, len(store.promotions())) == (1, 1)

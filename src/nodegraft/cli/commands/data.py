@@ -150,6 +150,7 @@ def init(
     from nodegraft.cli.table_config import TableConfig
     from nodegraft.model.registry import REGISTRY
     from nodegraft.store.growth import GROWING
+    from nodegraft.store.intent import Intent
     from nodegraft.store.store import Store
     from nodegraft.tables.read import read_tables
 
@@ -212,8 +213,7 @@ def init(
             database=database,
             objects=objects,
             world=None if world is None else world.value,
-            by=by,
-            note=note,
+            intent=Intent(author=by, note=note),
             listener=status,
         )
     if config.found:

@@ -36,6 +36,7 @@ def grow(
     """Add new nodes and edges, and report how many predictions for old nodes change."""
     from nodegraft.cli.changes import make_version, preview_tables
     from nodegraft.cli.table_config import columns_beside
+    from nodegraft.store.intent import Intent
 
     tables = columns_beside(place, nodes, edges)
     if dry_run:
@@ -44,10 +45,10 @@ def grow(
         )
         return
 
+    intent = Intent(author=by, note=note, promote=promote)
+
     def make(store: "Store") -> "Version":
-        return store.grow(
-            nodes, edges, repair=repair, tables=tables, by=by, note=note, promote=promote
-        )
+        return store.grow(nodes, edges, repair=repair, tables=tables, intent=intent)
 
     make_version(place, make)
 
@@ -79,6 +80,7 @@ def sync(
     """Replace all nodes and edges by current tables: add new ones, remove missing ones."""
     from nodegraft.cli.changes import make_version, preview_tables
     from nodegraft.cli.table_config import columns_beside
+    from nodegraft.store.intent import Intent
 
     if no_edges and edges is not None:
         raise ParameterError("Give --edges or --no-edges, not both.")
@@ -90,17 +92,10 @@ def sync(
         )
         return
 
+    intent = Intent(author=by, note=note, override=override, promote=promote)
+
     def make(store: "Store") -> "Version":
-        return store.sync(
-            nodes,
-            new_edges,
-            repair=repair,
-            tables=tables,
-            by=by,
-            note=note,
-            override=override,
-            promote=promote,
-        )
+        return store.sync(nodes, new_edges, repair=repair, tables=tables, intent=intent)
 
     make_version(place, make)
 

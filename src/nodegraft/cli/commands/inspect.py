@@ -93,10 +93,8 @@ def evaluate(
         from nodegraft.lab.report.page.own_labels import write_evaluation
 
         WriteOnceFolder(out).check_writable()
-    with Store.open(place) as store, StatusLine(console) as status:
-        evaluation = store.evaluate(
-            methods, seeds=seeds, shots=shots, version=version, listener=status
-        )
+    with StatusLine(console) as status, Store.open(place, listener=status) as store:
+        evaluation = store.evaluate(methods, seeds=seeds, shots=shots, version=version)
     console.print(evaluation_lines(evaluation))
     if out is not None:
         page = write_evaluation(evaluation, place.resolve().name, out)

@@ -21,7 +21,7 @@ def verify(place: StorePlace, by: By = None) -> None:
 
     console = Console()
     with StatusLine(console) as status:
-        verification = Store.verify(place, by=by, listener=status)
+        verification = Store.verify(place, author=by, listener=status)
     console.print(verification_lines(verification), highlight=False, soft_wrap=True)
     if not verification.is_clean:
         raise typer.Exit(1)
@@ -47,6 +47,7 @@ def settings(
         settings_history_table,
         settings_table,
     )
+    from nodegraft.store.intent import Intent
     from nodegraft.store.store import Store
 
     console = Console()
@@ -64,7 +65,8 @@ def settings(
                     f"{change!r} must have the form NAME=VALUE, as in max_removed_share=0.2."
                 )
             before = store.setting(name.strip())
-            after = store.set_setting(name.strip(), value.strip(), by=by, note=note)
+            intent = Intent(author=by, note=note)
+            after = store.set_setting(name.strip(), value.strip(), intent=intent)
             console.print(setting_line(name.strip(), before, after))
 
 
@@ -82,10 +84,11 @@ def prune(
     from rich.console import Console
 
     from nodegraft.cli.render.maintenance import pruned_line
+    from nodegraft.store.intent import Intent
     from nodegraft.store.store import Store
 
     with Store.open(place) as store:
-        pruned = store.prune(keep, dry_run=dry_run, by=by, note=note)
+        pruned = store.prune(keep, dry_run=dry_run, intent=Intent(author=by, note=note))
     Console().print(pruned_line(pruned, dry_run))
 
 
@@ -103,10 +106,12 @@ def purge(
     from nodegraft.cli.progress import StatusLine
     from nodegraft.cli.render.maintenance import purged_lines
     from nodegraft.graph.keys import integer_key
+    from nodegraft.store.intent import Intent
     from nodegraft.store.store import Store
 
     console = Console()
-    with Store.open(place) as store:
+    status = StatusLine(console)
+    with Store.open(place, listener=status) as store:
         has_text_keys = store.graph().has_text_keys
         keys = [node if has_text_keys else integer_key(node) for node in nodes]
         if not yes:
@@ -115,8 +120,8 @@ def purge(
                 "cannot be undone.",
                 abort=True,
             )
-        with StatusLine(console) as status:
-            purged = store.purge(keys, by=by, note=note, listener=status)
+        with status:
+            purged = store.purge(keys, intent=Intent(author=by, note=note))
     console.print(purged_lines(purged))
 
 

@@ -97,7 +97,7 @@ def add_token(
 
     expires_at = None if expires is None else parse_expiry(expires, now())
     with StoreTokens.open(place) as tokens:
-        typer.echo(tokens.add(name, scope, expires_at=expires_at, by=by))
+        typer.echo(tokens.add(name, scope, expires_at=expires_at, author=by))
 
 
 @user_errors
@@ -134,7 +134,7 @@ def revoke_token(place: StorePlace, name: TokenName, by: By = None) -> None:
     from nodegraft.store.access.tokens import StoreTokens
 
     with StoreTokens.open(place) as tokens:
-        tokens.revoke(name, by=by)
+        tokens.revoke(name, author=by)
     typer.echo(f"Revoked the token {name}.")
 
 

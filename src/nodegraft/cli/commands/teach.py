@@ -9,19 +9,19 @@ from nodegraft.cli.errors import user_errors
 from nodegraft.cli.inputs import keys_from, labels_from
 from nodegraft.cli.options import (
     ClassName,
+    EditOptions,
     ForceName,
-    Intent,
     LabelColumn,
     LabelKeyColumn,
     LabelTable,
     NodeKeys,
     Repair,
     StorePlace,
-    takes_intent,
+    takes_edit_options,
 )
 
 
-@takes_intent
+@takes_edit_options
 @user_errors
 def add(
     place: StorePlace,
@@ -33,7 +33,7 @@ def add(
     repair: Repair = False,
     force_name: ForceName = False,
     *,
-    intent: Intent,
+    options: EditOptions,
 ) -> None:
     """Add new classes from a few labelled nodes each; preview with --dry-run."""
     from nodegraft.analysis.labels.changes import Change
@@ -44,13 +44,13 @@ def add(
         classes = labels_from(store, name, nodes, labels, key, label, repair)
         return Change("add", {"classes": classes}).with_forced_name(force_name)
 
-    edit_labels(place, change, intent)
+    edit_labels(place, change, options)
 
 
 def _for_known_classes(action: str, argument: str, summary: str) -> Callable[..., None]:
     """Return a command that takes known classes and their nodes."""
 
-    @takes_intent
+    @takes_edit_options
     @user_errors
     def command(
         place: StorePlace,
@@ -61,7 +61,7 @@ def _for_known_classes(action: str, argument: str, summary: str) -> Callable[...
         label: LabelColumn = "label",
         repair: Repair = False,
         *,
-        intent: Intent,
+        options: EditOptions,
     ) -> None:
         from nodegraft.analysis.labels.changes import Change
         from nodegraft.cli.changes import edit_labels
@@ -72,19 +72,19 @@ def _for_known_classes(action: str, argument: str, summary: str) -> Callable[...
                 action, {argument: labels_from(store, name, nodes, labels, key, label, repair)}
             )
 
-        edit_labels(place, change, intent)
+        edit_labels(place, change, options)
 
     command.__doc__ = summary
     return command
 
 
-@takes_intent
+@takes_edit_options
 @user_errors
 def unlabel(
     place: StorePlace,
     nodes: Annotated[str, typer.Option(help="Keys of labelled nodes, separated by commas.")],
     *,
-    intent: Intent,
+    options: EditOptions,
 ) -> None:
     """Remove labels of nodes."""
     from nodegraft.analysis.labels.changes import Change
@@ -94,7 +94,7 @@ def unlabel(
     def change(store: Store) -> Change:
         return Change("unlabel", {"keys": keys_from(nodes, store.graph())})
 
-    edit_labels(place, change, intent)
+    edit_labels(place, change, options)
 
 
 COMMANDS = {

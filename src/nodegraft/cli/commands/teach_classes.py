@@ -9,27 +9,27 @@ from nodegraft.cli.errors import user_errors
 from nodegraft.cli.options import (
     By,
     ClassNames,
+    EditOptions,
     ForceName,
-    Intent,
     Note,
     Override,
     Promote,
     StorePlace,
-    takes_intent,
+    takes_edit_options,
 )
 
 
-@takes_intent
+@takes_edit_options
 @user_errors
-def remove(place: StorePlace, names: ClassNames, *, intent: Intent) -> None:
+def remove(place: StorePlace, names: ClassNames, *, options: EditOptions) -> None:
     """Remove classes and their labels."""
     from nodegraft.analysis.labels.changes import Change
     from nodegraft.cli.changes import edit_labels
 
-    edit_labels(place, lambda _: Change("remove", {"names": names}), intent)
+    edit_labels(place, lambda _: Change("remove", {"names": names}), options)
 
 
-@takes_intent
+@takes_edit_options
 @user_errors
 def rename(
     place: StorePlace,
@@ -37,17 +37,17 @@ def rename(
     new: Annotated[str, typer.Argument(help="New class name.")],
     force_name: ForceName = False,
     *,
-    intent: Intent,
+    options: EditOptions,
 ) -> None:
     """Rename a class."""
     from nodegraft.analysis.labels.changes import Change
     from nodegraft.cli.changes import edit_labels
 
     change = Change("rename", {"old": old, "new": new}).with_forced_name(force_name)
-    edit_labels(place, lambda _: change, intent)
+    edit_labels(place, lambda _: change, options)
 
 
-@takes_intent
+@takes_edit_options
 @user_errors
 def merge(
     place: StorePlace,
@@ -55,17 +55,17 @@ def merge(
     into: Annotated[str, typer.Option(help="Name of the merged class.")],
     force_name: ForceName = False,
     *,
-    intent: Intent,
+    options: EditOptions,
 ) -> None:
     """Merge several classes into one."""
     from nodegraft.analysis.labels.changes import Change
     from nodegraft.cli.changes import edit_labels
 
     change = Change("merge", {"names": names, "into": into}).with_forced_name(force_name)
-    edit_labels(place, lambda _: change, intent)
+    edit_labels(place, lambda _: change, options)
 
 
-@takes_intent
+@takes_edit_options
 @user_errors
 def split(
     place: StorePlace,
@@ -76,7 +76,7 @@ def split(
     ],
     force_name: ForceName = False,
     *,
-    intent: Intent,
+    options: EditOptions,
 ) -> None:
     """Split a class into several; labels not assigned to a part are removed."""
     from nodegraft.analysis.labels.changes import Change
@@ -95,7 +95,7 @@ def split(
             keys_of_parts[part_name] = keys_from(keys, store.graph())
         return Change("split", {"name": name, "parts": keys_of_parts}).with_forced_name(force_name)
 
-    edit_labels(place, change, intent)
+    edit_labels(place, change, options)
 
 
 @user_errors
@@ -111,14 +111,15 @@ def refit(
 
     from nodegraft.cli.changes import show_version
     from nodegraft.cli.progress import StatusLine
+    from nodegraft.store.intent import Intent
     from nodegraft.store.store import Store
 
     console = Console()
-    with Store.open(place) as store:
-        with StatusLine(console) as status:
-            version = store.refit(
-                by=by, note=note, override=override, promote=promote, listener=status
-            )
+    status = StatusLine(console)
+    with Store.open(place, listener=status) as store:
+        intent = Intent(author=by, note=note, override=override, promote=promote)
+        with status:
+            version = store.refit(intent=intent)
         show_version(console, store, version)
 
 

@@ -49,11 +49,12 @@ def promote(
     from rich.console import Console
 
     from nodegraft.cli.changes import show_card
+    from nodegraft.store.intent import Intent
     from nodegraft.store.store import Store
 
     console = Console()
     with Store.open(place) as store:
-        move = store.promote(number, by=by, note=note)
+        move = store.promote(number, intent=Intent(author=by, note=note))
         console.print(f"Version {move.version} is live.", highlight=False)
         show_card(console, store, move.version)
 
@@ -63,10 +64,11 @@ def rollback(place: StorePlace, note: Note = "", by: By = None) -> None:
     """Make the previously live version live again."""
     from rich.console import Console
 
+    from nodegraft.store.intent import Intent
     from nodegraft.store.store import Store
 
     with Store.open(place) as store:
-        move = store.rollback(by=by, note=note)
+        move = store.rollback(intent=Intent(author=by, note=note))
         Console().print(f"Version {move.version} is live again.", highlight=False)
 
 
@@ -82,8 +84,10 @@ def discard(
 ) -> None:
     """Discard the candidate version: return to the live one, without the changes since."""
     from nodegraft.cli.changes import make_version
+    from nodegraft.store.intent import Intent
 
-    make_version(place, lambda store: store.discard(number, by=by, note=note))
+    intent = Intent(author=by, note=note)
+    make_version(place, lambda store: store.discard(number, intent=intent))
 
 
 @user_errors
@@ -95,8 +99,10 @@ def undo(
 ) -> None:
     """Undo the change of one version; later changes stay."""
     from nodegraft.cli.changes import make_version
+    from nodegraft.store.intent import Intent
 
-    make_version(place, lambda store: store.undo(number, by=by, note=note))
+    intent = Intent(author=by, note=note)
+    make_version(place, lambda store: store.undo(number, intent=intent))
 
 
 COMMANDS = {

@@ -14,8 +14,8 @@ from nodegraft.service.auth.limits import TURN_SECONDS
 from nodegraft.service.errors import HttpError
 from nodegraft.service.live.live import LiveVersion
 from nodegraft.service.live.writer_process import WriterProcess
+from nodegraft.store.intent import IdempotencyKey
 from nodegraft.store.store import Store
-from nodegraft.store.versions.request import Request
 
 ATTEMPTS = 5
 """Attempts to make a change while other processes change the same store."""
@@ -38,16 +38,16 @@ class Writer:
         self._store, self._live, self._process = store, live, process
         self._lock = anyio.Lock()
 
-    async def make(self, request: Request, make: Callable[[Store], Version]) -> Version:
+    async def make(self, key: IdempotencyKey, make: Callable[[Store], Version]) -> Version:
         """Make the version of a request; return the existing one if it was made before.
 
         Args:
-            request: The request with its idempotency key.
+            key: Idempotency key of the request.
             make: Makes the version; it can be pickled.
         """
 
         def work() -> Version:
-            version = self._run(partial(make_once, request, make))
+            version = self._run(partial(make_once, key, make))
             # The caller's next request must read the new version if it is live.
             self._live.follow()
             return version
@@ -96,7 +96,7 @@ class Writer:
 
 
 def make_once(
-    request: Request,
+    key: IdempotencyKey,
     make: Callable[[Store], Version],
     store: Store,
     attempts: int = ATTEMPTS,
@@ -104,18 +104,18 @@ def make_once(
     """Make the version of a request in a store; return the existing one if it was made before.
 
     Args:
-        request: The request with its idempotency key.
+        key: Idempotency key of the request.
         make: Makes the version.
         store: The store; other processes may change it at the same time.
         attempts: Number of attempts.
     """
     try:
-        return store.made_for(request) or make(store)
+        return store.made_for(key) or make(store)
     except StoreChangedError:
         if attempts == 1:
             raise
     except NodegraftError:
         # Another process may have made it since the check.
-        if store.made_for(request) is None:
+        if store.made_for(key) is None:
             raise
-    return make_once(request, make, store, attempts - 1)
+    return make_once(key, make, store, attempts - 1)

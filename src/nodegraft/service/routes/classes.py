@@ -1,7 +1,7 @@
 """Routes that list, add and remove classes, and add labels."""
 
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import Path
 from pydantic import Field
@@ -23,6 +23,7 @@ from nodegraft.service.schemas import (
     comparison_fields,
     version_fields,
 )
+from nodegraft.store.intent import Intent
 from nodegraft.store.store import Store
 
 READ = router("classes", Scope.READ)
@@ -104,7 +105,7 @@ def classes(live: ReadVersion) -> KnownClasses:
 async def add(new: NewClasses, changes: Changes) -> Changed:
     """Add new classes: this makes a version, unless held-out accuracy drops."""
     work = partial(_change, new.change())
-    return await changes.response(work, note=new.note, override=new.override)
+    return await changes.response(work, new.note, new.override)
 
 
 @TEACH.post("/classes:preview")
@@ -122,26 +123,26 @@ async def preview(new: NewClasses, service: Served) -> Comparison:
 @TEACH.delete("/classes/{name:path}")
 async def remove(name: Name, changes: Changes, note: Note = "", override: Override = "") -> Changed:
     """Remove a class: this makes a version without it."""
-    return await changes.response(partial(_remove, name), note=note, override=override)
+    return await changes.response(partial(_remove, name), note, override)
 
 
 @TEACH.post("/labels", status_code=201)
 async def label(more: MoreLabels, changes: Changes) -> Changed:
     """Add labels of known classes: this makes a version, unless held-out accuracy drops."""
     work = partial(_change, Change("label", {"more": more.labels}))
-    return await changes.response(work, note=more.note, override=more.override)
+    return await changes.response(work, more.note, more.override)
 
 
-def _change(change: Change, store: Store, **recorded: Any) -> Version:
-    return store.change(change, **recorded)
+def _change(change: Change, store: Store, intent: Intent) -> Version:
+    return store.change(change, intent=intent)
 
 
 def _preview(change: Change, store: Store) -> tuple[Version, Preview]:
     return store.version(), store.preview(change)
 
 
-def _remove(name: str, store: Store, **recorded: Any) -> Version:
+def _remove(name: str, store: Store, intent: Intent) -> Version:
     if name not in store.state(store.candidate).labels:
         message = f"The newest version has no class {name!r}."
         raise HttpError(404, "unknown_class", message, "See GET /v1/classes?version=candidate.")
-    return store.change(Change("remove", {"names": [name]}), **recorded)
+    return store.change(Change("remove", {"names": [name]}), intent=intent)

@@ -36,6 +36,7 @@ from nodegraft.service.label_studio_models import (
     TasksToPredict,
     task_label,
 )
+from nodegraft.store.intent import Intent
 from nodegraft.store.store import Store
 
 READ = router("label studio", Scope.READ, prefix="/label-studio")
@@ -59,10 +60,10 @@ async def _event_changes(event: Event, changes: Changes, request: Request) -> Ch
     earlier class: it is applied, which changes nothing if the node has the class already.
     """
     times = [annotation.updated_at for annotation in event.annotations()]
-    key = event_key(times, changes.request.content)
+    key = event_key(times, changes.key.content)
     if "idempotency-key" in request.headers or key is None:
         return changes
-    return replace(changes, request=replace(changes.request, key=key))
+    return replace(changes, key=replace(changes.key, key=key))
 
 
 @READ.get("/health")
@@ -124,28 +125,28 @@ async def _add_labels(
     changes: ChangeMaker, labels: list[TaskLabel], may_move: bool
 ) -> ModelVersion:
     given = {key: (name, time) for key, name, time in labels if None not in (key, name)}
-    version = await changes.version(partial(_label, given, may_move), note="Label Studio")
+    version = await changes.version(partial(_label, given, may_move), "Label Studio")
     return ModelVersion(model_version=str(version.number))
 
 
 def _label(
-    labels: dict[Any, tuple[Any, str | None]], may_move: bool, store: Store, **recorded: Any
+    labels: dict[Any, tuple[Any, str | None]], may_move: bool, store: Store, intent: Intent
 ) -> Version:
     """Make a version with these labels; return the newest one if it has them already."""
     # Label Studio ignores errors of a webhook: while a candidate waits, add the label to it.
-    recorded["promote"] = recorded["promote"] and store.waiting() is None
+    intent = replace(intent, promote=intent.promote and store.waiting() is None)
     state = store.state(store.candidate)
     given = {key_in(state.graph, str(key)): value for key, value in labels.items()}
     old = state.labels.owners()
     new = {key: name for key, (name, _) in given.items() if key not in old}
     moved = {key: name for key, (name, _) in given.items() if old.get(key, name) != name}
     if new:
-        return store.change(Change("label", {"more": _by_class(new)}), **recorded)
+        return store.change(Change("label", {"more": _by_class(new)}), intent=intent)
     if moved and may_move:
         late = delivered_late(store.history(), {key: given[key][1] for key in moved})
         moved = {key: name for key, name in moved.items() if key not in late}
     if moved and may_move:
-        return store.change(Change("relabel", {"classes": _by_class(moved)}), **recorded)
+        return store.change(Change("relabel", {"classes": _by_class(moved)}), intent=intent)
     return store.version()
 
 

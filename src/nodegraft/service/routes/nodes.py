@@ -24,6 +24,7 @@ from nodegraft.service.schemas import (
     comparison_fields,
     version_fields,
 )
+from nodegraft.store.intent import Intent
 from nodegraft.store.store import Store
 from nodegraft.store.table_preview import TablePreview
 
@@ -133,7 +134,7 @@ async def grow(new: NewRows, changes: Changes, response: Response) -> Changed | 
     """Add nodes and edges: this makes a version with a larger graph, unless it is a dry run."""
     tables = _table(new.nodes, "nodes"), _table(new.edges, "edges")
     if not new.dry_run:
-        return await changes.response(partial(_grow, *tables), note=new.note)
+        return await changes.response(partial(_grow, *tables), new.note)
     response.status_code = 200
     version, found = await changes.service.writer.run(partial(_preview, *tables))
     if found.predictions is None:
@@ -156,8 +157,8 @@ def _preview(nodes: Any, edges: Any, store: Store) -> tuple[Version, TablePrevie
     return store.version(), store.preview_grow(nodes, edges)
 
 
-def _grow(nodes: Any, edges: Any, store: Store, **recorded: Any) -> Version:
-    return store.grow(nodes, edges, **recorded)
+def _grow(nodes: Any, edges: Any, store: Store, intent: Intent) -> Version:
+    return store.grow(nodes, edges, intent=intent)
 
 
 def _table(rows: list[dict[str, Any]], what: str) -> Any:

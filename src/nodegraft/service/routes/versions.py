@@ -2,7 +2,7 @@
 
 from datetime import datetime
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import Query
 from pydantic import Field
@@ -21,6 +21,7 @@ from nodegraft.service.dependencies import (
 )
 from nodegraft.service.errors import HttpError
 from nodegraft.service.schemas import Changed, HistoryEntry, Model, VersionResponse, version_fields
+from nodegraft.store.intent import Intent
 from nodegraft.store.store import Store
 
 READ = router("versions", Scope.READ)
@@ -128,9 +129,8 @@ async def promote(
     def work() -> Promoted:
         version, last = existing(service.store, number), service.store.promotions()[-1]
         if last.version != number:
-            last = service.store.promote(
-                number, only_waiting=only_candidate, by=caller.name, note=note
-            )
+            intent = Intent(author=caller.name, note=note)
+            last = service.store.promote(number, only_waiting=only_candidate, intent=intent)
             service.live.follow()
         return Promoted(**version_fields(version), by=last.by, at=last.at)
 
@@ -140,23 +140,23 @@ async def promote(
 @TEACH.post("/versions/{number}:discard", status_code=201)
 async def discard(number: Number, changes: Changes, note: Note = "") -> Changed:
     """Discard the candidate version: this makes a version equal to the live one."""
-    if changes.request.promote:
+    if changes.key.promote:
         message = "The version that a discard makes equals the live one."
         raise HttpError(422, "invalid_request", message, "Omit promote=true.")
-    return await changes.response(partial(_discard, number), note=note)
+    return await changes.response(partial(_discard, number), note)
 
 
 @TEACH.post("/versions/{number}:undo")
 async def undo(number: Number, changes: Changes, note: Note = "") -> Changed:
     """Undo the change of one version; later changes stay. This makes a new version."""
-    return await changes.response(partial(_undo, number), note=note)
+    return await changes.response(partial(_undo, number), note)
 
 
-def _discard(number: int, store: Store, *, promote: bool, **recorded: Any) -> Version:
+def _discard(number: int, store: Store, intent: Intent) -> Version:
     existing(store, number)
-    return store.discard(number, **recorded)
+    return store.discard(number, intent=intent)
 
 
-def _undo(number: int, store: Store, **recorded: Any) -> Version:
+def _undo(number: int, store: Store, intent: Intent) -> Version:
     existing(store, number)
-    return store.undo(number, **recorded)
+    return store.undo(number, intent=intent)

@@ -28,9 +28,9 @@ from sqlalchemy.exc import IntegrityError
 from nodegraft.analysis.version import now
 from nodegraft.base.errors import ParameterError, StoreError
 from nodegraft.store.access.access import PREFIX, Scope, Token, TokenList, secret_digest
+from nodegraft.store.intent import Intent
 from nodegraft.store.objects.place import journal_in
 from nodegraft.store.versions.audit import AUDIT, add_audit_entry
-from nodegraft.store.versions.authorship import author
 from nodegraft.store.versions.database import skip_locked
 from nodegraft.store.versions.journal import Journal, metadata
 from nodegraft.store.versions.migration import require_current
@@ -117,7 +117,7 @@ class StoreTokens:
         scope: Scope,
         *,
         expires_at: datetime | None = None,
-        by: str | None = None,
+        author: str | None = None,
     ) -> str:
         """Add a token and return its secret, which is kept nowhere.
 
@@ -125,7 +125,7 @@ class StoreTokens:
             name: Unique name, up to 100 printable characters, not ``local``.
             scope: What the token permits.
             expires_at: Time from which it is refused, in UTC; None for never.
-            by: Who adds it; None for the user that is logged in.
+            author: Who adds it; None for the logged-in user.
         """
         if not name.isprintable() or not 0 < len(name) <= LONGEST_NAME:
             raise ParameterError(
@@ -135,8 +135,9 @@ class StoreTokens:
             raise ParameterError(
                 f"{RESERVED_NAME!r} is the name of callers without a token: choose another name."
             )
-        secret, who = PREFIX + token_urlsafe(32), author(by)
-        token = Token(name, scope, secret_digest(secret), who, now(), expires_at=expires_at)
+        secret, intent = PREFIX + token_urlsafe(32), Intent(author=author)
+        digest, by = secret_digest(secret), intent.author_name
+        token = Token(name, scope, digest, by, now(), expires_at=expires_at)
         detail = {
             "name": name,
             "scope": scope.value,
@@ -145,7 +146,7 @@ class StoreTokens:
         try:
             with self._journal.transaction() as connection:
                 connection.execute(insert(TOKENS).values(**vars(token)))
-                add_audit_entry(connection, ADD, detail, who)
+                add_audit_entry(connection, ADD, detail, intent)
         except IntegrityError as error:
             raise ParameterError(
                 f"There is a token called {name!r} already: choose another name, or revoke it "
@@ -153,19 +154,19 @@ class StoreTokens:
             ) from error
         return secret
 
-    def revoke(self, name: str, *, by: str | None = None) -> None:
+    def revoke(self, name: str, *, author: str | None = None) -> None:
         """Delete a token. Every host refuses it within about a second.
 
         Args:
             name: Name of the token.
-            by: Who revokes it; None for the user that is logged in.
+            author: Who revokes it; None for the logged-in user.
         """
         with self._journal.transaction() as connection:
             # The deletion comes first: SQLite can not turn a reading transaction into a writing
             # one after somebody else has written.
             deleted = connection.execute(delete(TOKENS).where(TOKENS.c.name == name))
             if deleted.rowcount:
-                add_audit_entry(connection, REVOKE, {"name": name}, author(by))
+                add_audit_entry(connection, REVOKE, {"name": name}, Intent(author=author))
                 return
             names = connection.execute(select(TOKENS.c.name).order_by(TOKENS.c.name)).scalars()
             known = ", ".join(names) or "none"

@@ -9,6 +9,7 @@ from typing import Any
 
 from nodegraft.analysis.version import now
 from nodegraft.base.errors import StoreError
+from nodegraft.store.intent import Intent
 from nodegraft.store.settings.options import read_setting, write_setting
 from nodegraft.store.versions.journal import Journal
 
@@ -71,7 +72,7 @@ def refuse_damaged(folder: Path, journal: Journal) -> None:
 
 
 def record_damage(
-    folder: Path, journal: Journal | None, files: Sequence[str], by: str
+    folder: Path, journal: Journal | None, files: Sequence[str], author: str | None
 ) -> DamageRecord | None:
     """Record what a verification found, or clear the record where it found nothing.
 
@@ -79,7 +80,7 @@ def record_damage(
         folder: The store.
         journal: Its database; None where nothing must be written into that.
         files: The damaged files.
-        by: Who verifies.
+        author: Who verifies; None for the logged-in user.
     """
     found = DamageRecord(now().isoformat(), len(files), tuple(files[:LISTED])) if files else None
     if journal is None:
@@ -92,7 +93,8 @@ def record_damage(
         value = found.to_json() if found else None
         # Alone, as another process may verify at the same time.
         with journal.transaction(alone=True) as connection:
-            write_setting(connection, DAMAGE, value, by, "nodegraft verify")
+            intent = Intent(author=author, note="nodegraft verify")
+            write_setting(connection, DAMAGE, value, intent)
     if not found:
         (folder / DAMAGE_FILE).unlink(missing_ok=True)
     return found

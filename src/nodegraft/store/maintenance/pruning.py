@@ -13,6 +13,7 @@ from nodegraft.base.errors import StoreError
 from nodegraft.base.files.folder import StoredFile
 from nodegraft.base.parameters.constraints import PositiveInt
 from nodegraft.base.parameters.validate import validate_value
+from nodegraft.store.intent import Intent
 from nodegraft.store.objects.objects import Objects
 from nodegraft.store.objects.ownership import require_own_place
 from nodegraft.store.versions.journal import (
@@ -94,15 +95,14 @@ def previewed(journal: Journal, objects: Objects, keep: int) -> Pruned:
     return _told(versions, pruned, gone, found)
 
 
-def prune(journal: Journal, objects: Objects, keep: int, by: str, note: str) -> Pruned:
+def prune(journal: Journal, objects: Objects, keep: int, intent: Intent) -> Pruned:
     """Write down which versions go, and take their files away.
 
     Args:
         journal: The store's versions.
         objects: Their files.
         keep: As in :func:`unneeded`.
-        by: Who does it.
-        note: Why.
+        intent: Author and note.
     """
     # The row first: a cut leaves files that nobody needs, never a version that lacks some.
     with journal.transaction(alone=True) as connection:
@@ -111,8 +111,9 @@ def prune(journal: Journal, objects: Objects, keep: int, by: str, note: str) -> 
         gone = unneeded(versions, promotions_in(connection), pruned, keep)
         if gone:
             last, measures = versions[-1], {"after": versions[-1].measures.get("after", {})}
-            row = (last.number + 1, last.number, "prune", {"versions": gone}, by, note, now())
-            write_rows(connection, Version(*row, **vars(last.names), measures=measures))
+            row = (last.number + 1, last.number, "prune", {"versions": gone})
+            who = (intent.author_name, intent.note, now())
+            write_rows(connection, Version(*row, *who, **vars(last.names), measures=measures))
     return _told(versions, pruned, gone, sweep(journal, objects, now() - ABANDONED))
 
 

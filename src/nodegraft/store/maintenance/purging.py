@@ -11,6 +11,7 @@ from nodegraft.base.errors import StoreError
 from nodegraft.base.events import Listener
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.keys import Key
+from nodegraft.store.intent import Intent
 from nodegraft.store.maintenance.forgetting import (
     note_without,
     state_without,
@@ -76,23 +77,22 @@ class Purge:
         self._versions, self._moves = journal.versions(), journal.promotions()
         self._whole = [one for one in self._versions if one.number not in journal.pruned()]
 
-    def run(self, by: str, note: str, listener: Listener) -> Purged:
+    def run(self, intent: Intent, listener: Listener) -> Purged:
         """Make what answers, and the candidate, anew without the nodes; all that knew them goes.
 
         Args:
-            by: Who does it.
-            note: Why.
-            listener: Is told how far it is.
+            intent: Author and note.
+            listener: Receives progress events.
         """
         with self._journal.connection() as connection:
             require_own_place(connection, self._objects)
         self._refuse_strangers()
         numbers = dict.fromkeys((self._moves[-1].version, self._journal.candidate().number))
         made = [self._made(self._versions[number - 1], listener) for number in numbers]
-        rows = self._rows(made, by, note)
+        rows = self._rows(made, intent)
         first, after = rows[0], self._moves[-1].number + 1
         struck = self._write(
-            rows, Promotion(after, first.number, "promote", by, first.note, first.at)
+            rows, Promotion(after, first.number, "promote", first.by, first.note, first.at)
         )
         removed = sweep_all(self._journal, self._objects)
         erase_free_space(self._journal.engine)
@@ -105,7 +105,7 @@ class Purge:
             len(removed),
         )
 
-    def _rows(self, made: Sequence[Version], by: str, note: str) -> list[Version]:
+    def _rows(self, made: Sequence[Version], intent: Intent) -> list[Version]:
         """What is written down of versions made anew; the first of them prunes all others."""
         whole, at, last = [one.number for one in self._whole], now(), self._versions[-1].number
         rows = []
@@ -116,8 +116,9 @@ class Purge:
                 "versions": [] if place else whole,
             }
             number = last + 1 + place
-            row = replace(version, number=number, parent=number - 1, detail=detail, by=by, at=at)
-            rows.append(note_without(replace(row, note=note), self._keys))
+            row = replace(version, number=number, parent=number - 1, detail=detail, at=at)
+            row = replace(row, by=intent.author_name, note=intent.note)
+            rows.append(note_without(row, self._keys))
         return rows
 
     def _made(self, version: Version, listener: Listener) -> Version:

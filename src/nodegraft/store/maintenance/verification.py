@@ -30,7 +30,6 @@ from nodegraft.store.objects.objects import MARKER, OBJECT_NAME, Objects
 from nodegraft.store.objects.ownership import require_own_place
 from nodegraft.store.objects.place import SETTINGS, StoreSettings, journal_in, settings_in
 from nodegraft.store.objects.unverified import is_missing, is_unreadable, unverified
-from nodegraft.store.versions.authorship import author
 from nodegraft.store.versions.database import DATABASE_FILES
 from nodegraft.store.versions.journal import Journal
 from nodegraft.store.versions.migration import require_current
@@ -90,11 +89,11 @@ class Verifier:
         self._findings: dict[str, Finding] = {}
         self._files = self._unused = 0
 
-    def run(self, by: str | None = None) -> Verification:
+    def run(self, author: str | None = None) -> Verification:
         """Compare all files, and record in the store what was found.
 
         Args:
-            by: Who does it; None for the user that is logged in.
+            author: Who verifies; None for the logged-in user.
         """
         refuse_links(self._folder)
         settings = self._settings()
@@ -107,9 +106,11 @@ class Verifier:
             self._cards()
             if self._findings and checked.is_sound and journal.pruned().keys() != checked.pruned:
                 # Files that a prune deletes meanwhile are no damage.
-                return Verifier(self._folder, self._listener).run(by)
+                return Verifier(self._folder, self._listener).run(author)
             blocking = [found.file for found in self._findings.values() if found.blocks]
-            recorded = _record(self._folder, journal if checked.is_sound else None, blocking, by)
+            recorded = _record(
+                self._folder, journal if checked.is_sound else None, blocking, author
+            )
         found = tuple(self._findings.values())
         return Verification(self._files, self._unused, found, recorded)
 
@@ -244,7 +245,7 @@ class Verifier:
                 self._add(path, "its checksum is wrong", advice, blocks=False)
 
 
-def verify(place: Path, listener: Listener = SILENT, by: str | None = None) -> Verification:
+def verify(place: Path, listener: Listener = SILENT, author: str | None = None) -> Verification:
     """Compare every file of a store with its checksum.
 
     What is found is recorded: a store with damage is not opened until a later verification finds
@@ -253,14 +254,14 @@ def verify(place: Path, listener: Listener = SILENT, by: str | None = None) -> V
     Args:
         place: The folder of the store.
         listener: Is told how far it is.
-        by: Who does it; None for the user that is logged in.
+        author: Who verifies; None for the logged-in user.
     """
-    return Verifier(place, listener).run(by)
+    return Verifier(place, listener).run(author)
 
 
-def _record(folder: Path, journal: Journal | None, files: list[str], by: str | None) -> str:
+def _record(folder: Path, journal: Journal | None, files: list[str], author: str | None) -> str:
     try:
-        record_damage(folder, journal, files, author(by))
+        record_damage(folder, journal, files, author)
     except (StoreError, OSError) as error:
         return str(error)
     return ""

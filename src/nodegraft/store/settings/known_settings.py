@@ -8,6 +8,7 @@ from sqlalchemy import Connection
 
 from nodegraft.base.errors import ParameterError, StoreError
 from nodegraft.model.confidence import DEFAULT_WORLD, WORLDS, World
+from nodegraft.store.intent import Intent
 from nodegraft.store.settings.options import read_setting, write_setting
 
 
@@ -127,7 +128,7 @@ def setting_value(connection: Connection, name: str) -> Any:
         ) from None
 
 
-def set_value(connection: Connection, name: str, value: Any, by: str, note: str) -> Any:
+def set_value(connection: Connection, name: str, value: Any, intent: Intent) -> Any:
     """Check and write the value of a known setting, with an audit entry; return the value.
 
     A value that is the same as before leaves no entry.
@@ -136,8 +137,7 @@ def set_value(connection: Connection, name: str, value: Any, by: str, note: str)
         connection: The database, in a transaction.
         name: Name of the setting.
         value: The new value, or its text.
-        by: Who does it.
-        note: Why.
+        intent: Author and note.
     """
     setting = known_setting(name)
     try:
@@ -148,5 +148,5 @@ def set_value(connection: Connection, name: str, value: Any, by: str, note: str)
         ) from None
     # Not `setting_value`: a value that is not allowed can be replaced.
     if checked != read_setting(connection, name, setting.default):
-        write_setting(connection, name, checked, by, note)
+        write_setting(connection, name, checked, intent)
     return checked

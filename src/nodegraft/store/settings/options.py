@@ -5,6 +5,7 @@ from typing import Any
 from sqlalchemy import JSON, Column, Connection, String, Table, delete, insert, select
 
 from nodegraft.base.errors import StoreError
+from nodegraft.store.intent import Intent
 from nodegraft.store.versions.audit import add_audit_entry
 from nodegraft.store.versions.journal import metadata
 
@@ -35,17 +36,16 @@ def read_setting(connection: Connection, name: str, default: Any) -> Any:
         ) from error
 
 
-def write_setting(connection: Connection, name: str, value: Any, by: str, note: str = "") -> None:
+def write_setting(connection: Connection, name: str, value: Any, intent: Intent) -> None:
     """Set a value and add an audit entry with the old and the new one.
 
     Args:
         connection: The database, in a transaction.
         name: Name of the setting.
         value: The new value, as plain JSON.
-        by: Who does it.
-        note: Why.
+        intent: Author and note.
     """
     before = read_setting(connection, name, None)
     connection.execute(delete(SETTINGS).where(SETTINGS.c.name == name))
     connection.execute(insert(SETTINGS).values(name=name, value=value))
-    add_audit_entry(connection, "set", {"name": name, "before": before, "after": value}, by, note)
+    add_audit_entry(connection, "set", {"name": name, "before": before, "after": value}, intent)

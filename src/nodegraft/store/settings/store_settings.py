@@ -3,6 +3,7 @@
 from typing import Any
 
 from nodegraft.base.tabular import Records
+from nodegraft.store.intent import Intent
 from nodegraft.store.reader import StoreReader
 from nodegraft.store.settings.known_settings import (
     KNOWN_SETTINGS,
@@ -13,7 +14,6 @@ from nodegraft.store.settings.known_settings import (
     setting_value,
 )
 from nodegraft.store.versions.audit import AuditEntry, audit_entries
-from nodegraft.store.versions.authorship import author, writable
 
 
 class StoreWithSettings(StoreReader):
@@ -39,7 +39,7 @@ class StoreWithSettings(StoreReader):
         with self._journal.connection() as connection:
             return setting_value(connection, name)
 
-    def set_setting(self, name: str, value: Any, *, by: str | None = None, note: str = "") -> Any:
+    def set_setting(self, name: str, value: Any, *, intent: Intent = Intent()) -> Any:
         """Change a setting for all hosts that use this store; return the new value.
 
         The old and the new value, who changed it and why are in :meth:`settings_history`.
@@ -47,14 +47,14 @@ class StoreWithSettings(StoreReader):
         Args:
             name: Name of the setting.
             value: The new value, or its text.
-            by: Who changes it; None for the user that is logged in.
-            note: Why.
+            intent: Author and note.
         """
+        intent.refuse("set_setting", "override", "promote", "idempotency_key")
         if (name, value) == (WORLD.name, "open") and (method := self.closed_method):
             refuse_open_world(method)
         # Alone, so that of two writers each sees the value that it replaces.
         with self._journal.transaction(alone=True) as connection:
-            return set_value(connection, name, value, author(by), writable(note))
+            return set_value(connection, name, value, intent)
 
     def settings_history(self) -> Records[AuditEntry]:
         """Return all changes of settings, oldest first."""

@@ -20,6 +20,7 @@ from sqlalchemy import (
 )
 
 from nodegraft.analysis.version import now
+from nodegraft.store.intent import Intent
 from nodegraft.store.versions.journal import in_utc, metadata
 
 AUDIT = Table(
@@ -58,7 +59,7 @@ class AuditEntry:
 
 
 def add_audit_entry(
-    connection: Connection, action: str, detail: dict[str, Any], by: str, note: str = ""
+    connection: Connection, action: str, detail: dict[str, Any], intent: Intent
 ) -> None:
     """Add an entry in the transaction that makes the change.
 
@@ -66,12 +67,10 @@ def add_audit_entry(
         connection: The database, in a transaction.
         action: What was done.
         detail: The old and the new value, as plain JSON.
-        by: Who did it.
-        note: Why.
+        intent: Author and note.
     """
-    connection.execute(
-        insert(AUDIT).values(action=action, detail=detail, by=by, note=note, at=now())
-    )
+    who = {"by": intent.author_name, "note": intent.note, "at": now()}
+    connection.execute(insert(AUDIT).values(action=action, detail=detail, **who))
 
 
 def rewrite_audit(connection: Connection, change: Callable[[str], str]) -> None:

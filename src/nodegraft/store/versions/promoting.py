@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 from nodegraft.analysis.version import Promotion, StateNames, Version, now
 from nodegraft.base.errors import CandidateWaitsError, StoreChangedError, StoreError
+from nodegraft.store.intent import Intent
 from nodegraft.store.settings.store_settings import StoreWithSettings
-from nodegraft.store.versions.authorship import author, writable
 from nodegraft.store.versions.journal import candidate_in
 
 if TYPE_CHECKING:
@@ -21,8 +21,7 @@ class StorePromoter(StoreWithSettings):
         version: int | None = None,
         *,
         only_waiting: bool = False,
-        by: str | None = None,
-        note: str = "",
+        intent: Intent = Intent(),
     ) -> Promotion:
         """Let a version answer.
 
@@ -30,12 +29,11 @@ class StorePromoter(StoreWithSettings):
             version: Which one; None for the candidate.
             only_waiting: Whether to refuse a version that does not wait for review, such as one
                 that somebody discarded or changed since it was reviewed.
-            by: Who does it; None for the user that is logged in.
-            note: Why.
+            intent: Author and note.
         """
         chosen = self._journal.candidate() if version is None else self._journal.version(version)
         if not only_waiting:
-            return self._promoted(chosen.number, "promote", by, note)
+            return self._promoted(chosen.number, "promote", intent)
         if chosen != self.waiting():
             newest = self._journal.candidate()
             raise StoreError(
@@ -52,34 +50,33 @@ class StorePromoter(StoreWithSettings):
                     "meanwhile."
                 )
 
-        return self._promoted(chosen.number, "promote", by, note, confirm)
+        return self._promoted(chosen.number, "promote", intent, confirm)
 
-    def rollback(self, *, by: str | None = None, note: str = "") -> Promotion:
+    def rollback(self, *, intent: Intent = Intent()) -> Promotion:
         """Let the version answer that answered before the champion.
 
         Args:
-            by: Who does it; None for the user that is logged in.
-            note: Why.
+            intent: Author and note.
         """
         stack = answered_before(self._journal.promotions())
         if len(stack) < 2:
             raise StoreError(
                 f"Version {stack[-1]} is the first live version: there is none to roll back to."
             )
-        return self._promoted(stack[-2], "rollback", by, note)
+        return self._promoted(stack[-2], "rollback", intent)
 
     def _promoted(
         self,
         version: int,
         action: str,
-        by: str | None,
-        note: str,
+        intent: Intent,
         confirm: Callable[["Connection"], None] | None = None,
     ) -> Promotion:
+        intent.refuse(action, "override", "promote", "idempotency_key")
         if version == self.champion:
             raise StoreError(f"Version {version} is already live.")
         number = self._journal.promotions()[-1].number + 1
-        move = Promotion(number, version, action, author(by), writable(note), now())
+        move = Promotion(number, version, action, intent.author_name, intent.note, now())
         self._journal.add(move, confirm=confirm)
         return move
 

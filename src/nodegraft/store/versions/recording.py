@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 from nodegraft.analysis.version import Promotion, StateNames, Version, now
 from nodegraft.base.errors import GateError, StoreChangedError, StoreError
-from nodegraft.store.versions.authorship import author, override_reason, writable
+from nodegraft.store.intent import Intent
 from nodegraft.store.versions.promoting import StorePromoter
-from nodegraft.store.versions.request import Request
 
 if TYPE_CHECKING:
     from nodegraft.analysis.labels.labels import StoreLabels
@@ -21,15 +20,15 @@ WITH_OVERRIDE = "To apply the change anyway, give a reason: override='…' (--ov
 class StoreRecorder(StorePromoter):
     """What all that makes versions shares."""
 
-    def _begun(self, override: str, promote: bool) -> tuple[Version, Promotion | None]:
-        """The version that is changed; and the last promotion, if the next one answers at once."""
-        if override_reason(override) and promote:
+    def _begun(self, intent: Intent) -> tuple[Version, Promotion | None]:
+        """Return the version to change; and the last promotion if the new version goes live."""
+        if intent.override and intent.promote:
             raise StoreError(
                 "A change with an override cannot be promoted at once: make it without "
                 "promote=True (--promote), review it, then promote it."
             )
         parent = self._journal.version()
-        return parent, self._answering(parent) if promote else None
+        return parent, self._answering(parent) if intent.promote else None
 
     def _judged(
         self,
@@ -37,9 +36,7 @@ class StoreRecorder(StorePromoter):
         before: "State | None",
         after: "State",
         done: "Done",
-        by: str | None,
-        note: str,
-        override: str,
+        intent: Intent,
         answering: Promotion | None,
         succession: "ClassSuccession | None" = None,
     ) -> Version:
@@ -50,41 +47,41 @@ class StoreRecorder(StorePromoter):
         from nodegraft.analysis.preview import compare, recalled
 
         seen = compare(before, after, succession) if before else recalled(parent.measures, after)
-        if not override:
+        if not intent.override:
             refuse_objections(seen, WITH_OVERRIDE)
         if answering:
             refuse_unchecked((before or after).labels, seen)
         measures = done.measures | measured(seen)
-        if override:
-            measures["override"] = override
+        if intent.override:
+            measures["override"] = intent.override
         names = self._states.put_learned(after, parent.names)
-        return self._added(parent, replace(done, measures=measures), names, by, note, answering)
+        return self._added(parent, replace(done, measures=measures), names, intent, answering)
 
     def _added(
         self,
         parent: Version,
         done: "Done",
         names: StateNames,
-        by: str | None,
-        note: str,
+        intent: Intent,
         answering: Promotion | None = None,
     ) -> Version:
         """Write a version down; it answers from then on where the last promotion is given."""
-        number, who, at = parent.number + 1, author(by), now()
+        number, who, at = parent.number + 1, intent.author_name, now()
+        key = intent.idempotency_key
         version = Version(
             number,
             parent.number,
             done.action,
             done.detail,
             who,
-            writable(note),
+            intent.note,
             at,
             **vars(names),
-            measures=done.measures | ({"request": asdict(done.request)} if done.request else {}),
+            measures=done.measures | ({"request": asdict(key)} if key else {}),
         )
         rows: list[Version | Promotion] = [version]
         if answering:
-            rows.append(Promotion(answering.number + 1, number, "promote", who, note, at))
+            rows.append(Promotion(answering.number + 1, number, "promote", who, intent.note, at))
         self._journal.add(*rows, confirm=lambda _: self._require_whole(names))
         return version
 
@@ -108,9 +105,6 @@ class Done:
 
     measures: dict[str, Any]
     """What was measured before and after."""
-
-    request: Request | None = None
-    """What was asked for under a key, if there was one."""
 
 
 def refuse_objections(seen: "Preview", advice: str) -> None:

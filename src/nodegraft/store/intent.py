@@ -1,0 +1,97 @@
+"""Who makes a change to a store and why, and what happens to the version that it makes."""
+
+import getpass
+from dataclasses import dataclass
+
+from nodegraft.base.errors import ParameterError, RequestConflictError
+
+
+@dataclass(frozen=True)
+class IdempotencyKey:
+    """Key of a request that may be sent again, because its sender may not know that it succeeded.
+
+    It is stored in the same row as the version that the request made: both are there or none.
+    """
+
+    key: str
+    """Chosen by the sender, another one for each change."""
+
+    content: str
+    """Hash of the whole request."""
+
+    promote: bool = False
+    """Whether the request asked to make the version live at once."""
+
+    def require_same(self, other: "IdempotencyKey") -> None:
+        """Refuse a key that is used again for another request.
+
+        Args:
+            other: The request that the key was used for before.
+        """
+        if self != other:
+            raise RequestConflictError(self.key)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Intent:
+    """Author and reason of a change, and whether it is forced or made live at once."""
+
+    author: str | None = None
+    """Author of the change; None for the logged-in user."""
+
+    note: str = ""
+    """Reason for the change."""
+
+    override: str = ""
+    """Reason to apply a change that the quality gate refuses; it is stored with the version."""
+
+    promote: bool = False
+    """Whether to make the new version live at once. This is refused together with ``override``, and
+    while another candidate version waits for review."""
+
+    idempotency_key: IdempotencyKey | None = None
+    """Key under which the change is made only once, stored with the version."""
+
+    def __post_init__(self) -> None:
+        if self.override and not self.override.strip():
+            raise ParameterError(
+                "The reason of override=… (--override) is blank: give a reason, or omit it."
+            )
+        for text in (self.author or "", self.note, self.override):
+            writable(text)
+
+    @property
+    def author_name(self) -> str:
+        """Name of the author, which is the logged-in user if none is given."""
+        if self.author:
+            return self.author
+        try:
+            return getpass.getuser()
+        except (OSError, KeyError):
+            return "unknown"
+
+    def refuse(self, action: str, *names: str) -> None:
+        """Raise an error if fields are set that an action has no use for.
+
+        Args:
+            action: Name of the action, for the message.
+            names: Names of the fields.
+        """
+        for name in names:
+            if getattr(self, name):
+                raise ParameterError(f"The action {action} has no {name}: omit it from the intent.")
+
+
+def writable(text: str) -> str:
+    """Return a text unchanged, or raise an error if it cannot be stored.
+
+    Args:
+        text: Text from a user.
+    """
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise ParameterError(f"{text!r} is not valid text: {error}.") from error
+    if "\0" in text:
+        raise ParameterError(f"The text {text[:80]!r} has a NUL character: remove it.")
+    return text
