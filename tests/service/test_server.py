@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from nodegraft.base.errors import ParameterError
-from nodegraft.service.auth import body, timeouts
+from nodegraft.service.auth import middleware, timeouts
 from nodegraft.service.server import serve
 from nodegraft.service.settings import Settings
 from nodegraft.store.store import Store
@@ -45,7 +45,7 @@ def change_every_second(life: Running, new: New, seconds: float) -> int:
     while monotonic() - began < seconds:
         body, path = lesson(new, changes // 2 % 2), "/v1/classes?promote=1"
         if changes % 2:
-            body, path = {}, f"/v1/sessions/{changes + 1}:undo?promote=1"
+            body, path = {}, f"/v1/history/{changes + 1}:undo?promote=1"
         status, made = life.ask("POST", path, body or None)
         assert status in (200, 201), made
         # Whoever taught is answered by what was taught.
@@ -72,7 +72,7 @@ def test_readers_beside_a_writer_get_answers_of_one_version_each(
             for reader in readers:
                 reader.join()
     assert {status for status, _ in found} == {200}
-    said = {str(answer["answers"]): answer["model_version"] for _, answer in found}
+    said = {str(answer["predictions"]): answer["model_version"] for _, answer in found}
     versions = {answer["model_version"] for _, answer in found}
     assert len(versions) >= changes > 1
     with Store.open(shop) as store:
@@ -80,8 +80,8 @@ def test_readers_beside_a_writer_get_answers_of_one_version_each(
         graphs = {one.number: one.graph for one in store.history()}
     for _, answer in found[:: max(1, len(found) // 500)]:
         number = answer["model_version"]
-        classes = [one["class"] for one in answer["answers"]]
-        sure = [one["confidence"] for one in answer["answers"]]
+        classes = [one["class"] for one in answer["predictions"]]
+        sure = [one["confidence"] for one in answer["predictions"]]
         assert classes == wanted[number].predictions
         assert sure == pytest.approx(wanted[number].confidence.tolist(), abs=1e-9)
         assert answer["graph_version"] == graphs[number]
@@ -90,7 +90,7 @@ def test_readers_beside_a_writer_get_answers_of_one_version_each(
 
 
 def impatient() -> None:
-    for module in (body, timeouts):
+    for module in (middleware, timeouts):
         vars(module)["BODY_SECONDS"] = 1.0
 
 

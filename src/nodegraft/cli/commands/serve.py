@@ -142,12 +142,11 @@ def _serve_on_ray(settings: "Settings", cluster: str) -> None:
     from nodegraft.base.hashing import content_hash
     from nodegraft.runners.ray_connection import LOCAL
     from nodegraft.runners.ray_serve import replicated, wait_for_signal  # Ray is an extra
-    from nodegraft.service.live.replica import replica
-    from nodegraft.service.server import check
+    from nodegraft.service.server import check, replica
 
     # Replicas have working folders of their own.
     store = settings.store.absolute()
-    settings = replace(settings, store=store, behind_others=cluster != LOCAL)
+    settings = replace(settings, store=store, behind_proxy=cluster != LOCAL)
     check(settings)
     if not settings.port:
         raise ParameterError("Ray Serve needs a port number: choose a free port with --port.")

@@ -13,7 +13,7 @@ from anyio.to_thread import run_sync
 from nodegraft.analysis.version import now
 from nodegraft.base.errors import NodegraftError
 from nodegraft.service.auth.limits import TOKEN_SECONDS, TOKEN_STALE_SECONDS
-from nodegraft.service.http_error import HttpError
+from nodegraft.service.errors import HttpError
 from nodegraft.store.access.access import Scope, Token, TokenList, secret_digest
 from nodegraft.store.access.tokens import USE_INTERVAL, StoreTokens
 
