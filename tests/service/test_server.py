@@ -45,7 +45,7 @@ def change_every_second(life: Running, new: New, seconds: float) -> int:
     while monotonic() - began < seconds:
         body, path = lesson(new, changes // 2 % 2), "/v1/classes?promote=1"
         if changes % 2:
-            body, path = {}, f"/v1/history/{changes + 1}:undo?promote=1"
+            body, path = {}, f"/v1/versions/{changes + 1}:undo?promote=1"
         status, made = life.ask("POST", path, body or None)
         assert status in (200, 201), made
         # Whoever taught is answered by what was taught.
@@ -118,7 +118,7 @@ def test_a_body_that_is_cut_changes_nothing(shop: Path, new: New) -> None:
         head = f"POST /v1/classes HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(content) + 1}"
         with socket.create_connection(("127.0.0.1", life.port), 20) as caller:
             caller.sendall(head.encode() + b"\r\nContent-Type: application/json\r\n\r\n" + content)
-        assert life.ask("GET", "/v1/versions")[1]["candidate"] == 1
+        assert life.ask("GET", "/v1/versions")[1]["newest"] == 1
     with Store.open(shop) as store:
         assert store.candidate == 1
 
@@ -170,7 +170,7 @@ def test_several_workers_answer_from_the_command_line(shop: Path, new: New, tmp_
 def test_a_port_that_is_taken_is_told(shop: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        with pytest.raises(ParameterError, match="cannot be taken: Address already in use"):
+        with pytest.raises(ParameterError, match="Address already in use"):
             serve(Settings(shop, port=port))
 
 

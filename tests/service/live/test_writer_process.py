@@ -139,7 +139,7 @@ def length(text: str, _: Store) -> int:
 def test_the_deadline_covers_a_job_that_does_not_fit_into_the_pipe(writer: WriterProcess) -> None:
     stop_process(writer)
     began = monotonic()
-    with pytest.raises(HttpError, match="deadline of 2 s") as refused:
+    with pytest.raises(HttpError, match="timeout of 2 s") as refused:
         writer.run(partial(length, "x" * 10**7))
     assert refused.value.code == "job_timeout"
     assert monotonic() - began < 10
