@@ -29,7 +29,7 @@ GAP = 2
 
 NUMBERS = ("confidence", "probability", "known")
 
-NO_ROOM = 'No room for the column "{}": widen the terminal, or use --json.'
+NO_ROOM = "No room for the {}: widen the terminal, or use --json."
 
 SET_SHOWN = 4
 """At most this many classes of a prediction set are shown."""
@@ -74,7 +74,7 @@ def predictions_table(
             extra.append(cells)
             room -= needed + GAP
         elif any(cells):
-            dropped = NO_ROOM.format(title)
+            dropped = NO_ROOM.format("other classes" if title == "others" else "prediction sets")
     has_room = answers.columns.shape[1] <= 2 and room >= TEXT_WIDTH + GAP
     shown = texts if has_room else [None] * len(answers)
     text_cells = add_text_column(table, shown, TEXT_WIDTH)
