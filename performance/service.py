@@ -29,7 +29,7 @@ from performance.process_family import family, processor_seconds
 from nodegraft.analysis.predictions import predict_rows
 from nodegraft.graph.keys import Key
 from nodegraft.lab.datasets.templates.dataset import load_dataset
-from nodegraft.service.routes.asking import Predictions, Question
+from nodegraft.service.routes.predict import Predictions, PredictRequest
 from nodegraft.service.server import serve
 from nodegraft.service.settings import Settings
 from nodegraft.store.store import Store
@@ -43,7 +43,7 @@ def bare(answer: str) -> None:
     app, ready = FastAPI(), Predictions(**json.loads(answer.replace('"class"', '"name"')))
 
     @app.post("/v1/predict")
-    def predict(question: Question) -> Predictions:
+    def predict(question: PredictRequest) -> Predictions:
         return ready
 
     uvicorn.run(app, port=BARE, http="h11", access_log=False, log_level="error")
@@ -123,7 +123,7 @@ def teaching(lesson: str) -> Iterator[None]:
             version = json.loads(post(connection, "/v1/classes?promote=1", lesson))
             made.append(perf_counter() - began)
             done.wait(1.0)
-            post(connection, f"/v1/sessions/{version['model_version']}:undo?promote=1", "")
+            post(connection, f"/v1/versions/{version['model_version']}:undo?promote=1", "")
 
     teacher = Thread(target=teach)
     teacher.start()

@@ -155,7 +155,7 @@ def test_keys_that_are_no_integers_do_not_end_a_batch(tmp_path: Path) -> None:
     assert "2 of 63 nodes are not in this graph: '007', 'abc'" in said
     with asked(store) as client:
         body = {"keys": [7, "007"]}
-        answers = client.post("/v1/predict", json=body).json()["answers"]
+        answers = client.post("/v1/predict", json=body).json()["predictions"]
         assert answers[1]["reason"] == "unknown_key"
         assert client.post("/v1/predict", json={"keys": ["7", "8"]}).status_code == 422
         answer = client.post("/v1/labels", json={"labels": {"a": ["7"]}}).json()

@@ -152,16 +152,16 @@ def test_one_confidence_on_all_four_surfaces(archive: Path) -> None:
         python = opened_store.predict(nodes, version=1).to_rows()
     command = json.loads(
         call("predict", store, "--nodes", ",".join(nodes), "--version", "1", "--json").stdout
-    )["answers"]
+    )["predictions"]
     drawn = done("predict", store, "--nodes", ",".join(nodes), "--version", "1")
     with running(store) as life:
-        http = life.ask("POST", "/v1/predict?version=1", {"keys": nodes})[1]["answers"]
+        http = life.ask("POST", "/v1/predict?version=1", {"keys": nodes})[1]["predictions"]
         with opened(life.port) as (page, _):
             card = page.locator("#suggestion")
             expect(card).to_contain_text("confidence")
             shown = card.inner_text()
             node = card.locator("strong").inner_text()
-        (suggested,) = life.ask("POST", "/v1/predict?version=1", {"keys": [node]})[1]["answers"]
+        (suggested,) = life.ask("POST", "/v1/predict?version=1", {"keys": [node]})[1]["predictions"]
     assert python == command
     for one, other in zip(python, http, strict=True):
         assert one["class"] == other["class"]

@@ -4,7 +4,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from nodegraft.cli.app import app
-from nodegraft.cli.commands.data_build import _executor
+from nodegraft.cli.commands.build import _executor
 from nodegraft.graph.disk.blocks.encode import kept_encoding
 from nodegraft.graph.graph import Graph
 from nodegraft.methods.neural.encoders.gcn import GCN

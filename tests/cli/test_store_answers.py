@@ -189,13 +189,13 @@ def test_json_is_that_of_the_service(shop: dict[str, str]) -> None:
     done = call("predict", shop["store"], "--nodes", "cap1,lamp3", "--top", "2", "--json")
     found = json.loads(done.output)
     assert (found["model_version"], found["world"]) == (1, "open")
-    first, second = found["answers"]
+    first, second = found["predictions"]
     assert (first["class"], first["label"], first["reason"]) == ("cap", "cap", "own_label")
     # Of so few classes there is no estimate of how many nodes belong to them.
     assert (second["confidence"], second["known"]) == (second["probability"], None)
     assert second["top"][0] == {"class": second["class"], "probability": second["probability"]}
     ignoring = ("predict", shop["store"], "--nodes", "cap1", "--ignore-labels", "--json")
-    assert json.loads(call(*ignoring).output)["answers"][0]["reason"] == "prediction"
+    assert json.loads(call(*ignoring).output)["predictions"][0]["reason"] == "prediction"
     assert call("predict", shop["store"], "--all", "--json", "--out", "x.csv").exit_code == 2
 
 
@@ -206,7 +206,7 @@ def test_a_store_is_made_in_a_declared_world(shop: dict[str, str], tmp_path: Pat
     assert "World: closed." in told
     assert "world=open" in told
     found = json.loads(call("predict", place, "--nodes", "lamp3", "--json").output)
-    (answer,) = found["answers"]
+    (answer,) = found["predictions"]
     assert (found["world"], answer["confidence"]) == ("closed", answer["probability"])
     card = " ".join(call("card", place).output.split())
     assert "World when this card was written: closed" in card

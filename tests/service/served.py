@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 from starlette.testclient import TestClient
 
-from nodegraft.service.application import application
+from nodegraft.service.app import application
 from nodegraft.service.settings import Settings
 from nodegraft.store.store import Store
 from nodegraft.tables.read import read_tables

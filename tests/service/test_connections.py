@@ -17,9 +17,8 @@ from starlette.datastructures import Headers
 from starlette.testclient import TestClient
 from starlette.types import Receive
 
-from nodegraft.service.auth import body, limits, timeouts
-from nodegraft.service.auth import middleware as door
-from nodegraft.service.auth.rate import MOST_BUCKETS, Rate
+from nodegraft.service.auth import limits, middleware, timeouts
+from nodegraft.service.auth.rate import MAX_BUCKETS, Rate
 from nodegraft.store.access.access import Scope
 from tests.service.running import Running, running
 from tests.service.served import asked
@@ -37,7 +36,7 @@ REFUSED = HEAD.replace(b"GET", b"POST") + b"Content-Length: 99\r\n\r\n{"
 
 
 def short_timeouts() -> None:
-    for module in (body, timeouts):
+    for module in (middleware, timeouts):
         vars(module)["BODY_SECONDS"] = 1.0
 
 
@@ -155,18 +154,20 @@ def test_an_honest_caller_is_served_beside_2000_connections(shop: Path) -> None:
         finally:
             done.set()
             flood.join()
-    assert open_files < timeouts.FLOOD * limits.MOST_CONNECTIONS + 200
+    assert open_files < timeouts.FLOOD * limits.MAX_CONNECTIONS + 200
 
 
 def test_connections_with_requests_are_not_closed_for_new_ones(shop: Path) -> None:
+    read_body = middleware._read_body
+
     async def read_and_wait(headers: Headers, receive: Receive) -> Receive:
-        whole = await body.whole_body(headers, receive)
+        whole = await read_body(headers, receive)
         await asyncio.sleep(2.0 if "content-length" in headers else 0.0)
         return whole
 
     def prepare() -> None:
-        timeouts.TimeoutProtocol.most = 3
-        vars(door)["whole_body"] = read_and_wait
+        timeouts.TimeoutProtocol.limit = 3
+        vars(middleware)["_read_body"] = read_and_wait
 
     with running(shop, prepare) as life, ExitStack() as opened:
         callers = [
@@ -198,7 +199,7 @@ def test_connections_with_requests_are_not_closed_for_new_ones(shop: Path) -> No
 )
 def test_connections_without_a_body_lock_nobody_out(begun: bytes, shop: Path) -> None:
     def prepare() -> None:
-        timeouts.TimeoutProtocol.most = 3
+        timeouts.TimeoutProtocol.limit = 3
 
     with running(shop, prepare) as life, ExitStack() as opened:
         for _ in range(5):
@@ -245,7 +246,7 @@ def test_visitors_of_the_page_are_limited_by_address(shop: Path) -> None:
 def test_buckets_of_many_addresses_are_dropped_when_they_are_full_again() -> None:
     at = 0.0
     rate = Rate(1.0, lambda: at)
-    for number in range(MOST_BUCKETS):
+    for number in range(MAX_BUCKETS):
         assert rate.allows(f"address {number}")
     at = 6.0
     assert rate.allows("another")

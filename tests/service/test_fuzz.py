@@ -120,11 +120,11 @@ def test_bodies(path: str, client: TestClient, data: st.DataObject) -> None:
         [
             "/v1/explain?node={}",
             "/v1/suggest?count={}",
-            "/v1/sessions?limit={}",
+            "/v1/history?limit={}",
             "/v1/nodes?words={}",
             "/v1/nodes?key={}",
             "/v1/drift?before={}",
-            "/v1/sessions/{}:undo",
+            "/v1/versions/{}:undo",
             "/v1/versions/{}:promote",
             "/v1/classes/{}",
             "/v2/models/{}/infer",

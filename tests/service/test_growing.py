@@ -32,15 +32,15 @@ def test_new_nodes_are_taken_in_and_answered(tables: Path, tmp_path: Path) -> No
     shutil.copytree(tables, tmp_path / "wear")
     with asked(tmp_path / "wear") as client:
         before = client.get("/readyz").json()["graph_version"]
-        (unknown,) = client.post("/v1/predict", json={"keys": ["x/1"]}).json()["answers"]
+        (unknown,) = client.post("/v1/predict", json={"keys": ["x/1"]}).json()["predictions"]
         assert (unknown["class"], unknown["reason"]) == (None, "unknown_key")
         sent: dict[str, Any] = {"json": rows, "params": {"promote": True}}
         key = {"Idempotency-Key": "1"}
         grown = client.post("/v1/nodes", **sent, headers=key)
-        assert (grown.status_code, grown.json()["session"]["detail"]["added"]) == (201, 2)
+        assert (grown.status_code, grown.json()["change"]["detail"]["added"]) == (201, 2)
         assert client.post("/v1/nodes", **sent, headers=key).json() == grown.json()
         found = client.post("/v1/predict", json={"keys": ["x/1"]}).json()
-        assert found["answers"][0]["class"] == "hats"
+        assert found["predictions"][0]["class"] == "hats"
         assert found["graph_version"] == grown.json()["graph_version"] != before
         assert client.get("/v1/explain", params={"node": "x/1"}).json()["node"] == "x/1"
         keys = {"name": "keys", "shape": [1], "datatype": "BYTES", "data": ["x/1"]}
@@ -71,7 +71,7 @@ def test_rows_that_fit_nowhere_are_told(rows: dict[str, Any], client: TestClient
     answer = client.post("/v1/nodes", json=rows)
     assert answer.status_code == 422
     assert answer.json()["error"]["message"]
-    assert client.get("/v1/versions").json()["candidate"] == 1
+    assert client.get("/v1/versions").json()["newest"] == 1
 
 
 def test_a_key_that_is_there_already_is_refused_in_terms_of_the_request(
@@ -98,9 +98,9 @@ def test_a_dry_run_says_what_would_come_and_makes_nothing(client: TestClient) ->
     assert (told["nodes_added"], told["edges_added"], told["model_version"]) == (1, 1, 1)
     assert told["nodes_removed"] == told["edges_removed"] == told["labels_removed"] == 0
     assert told["labels_lost"] == {}
-    assert told["asked"] == 24
+    assert told["predictions_compared"] == 24
     assert (told["objections"], told["warnings"]) == ([], [])
-    assert client.get("/v1/versions").json()["candidate"] == 1
+    assert client.get("/v1/versions").json()["newest"] == 1
     assert client.post("/v1/nodes", json={"nodes": [], "dry_run": True}).status_code == 409
     assert client.post("/v1/nodes", json={**rows, "dry_run": "yes"}).status_code == 422
 

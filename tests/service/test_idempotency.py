@@ -33,7 +33,7 @@ def test_the_same_change_with_the_same_key_is_answered_as_the_first_time(
 
 @pytest.mark.parametrize(
     ("path", "method"),
-    [("/v1/sessions/2:undo", "POST"), ("/v1/classes/class-00", "DELETE")],
+    [("/v1/versions/2:undo", "POST"), ("/v1/classes/class-00", "DELETE")],
 )
 def test_so_are_other_changes(path: str, method: str, shop: Path, new: New) -> None:
     with asked(shop) as client:

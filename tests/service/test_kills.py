@@ -39,7 +39,7 @@ class Teacher:
             step = len(self.acknowledged)
             path, body = "/v1/classes", lesson(self._new) if step % 2 == 0 else None
             if body is None:
-                path = f"/v1/sessions/{self.acknowledged[-1]['model_version']}:undo"
+                path = f"/v1/versions/{self.acknowledged[-1]['model_version']}:undo"
             path += "?promote=1"
             self.acknowledged.append(self._answered(path, body, f"step {step}"))
 

@@ -83,7 +83,7 @@ def test_tasks_are_answered_in_the_form_of_the_project(client: TestClient) -> No
         "params": {"login": None, "password": None, "context": None},
     }
     found = client.post("/label-studio/predict", json=sent).json()
-    same = client.post("/v1/predict", json={"keys": ["hats9", "shoes9"]}).json()["answers"]
+    same = client.post("/v1/predict", json={"keys": ["hats9", "shoes9"]}).json()["predictions"]
     assert found["model_version"] == "1"
     first, second, third, fourth = found["results"]
     assert first == {
@@ -144,7 +144,7 @@ def test_an_annotation_becomes_a_label_once(client: TestClient, place: Path) -> 
     # What was said is said again under another number: nothing is to be done.
     again = event("ANNOTATION_CREATED", "hats9", "hats", id=8)
     assert client.post("/label-studio/webhook", json=again).json() == {"model_version": "2"}
-    last = client.get("/v1/sessions").json()["sessions"][0]
+    last = client.get("/v1/history").json()["history"][0]
     assert (last["action"], last["note"]) == ("label", "Label Studio")
 
 
@@ -282,5 +282,5 @@ def test_a_token_comes_as_the_password_that_label_studio_sends(place: Path) -> N
             assert answer.status_code == 401
         answer = client.post("/label-studio/webhook", json=sent, headers=basic(secret))
         assert answer.status_code == 201
-        told = client.get("/v1/sessions", headers=basic(secret)).json()["sessions"][0]
+        told = client.get("/v1/history", headers=basic(secret)).json()["history"][0]
         assert told["by"] == "studio"

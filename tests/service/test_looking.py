@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from nodegraft.service.live.prepared import Prepared
+from nodegraft.service.service import ResponseCache
 from nodegraft.store.access.access import Scope
 from nodegraft.store.store import Store
 from tests.service.served import asked, lesson, make_of_tables
@@ -27,7 +27,7 @@ def test_a_summary_is_that_of_the_card(client: TestClient, first: tuple[Path, Ne
     found = client.get("/v1/summary").json()
     with Store.open(first[0]) as store:
         card, answers = store.card(), store.predict()
-    assert (found["nodes"], found["asked"], found["model_version"]) == (240, 240, 1)
+    assert (found["nodes"], found["nodes_predicted"], found["model_version"]) == (240, 240, 1)
     assert (found["held_out"], found["accuracy"]) == (card.held_out.asked, card.held_out.share)
     for one, wanted in zip(found["classes"], card.classes, strict=True):
         assert (one["name"], one["labels"], one["since"]) == (wanted.name, wanted.labels, 1)
@@ -37,7 +37,10 @@ def test_a_summary_is_that_of_the_card(client: TestClient, first: tuple[Path, Ne
             for answer, confidence in zip(answers.predictions, answers.confidence, strict=True)
             if answer == wanted.name
         ]
-        assert (one["answered"], one["unsure"]) == (len(sure), sum(one < 0.9 for one in sure))
+        assert (one["predicted"], one["low_confidence"]) == (
+            len(sure),
+            sum(one < 0.9 for one in sure),
+        )
 
 
 def test_nodes_stay_on_the_map_while_classes_come_and_go(shop: Path, new: New) -> None:
@@ -51,11 +54,11 @@ def test_nodes_stay_on_the_map_while_classes_come_and_go(shop: Path, new: New) -
     ]
     assert places[0] == places[1]
     (name,) = lesson(new)["classes"]
-    assert name not in {one["class"] for one in before["nodes"]}
-    assert name in {one["class"] for one in after["nodes"]}
+    assert name not in {one["prediction"] for one in before["nodes"]}
+    assert name in {one["prediction"] for one in after["nodes"]}
     with Store.open(shop) as store:
         nodes = [one["node"] for one in after["nodes"]]
-        assert [one["class"] for one in after["nodes"]] == store.predict(nodes).predictions
+        assert [one["prediction"] for one in after["nodes"]] == store.predict(nodes).predictions
 
 
 def test_drift_is_told_between_any_two_versions(shop: Path, new: New) -> None:
@@ -66,7 +69,7 @@ def test_drift_is_told_between_any_two_versions(shop: Path, new: New) -> None:
         with Store.open(shop) as store:
             wanted = store.drift()
         assert [one["distance"] for one in found["shifts"]] == [one.distance for one in wanted]
-        assert [one["alarming"] for one in found["shifts"]] == [one.alarming for one in wanted]
+        assert [one["alarm"] for one in found["shifts"]] == [one.alarming for one in wanted]
         still = client.get("/v1/drift", params={"before": 2}).json()
         assert {one["distance"] for one in still["shifts"]} == {0.0}
         # Where the newest answers, all that has come since the first is told.
@@ -92,12 +95,12 @@ def test_nodes_are_found_by_words_and_read_by_key(tmp_path: Path) -> None:
 def test_more_labels_make_a_version(shop: Path, first: tuple[Path, New]) -> None:
     with asked(shop) as client:
         found = client.get("/v1/suggest", params={"count": 1}).json()["suggestions"][0]
-        sent = {"labels": {found["answer"]: [found["node"]]}, "note": "one key"}
+        sent = {"labels": {found["prediction"]: [found["node"]]}, "note": "one key"}
         made = client.post("/v1/labels?promote=1", json=sent)
         assert made.status_code == 201
-        assert made.json()["session"]["what"] == f"label {found['answer']} (1)"
+        assert made.json()["change"]["description"] == f"label {found['prediction']} (1)"
         labelled = client.get("/v1/nodes", params={"key": found["node"]}).json()["nodes"]
-        assert labelled == [{"node": found["node"], "text": None, "label": found["answer"]}]
+        assert labelled == [{"node": found["node"], "text": None, "label": found["prediction"]}]
 
 
 def test_a_caller_is_told_who_they_are(shop: Path) -> None:
@@ -116,14 +119,14 @@ def test_what_takes_long_is_made_once_whoever_asks() -> None:
     made: list[str] = []
 
     async def all_at_once() -> list[str]:
-        prepared = Prepared()
+        cache = ResponseCache()
 
         async def get(kind: str, about: int) -> str:
             def make() -> str:
                 made.append(f"{kind} {about}")
                 return made[-1]
 
-            return await prepared.get(kind, about, make)
+            return await cache.get(kind, about, make)
 
         first = await asyncio.gather(*(get("map", 1) for _ in range(5)), get("drift", 1))
         return [*first, await get("map", 2), await get("map", 2)]

@@ -46,7 +46,7 @@ def test_a_store_is_asked_and_taught_on_ray(shop: Path, new: New) -> None:
             status, found = life.ask("POST", "/v1/predict", {"keys": [1, 2], "top": 2})
             assert status == 200
             assert found["model_version"] == 1
-            assert [one["node"] for one in found["answers"]] == [1, 2]
+            assert [one["node"] for one in found["predictions"]] == [1, 2]
             asked = ("POST", "/v1/classes?promote=1", lesson(new))
             status, made = life.ask(*asked, Idempotency_Key="once")
             assert (status, made.get("model_version")) == (201, 2), made

@@ -36,8 +36,8 @@ def test_every_surface_shows_the_same_numbers(shop: Path, world: Any) -> None:
         why = client.get(f"/v1/explain?node={node}").json()["explanation"]
     surfaces = {
         "table": table,
-        "command line": json.loads(said.output)["answers"][0],
-        "HTTP": sent["answers"][0],
+        "command line": json.loads(said.output)["predictions"][0],
+        "HTTP": sent["predictions"][0],
         "open inference": {one["name"]: one["data"][0] for one in tensors["outputs"]},
         "explain": why,
     }

@@ -16,7 +16,7 @@ from schemathesis.specs.openapi.checks import (
 )
 from starlette.testclient import TestClient
 
-from nodegraft.service.application import application
+from nodegraft.service.app import application
 from nodegraft.service.settings import Settings
 from tests.service.served import asked, make_of_tables
 from tests.slow_suite import examples

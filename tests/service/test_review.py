@@ -37,7 +37,7 @@ def grown(tmp_path: Path) -> Iterator[TestClient]:
 def versions(client: TestClient) -> tuple[int, int, int | None]:
     """The numbers of the live version, the newest one, and the one that waits for review."""
     found = client.get("/v1/versions").json()
-    return found["champion"], found["candidate"], found["waiting"]
+    return found["live"], found["newest"], found["candidate"]
 
 
 def test_no_route_promotes_by_default(client_document: dict[str, Any]) -> None:
@@ -97,7 +97,7 @@ def test_what_is_suggested_can_be_read_in_the_same_version(grown: TestClient) ->
     read = grown.get("/v1/nodes", params={**wanted, "key": keys}).json()
     assert (read["model_version"], [one["node"] for one in read["nodes"]]) == (2, keys)
     predicted = grown.post("/v1/predict", params=wanted, json={"keys": keys}).json()
-    assert (predicted["model_version"], len(predicted["answers"])) == (2, len(keys))
+    assert (predicted["model_version"], len(predicted["predictions"])) == (2, len(keys))
     refused = grown.get("/v1/nodes", params={"key": "hats99"})
     assert refused.status_code == 404
     assert "version=candidate" in refused.json()["error"]["what_to_do"]
@@ -113,13 +113,13 @@ def test_a_candidate_is_compared_with_the_live_version(shop: Path, new: New) -> 
         assert (found["compared_with"], found["model_version"]) == (1, 3)
         assert found["classes_added"] == [*first["classes"], *second["classes"]]
         assert found["classes_removed"] == []
-        assert [one["id"] for one in found["sessions"]] == [3, 2]
-        assert found["sessions"][1]["note"] == "asked for"
-        assert found["flipped"] == sum(one["nodes"] for one in found["flips"]) > 0
+        assert [one["version"] for one in found["history"]] == [3, 2]
+        assert found["history"][1]["note"] == "asked for"
+        assert found["predictions_changed"] == sum(one["nodes"] for one in found["changes"]) > 0
         assert found["held_out"] == 16
         assert found["accuracy_after"] is not None
         back = client.get("/v1/diff", params={"before": 3, "after": "live"}).json()
-        assert (back["flipped"], back["sessions"]) == (found["flipped"], [])
+        assert (back["predictions_changed"], back["history"]) == (found["predictions_changed"], [])
         assert back["classes_removed"] == found["classes_added"]
 
 
@@ -140,12 +140,12 @@ def test_teaching_continues_undo_and_discard_work_while_a_candidate_waits(
     with asked(shop) as client:
         for place in (0, 1):
             assert client.post("/v1/classes", json=lesson(new, place)).status_code == 201
-        undone = client.post("/v1/sessions/3:undo")
+        undone = client.post("/v1/versions/3:undo")
         assert (undone.status_code, versions(client)) == (200, (1, 4, 4))
         # Somebody has looked at version 3, which is no candidate any more.
         assert client.post("/v1/versions/3:discard").json()["error"]["code"] == "store_refused"
         discarded = client.post("/v1/versions/4:discard", params={"note": "no"}).json()
-        assert discarded["session"]["what"] == "discard versions 2-4"
+        assert discarded["change"]["description"] == "discard versions 2-4"
         assert versions(client) == (1, 5, None)
         assert client.post("/v1/versions/5:discard").status_code == 409
         assert client.post("/v1/versions/9:discard").status_code == 404
@@ -177,7 +177,7 @@ def test_only_a_version_that_waits_is_promoted_where_that_is_asked_for(
         client.post("/v1/classes", json=lesson(new))
         other.discard(2, intent=Intent(author="anna"))
         for number in (2, 3):
-            refused = client.post(f"/v1/versions/{number}:promote?only_waiting=true")
+            refused = client.post(f"/v1/versions/{number}:promote?only_candidate=true")
             assert refused.status_code == 409
             assert "discard by anna" in refused.json()["error"]["message"]
         assert versions(client) == (1, 3, None)
@@ -192,12 +192,12 @@ def test_only_a_version_that_waits_is_promoted_where_that_is_asked_for(
             return found
 
         monkeypatch.setattr(Versions, "waiting", discarded_after)
-        refused = client.post("/v1/versions/4:promote?only_waiting=true")
+        refused = client.post("/v1/versions/4:promote?only_candidate=true")
         assert refused.json()["error"]["code"] == "store_changed"
         assert versions(client) == (1, 5, None)
         client.post("/v1/classes", json=lesson(new))
         for _ in range(2):
-            assert client.post("/v1/versions/6:promote?only_waiting=true").status_code == 200
+            assert client.post("/v1/versions/6:promote?only_candidate=true").status_code == 200
         assert versions(client) == (6, 6, None)
 
 
@@ -241,7 +241,7 @@ def test_what_was_cached_of_a_version_is_forgotten_when_it_is_pruned(
         assert client.get(path, params=query).status_code == 200
         service = client.app.state.service  # type: ignore[attr-defined]
         service.live.follow()
-        assert service.prepared._last
+        assert service.responses._responses
         other.purge(["hats11"], intent=Intent(author="anna"))
         refused = client.get(path, params=query)
         # The map is that of the live version until that is followed.
@@ -249,7 +249,7 @@ def test_what_was_cached_of_a_version_is_forgotten_when_it_is_pruned(
             assert refused.status_code == 409
             assert "was pruned" in refused.json()["error"]["message"]
         service.live.follow()
-        assert not service.prepared._last
+        assert not service.responses._responses
         assert not service.maps.values()
         assert client.get(path, params=query).status_code == 409
 

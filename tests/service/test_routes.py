@@ -25,27 +25,27 @@ def test_answers_are_those_of_the_store_and_name_their_versions(shop: Path) -> N
     with asked(shop) as client:
         found = client.post("/v1/predict", json={"keys": KNOWN, "top": 3}).json()
     assert (found["model_version"], found["graph_version"]) == (1, graph)
-    assert [one["node"] for one in found["answers"]] == KNOWN
+    assert [one["node"] for one in found["predictions"]] == KNOWN
     for column in ("class", "label", "prediction", "reason"):
         attribute = {"class": "classes"}.get(column, f"{column}s")
-        assert [one[column] for one in found["answers"]] == getattr(wanted, attribute)
+        assert [one[column] for one in found["predictions"]] == getattr(wanted, attribute)
     for number in ("confidence", "probability", "known"):
-        assert [one[number] for one in found["answers"]] == getattr(wanted, number).tolist()
-    best = [[likely["class"] for likely in one["top"]] for one in found["answers"]]
+        assert [one[number] for one in found["predictions"]] == getattr(wanted, number).tolist()
+    best = [[likely["class"] for likely in one["top"]] for one in found["predictions"]]
     assert best == wanted.top
-    assert all(one["top"][0]["probability"] == one["probability"] for one in found["answers"])
+    assert all(one["top"][0]["probability"] == one["probability"] for one in found["predictions"])
 
 
 def test_a_batch_survives_unknown_keys(shop: Path) -> None:
     keys = [KNOWN[0], 99_999, "p1", 10**30]
     with asked(shop) as client:
-        found = client.post("/v1/predict", json={"keys": keys, "top": 2}).json()["answers"]
+        found = client.post("/v1/predict", json={"keys": keys, "top": 2}).json()["predictions"]
         assert [one["node"] for one in found] == keys
         assert [one["reason"] for one in found] == ["own_label", *["unknown_key"] * 3]
         nothing = {one["class"] for one in found[1:]} | {one["confidence"] for one in found[1:]}
         assert (nothing, found[1]["top"]) == ({None}, [])
         skipped = client.post("/v1/predict", json={"keys": keys, "missing": "skip"}).json()
-        assert [one["node"] for one in skipped["answers"]] == KNOWN[:1]
+        assert [one["node"] for one in skipped["predictions"]] == KNOWN[:1]
         refused = client.post("/v1/predict", json={"keys": keys, "missing": "error"})
         assert refused.status_code == 404
         assert all(repr(key) in refused.json()["error"]["message"] for key in keys[1:])
@@ -53,11 +53,11 @@ def test_a_batch_survives_unknown_keys(shop: Path) -> None:
 
 def test_predictions_stand_beside_labels_and_can_replace_them(shop: Path) -> None:
     with asked(shop) as client:
-        (found,) = client.post("/v1/predict", json={"keys": KNOWN[:1]}).json()["answers"]
+        (found,) = client.post("/v1/predict", json={"keys": KNOWN[:1]}).json()["predictions"]
         assert found["class"] == found["label"] is not None
         assert found["reason"] == "own_label"
         question = {"keys": KNOWN[:1], "ignore_labels": True}
-        (ignoring,) = client.post("/v1/predict", json=question).json()["answers"]
+        (ignoring,) = client.post("/v1/predict", json=question).json()["predictions"]
         assert (ignoring["class"], ignoring["reason"]) == (found["prediction"], "prediction")
         assert ignoring["label"] == found["label"]
 
@@ -74,16 +74,16 @@ def test_a_service_follows_the_world_of_its_store(shop: Path) -> None:
         about = client.get("/v1/explain?node=1").json()
         assert about["explanation"]["world"] == "closed"
         on_map = client.get("/v1/map").json()["nodes"]
-    assert all(one["confidence"] == one["probability"] for one in (*after["answers"], *on_map))
-    assert any(one["confidence"] < one["probability"] for one in before["answers"])
-    classes = [[one["class"] for one in found["answers"]] for found in (before, after)]
+    assert all(one["confidence"] == one["probability"] for one in (*after["predictions"], *on_map))
+    assert any(one["confidence"] < one["probability"] for one in before["predictions"])
+    classes = [[one["class"] for one in found["predictions"]] for found in (before, after)]
     assert classes[0] == classes[1]
 
 
 def test_answers_that_are_less_sure_are_kept_back(shop: Path) -> None:
     with asked(shop) as client:
         question = {"keys": list(range(50)), "min_confidence": 0.9}
-        found = client.post("/v1/predict", json=question).json()["answers"]
+        found = client.post("/v1/predict", json=question).json()["predictions"]
     withheld = [one for one in found if one["confidence"] < 0.9]
     assert withheld
     assert {one["prediction"] for one in withheld} == {None}
@@ -98,10 +98,12 @@ def test_sets_hold_the_class_with_the_coverage_asked_for(shop: Path) -> None:
         wrong = client.post("/v1/predict", json={"keys": KNOWN, "coverage": 1})
     with Store.open(shop) as store:
         wanted = store.predict(KNOWN, coverage=0.9)
-    assert [one["set"] for one in found["answers"]] == [list(some) for some in wanted.sets or ()]
+    assert [one["set"] for one in found["predictions"]] == [
+        list(some) for some in wanted.sets or ()
+    ]
     assert found["sets_note"] == wanted.sets_note
     assert plain["sets_note"] is None
-    assert {one["set"] for one in plain["answers"]} == {None}
+    assert {one["set"] for one in plain["predictions"]} == {None}
     assert wrong.status_code == 422
 
 
@@ -111,33 +113,35 @@ def test_a_class_is_previewed_taught_promoted_and_undone(shop: Path, new: New) -
     with asked(shop) as client:
         seen = client.post("/v1/classes:preview", json=taught).json()
         assert (seen["model_version"], seen["objections"]) == (1, [])
-        assert {flip["after"] for flip in seen["flips"]} == {name}
+        assert {flip["after"] for flip in seen["changes"]} == {name}
         made = client.post("/v1/classes", json=taught)
         assert made.status_code == 201
         assert made.json()["model_version"] == 2
-        assert made.json()["session"]["flipped"] == sum(flip["nodes"] for flip in seen["flips"])
+        assert made.json()["change"]["predictions_changed"] == sum(
+            flip["nodes"] for flip in seen["changes"]
+        )
         # Only promoting chooses who answers.
         assert name not in {one["name"] for one in client.get("/v1/classes").json()["classes"]}
         assert client.post("/v1/versions/2:promote").json()["model_version"] == 2
         listed = client.get("/v1/classes").json()
         assert listed["model_version"] == 2
-        assert {"name": name, "taught": 5, "held_out": 0, "session": 1} in listed["classes"]
-        answers = client.post("/v1/predict", json={"keys": nodes}).json()["answers"]
+        assert {"name": name, "labels": 5, "held_out": 0, "session": 1} in listed["classes"]
+        answers = client.post("/v1/predict", json={"keys": nodes}).json()["predictions"]
         assert [one["class"] for one in answers].count(name) >= 4
-        undone = client.post("/v1/sessions/2:undo", params={"promote": True}).json()
+        undone = client.post("/v1/versions/2:undo", params={"promote": True}).json()
         assert (undone["model_version"], undone["promoted"]) == (3, True)
         assert client.get("/readyz").json()["model_version"] == 3
-        actions = [one["action"] for one in client.get("/v1/sessions").json()["sessions"]]
+        actions = [one["action"] for one in client.get("/v1/history").json()["history"]]
         assert actions == ["undo", "add", "init"]
         versions = client.get("/v1/versions", params={"limit": 1}).json()
-        assert (versions["champion"], versions["candidate"]) == (3, 3)
+        assert (versions["live"], versions["newest"]) == (3, 3)
         assert [one["number"] for one in versions["versions"]] == [3]
 
 
 def test_a_class_is_removed(shop: Path) -> None:
     with asked(shop) as client:
         made = client.delete("/v1/classes/class-00", params={"promote": True, "note": "old"})
-        assert made.json()["session"]["note"] == "old"
+        assert made.json()["change"]["note"] == "old"
         names = {one["name"] for one in client.get("/v1/classes").json()["classes"]}
         assert names == {"class-01", "class-02", "class-03"}
 
@@ -180,6 +184,7 @@ def test_the_gate_refuses_and_says_what_speaks_against_it(shop: Path) -> None:
         assert client.post("/v1/classes", json=forced).status_code == 201
 
 
+_INVALID = "invalid_request"
 WRONG: dict[str, tuple[str, str, Any, int, str]] = {
     "unknown key": ("POST", "/v1/predict", {"keys": ["p1"], **STRICT}, 404, "unknown_node"),
     "huge key": ("POST", "/v1/predict", {"keys": [10**30], **STRICT}, 404, "unknown_node"),
@@ -194,13 +199,29 @@ WRONG: dict[str, tuple[str, str, Any, int, str]] = {
         422,
         "invalid_request",
     ),
+    "coverage as text": ("POST", "/v1/predict", {"keys": [1], "coverage": "0.9"}, 422, _INVALID),
+    "top as text": ("POST", "/v1/predict", {"keys": [1], "top": "3"}, 422, _INVALID),
+    "boolean as text": (
+        "POST",
+        "/v1/predict",
+        {"keys": [1], "ignore_labels": "yes"},
+        422,
+        _INVALID,
+    ),
+    "confidence as text": (
+        "POST",
+        "/v1/predict",
+        {"keys": [1], "min_confidence": "0.9"},
+        422,
+        _INVALID,
+    ),
     "known class": ("POST", "/v1/classes", {"classes": {"class-00": [1]}}, 409, "class_name"),
     "class of none": ("POST", "/v1/classes", {"classes": {"x": [9_999]}}, 404, "unknown_node"),
     "half a letter": ("POST", "/v1/classes", {"classes": {"\ud800": [1]}}, 422, "parameter"),
     "empty name": ("POST", "/v1/classes", {"classes": {"": [1]}}, 409, "class_name"),
     "unknown class": ("DELETE", "/v1/classes/no/such", None, 404, "unknown_class"),
-    "undo the first": ("POST", "/v1/sessions/1:undo", None, 409, "store_refused"),
-    "undo nothing": ("POST", "/v1/sessions/9:undo", None, 404, "unknown_version"),
+    "undo the first": ("POST", "/v1/versions/1:undo", None, 409, "store_refused"),
+    "undo nothing": ("POST", "/v1/versions/9:undo", None, 404, "unknown_version"),
     "promote nothing": ("POST", "/v1/versions/9:promote", None, 404, "unknown_version"),
     "version 0": ("POST", "/v1/versions/0:promote", None, 422, "invalid_request"),
     "explain a word": ("GET", "/v1/explain?node=joy", None, 422, "data"),

@@ -61,14 +61,14 @@ def test_the_command_line_says_that_there_is_no_estimate(place: Path) -> None:
     assert NO_ESTIMATE in said("predict", str(place), "--all", "--out", str(place / "all.csv"))
     assert NO_ESTIMATE in said("explain", str(place), NODE)
     assert NO_ESTIMATE in said("card", str(place))
-    answer = json.loads(said("predict", str(place), "--nodes", NODE, "--json"))["answers"][0]
+    answer = json.loads(said("predict", str(place), "--nodes", NODE, "--json"))["predictions"][0]
     assert answer["known"] is None
     assert answer["confidence"] == answer["probability"]
 
 
 def test_the_service_sends_null(place: Path) -> None:
     with asked(place) as client:
-        answer = client.post("/v1/predict", json={"keys": [NODE]}).json()["answers"][0]
+        answer = client.post("/v1/predict", json={"keys": [NODE]}).json()["predictions"][0]
         nodes = client.get("/v1/map").json()["nodes"]
         why = client.get(f"/v1/explain?node={NODE}").json()["explanation"]
         summary = client.get("/v1/summary").json()

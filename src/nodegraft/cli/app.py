@@ -5,18 +5,7 @@ from typing import Annotated
 
 import typer
 
-from nodegraft.cli.commands import (
-    data,
-    data_build,
-    data_tables,
-    inspect,
-    maintenance,
-    predict,
-    serve,
-    teach,
-    teach_classes,
-    versions,
-)
+from nodegraft.cli.commands import build, data, maintenance, predict, serve, teach, versions
 from nodegraft.cli.commands.lab import lists, methods, records, runs
 
 app = typer.Typer(
@@ -29,19 +18,18 @@ lab = typer.Typer(help="Compare methods on streams of classes.", no_args_is_help
 tokens = typer.Typer(help="Manage API tokens.", no_args_is_help=True)
 
 PANELS = {
-    "Data": (data, data_tables, data_build),
-    "Teach": (teach, teach_classes),
-    "Versions": (versions,),
-    "Predict and inspect": (predict, inspect),
-    "Serve": (serve,),
-    "Maintenance": (maintenance,),
+    "Data": data.COMMANDS | build.COMMANDS,
+    "Teach": teach.COMMANDS,
+    "Versions": versions.COMMANDS,
+    "Predict and inspect": predict.COMMANDS,
+    "Serve": serve.COMMANDS,
+    "Maintenance": maintenance.COMMANDS,
 }
-"""Help panel -> files of its commands, each of which lists them as COMMANDS."""
+"""Help panel -> its commands."""
 
-for panel, files in PANELS.items():
-    for file in files:
-        for name, command in file.COMMANDS.items():
-            app.command(name, rich_help_panel=panel)(command)
+for panel, commands in PANELS.items():
+    for name, command in commands.items():
+        app.command(name, rich_help_panel=panel)(command)
 for name, command in serve.TOKEN_COMMANDS.items():
     tokens.command(name)(command)
 for file in (runs, records, methods, lists):

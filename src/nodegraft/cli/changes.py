@@ -3,39 +3,63 @@
 import shlex
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.text import Text
 
-from nodegraft.analysis.labels.changes import Change
-from nodegraft.analysis.version import Version
 from nodegraft.base.errors import DataError
+from nodegraft.base.events import SILENT, Listener
 from nodegraft.cli.options import EditOptions
 from nodegraft.cli.progress import StatusLine
+from nodegraft.cli.render.preview import preview_lines, table_preview_lines
+from nodegraft.cli.render.store import refit_advice, refit_line
 from nodegraft.cli.render.versions import promote_line, version_line, warning_lines
-from nodegraft.store.store import Store
 
 if TYPE_CHECKING:
     from nodegraft.analysis.card.card import Card
+    from nodegraft.analysis.version import Version
+    from nodegraft.store.store import Store
     from nodegraft.store.table_changes import TablePreview
 
+DRY_RUN = "Dry run: nothing was changed."
 
-def edit_labels(place: Path, make_change: Callable[[Store], Change], options: EditOptions) -> None:
+
+def open_store(place: Path, listener: Listener = SILENT) -> "Store":
+    """Open a store; importing it is slow, so this happens when a command runs.
+
+    Args:
+        place: Folder of the store.
+        listener: Is told of every step of long work.
+    """
+    from nodegraft.store.store import Store
+
+    return Store.open(place, listener=listener)
+
+
+def edit_labels(
+    place: Path,
+    action: str,
+    arguments: "Callable[[Store], dict[str, Any]] | dict[str, Any]",
+    options: EditOptions,
+    force_name: bool = False,
+) -> None:
     """Change classes or labels of a store, or show what would change.
 
     Args:
         place: Folder of the store.
-        make_change: Makes the change, from the store.
+        action: Name of the change.
+        arguments: Arguments of the change, or a function that makes them from the store.
         options: Options of the command.
+        force_name: Whether to accept names that differ from others only by case or spaces.
     """
-    from nodegraft.cli.render.preview import preview_lines
-    from nodegraft.cli.render.store import refit_advice, refit_line
+    from nodegraft.analysis.labels.changes import Change
 
     console = Console()
     status = StatusLine(console)
-    with Store.open(place, listener=status) as store:
-        change = make_change(store)
+    with open_store(place, status) as store:
+        detail = arguments if isinstance(arguments, dict) else arguments(store)
+        change = Change(action, detail).with_forced_name(force_name)
         cost = store.fit_needed(change)
         if cost:
             console.print(refit_line(cost))
@@ -44,7 +68,7 @@ def edit_labels(place: Path, make_change: Callable[[Store], Change], options: Ed
                 preview = store.preview(change)
             texts = store.texts([flip.node for flip in preview.examples])
             console.print(preview_lines(preview, texts))
-            console.print("Dry run: nothing was changed.", highlight=False)
+            console.print(DRY_RUN, highlight=False)
             return
         with status:
             version = store.change(change, intent=options.intent)
@@ -54,15 +78,19 @@ def edit_labels(place: Path, make_change: Callable[[Store], Change], options: Ed
             console.print(refit_advice(fit))
 
 
-def make_version(place: Path, make: Callable[[Store], Version]) -> None:
+def make_version(place: Path, make: "Callable[[Store], Version]") -> None:
     """Make a version of a store, and show what it changed.
 
     Args:
         place: Folder of the store.
         make: Makes the version.
     """
-    with Store.open(place) as store:
-        show_version(Console(), store, make(store))
+    console = Console()
+    status = StatusLine(console)
+    with open_store(place, status) as store:
+        with status:
+            version = make(store)
+        show_version(console, store, version)
 
 
 def preview_tables(place: Path, compare: "Callable[[Store], TablePreview]") -> None:
@@ -72,19 +100,17 @@ def preview_tables(place: Path, compare: "Callable[[Store], TablePreview]") -> N
         place: Folder of the store.
         compare: Makes the preview.
     """
-    from nodegraft.cli.render.preview import table_preview_lines
-
     console = Console()
-    with Store.open(place) as store:
+    with open_store(place) as store:
         with console.status("comparing tables"):
             preview = compare(store)
         examples = preview.predictions.examples if preview.predictions else ()
         texts = store.texts([flip.node for flip in examples])
         console.print(table_preview_lines(preview, texts))
-    console.print("Dry run: nothing was changed.", highlight=False)
+    console.print(DRY_RUN, highlight=False)
 
 
-def show_version(console: Console, store: Store, version: Version) -> None:
+def show_version(console: Console, store: "Store", version: "Version") -> None:
     """Show what a new version changed, and the model card of one that is live.
 
     Args:
@@ -102,7 +128,7 @@ def show_version(console: Console, store: Store, version: Version) -> None:
         console.print(promote_line(version.number, store.place), soft_wrap=True)
 
 
-def show_card(console: Console, store: Store, version: int) -> None:
+def show_card(console: Console, store: "Store", version: int) -> None:
     """Show where the model card of a live version is; write it if the promotion could not.
 
     Args:

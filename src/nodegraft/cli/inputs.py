@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, cast
 from nodegraft.base.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
+    from nodegraft.cli.options import LabelOptions
     from nodegraft.graph.graph import Graph
     from nodegraft.graph.keyed_labels import KeyedLabels
     from nodegraft.graph.keys import Key
@@ -69,32 +70,6 @@ def parse_expiry(text: str, at: datetime) -> datetime:
     if expires_at <= at:
         raise ParameterError(f"--expires {text!r} is in the past: it is {at:%Y-%m-%d %H:%M} UTC.")
     return expires_at
-
-
-def number_columns(features: list[str] | None, no_features: bool) -> list[str] | None:
-    """Return the Python argument for ``--features`` and ``--no-features``.
-
-    Args:
-        features: Values of ``--features``.
-        no_features: Value of ``--no-features``.
-    """
-    if features and no_features:
-        raise ParameterError("Give --features or --no-features, not both.")
-    return None if no_features else features or []
-
-
-def directed_edges(directed: bool, types: str | None) -> bool | list[str]:
-    """Return the Python argument for ``--directed`` and ``--directed-types``.
-
-    Args:
-        directed: Value of ``--directed``.
-        types: Value of ``--directed-types``.
-    """
-    if types is None:
-        return directed
-    if directed:
-        raise ParameterError("Give --directed for all edges or --directed-types, not both.")
-    return [name.strip() for name in types.split(",") if name.strip()]
 
 
 def keys_from(text: str, graph: "Graph", must_exist: bool = True) -> "list[Key]":
@@ -187,39 +162,25 @@ def keys_in_table(
     return keys
 
 
-def labels_from(
-    store: "Store",
-    name: str | None,
-    nodes: str | None,
-    table: str | None,
-    key: str = "key",
-    label: str = "label",
-    repair: bool = False,
-) -> "dict[str, list[Key]]":
+def labels_from(store: "Store", given: "LabelOptions") -> "dict[str, list[Key]]":
     """Return class name -> keys, from ``--class`` and ``--nodes`` or from ``--labels``.
 
     Args:
         store: Store of the nodes.
-        name: Value of ``--class``.
-        nodes: Value of ``--nodes``.
-        table: Value of ``--labels``.
-        key: Column with the node key.
-        label: Column with the class name.
-        repair: Whether to correct or drop invalid rows of the table.
+        given: Options of the command.
     """
     graph = store.graph()
-    if table is not None:
-        if name or nodes:
+    if given.labels is not None:
+        if given.name or given.nodes:
             raise ParameterError("Give --class and --nodes, or --labels, not both.")
-        return labels_in_table(
-            table, graph, key, label, repair, store.table_options.get("delimiter")
-        )
-    if not (name and nodes):
+        delimiter = store.table_options.get("delimiter")
+        return labels_in_table(given.labels, graph, given.key, given.label, given.repair, delimiter)
+    if not (given.name and given.nodes):
         raise ParameterError(
             "Give a class and its nodes (--class e-bikes --nodes p17,p20), or a table of node "
             "keys and class names (--labels new.parquet)."
         )
-    return {name: keys_from(nodes, graph)}
+    return {given.name: keys_from(given.nodes, graph)}
 
 
 def labels_in_table(

@@ -1,15 +1,18 @@
 """Arguments and options that several commands take, each declared once."""
 
-import inspect
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from nodegraft.store.intent import Intent
+from nodegraft.base.errors import ParameterError
+
+if TYPE_CHECKING:
+    from nodegraft.store.intent import Intent
+
+INTENT_FIELDS = ("note", "override", "promote")
 
 
 class KeyTypes(StrEnum):
@@ -174,11 +177,8 @@ Workers = Annotated[int, typer.Option("--workers", min=1, help="Number of worker
 
 
 @dataclass(frozen=True)
-class EditOptions:
-    """Options of every command that edits classes or labels."""
-
-    dry_run: DryRun = False
-    """Whether only to show what would change."""
+class AuthorOptions:
+    """Author and reason of a change."""
 
     note: Note = ""
     """Reason for the change."""
@@ -186,38 +186,128 @@ class EditOptions:
     by: By = None
     """Author; None for the logged-in user."""
 
-    override: Override = ""
-    """Reason to apply the change although held-out accuracy drops."""
+    @property
+    def intent(self) -> "Intent":
+        """These options as the store takes them."""
+        from nodegraft.store.intent import Intent
+
+        given = {name: value for name, value in vars(self).items() if name in INTENT_FIELDS}
+        return Intent(author=self.by, **given)
+
+
+@dataclass(frozen=True)
+class ChangeOptions(AuthorOptions):
+    """Options of every command that makes a version."""
 
     promote: Promote = False
     """Whether to make the new version live at once."""
 
-    @property
-    def intent(self) -> Intent:
-        """Author and reason of the change."""
-        return Intent(author=self.by, note=self.note, override=self.override, promote=self.promote)
+
+@dataclass(frozen=True)
+class GatedOptions(ChangeOptions):
+    """Options of every command that the quality gate may refuse."""
+
+    override: Override = ""
+    """Reason to apply the change although held-out accuracy drops."""
 
 
-def takes_edit_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add :class:`EditOptions` to a command, which receives them as ``options``.
+@dataclass(frozen=True)
+class EditOptions(GatedOptions):
+    """Options of every command that edits classes or labels."""
+
+    dry_run: DryRun = False
+    """Whether only to show what would change."""
+
+
+@dataclass(frozen=True)
+class LabelOptions:
+    """Labels, given as one class and its nodes or as a table."""
+
+    name: ClassName = None
+    """Class name."""
+
+    nodes: NodeKeys = None
+    """Node keys, separated by commas."""
+
+    labels: LabelTable = None
+    """Table of node keys and class names."""
+
+    key: LabelKeyColumn = "key"
+    """Column with the node key."""
+
+    label: LabelColumn = "label"
+    """Column with the class name."""
+
+    repair: Repair = False
+    """Whether to correct or drop invalid rows of the table."""
+
+
+@dataclass(frozen=True)
+class TableOptions:
+    """Options for reading tables of nodes and edges."""
+
+    text: TextColumns = None
+    """Columns of text."""
+
+    features: NumberColumns = None
+    """Columns of numbers."""
+
+    no_features: NoFeatures = False
+    """Whether to use no features."""
+
+    categories: CategoryColumns = None
+    """Columns with few different values."""
+
+    min_documents: MinDocuments = 3
+    """Words that occur in fewer texts are ignored."""
+
+    key: KeyColumn = "key"
+    """Column with the node key."""
+
+    key_type: KeyType = None
+    """Type of node keys; None for that of the tables."""
+
+    source: SourceColumn = "source"
+    """Column with the source node's key."""
+
+    target: TargetColumn = "target"
+    """Column with the target node's key."""
+
+    edge_type: TypeColumn = None
+    """Column with the edge type."""
+
+    edge_weight: WeightColumn = None
+    """Column with the edge weight."""
+
+    directed: Directed = False
+    """Whether all edges are directed."""
+
+    directed_types: DirectedTypes = None
+    """Edge types that are directed, separated by commas."""
+
+    delimiter: Delimiter = None
+    """Column separator of CSV files; None to detect it."""
+
+
+def table_arguments(values: dict[str, Any]) -> dict[str, Any]:
+    """Return the Python arguments for reading tables.
 
     Args:
-        command: Command with a last parameter ``options``.
+        values: Values of :class:`TableOptions`.
     """
-    own = inspect.signature(command).parameters.values()
-    shared = inspect.signature(EditOptions).parameters
-    parameters = [parameter for parameter in own if parameter.name != "options"]
-
-    def with_options(**values: Any) -> None:
-        options = EditOptions(**{name: values.pop(name) for name in shared})
-        command(**values, options=options)
-
-    with_options.__name__, with_options.__doc__ = command.__name__, command.__doc__
-    with_options.__module__ = command.__module__
-    with_options.__annotations__ = {
-        parameter.name: parameter.annotation for parameter in (*parameters, *shared.values())
-    }
-    with_options.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-        [*parameters, *shared.values()]
-    )
-    return with_options
+    arguments = {name: values[name] for name in (field.name for field in fields(TableOptions))}
+    key_type, types = arguments["key_type"], arguments.pop("directed_types")
+    if arguments.pop("no_features"):
+        if arguments["features"]:
+            raise ParameterError("Give --features or --no-features, not both.")
+        arguments["features"] = None
+    else:
+        arguments["features"] = arguments["features"] or []
+    if types is not None:
+        if arguments["directed"]:
+            raise ParameterError("Give --directed for all edges or --directed-types, not both.")
+        arguments["directed"] = [name.strip() for name in types.split(",") if name.strip()]
+    arguments["key_type"] = None if key_type is None else str(key_type)
+    for name in ("text", "categories"):
+        arguments[name] = arguments[name] or ()
+    return arguments

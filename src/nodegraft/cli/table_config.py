@@ -9,7 +9,7 @@ from typing import Any
 import typer
 
 from nodegraft.base.errors import DataError
-from nodegraft.tables.files import as_toml, is_glob
+from nodegraft.cli.output import print_line
 
 FILE, SECTION = "nodegraft.toml", "tables"
 
@@ -95,6 +95,8 @@ class TableConfig:
             place: The new file.
             values: Options by their Python names.
         """
+        from nodegraft.tables.files import as_toml
+
         given = {name: value for name, value in values.items() if value not in (None, False, [])}
         try:
             with place.open("x", encoding="utf-8") as file:
@@ -135,8 +137,6 @@ def columns_beside(store: Path, *tables: str | None) -> dict[str, Any]:
         store: Folder of the store.
         tables: Tables of the command.
     """
-    from rich.console import Console
-
     from nodegraft.store.store import Store
     from nodegraft.store.table_changes import GROWING
 
@@ -150,7 +150,7 @@ def columns_beside(store: Path, *tables: str | None) -> dict[str, Any]:
                 f"store have type {own!r}: change or remove key_type."
             )
     if config.found:
-        Console().print(config.line(GROWING), highlight=False, soft_wrap=True, markup=False)
+        print_line(config.line(GROWING))
     return {name: value for name, value in config.values.items() if name in GROWING}
 
 
@@ -161,6 +161,8 @@ def _is_typed(context: typer.Context, name: str) -> bool:
 
 def _folder_beside(table: str) -> Path:
     """Return the folder of a table; of a folder or glob of parts, the folder above."""
+    from nodegraft.tables.files import is_glob
+
     place = Path(table)
     if not place.exists():
         while is_glob(str(place)):

@@ -1,13 +1,15 @@
-"""Every error that a request can end in, as a caller is told of it."""
+"""Errors of requests: what happened, and what the caller can do about it."""
 
-from collections.abc import Awaitable, Callable
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from http import HTTPStatus
 from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
-from starlette.responses import Response
+from starlette.responses import JSONResponse, Response
 
 from nodegraft.base.errors import (
     CandidateWaitsError,
@@ -25,45 +27,102 @@ from nodegraft.base.errors import (
     TablesError,
     UnknownNodeError,
 )
-from nodegraft.service.http_error import HttpError
 
-SHOWN = 5
-"""So many mistakes of one request are told."""
+MAX_PROBLEMS = 5
+"""At most this many invalid fields of one request are named."""
 
-_READ_AGAIN = "Compare what you sent with /openapi.json."
+LOG = logging.getLogger("nodegraft.service")
 
-_KNOWN: dict[type[NodegraftError], tuple[int, str, str]] = {
-    # The first that fits: subclasses come before their parents.
+_SEE_SCHEMA = "Compare your request with /openapi.json."
+
+_RESPONSES: dict[type[NodegraftError], tuple[int, str, str]] = {
+    # The first match counts, so subclasses come before their parents.
     GateError: (
         409,
         "gate_refused",
-        "Look at POST /v1/classes:preview, choose other nodes, or give a reason as `override`.",
+        "See POST /v1/classes:preview, choose other nodes, or send a reason as `override`.",
     ),
     StoreChangedError: (409, "store_changed", "Send it again."),
-    StoreUnreachableError: (503, "store_unreachable", "Send it again in some seconds."),
+    StoreUnreachableError: (503, "store_unreachable", "Send it again in a few seconds."),
     RequestConflictError: (422, "key_used_before", "Use a new Idempotency-Key."),
-    ClassNameError: (409, "class_name", "Look at GET /v1/classes."),
-    StoreError: (409, "store_refused", "Look at GET /v1/sessions."),
+    ClassNameError: (409, "class_name", "See GET /v1/classes."),
+    StoreError: (409, "store_refused", "See GET /v1/history."),
     UnknownNodeError: (
         404,
         "unknown_node",
-        "Leave these keys out, add them (POST /v1/nodes), or read another version: "
-        "version=candidate.",
+        "Omit these keys, add them (POST /v1/nodes), or read another version: version=candidate.",
     ),
-    NotSupportedError: (422, "not_supported", "Use a store whose method can, such as graft."),
-    DataError: (422, "data", _READ_AGAIN),
-    ParameterError: (422, "parameter", _READ_AGAIN),
+    NotSupportedError: (
+        422,
+        "not_supported",
+        "Use a store whose method supports it, such as graft.",
+    ),
+    DataError: (422, "data", _SEE_SCHEMA),
+    ParameterError: (422, "parameter", _SEE_SCHEMA),
 }
 
 
-def told(error: NodegraftError) -> HttpError:
-    """An error of nodegraft as a caller is told of it.
+class HttpError(Exception):
+    """Error response.
+
+    Args:
+        status: HTTP status.
+        code: Identifier for programs, such as ``unknown_node``.
+        message: Sentence that says what happened.
+        what_to_do: Sentence that says what the caller can do.
+        headers: Additional response headers.
+        more: Additional fields of the error.
+    """
+
+    def __init__(
+        self,
+        status: int,
+        code: str,
+        message: str,
+        what_to_do: str,
+        headers: Mapping[str, str] | None = None,
+        **more: Any,
+    ) -> None:
+        super().__init__(message)
+        self.status, self.code, self.headers = status, code, headers
+        self.content = {"code": code, "message": message, "what_to_do": what_to_do, **more}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # The writer process sends errors through a pipe.
+        return partial(HttpError, self.status, headers=self.headers, **self.content), ()
+
+    def response(self, path: str) -> Response:
+        """Return the response.
+
+        Args:
+            path: Path of the request: the Open Inference Protocol (/v2) has its own error format.
+        """
+        content: object = self.content
+        if path.startswith("/v2"):
+            content = f"{self.content['message']} {self.content['what_to_do']}"
+        headers = dict(self.headers or {})
+        return JSONResponse({"error": content}, status_code=self.status, headers=headers)
+
+
+def internal_error(error: Exception) -> HttpError:
+    """Log an unexpected error, and return a response that does not reveal it.
+
+    Args:
+        error: The unexpected error.
+    """
+    LOG.error("a request failed", exc_info=error)
+    advice = "Tell the operator of this service: its log has the details."
+    return HttpError(500, "internal", "Internal error.", advice)
+
+
+def http_error(error: NodegraftError) -> HttpError:
+    """Return the response for an error of nodegraft.
 
     Args:
         error: The error.
     """
-    fits = (found for kind, found in _KNOWN.items() if isinstance(error, kind))
-    status, code, advice = next(fits, (409, "refused", _READ_AGAIN))
+    matches = (found for kind, found in _RESPONSES.items() if isinstance(error, kind))
+    status, code, advice = next(matches, (409, "refused", _SEE_SCHEMA))
     more: dict[str, Any] = {}
     if isinstance(error, CandidateWaitsError):
         number = error.candidate
@@ -73,8 +132,8 @@ def told(error: NodegraftError) -> HttpError:
         )
         return HttpError(409, "candidate_waits", error.what_happened, advice)
     if isinstance(error, TablesError):
-        # Its advice names arguments and options that no request has.
-        advice = "Correct these rows in `nodes` and `edges`, or leave them out, and send it again."
+        # The error's own advice names Python arguments and CLI options.
+        advice = "Correct or omit these rows of `nodes` and `edges`, and send it again."
         return HttpError(status, code, error.what_happened, advice)
     if isinstance(error, SimilarNameError):
         advice = f'Use {error.other!r}; or, if these are two classes, send "force_name": true.'
@@ -85,41 +144,43 @@ def told(error: NodegraftError) -> HttpError:
     return HttpError(status, code, str(error), advice, headers, **more)
 
 
-def _invalid(error: RequestValidationError) -> HttpError:
-    found = dict.fromkeys(f"{_place(one['loc'])}: {one['msg'].lower()}" for one in error.errors())
-    told = f"The request is invalid: {'; '.join(list(found)[:SHOWN])}."
-    return HttpError(422, "invalid_request", told, _READ_AGAIN)
-
-
-def _place(location: tuple[int | str, ...]) -> str:
-    # Which of several forms was tried is of no interest.
-    forms = ("str", "int", "float", "bool")
-    parts = map(str, location)
-    return ".".join(part for part in parts if part not in forms and "[" not in part)
-
-
-def _by_http(error: HTTPException) -> HttpError:
-    status = HTTPStatus(error.status_code)
-    code = status.phrase.lower().replace(" ", "_")
-    return HttpError(status, code, f"{error.detail}.", _READ_AGAIN, error.headers)
-
-
-def _answering(
-    explain: Callable[[Any], HttpError],
-) -> Callable[[Request, Exception], Awaitable[Response]]:
-    async def answer(request: Request, error: Exception) -> Response:
-        return explain(error).response(request.url.path)
-
-    return answer
-
-
-def explain_errors(app: FastAPI) -> None:
-    """Make every error of an application one that says what to do.
+def add_error_handlers(app: FastAPI) -> None:
+    """Make an application answer every error with what happened and what to do.
 
     Args:
         app: The application.
     """
-    app.add_exception_handler(NodegraftError, _answering(told))
-    app.add_exception_handler(HttpError, _answering(lambda problem: problem))
-    app.add_exception_handler(RequestValidationError, _answering(_invalid))
-    app.add_exception_handler(HTTPException, _answering(_by_http))
+    app.add_exception_handler(NodegraftError, _handler(http_error))
+    app.add_exception_handler(HttpError, _handler(lambda error: error))
+    app.add_exception_handler(RequestValidationError, _handler(_invalid_request))
+    app.add_exception_handler(HTTPException, _handler(_from_http_exception))
+
+
+def _handler(
+    convert: Callable[[Any], HttpError],
+) -> Callable[[Request, Exception], Awaitable[Response]]:
+    async def handle(request: Request, error: Exception) -> Response:
+        return convert(error).response(request.url.path)
+
+    return handle
+
+
+def _invalid_request(error: RequestValidationError) -> HttpError:
+    problems = dict.fromkeys(
+        f"{_field_path(problem['loc'])}: {problem['msg'].lower()}" for problem in error.errors()
+    )
+    message = f"The request is invalid: {'; '.join(list(problems)[:MAX_PROBLEMS])}."
+    return HttpError(422, "invalid_request", message, _SEE_SCHEMA)
+
+
+def _field_path(location: tuple[int | str, ...]) -> str:
+    # Pydantic adds the name of the type that it tried, where a field may have several types.
+    types = ("str", "int", "float", "bool")
+    parts = map(str, location)
+    return ".".join(part for part in parts if part not in types and "[" not in part)
+
+
+def _from_http_exception(error: HTTPException) -> HttpError:
+    status = HTTPStatus(error.status_code)
+    code = status.phrase.lower().replace(" ", "_")
+    return HttpError(status, code, f"{error.detail}.", _SEE_SCHEMA, error.headers)

@@ -1,170 +1,262 @@
-"""The form of what callers send and of what they are answered, as far as routes share it."""
+"""Request and response models that several routes share."""
 
 from datetime import datetime
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictInt, StrictStr
 
+from nodegraft.analysis.preview import Preview
 from nodegraft.analysis.version import Version, describe_version
-from nodegraft.service.auth.limits import MOST_KEYS
+from nodegraft.service.auth.limits import MAX_KEYS
 from nodegraft.store.intent import writable
 
 Text = Annotated[StrictStr, AfterValidator(writable)]
-"""JSON can spell half a letter, which no file could hold."""
+"""Text that can be written to files: JSON may contain lone surrogates."""
 
 NodeKey = Text | StrictInt
-"""As in the table of nodes: text or integers."""
+"""Node key: text or integer, as in the table of nodes."""
 
-Keys = Annotated[list[NodeKey], Field(min_length=1, max_length=MOST_KEYS)]
+Keys = Annotated[list[NodeKey], Field(min_length=1, max_length=MAX_KEYS)]
 
 
-def _bounded(labels: dict[str, list[str | int]]) -> dict[str, list[str | int]]:
-    if sum(map(len, labels.values())) > MOST_KEYS:
-        raise ValueError(f"at most {MOST_KEYS:,} labels in one request")
+def _limited(labels: dict[str, list[str | int]]) -> dict[str, list[str | int]]:
+    if sum(map(len, labels.values())) > MAX_KEYS:
+        raise ValueError(f"at most {MAX_KEYS:,} labels in one request")
     return labels
 
 
-Labels = Annotated[dict[Text, Keys], Field(min_length=1), AfterValidator(_bounded)]
-"""Class -> keys of nodes, not more than one lesson may have."""
+Labels = Annotated[dict[Text, Keys], Field(min_length=1), AfterValidator(_limited)]
+"""Class -> keys of its nodes."""
 
 
-class Form(BaseModel):
-    """A form; a field that it does not know is refused."""
+class Model(BaseModel):
+    """Base of all models; unknown fields are refused."""
 
     model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
 
 
-class Told(Form):
-    """What is wrong."""
+class RequestModel(Model):
+    """Base of request bodies; a value of another type, such as "0.9" for 0.9, is refused."""
+
+    model_config = ConfigDict(strict=True)
+
+
+class ErrorContent(Model):
+    """What happened, and what to do."""
 
     code: str = Field(examples=["unknown_node"])
-    """One word for programs."""
+    """Identifier for programs."""
 
     message: str = Field(examples=["1 of 2 nodes is not in this graph: 'p0'."])
-    """What was given, and what is wrong with it."""
+    """What happened."""
 
-    what_to_do: str = Field(examples=["Leave these keys out, or add them: POST /v1/nodes."])
-    """What helps."""
+    what_to_do: str = Field(examples=["Omit these keys, or add them: POST /v1/nodes."])
+    """What the caller can do."""
 
     objections: list[str] | None = None
-    """What speaks against a change that was refused for what it costs."""
+    """Reasons of the quality gate to refuse a change."""
 
 
-class Refused(Form):
-    """An answer that is an error."""
+class ErrorResponse(Model):
+    """Error."""
 
-    error: Told
-    """What is wrong."""
-
-
-class RefusedInference(Form):
-    """The same as the Open Inference Protocol says it."""
-
-    error: str = Field(examples=["There is no model 'x'. Ask 'shop'."])
-    """What is wrong, and what helps."""
+    error: ErrorContent
+    """The error."""
 
 
-def refused_as(form: type[Form]) -> dict[int | str, dict[str, Any]]:
-    """What the OpenAPI document says of answers that are errors.
+class InferenceError(Model):
+    """Error in the format of the Open Inference Protocol."""
+
+    error: str = Field(examples=["There is no model 'x'. Use 'shop'."])
+    """What happened, and what to do."""
+
+
+def error_responses(model: type[Model]) -> dict[int | str, dict[str, Any]]:
+    """Return the part of the OpenAPI document about errors.
 
     Args:
-        form: The form that they have.
+        model: Model of an error response.
     """
-    return {kind: {"model": form, "description": "Refused"} for kind in ("4XX", 422)}
+    return {status: {"model": model, "description": "Error"} for status in ("4XX", 422)}
 
 
-class Answer(Form):
-    """An answer. It is that of one version, which it names."""
+class VersionResponse(Model):
+    """Response about one version."""
 
     model_version: int = Field(examples=[3])
-    """The version that answered, or that was made."""
+    """Number of the version that was read or made."""
 
     graph_version: str = Field(examples=["9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822c"])
-    """The hash of its graph."""
+    """Hash of its graph."""
 
 
-class Session(Form):
-    """What was done to a store, once."""
+def version_fields(version: Version) -> dict[str, Any]:
+    """Return the fields of :class:`VersionResponse`.
 
-    id: int = Field(examples=[3])
-    """The number of the version that it made."""
+    Args:
+        version: The version.
+    """
+    return {"model_version": version.number, "graph_version": version.graph}
+
+
+class HistoryEntry(Model):
+    """Change that made a version."""
+
+    version: int = Field(examples=[3])
+    """Number of the version."""
 
     action: str = Field(examples=["add"])
-    """What was done."""
+    """Name of the command."""
 
-    what: str = Field(examples=["add e-bikes (2)"])
-    """The same in a few words."""
+    description: str = Field(examples=["add e-bikes (2)"])
+    """The change in a few words."""
 
     detail: dict[str, Any] = Field(examples=[{"classes": {"e-bikes": ["p17", "p20"]}}])
-    """With what."""
+    """Arguments of the change."""
 
     by: str = Field(examples=["ci"])
-    """Who did it: the name of a token, or of a user."""
+    """Author: name of a token or of a user."""
 
     note: str = Field(examples=["asked for by sales"])
-    """Why."""
+    """Reason for the change."""
 
     at: datetime
-    """When, in UTC."""
+    """Time in UTC."""
 
     accuracy_before: float | None = Field(examples=[0.912])
-    """The share of held-out nodes that were answered rightly before."""
+    """Held-out accuracy before the change."""
 
     accuracy_after: float | None = Field(examples=[0.911])
-    """The same after it."""
+    """Held-out accuracy after it."""
 
-    asked: int | None = Field(examples=[20000])
-    """How many nodes were asked about before and after."""
+    predictions_compared: int | None = Field(examples=[20000])
+    """Number of nodes that were predicted before and after: all, or a random sample."""
 
-    flipped: int | None = Field(examples=[112])
-    """How many of them are answered differently."""
+    predictions_changed: int | None = Field(examples=[112])
+    """Number of those predictions that changed."""
 
     @classmethod
-    def of(cls, version: Version) -> "Session":
-        """What made a version.
+    def of(cls, version: Version) -> "HistoryEntry":
+        """Return the change that made a version.
 
         Args:
             version: The version.
         """
         measures = version.measures
         return cls(
-            id=version.number,
+            version=version.number,
             action=version.action,
-            what=describe_version(version),
+            description=describe_version(version),
             detail=version.detail,
             by=version.by,
             note=version.note,
             at=version.at,
             accuracy_before=measures.get("before", {}).get("accuracy"),
             accuracy_after=measures.get("after", {}).get("accuracy"),
-            asked=measures.get("asked"),
-            flipped=measures.get("flipped"),
+            predictions_compared=measures.get("asked"),
+            predictions_changed=measures.get("flipped"),
         )
 
 
-class Changed(Answer):
-    """What a change did: the same answer whenever it is asked for with the same key."""
+class Changed(VersionResponse):
+    """New version; a request with the same idempotency key gets the same response."""
 
-    session: Session
-    """What was done."""
+    change: HistoryEntry
+    """The change that made it."""
 
     promoted: bool = Field(examples=[False])
-    """Whether the new version was to answer at once."""
+    """Whether the new version was promoted at once."""
 
     warnings: list[str] = Field(examples=[["Class 'e-bikes' has only 1 example: …"]])
-    """What to look at before the version is promoted; it was made all the same."""
+    """What to check before the version is promoted."""
 
     @classmethod
     def of(cls, version: Version) -> "Changed":
-        """What made a version.
+        """Return the response about a new version.
 
         Args:
             version: The version.
         """
         return cls(
-            model_version=version.number,
-            graph_version=version.graph,
-            session=Session.of(version),
+            **version_fields(version),
+            change=HistoryEntry.of(version),
             promoted=version.measures["request"]["promote"],
             warnings=version.measures.get("warnings", []),
         )
+
+
+class ChangedClass(Model):
+    """Number of predictions that change from one class to another."""
+
+    before: str = Field(examples=["bikes"])
+    """Predicted class before."""
+
+    after: str = Field(examples=["e-bikes"])
+    """Predicted class after."""
+
+    nodes: int = Field(examples=[31])
+    """Number of nodes."""
+
+
+class ChangedNode(Model):
+    """Node whose prediction changes."""
+
+    node: NodeKey = Field(examples=["p91500"])
+    """Its key."""
+
+    before: str = Field(examples=["bikes"])
+    """Predicted class before."""
+
+    after: str = Field(examples=["e-bikes"])
+    """Predicted class after."""
+
+    confidence: float = Field(examples=[0.93])
+    """Confidence of the prediction after."""
+
+
+class Comparison(VersionResponse):
+    """Predictions that differ between two versions, or that a change would change."""
+
+    predictions_compared: int = Field(examples=[20000])
+    """Number of nodes that were predicted before and after: all, or a random sample."""
+
+    predictions_changed: int = Field(examples=[112])
+    """Number of those predictions that change."""
+
+    changes: list[ChangedClass]
+    """Changes from class to class, the most frequent first."""
+
+    examples: list[ChangedNode]
+    """Some nodes whose prediction changes."""
+
+    accuracy_before: float | None = Field(examples=[0.912])
+    """Held-out accuracy before."""
+
+    accuracy_after: float | None = Field(examples=[0.911])
+    """Held-out accuracy after."""
+
+    objections: list[str]
+    """Reasons of the quality gate to refuse the change. With any, a change of labels is refused
+    unless `override` gives a reason, and new nodes are not promoted at once."""
+
+    warnings: list[str]
+    """What to check first; warnings do not block the change."""
+
+
+def comparison_fields(preview: Preview) -> dict[str, Any]:
+    """Return the fields of :class:`Comparison` about predictions and accuracy.
+
+    Args:
+        preview: Comparison of two versions.
+    """
+    return {
+        "predictions_compared": preview.asked,
+        "predictions_changed": preview.flipped,
+        "changes": [
+            ChangedClass(before=before, after=after, nodes=count)
+            for (before, after), count in preview.flips.items()
+        ],
+        "examples": [ChangedNode(**vars(example)) for example in preview.examples],
+        "accuracy_before": preview.before.accuracy,
+        "accuracy_after": preview.after.accuracy,
+    }

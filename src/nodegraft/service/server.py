@@ -1,18 +1,18 @@
-"""A service as processes that listen."""
+"""Run a service: in this process, in worker processes, or as a replica of another server."""
 
 import os
 import socket
 import sys
 from collections.abc import Callable
 from functools import partial
+from logging.config import dictConfig
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from nodegraft.base.errors import ParameterError
 from nodegraft.base.extras import extra
-from nodegraft.service.auth.limits import BACKLOG, DRAIN_SECONDS, MOST_CONNECTIONS, START_SECONDS
-from nodegraft.service.observability.trace_settings import wanted_exporters
-from nodegraft.service.settings import Settings
+from nodegraft.service.auth.limits import BACKLOG, DRAIN_SECONDS, MAX_CONNECTIONS, START_SECONDS
+from nodegraft.service.settings import Settings, trace_exporters
 from nodegraft.store.access.tokens import StoreTokens
 from nodegraft.store.store import Store
 
@@ -28,17 +28,17 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
 
 
-def serve(settings: Settings, told: Callable[[str], object] = lambda address: None) -> None:
-    """Answer until a signal comes; then end what has begun, and return.
+def serve(settings: Settings, announce: Callable[[str], object] = lambda address: None) -> None:
+    """Serve until a signal arrives; then finish the requests in progress, and return.
 
     Args:
-        settings: How it is run.
-        told: Is told the address, as soon as it is taken.
+        settings: Settings of the service.
+        announce: Is called with the URL, as soon as the port is bound.
     """
     check(settings)
-    backlog = _make_room()
-    with _bound(settings) as bound, TemporaryDirectory() as counts:
-        told(settings.address(bound.getsockname()[1]))
+    backlog = _raise_file_limit()
+    with _bind(settings) as bound, TemporaryDirectory() as counts:
+        announce(settings.address(bound.getsockname()[1]))
         config = _config(settings, backlog)
         if settings.workers == 1:
             uvicorn.Server(config).run(sockets=[bound])
@@ -48,22 +48,36 @@ def serve(settings: Settings, told: Callable[[str], object] = lambda address: No
 
 
 def check(settings: Settings) -> None:
-    """Tell what is wrong with a service before anything is started.
+    """Raise an error for wrong settings before anything is started.
 
     Args:
-        settings: How it is to be run.
+        settings: Settings of the service.
     """
     with StoreTokens.open(settings.store) as tokens:
         settings.check(tokens.read())
-    if wanted_exporters():
-        # Whoever wants traces is told what to install for them.
+    if trace_exporters():
+        # This raises an error that names the extra to install.
         import nodegraft.service.observability.traces  # noqa: F401
-    # So is whoever named a wrong folder.
+    # This raises an error for a wrong folder.
     Store.open(settings.store).close()
 
 
-def _bound(settings: Settings) -> socket.socket:
-    """A port that is taken, where nobody listens yet: callers are refused until one can answer."""
+def replica(settings: Settings) -> "FastAPI":
+    """Return an application for a process that another server started, with the service's logs.
+
+    It makes versions in a thread: the process may have threads that a fork would not copy.
+
+    Args:
+        settings: Settings of the service; every process finds the store under the same path.
+    """
+    from nodegraft.service.app import application
+
+    dictConfig(LOGGING)
+    return application(settings)
+
+
+def _bind(settings: Settings) -> socket.socket:
+    """Bind the port without listening: callers are refused until a worker is ready."""
     bound = socket.socket(socket.AF_INET6 if ":" in settings.host else socket.AF_INET)
     bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
@@ -71,29 +85,29 @@ def _bound(settings: Settings) -> socket.socket:
     except OSError as error:
         bound.close()
         raise ParameterError(
-            f"Port {settings.port} of {settings.host} cannot be taken: {error.strerror}. Choose "
-            "another one with --port, or an address of this machine with --host."
+            f"Cannot listen on port {settings.port} of {settings.host}: {error.strerror}. Choose "
+            "another port with --port, or an address of this machine with --host."
         ) from error
     return bound
 
 
-def _make_room() -> int:
-    """Allow as many open files as connections need; return how many may wait to be accepted.
+def _raise_file_limit() -> int:
+    """Allow as many open files as connections need; return the backlog of the socket.
 
-    All that wait are accepted at once, before any of them can be closed.
+    All connections of the backlog are accepted at once, before any of them can be closed.
     """
     if sys.platform == "win32":
         return BACKLOG
     import resource  # not on Windows
 
-    wanted = FLOOD * MOST_CONNECTIONS + 2 * BACKLOG
+    wanted = FLOOD * MAX_CONNECTIONS + 2 * BACKLOG
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft != resource.RLIM_INFINITY and soft < wanted:
         soft = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     if soft == resource.RLIM_INFINITY or soft >= wanted:
         return BACKLOG
-    TimeoutProtocol.most = min(MOST_CONNECTIONS, soft // (2 * FLOOD))
+    TimeoutProtocol.limit = min(MAX_CONNECTIONS, soft // (2 * FLOOD))
     return min(BACKLOG, soft // 4)
 
 
@@ -103,7 +117,7 @@ def _config(settings: Settings, backlog: int) -> uvicorn.Config:
         factory=True,
         workers=settings.workers,
         http=TimeoutProtocol,
-        # Whatever else is installed, a service is the one that was tested.
+        # Do not use uvloop or websockets even if they are installed: tests run without them.
         loop="asyncio",
         ws="none",
         lifespan="on",
@@ -118,10 +132,10 @@ def _config(settings: Settings, backlog: int) -> uvicorn.Config:
 
 
 def _application(settings: Settings) -> "FastAPI":
-    # Models are slow to import, and who only watches over workers needs none.
-    from nodegraft.service.application import application
-    from nodegraft.service.live.writer_process import Workshop
+    # Models are slow to import, and the process that supervises workers needs none.
+    from nodegraft.service.app import application
+    from nodegraft.service.live.writer_process import WriterProcess
 
-    _make_room()
-    # Before anything is opened and any thread works: what is copied is small and at rest.
-    return application(settings, Workshop.beside(settings.store, settings.job_seconds))
+    _raise_file_limit()
+    # Fork before files are opened and threads start, so that the copy is small and safe.
+    return application(settings, WriterProcess.fork(settings.store, settings.job_seconds))

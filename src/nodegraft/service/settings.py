@@ -1,5 +1,7 @@
-"""How a service is run."""
+"""Settings of a service, and the environment variables that switch on its traces."""
 
+import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from ipaddress import ip_address
 from pathlib import Path
@@ -10,64 +12,74 @@ from nodegraft.service.auth.limits import FAILED_TOKENS, JOB_SECONDS, NOTICE_SEC
 from nodegraft.store.access.access import TokenList
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
-"""What this machine is called by itself."""
+"""Host names of this machine that only itself can use."""
+
+EXPORTERS = "OTEL_TRACES_EXPORTER"
+"""Variable of OpenTelemetry that says where spans go; its packages read the other variables."""
+
+PROTOCOLS = ("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL")
+"""Variables for the protocol of the collector; the first one that is set counts."""
+
+KNOWN_EXPORTERS = ("otlp", "console")
+PROTOCOL = "http/protobuf"
+"""The protocol that the service supports."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What is served, to whom."""
+    """Settings of a service."""
 
     store: Path
-    """The folder of the store."""
+    """Folder of the store."""
 
     host: str = "127.0.0.1"
-    """The address to listen on: by default only this machine can reach it."""
+    """Address to listen on; by default only this machine can reach it."""
 
     port: int = 8000
-    """The port to listen on; 0 for one that is free."""
+    """Port to listen on; 0 for any free port."""
 
     workers: int = 1
-    """How many processes answer."""
+    """Number of worker processes."""
 
     names: tuple[str, ...] = ()
-    """What callers call this host, in addresses they type: any other Host header is refused."""
+    """Host names that callers use; requests with another Host header are refused."""
 
     rate: float = RATE
-    """Requests of one caller in a second; 0 for no limit."""
+    """Requests per second of one caller; 0 for no limit."""
 
-    behind_others: bool = False
-    """Whether somebody else listens for it, wherever they like: callers always need a token."""
+    behind_proxy: bool = False
+    """Whether another server (Ray Serve) listens: callers always need a token then."""
 
     failed_tokens: float = FAILED_TOKENS
-    """Unknown tokens from one address in a minute, before it gets 429 for them; 0 for no limit."""
+    """Unknown tokens per minute from one address, before it gets 429 for them; 0 for no limit."""
 
     job_seconds: float = JOB_SECONDS
-    """How long one change may take before the process that makes it is stopped."""
+    """Timeout of one change; its process is stopped then."""
 
     notice_seconds: float = NOTICE_SECONDS
-    """How long the service still serves after SIGTERM, with `/readyz` false."""
+    """Seconds to serve after SIGTERM, while `/readyz` reports false."""
 
     @property
     def hosts(self) -> frozenset[str]:
-        """All names that a Host header may have."""
+        """All host names that a Host header may have."""
         return frozenset(name.lower() for name in (*LOOPBACK, self.host, *self.names))
 
     def address(self, port: int) -> str:
-        """Where it answers, as browsers take it.
+        """Return the URL of the service.
 
         >>> Settings(Path("shop"), host="::1").address(8000)
         'http://[::1]:8000'
 
         Args:
-            port: The port that it got.
+            port: Port that it listens on.
         """
         return f"http://[{self.host}]:{port}" if ":" in self.host else f"http://{self.host}:{port}"
 
     def check(self, tokens: TokenList) -> None:
-        """Refuse a service that everybody could use, or nobody.
+        """Refuse settings that would let anyone change the store, or no caller use it.
 
         Args:
-            tokens: The tokens of the store.
+            tokens: API tokens of the store.
         """
         if not tokens.valid(now()):
             self._check_without_tokens(tokens.required)
@@ -91,8 +103,8 @@ class Settings:
                 "With --name the service is for callers on other machines, but this store has no "
                 f"API token: anyone could change it. {advice}, or omit --name."
             )
-        who = "A cluster" if self.behind_others else self.host
-        instead = "" if self.behind_others else ", or listen on 127.0.0.1"
+        who = "A cluster" if self.behind_proxy else self.host
+        instead = "" if self.behind_proxy else ", or listen on 127.0.0.1"
         raise ParameterError(
             f"{who} can be reached from other machines, but this store has no API token: anyone "
             f"could change it. {advice}{instead}."
@@ -100,15 +112,43 @@ class Settings:
 
     @property
     def is_private(self) -> bool:
-        """Whether only this machine is meant to use it: a store without tokens is served then."""
+        """Whether it is meant for this machine only: a store without tokens may be served then."""
         return self.is_loopback and not self.names
 
     @property
     def is_loopback(self) -> bool:
         """Whether only this machine can reach it."""
-        if self.behind_others:
+        if self.behind_proxy:
             return False
         try:
             return self.host == "localhost" or ip_address(self.host).is_loopback
         except ValueError:
             return False
+
+
+def trace_exporters(environment: Mapping[str, str] = os.environ) -> tuple[str, ...]:
+    """Return where spans go; nowhere by default.
+
+    >>> trace_exporters({}), trace_exporters({"OTEL_TRACES_EXPORTER": "otlp,console"})
+    ((), ('otlp', 'console'))
+
+    Args:
+        environment: Environment variables.
+    """
+    if environment.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
+        return ()
+    names = (name.strip().lower() for name in environment.get(EXPORTERS, "").split(","))
+    exporters = tuple(dict.fromkeys(name for name in names if name not in ("", "none")))
+    for name in exporters:
+        if name not in KNOWN_EXPORTERS:
+            raise ParameterError(
+                f"{EXPORTERS} has an unknown value {name!r}. Use {' or '.join(KNOWN_EXPORTERS)}, "
+                "or unset it to switch off traces."
+            )
+    protocol = next((environment[name] for name in PROTOCOLS if environment.get(name)), PROTOCOL)
+    if "otlp" in exporters and protocol != PROTOCOL:
+        raise ParameterError(
+            f"{PROTOCOLS[1]} is {protocol!r}, but a service sends traces by {PROTOCOL}: unset it, "
+            "and give the collector's HTTP port (usually 4318)."
+        )
+    return exporters

@@ -10,7 +10,7 @@ from starlette.testclient import TestClient
 
 from nodegraft.service.auth import limits
 from nodegraft.service.auth.rate import Rate
-from nodegraft.service.routes import asking
+from nodegraft.service.routes import predict
 from nodegraft.store.access.access import Scope
 from tests.service.served import KNOWN, asked
 from tests.service.token_help import added, bearer
@@ -52,7 +52,7 @@ def test_pages_of_other_sites_are_refused(client: TestClient) -> None:
 def test_a_body_that_is_too_large_is_refused(client: TestClient) -> None:
     claimed = client.post("/v1/predict", content=b"x", headers={"Content-Length": str(10**9)})
     assert claimed.status_code == 413
-    parts = (b" " * 2**20 for _ in range(limits.MOST_BYTES // 2**20 + 1))
+    parts = (b" " * 2**20 for _ in range(limits.MAX_BYTES // 2**20 + 1))
     in_parts = client.post("/v1/predict", content=parts)
     assert (in_parts.status_code, in_parts.json()["error"]["code"]) == (413, "too_large")
 
@@ -76,7 +76,7 @@ def test_paths_without_tokens_take_no_body(client: TestClient) -> None:
         "/v2/models/..%2f..%2fetc/infer",
         "/v1/explain?node=/etc/passwd",
         "/v1/explain?node=file:///etc/passwd",
-        "/v1/sessions/1%00:undo",
+        "/v1/versions/1%00:undo",
     ],
 )
 def test_no_path_leads_anywhere_else(path: str, client: TestClient) -> None:
@@ -117,7 +117,7 @@ def test_a_failure_of_ours_is_told_without_its_secrets(
     def fail(*_: object) -> None:
         raise RuntimeError("secret")
 
-    monkeypatch.setattr(asking, "answered", fail)
+    monkeypatch.setattr(predict, "answered", fail)
     answer = client.post("/v1/predict", json={"keys": KNOWN})
     assert (answer.status_code, answer.json()["error"]["code"]) == (500, "internal")
     assert "secret" not in answer.text

@@ -14,7 +14,7 @@ import pytest
 
 from nodegraft.analysis.version import now
 from nodegraft.base.errors import ParameterError, StoreError
-from nodegraft.service.application import application
+from nodegraft.service.app import application
 from nodegraft.service.auth import tokens as token_cache
 from nodegraft.service.auth.middleware import OPEN
 from nodegraft.service.observability.logs import JsonLines
@@ -147,7 +147,7 @@ def test_a_service_for_others_stays_shut_without_tokens(shop: Path) -> None:
     with asked(shop, names=("shop.example",)) as client:
         assert client.get("/v1/classes").status_code == 401
     # So does a replica on a node of a cluster.
-    with asked(shop, behind_others=True) as client:
+    with asked(shop, behind_proxy=True) as client:
         assert client.get("/v1/classes").status_code == 401
 
 
@@ -214,7 +214,7 @@ def test_letting_a_version_answer_at_once_takes_more_than_teaching(
         sent: dict[str, Any] = {"json": {"classes": new}, "params": {"promote": True}}
         assert client.post("/v1/classes", **sent, headers=bearer(teach)).status_code == 403
         made = client.post("/v1/classes", **sent, headers=bearer(admin))
-        assert made.json()["session"]["by"] == "admin"
+        assert made.json()["change"]["by"] == "admin"
 
 
 def test_a_service_is_open_to_others_only_with_tokens_and_a_name(shop: Path) -> None:

@@ -19,11 +19,11 @@ from nodegraft.analysis.version import Version
 from nodegraft.base.errors import StoreError
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.growth.clearing import Cleared
-from nodegraft.methods.graft import evidence
-from nodegraft.service.http_error import HttpError
+from nodegraft.methods.graft import signals
+from nodegraft.service.errors import HttpError
 from nodegraft.service.live import writer_process
-from nodegraft.service.live.teaching import fulfilled
-from nodegraft.service.live.writer_process import Workshop
+from nodegraft.service.live.writer import make_once
+from nodegraft.service.live.writer_process import WriterProcess
 from nodegraft.store.intent import IdempotencyKey, Intent
 from nodegraft.store.objects import states as state
 from nodegraft.store.store import Store
@@ -43,7 +43,7 @@ def pause(_: Store) -> None:
     sleep(30.0)
 
 
-def workshop_of(life: Running) -> int:
+def writer_of(life: Running) -> int:
     """The process beside a service."""
     # A process belongs to the thread that started it.
     threads = Path(f"/proc/{life.process}/task").glob("*/children")
@@ -58,8 +58,8 @@ def test_answers_are_those_of_a_thread(shop: Path, new: New) -> None:
         ("POST", "/v1/classes:preview", lesson(new)),
         ("POST", "/v1/classes:preview", wrong),
         ("DELETE", "/v1/classes/nothing", None),
-        ("POST", "/v1/sessions/7:undo", None),
-        ("POST", "/v1/sessions/1:undo", None),
+        ("POST", "/v1/versions/7:undo", None),
+        ("POST", "/v1/versions/1:undo", None),
         ("POST", "/v1/nodes", {"nodes": [{"strange": 1}]}),
     ]
     with asked(shop) as client:
@@ -72,11 +72,11 @@ def test_answers_are_those_of_a_thread(shop: Path, new: New) -> None:
 def test_a_writer_process_that_died_while_idle_is_replaced(shop: Path, new: New) -> None:
     with running(shop) as life:
         assert life.ask("POST", "/v1/classes?promote=1", lesson(new))[0] == 201
-        first = workshop_of(life)
+        first = writer_of(life)
         os.kill(first, signal.SIGKILL)
         assert life.ask("POST", "/v1/classes?promote=1", lesson(new, 1))[0] == 201
         assert life.ask("GET", "/readyz")[1]["model_version"] == 3
-        assert workshop_of(life) != first
+        assert writer_of(life) != first
 
 
 def die(_: Store) -> None:
@@ -96,37 +96,37 @@ def process_number(_: Store) -> int:
     [
         (die, 60.0, "writer_died", "out of memory"),
         (exhaust_memory, 60.0, "out_of_memory", "more memory"),
-        (pause, 1.0, "job_deadline", "deadline of 1 s"),
+        (pause, 1.0, "job_timeout", "timeout of 1 s"),
     ],
 )
 def test_a_job_that_ends_its_process_is_told_and_not_repeated(
     job: Callable[[Store], None], seconds: float, code: str, said: str, shop: Path
 ) -> None:
-    workshop = Workshop.beside(shop, seconds)
-    assert workshop is not None
-    first = workshop.do(process_number)
+    writer = WriterProcess.fork(shop, seconds)
+    assert writer is not None
+    first = writer.run(process_number)
     with pytest.raises(HttpError, match=said) as told:
-        workshop.do(job)
+        writer.run(job)
     assert (told.value.status, told.value.code) == (503, code)
-    workshop._job_seconds = 60.0
+    writer._job_seconds = 60.0
     # The next job has a process of its own, and this one does none.
-    assert workshop.do(process_number) not in (first, os.getpid())
-    workshop.close()
+    assert writer.run(process_number) not in (first, os.getpid())
+    writer.close()
 
 
 @pytest.fixture
-def workshop(shop: Path) -> Iterator[Workshop]:
+def writer(shop: Path) -> Iterator[WriterProcess]:
     """A writer process that has started, whose jobs may take two seconds."""
-    workshop = Workshop.beside(shop, 2.0)
-    assert workshop is not None
-    workshop.do(process_number)
-    yield workshop
-    workshop.close()
+    writer = WriterProcess.fork(shop, 2.0)
+    assert writer is not None
+    writer.run(process_number)
+    yield writer
+    writer.close()
 
 
-def stop_process(workshop: Workshop) -> int:
+def stop_process(writer: WriterProcess) -> int:
     """Let the writer process hang; return its number."""
-    process = workshop._process
+    process = writer._process
     assert process is not None
     os.kill(process, signal.SIGSTOP)
     return process
@@ -136,64 +136,64 @@ def length(text: str, _: Store) -> int:
     return len(text)
 
 
-def test_the_deadline_covers_a_job_that_does_not_fit_into_the_pipe(workshop: Workshop) -> None:
-    stop_process(workshop)
+def test_the_deadline_covers_a_job_that_does_not_fit_into_the_pipe(writer: WriterProcess) -> None:
+    stop_process(writer)
     began = monotonic()
-    with pytest.raises(HttpError, match="deadline of 2 s") as refused:
-        workshop.do(partial(length, "x" * 10**7))
-    assert refused.value.code == "job_deadline"
+    with pytest.raises(HttpError, match="timeout of 2 s") as refused:
+        writer.run(partial(length, "x" * 10**7))
+    assert refused.value.code == "job_timeout"
     assert monotonic() - began < 10
     # The new process takes longer to start than a job may take.
-    assert workshop.do(partial(length, "x" * 10**7)) == 10**7
+    assert writer.run(partial(length, "x" * 10**7)) == 10**7
 
 
 def test_the_start_of_a_process_is_no_part_of_a_job(
-    workshop: Workshop, monkeypatch: pytest.MonkeyPatch
+    writer: WriterProcess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    workshop._job_seconds = 0.2
-    os.kill(stop_process(workshop), signal.SIGKILL)
-    assert workshop.do(process_number) > 0
+    writer._job_seconds = 0.2
+    os.kill(stop_process(writer), signal.SIGKILL)
+    assert writer.run(process_number) > 0
     monkeypatch.setattr(writer_process, "START_SECONDS", 0.01)
-    os.kill(stop_process(workshop), signal.SIGKILL)
+    os.kill(stop_process(writer), signal.SIGKILL)
     with pytest.raises(HttpError, match=r"did not start within 0\.01 s"):
-        workshop.do(process_number)
+        writer.run(process_number)
 
 
 def test_closing_kills_a_job_that_hangs_and_starts_no_process(
-    workshop: Workshop, monkeypatch: pytest.MonkeyPatch
+    writer: WriterProcess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(writer_process, "CLOSE_SECONDS", 0.2)
-    workshop._job_seconds = 60.0
-    process, began = stop_process(workshop), monotonic()
+    writer._job_seconds = 60.0
+    process, began = stop_process(writer), monotonic()
     with ThreadPoolExecutor() as threads:
-        job = threads.submit(workshop.do, process_number)
+        job = threads.submit(writer.run, process_number)
         sleep(0.2)
-        workshop.close()
+        writer.close()
         refused = job.exception()
     assert isinstance(refused, HttpError)
     assert refused.code == "stopping"
     assert monotonic() - began < 10
     assert not Path(f"/proc/{process}").exists()
-    assert workshop._process is None
+    assert writer._process is None
     with pytest.raises(HttpError, match="is being stopped"):
-        workshop.do(process_number)
+        writer.run(process_number)
 
 
 def test_closing_kills_an_idle_process_that_hangs(
-    workshop: Workshop, monkeypatch: pytest.MonkeyPatch
+    writer: WriterProcess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(writer_process, "CLOSE_SECONDS", 0.2)
-    process = stop_process(workshop)
-    workshop.close()
+    process = stop_process(writer)
+    writer.close()
     assert not Path(f"/proc/{process}").exists()
 
 
-def test_a_workshop_ends_with_its_service(shop: Path) -> None:
+def test_a_writer_process_ends_with_its_service(shop: Path) -> None:
     life = started(shop, free_port())
-    workshop, began = workshop_of(life), monotonic()
+    writer, began = writer_of(life), monotonic()
     life.kill()
-    while Path(f"/proc/{workshop}/cmdline").exists() and monotonic() - began < 10:
-        if "Z" in Path(f"/proc/{workshop}/stat").read_text().split()[2]:
+    while Path(f"/proc/{writer}/cmdline").exists() and monotonic() - began < 10:
+        if "Z" in Path(f"/proc/{writer}/stat").read_text().split()[2]:
             break
         sleep(0.02)
     assert monotonic() - began < 10
@@ -205,21 +205,21 @@ def test_what_a_growth_made_stale_is_made_while_nobody_wants_anything(
     # Of a large graph neither the comparison before and after a growth looks at all of it, nor a
     # model's guess how large its classes are.
     monkeypatch.setattr(preview, "SAMPLE", 50)
-    monkeypatch.setattr(evidence, "POOL", 50)
-    for name in ("here", "workshop"):
+    monkeypatch.setattr(signals, "POOL", 50)
+    for name in ("here", "writer"):
         make_of_lists(tmp_path / name)
     with Store.open(tmp_path / "here") as store:
         growing(store)
         assert clearing(store) > 0
-    workshop = Workshop.beside(tmp_path / "workshop")
-    assert workshop is not None
-    workshop.do(growing)
+    writer = WriterProcess.fork(tmp_path / "writer")
+    assert writer is not None
+    writer.run(growing)
     sleep(1.0)
-    assert workshop.do(clearing) == 0
-    workshop.close()
+    assert writer.run(clearing) == 0
+    writer.close()
 
 
-def test_a_clearing_that_fails_ends_no_workshop(
+def test_a_clearing_that_fails_ends_no_writer_process(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*_: object, **__: object) -> None:
@@ -227,10 +227,10 @@ def test_a_clearing_that_fails_ends_no_workshop(
 
     make_of_lists(tmp_path / "store")
     monkeypatch.setattr(Store, "clear_stale", full)
-    workshop = Workshop.beside(tmp_path / "store")
-    assert workshop is not None
-    assert [workshop.do(number), workshop.do(number)] == [1, 1]
-    workshop.close()
+    writer = WriterProcess.fork(tmp_path / "store")
+    assert writer is not None
+    assert [writer.run(number), writer.run(number)] == [1, 1]
+    writer.close()
 
 
 def test_the_latest_version_is_cleared_first(
@@ -287,9 +287,9 @@ def test_what_another_process_did_meanwhile_is_found(shop: Path, new: New) -> No
         raise StoreError("All of it is there already.")
 
     with Store.open(shop) as store:
-        assert fulfilled(request, late, store).number == 2
+        assert make_once(request, late, store).number == 2
         with pytest.raises(StoreError, match="already"):
-            fulfilled(IdempotencyKey("other", "1"), refusing, store)
+            make_once(IdempotencyKey("other", "1"), refusing, store)
 
 
 def refusing(_: Store) -> Version:

@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from nodegraft.service.observability.metrics import forget_the_dead
+from nodegraft.service.observability.metrics import drop_dead_workers
 
 
 def test_a_worker_that_is_gone_says_nothing_more(tmp_path: Path) -> None:
@@ -14,5 +14,5 @@ def test_a_worker_that_is_gone_says_nothing_more(tmp_path: Path) -> None:
     names = [f"gauge_livemin_{os.getpid()}.db", f"counter_{gone.pid}.db"]
     for name in (*names, f"gauge_livemin_{gone.pid}.db"):
         (tmp_path / name).touch()
-    forget_the_dead(tmp_path)
+    drop_dead_workers(tmp_path)
     assert {path.name for path in tmp_path.iterdir()} == set(names)

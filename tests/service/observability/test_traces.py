@@ -8,9 +8,8 @@ import pytest
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
 from nodegraft.base.errors import MissingExtraError, ParameterError
-from nodegraft.service.observability.trace_settings import wanted_exporters
 from nodegraft.service.server import serve
-from nodegraft.service.settings import Settings
+from nodegraft.service.settings import Settings, trace_exporters
 from nodegraft.store.access.access import Scope
 from tests.service.collector import attributes, collecting
 from tests.service.running import running
@@ -84,7 +83,7 @@ def test_an_error_of_ours_is_one_in_its_span_without_its_words(
     with collecting() as collector:
         monkeypatch.setenv("OTEL_TRACES_EXPORTER", "otlp")
         monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.address)
-        monkeypatch.setattr("nodegraft.service.routes.asking.suggestions", broken)
+        monkeypatch.setattr("nodegraft.service.routes.predict.suggestions", broken)
         with asked(shop) as client:
             assert client.get("/v1/suggest").status_code == 500
     (span,) = collector.spans
@@ -134,9 +133,9 @@ def test_who_lacks_the_packages_is_told_which(shop: Path, monkeypatch: pytest.Mo
 )
 def test_what_is_not_spoken_here_is_refused(variables: dict[str, str], told: str) -> None:
     with pytest.raises(ParameterError, match=told):
-        wanted_exporters(variables)
+        trace_exporters(variables)
 
 
 def test_the_standard_switch_turns_all_off() -> None:
-    assert wanted_exporters({"OTEL_TRACES_EXPORTER": "none"}) == ()
-    assert wanted_exporters({"OTEL_TRACES_EXPORTER": "console", "OTEL_SDK_DISABLED": "true"}) == ()
+    assert trace_exporters({"OTEL_TRACES_EXPORTER": "none"}) == ()
+    assert trace_exporters({"OTEL_TRACES_EXPORTER": "console", "OTEL_SDK_DISABLED": "true"}) == ()

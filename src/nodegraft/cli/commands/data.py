@@ -1,49 +1,37 @@
-"""Commands of the panel Data that create a store: example tables and init."""
+"""Commands of the panel Data: example tables, and create, grow and sync a store."""
 
 import shlex
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
+from rich.console import Console
 
 from nodegraft.base.errors import ParameterError
-from nodegraft.cli.errors import user_errors
-from nodegraft.cli.inputs import (
-    directed_edges,
-    labels_in_table,
-    listed_labels,
-    name_value_pairs,
-    number_columns,
-)
+from nodegraft.cli.changes import make_version, preview_tables
+from nodegraft.cli.inputs import labels_in_table, listed_labels, name_value_pairs
 from nodegraft.cli.options import (
-    By,
-    CategoryColumns,
-    Delimiter,
-    Directed,
-    DirectedTypes,
+    AuthorOptions,
+    ChangeOptions,
+    DryRun,
     EdgeTable,
-    KeyType,
     LabelColumn,
     MethodName,
     MethodSettings,
-    MinDocuments,
     NodeTable,
-    NoFeatures,
-    Note,
-    NumberColumns,
     Repair,
-    SourceColumn,
     StorePlace,
-    TargetColumn,
-    TextColumns,
-    TypeColumn,
-    WeightColumn,
+    TableOptions,
+    table_arguments,
 )
+from nodegraft.cli.output import command, print_line
+from nodegraft.cli.progress import StatusLine
+from nodegraft.cli.render.store import creation_line, report_table, world_line
+from nodegraft.cli.table_config import TableConfig, columns_beside
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from nodegraft.graph.keyed_labels import KeyedLabels
     from nodegraft.store.store import Store
     from nodegraft.tables.read import Tables
@@ -60,59 +48,39 @@ class World(StrEnum):
     CLOSED = "closed"
 
 
-@user_errors
+@command
 def example(
     folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="New folder for the tables.")],
 ) -> None:
     """Write example tables: English nouns and their relations (WordNet 3.0)."""
-    from rich.console import Console
-
     _copy_example(folder)
     places = {name: folder / f"{name}.parquet" for name in TABLES}
     tables = " ".join(f"--{name} {shlex.quote(str(place))}" for name, place in places.items())
-    # Not wrapped, so that the last line can be copied.
-    Console().print(
+    print_line(
         f"{folder}: nodes.parquet, edges.parquet, labels.parquet (from WordNet 3.0: LICENSE).\n"
         "Next, create a store from them:\n"
-        f"nodegraft init {STORE} {tables} --text description --type kind --directed",
-        highlight=False,
-        markup=False,
-        soft_wrap=True,
+        f"nodegraft init {STORE} {tables} --text description --type kind --directed"
     )
 
 
-@user_errors
+@command
 def init(
     place: StorePlace,
     _context: typer.Context,
     labels: Annotated[str, typer.Option(help="Table of node keys and class names.")],
+    table_options: TableOptions,
+    author: AuthorOptions,
     nodes: NodeTable = None,
     edges: EdgeTable = None,
     graph: Annotated[
         Path | None,
         typer.Option(metavar="FOLDER", help="Graph folder of `nodegraft build`, not tables."),
     ] = None,
-    text: TextColumns = None,
-    features: NumberColumns = None,
-    no_features: NoFeatures = False,
-    categories: CategoryColumns = None,
-    min_documents: MinDocuments = 3,
-    key: Annotated[
-        str, typer.Option(help="Column with the node key, in nodes and labels.")
-    ] = "key",
-    key_type: KeyType = None,
     label_key: Annotated[
         str | None,
         typer.Option(help="Column with the node key in labels, if it differs from --key."),
     ] = None,
     label: LabelColumn = "label",
-    source: SourceColumn = "source",
-    target: TargetColumn = "target",
-    edge_type: TypeColumn = None,
-    edge_weight: WeightColumn = None,
-    directed: Directed = False,
-    directed_types: DirectedTypes = None,
-    delimiter: Delimiter = None,
     write_config: Annotated[
         bool,
         typer.Option(
@@ -138,18 +106,10 @@ def init(
             "known class, and confidence is the probability. open by default."
         ),
     ] = None,
-    note: Note = "",
-    by: By = None,
 ) -> None:
     """Create a store from tables of nodes, edges and labels, and fit its first version."""
-    from rich.console import Console
-
     from nodegraft.base.parameters.build import parse
-    from nodegraft.cli.progress import StatusLine
-    from nodegraft.cli.render.store import report_table
-    from nodegraft.cli.table_config import TableConfig
     from nodegraft.model.registry import REGISTRY
-    from nodegraft.store.intent import Intent
     from nodegraft.store.store import Store
     from nodegraft.store.table_changes import GROWING
     from nodegraft.tables.read import read_tables
@@ -157,39 +117,16 @@ def init(
     console = Console()
     new_config = TableConfig.place_beside(nodes) if write_config else None
     config = TableConfig.beside(nodes)
-    named = config.completed(
-        _context,
-        key=key,
-        key_type=None if key_type is None else key_type.value,
-        label=label,
-        label_key=label_key,
-        source=source,
-        target=target,
-        edge_type=edge_type,
-        edge_weight=edge_weight,
-        directed=directed,
-        directed_types=directed_types,
-        delimiter=delimiter,
-        text=text,
-        features=features,
-        no_features=no_features,
-        categories=categories,
-        min_documents=min_documents,
-    )
-    columns: dict[str, Any] = {name: named[name] for name in GROWING}
-    columns["directed"] = directed_edges(named["directed"], named["directed_types"])
-    label, key_column = named["label"], named["label_key"] or named["key"]
+    values = config.completed(_context, **vars(table_options), label=label, label_key=label_key)
+    arguments = table_arguments(values)
+    label, key_column = values["label"], values["label_key"] or values["key"]
     parameters = parse(REGISTRY.get(method), name_value_pairs(settings)).get_params()
     with StatusLine(console, "reading tables") as status:
-        chosen: dict[str, Any] = {
-            "text": named["text"] or (),
-            "features": number_columns(named["features"], named["no_features"]),
-            "categories": named["categories"] or (),
-        }
         if graph is not None:
-            tables = _built_graph(graph, nodes, edges, named["key_type"], *chosen.values())
+            features = (arguments[name] for name in ("key_type", "text", "features", "categories"))
+            tables = _built_graph(graph, nodes, edges, *features)
             known = labels_in_table(
-                labels, tables.graph, key_column, label, repair, named["delimiter"]
+                labels, tables.graph, key_column, label, repair, arguments["delimiter"]
             )
         elif nodes is None:
             raise ParameterError(
@@ -197,10 +134,10 @@ def init(
                 "`nodegraft build` (--graph FOLDER)."
             )
         else:
-            chosen |= {"min_documents": named["min_documents"], "repair": repair}
-            chosen |= {"label": label, "label_key": key_column, "key_type": named["key_type"]}
-            tables = read_tables(nodes, edges, labels, **columns, **chosen)
+            chosen = {"label": label, "label_key": key_column, "repair": repair}
+            tables = read_tables(nodes, edges, labels, **arguments, **chosen)
             known = listed_labels(cast("KeyedLabels", tables.labels), labels, label)
+        columns: dict[str, Any] = {name: arguments[name] for name in (*GROWING, "directed")}
         columns["key_type"] = tables.graph.node_keys.key_type
         store = Store.init(
             place,
@@ -213,30 +150,74 @@ def init(
             database=database,
             objects=objects,
             world=None if world is None else world.value,
-            intent=Intent(author=by, note=note),
+            intent=author.intent,
             listener=status,
         )
     if config.found:
-        console.print(config.line(), highlight=False, soft_wrap=True, markup=False)
+        print_line(config.line(), console)
     console.print(report_table(tables.report))
     _print_store(console, store)
     if new_config:
-        TableConfig.write(new_config, named | {"key_type": columns["key_type"]})
-        console.print(f"Wrote {new_config}.", highlight=False, soft_wrap=True, markup=False)
-    console.print(
-        "Add a class: "
-        f"nodegraft add {shlex.quote(str(place))} --class NAME --nodes KEY,KEY,KEY --dry-run",
-        highlight=False,
-        markup=False,
-        soft_wrap=True,
-        style="dim",
-    )
+        TableConfig.write(new_config, values | {"key_type": columns["key_type"]})
+        print_line(f"Wrote {new_config}.", console)
+    add = f"nodegraft add {shlex.quote(str(place))} --class NAME --nodes KEY,KEY,KEY --dry-run"
+    print_line(f"Add a class: {add}", console, "dim")
     store.close()
 
 
-def _print_store(console: "Console", store: "Store") -> None:
+@command
+def grow(
+    place: StorePlace,
+    options: ChangeOptions,
+    nodes: NodeTable = None,
+    edges: EdgeTable = None,
+    repair: Repair = False,
+    dry_run: DryRun = False,
+) -> None:
+    """Add new nodes and edges, and report how many predictions for old nodes change."""
+    given: dict[str, Any] = {"repair": repair, "tables": columns_beside(place, nodes, edges)}
+    if dry_run:
+        preview_tables(place, lambda store: store.preview_grow(nodes, edges, **given))
+    else:
+        make_version(place, lambda store: store.grow(nodes, edges, **given, intent=options.intent))
+
+
+@command
+def sync(
+    place: StorePlace,
+    nodes: Annotated[str, typer.Option(help="Table of all current nodes.")],
+    options: ChangeOptions,
+    edges: Annotated[
+        str | None,
+        typer.Option(
+            help="Table of all current edges; without it, edges between remaining nodes stay."
+        ),
+    ] = None,
+    no_edges: Annotated[bool, typer.Option("--no-edges", help="Remove all edges.")] = False,
+    repair: Repair = False,
+    dry_run: DryRun = False,
+    override: Annotated[
+        str,
+        typer.Option(
+            metavar="REASON",
+            help="Remove more nodes, edges or labels than the setting max_removed_share allows.",
+        ),
+    ] = "",
+) -> None:
+    """Replace all nodes and edges by current tables: add new ones, remove missing ones."""
+    if no_edges and edges is not None:
+        raise ParameterError("Give --edges or --no-edges, not both.")
+    new_edges = False if no_edges else edges
+    given: dict[str, Any] = {"repair": repair, "tables": columns_beside(place, nodes, edges)}
+    if dry_run:
+        preview_tables(place, lambda store: store.preview_sync(nodes, new_edges, **given))
+        return
+    intent = replace(options.intent, override=override)
+    make_version(place, lambda store: store.sync(nodes, new_edges, **given, intent=intent))
+
+
+def _print_store(console: Console, store: "Store") -> None:
     from nodegraft.analysis.accuracy import CorrectCounts
-    from nodegraft.cli.render.store import creation_line, world_line
 
     first = store.history()[0].measures["after"]
     state = store.state()
@@ -287,4 +268,4 @@ def _copy_example(folder: Path) -> None:
         raise ParameterError(f"{folder} cannot be written: {error}.") from error
 
 
-COMMANDS = {"example": example, "init": init}
+COMMANDS = {"example": example, "init": init, "grow": grow, "sync": sync}

@@ -3,20 +3,28 @@
 from typing import Annotated
 
 import typer
+from rich.console import Console
 
 from nodegraft.base.counting import counted
 from nodegraft.base.errors import ParameterError
-from nodegraft.cli.errors import user_errors
-from nodegraft.cli.options import By, DryRun, Note, StorePlace
+from nodegraft.cli.changes import open_store
+from nodegraft.cli.options import AuthorOptions, By, DryRun, StorePlace
+from nodegraft.cli.output import command
+from nodegraft.cli.progress import StatusLine
+from nodegraft.cli.render.maintenance import (
+    pruned_line,
+    purged_lines,
+    setting_line,
+    settings_history_table,
+    settings_table,
+    verification_lines,
+)
 
 
-@user_errors
+@command
 def verify(place: StorePlace, by: By = None) -> None:
     """Compare every file of a store with its checksum; exit code 1 if one is damaged."""
-    from rich.console import Console
 
-    from nodegraft.cli.progress import StatusLine
-    from nodegraft.cli.render.maintenance import verification_lines
     from nodegraft.store.store import Store
 
     console = Console()
@@ -27,7 +35,7 @@ def verify(place: StorePlace, by: By = None) -> None:
         raise typer.Exit(1)
 
 
-@user_errors
+@command
 def settings(
     place: StorePlace,
     change: Annotated[
@@ -36,24 +44,15 @@ def settings(
     history: Annotated[
         bool, typer.Option("--history", help="List all changes of settings.")
     ] = False,
-    note: Note = "",
-    by: By = None,
+    *,
+    options: AuthorOptions,
 ) -> None:
     """Show the settings of a store, or change one."""
-    from rich.console import Console
-
-    from nodegraft.cli.render.maintenance import (
-        setting_line,
-        settings_history_table,
-        settings_table,
-    )
-    from nodegraft.store.intent import Intent
-    from nodegraft.store.store import Store
 
     console = Console()
     if history and change is not None:
         raise ParameterError("Give NAME=VALUE or --history, not both.")
-    with Store.open(place) as store:
+    with open_store(place) as store:
         if history:
             console.print(settings_history_table(store.settings_history()))
         elif change is None:
@@ -65,53 +64,41 @@ def settings(
                     f"{change!r} must have the form NAME=VALUE, as in max_removed_share=0.2."
                 )
             before = store.setting(name.strip())
-            intent = Intent(author=by, note=note)
-            after = store.set_setting(name.strip(), value.strip(), intent=intent)
+            after = store.set_setting(name.strip(), value.strip(), intent=options.intent)
             console.print(setting_line(name.strip(), before, after))
 
 
-@user_errors
+@command
 def prune(
     place: StorePlace,
     keep: Annotated[
         int, typer.Option(metavar="N", help="Keep the N newest and the N last live versions.")
     ] = 10,
     dry_run: DryRun = False,
-    note: Note = "",
-    by: By = None,
+    *,
+    options: AuthorOptions,
 ) -> None:
     """Delete the files of old versions; the history still lists them."""
-    from rich.console import Console
 
-    from nodegraft.cli.render.maintenance import pruned_line
-    from nodegraft.store.intent import Intent
-    from nodegraft.store.store import Store
-
-    with Store.open(place) as store:
-        pruned = store.prune(keep, dry_run=dry_run, intent=Intent(author=by, note=note))
+    with open_store(place) as store:
+        pruned = store.prune(keep, dry_run=dry_run, intent=options.intent)
     Console().print(pruned_line(pruned, dry_run))
 
 
-@user_errors
+@command
 def purge(
     place: StorePlace,
     nodes: Annotated[list[str], typer.Argument(metavar="NODE...", help="Node keys.")],
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
-    note: Note = "",
-    by: By = None,
+    *,
+    options: AuthorOptions,
 ) -> None:
     """Delete nodes from all versions and from the history; this cannot be undone."""
-    from rich.console import Console
-
-    from nodegraft.cli.progress import StatusLine
-    from nodegraft.cli.render.maintenance import purged_lines
     from nodegraft.graph.keys import integer_key
-    from nodegraft.store.intent import Intent
-    from nodegraft.store.store import Store
 
     console = Console()
     status = StatusLine(console)
-    with Store.open(place, listener=status) as store:
+    with open_store(place, status) as store:
         has_text_keys = store.graph().has_text_keys
         keys = [node if has_text_keys else integer_key(node) for node in nodes]
         if not yes:
@@ -121,15 +108,13 @@ def purge(
                 abort=True,
             )
         with status:
-            purged = store.purge(keys, intent=Intent(author=by, note=note))
+            purged = store.purge(keys, intent=options.intent)
     console.print(purged_lines(purged))
 
 
-@user_errors
+@command
 def migrate(place: StorePlace) -> None:
     """Update a store that an older nodegraft created."""
-    from rich.console import Console
-
     from nodegraft.store.store import Store
 
     done = Store.migrate(place)

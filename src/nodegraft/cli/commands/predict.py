@@ -1,4 +1,4 @@
-"""Commands of the panel Predict and inspect that predict classes and explain predictions."""
+"""Commands of the panel Predict and inspect."""
 
 import json
 from collections import Counter
@@ -10,17 +10,38 @@ from typing import TYPE_CHECKING, Annotated, Any
 from uuid import uuid4
 
 import typer
+from rich.console import Console
 
 from nodegraft.base.errors import DataError, ParameterError
-from nodegraft.cli.errors import user_errors
+from nodegraft.cli.changes import open_store, write_card
 from nodegraft.cli.inputs import key_from, keys_from, keys_in_table
-from nodegraft.cli.options import LiveVersion, StorePlace
+from nodegraft.cli.options import LiveVersion, NewestVersion, StorePlace
+from nodegraft.cli.output import command, print_line
+from nodegraft.cli.progress import StatusLine
+from nodegraft.cli.render.explanation import ExplainedNode, explanation_lines
+from nodegraft.cli.render.inspect import (
+    drift_table,
+    evaluation_lines,
+    new_class_lines,
+    suggestions_table,
+)
+from nodegraft.cli.render.predictions import (
+    MAX_SHOWN,
+    predictions_json,
+    predictions_table,
+    written_text,
+)
+from nodegraft.cli.render.versions import predicting_version
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from nodegraft.analysis.predictions import Predictions
     from nodegraft.store.store import Store
+
+
+MAX_GROUPS = 3
+"""At most this many groups that may be a new class are shown."""
 
 
 class MissingKeys(StrEnum):
@@ -31,7 +52,7 @@ class MissingKeys(StrEnum):
     NULL = "null"
 
 
-@user_errors
+@command
 def predict(
     place: StorePlace,
     nodes: Annotated[str | None, typer.Option(help="Node keys, separated by commas.")] = None,
@@ -70,17 +91,7 @@ def predict(
     version: LiveVersion = None,
 ) -> None:
     """Predict the classes of nodes: --nodes, --table or --all."""
-    from rich.console import Console
-
     from nodegraft.analysis.predictions import found_rows, predict_in_blocks, predict_rows
-    from nodegraft.cli.render.predictions import (
-        MAX_SHOWN,
-        predictions_json,
-        predictions_table,
-        written_text,
-    )
-    from nodegraft.cli.render.versions import predicting_version
-    from nodegraft.store.store import Store
 
     if as_json and out is not None:
         raise ParameterError("Give --json or --out, not both.")
@@ -88,7 +99,7 @@ def predict(
         raise ParameterError(
             "Choose the nodes with one of --nodes p17,p20, --table new.parquet and --all."
         )
-    with Store.open(place) as store:
+    with open_store(place) as store:
         live, waiting = store.live, store.waiting()
         number = live if version is None else version
         state = store.state(number)
@@ -128,12 +139,7 @@ def predict(
             yield block.to_arrow()
 
     _write_tables(tables(), out)
-    console.print(
-        f"{out}: {written_text(rows.size, reasons)}",
-        highlight=False,
-        markup=False,
-        soft_wrap=True,
-    )
+    print_line(f"{out}: {written_text(rows.size, reasons)}", console)
     for note in filter(None, notes):
         console.print(note, highlight=False)
     console.print(predicting_version(number, live, waiting))
@@ -147,20 +153,14 @@ def _texts(store: "Store", answers: "Predictions", version: int) -> list[str | N
     return [next(texts) if is_there else None for is_there in found]
 
 
-@user_errors
+@command
 def explain(
     place: StorePlace,
     node: Annotated[str, typer.Argument(help="Node key.")],
     version: LiveVersion = None,
 ) -> None:
     """Explain a prediction: signals, labels and edges that contribute to it."""
-    from rich.console import Console
-
-    from nodegraft.cli.render.explanation import ExplainedNode, explanation_lines
-    from nodegraft.cli.render.versions import predicting_version
-    from nodegraft.store.store import Store
-
-    with Store.open(place) as store:
+    with open_store(place) as store:
         live, waiting = store.live, store.waiting()
         number = live if version is None else version
         state = store.state(number)
@@ -204,4 +204,110 @@ def _with_text_sets(table: "pa.Table") -> "pa.Table":
     return table.set_column(table.column_names.index("set"), "set", [texts])
 
 
-COMMANDS = {"predict": predict, "explain": explain}
+@command
+def suggest(
+    place: StorePlace,
+    count: Annotated[int, typer.Option(help="Number of nodes.")] = 10,
+    version: NewestVersion = None,
+) -> None:
+    """Suggest nodes to label next, and groups of nodes that may be a new class."""
+    from nodegraft.analysis.suggestions.new_classes import new_classes
+    from nodegraft.analysis.suggestions.suggestion import suggestions
+
+    with open_store(place) as store:
+        number = store.candidate if version is None else version
+        # Load the state once for both: its first predictions fill caches.
+        state = store.state(number)
+        nodes = suggestions(state, count)
+        texts = store.texts([suggestion.node for suggestion in nodes], number)
+        groups = {
+            group: store.texts(group.examples, number) for group in new_classes(state, MAX_GROUPS)
+        }
+    console = Console()
+    console.print(suggestions_table(nodes, texts))
+    for lines in new_class_lines(place, groups):
+        # Commands are not wrapped, so that they can be copied.
+        console.print(lines, soft_wrap=True)
+
+
+@command
+def drift(
+    place: StorePlace,
+    before: Annotated[
+        int | None, typer.Option(help="Version number; by default the live version.")
+    ] = None,
+    after: Annotated[
+        int | None, typer.Option(help="Version number; by default the newest version.")
+    ] = None,
+) -> None:
+    """Compare predictions, confidence, edges and features of two versions."""
+    from nodegraft.analysis.drift import ALARM
+
+    with open_store(place) as store:
+        Console().print(drift_table(store.drift(before, after), ALARM))
+
+
+@command
+def evaluate(
+    place: StorePlace,
+    methods: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--method", help="Method to compare; by default the store's and several others."
+        ),
+    ] = None,
+    seeds: Annotated[int, typer.Option(help="Number of random draws of classes and labels.")] = 5,
+    shots: Annotated[int, typer.Option(help="Labels of each new class.")] = 5,
+    version: NewestVersion = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for a report with figures and JSON.")
+    ] = None,
+) -> None:
+    """Compare methods on your labels: accuracy, and the cost of each new class."""
+    from nodegraft.base.files.folder import WriteOnceFolder
+
+    console = Console()
+    if out is not None:
+        # A missing extra or an unwritable folder is reported before the long work.
+        from nodegraft.lab.report.site import write_evaluation
+
+        WriteOnceFolder(out).check_writable()
+    with StatusLine(console) as status, open_store(place, status) as store:
+        evaluation = store.evaluate(methods, seeds=seeds, shots=shots, version=version)
+    console.print(evaluation_lines(evaluation))
+    if out is not None:
+        page = write_evaluation(evaluation, place.resolve().name, out)
+        print_line(f"report: {page}", console)
+
+
+@command
+def card(
+    place: StorePlace,
+    version: LiveVersion = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Write a .md file, with its figure beside it.")
+    ] = None,
+) -> None:
+    """Show the model card of a version: classes, labels, accuracy and limits."""
+    from nodegraft.analysis.card.markdown import card_markdown
+
+    if out is not None and out.suffix != ".md":
+        raise ParameterError(f"--out {out} must end in .md.")
+    with open_store(place) as store:
+        content = store.card(version)
+    console, name = Console(), place.resolve().name
+    if out is None:
+        console.out(card_markdown(content, name), end="", highlight=False)
+        return
+    write_card(content, name, out)
+    print_line(f"card: {out}", console)
+
+
+COMMANDS = {
+    "predict": predict,
+    "explain": explain,
+    "suggest": suggest,
+    "drift": drift,
+    "evaluate": evaluate,
+    "card": card,
+}

@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.console import Console
 
 from nodegraft.analysis.version import now
 from nodegraft.base.errors import ParameterError
-from nodegraft.cli.errors import user_errors
 from nodegraft.cli.inputs import parse_expiry
 from nodegraft.cli.options import By, StorePlace
+from nodegraft.cli.output import command
 from nodegraft.service.auth.limits import JOB_SECONDS, NOTICE_SECONDS, RATE
 from nodegraft.store.access.access import Scope
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 TokenName = Annotated[str, typer.Option("--name", help="Name of the token's owner.")]
 
 
-@user_errors
+@command
 def serve(
     place: StorePlace,
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
@@ -76,7 +77,7 @@ def serve(
         _serve_on_ray(settings, ray)
 
 
-@user_errors
+@command
 def add_token(
     place: StorePlace,
     name: TokenName,
@@ -100,10 +101,9 @@ def add_token(
         typer.echo(tokens.add(name, scope, expires_at=expires_at, author=by))
 
 
-@user_errors
+@command
 def list_tokens(place: StorePlace) -> None:
     """List API tokens: scope, and when each was created, last used, and expires."""
-    from rich.console import Console
     from rich.table import Table
 
     from nodegraft.store.access.tokens import StoreTokens
@@ -128,7 +128,7 @@ def list_tokens(place: StorePlace) -> None:
     Console().print(table if table.row_count else empty, markup=False)
 
 
-@user_errors
+@command
 def revoke_token(place: StorePlace, name: TokenName, by: By = None) -> None:
     """Revoke an API token: every host refuses it within about a second."""
     from nodegraft.store.access.tokens import StoreTokens
@@ -142,12 +142,11 @@ def _serve_on_ray(settings: "Settings", cluster: str) -> None:
     from nodegraft.base.hashing import content_hash
     from nodegraft.runners.ray_connection import LOCAL
     from nodegraft.runners.ray_serve import replicated, wait_for_signal  # Ray is an extra
-    from nodegraft.service.live.replica import replica
-    from nodegraft.service.server import check
+    from nodegraft.service.server import check, replica
 
     # Replicas have working folders of their own.
     store = settings.store.absolute()
-    settings = replace(settings, store=store, behind_others=cluster != LOCAL)
+    settings = replace(settings, store=store, behind_proxy=cluster != LOCAL)
     check(settings)
     if not settings.port:
         raise ParameterError("Ray Serve needs a port number: choose a free port with --port.")

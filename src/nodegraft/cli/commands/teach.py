@@ -1,100 +1,118 @@
-"""Commands of the panel Teach that add, change and remove labels."""
+"""Commands of the panel Teach: edit classes and labels, and refit."""
 
 from collections.abc import Callable
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from nodegraft.cli.errors import user_errors
+from nodegraft.base.errors import ParameterError
+from nodegraft.cli.changes import edit_labels, make_version
 from nodegraft.cli.inputs import keys_from, labels_from
 from nodegraft.cli.options import (
-    ClassName,
+    ClassNames,
     EditOptions,
     ForceName,
-    LabelColumn,
-    LabelKeyColumn,
-    LabelTable,
-    NodeKeys,
-    Repair,
+    GatedOptions,
+    LabelOptions,
     StorePlace,
-    takes_edit_options,
 )
+from nodegraft.cli.output import command
 
-
-@takes_edit_options
-@user_errors
-def add(
-    place: StorePlace,
-    name: ClassName = None,
-    nodes: NodeKeys = None,
-    labels: LabelTable = None,
-    key: LabelKeyColumn = "key",
-    label: LabelColumn = "label",
-    repair: Repair = False,
-    force_name: ForceName = False,
-    *,
-    options: EditOptions,
-) -> None:
-    """Add new classes from a few labelled nodes each; preview with --dry-run."""
-    from nodegraft.analysis.labels.changes import Change
-    from nodegraft.cli.changes import edit_labels
+if TYPE_CHECKING:
     from nodegraft.store.store import Store
 
-    def change(store: Store) -> Change:
-        classes = labels_from(store, name, nodes, labels, key, label, repair)
-        return Change("add", {"classes": classes}).with_forced_name(force_name)
 
-    edit_labels(place, change, options)
+@command
+def add(
+    place: StorePlace, given: LabelOptions, options: EditOptions, force_name: ForceName = False
+) -> None:
+    """Add new classes from a few labelled nodes each; preview with --dry-run."""
+    edit_labels(
+        place, "add", lambda store: {"classes": labels_from(store, given)}, options, force_name
+    )
 
 
 def _for_known_classes(action: str, argument: str, summary: str) -> Callable[..., None]:
     """Return a command that takes known classes and their nodes."""
 
-    @takes_edit_options
-    @user_errors
-    def command(
-        place: StorePlace,
-        name: ClassName = None,
-        nodes: NodeKeys = None,
-        labels: LabelTable = None,
-        key: LabelKeyColumn = "key",
-        label: LabelColumn = "label",
-        repair: Repair = False,
-        *,
-        options: EditOptions,
-    ) -> None:
-        from nodegraft.analysis.labels.changes import Change
-        from nodegraft.cli.changes import edit_labels
-        from nodegraft.store.store import Store
+    def function(place: StorePlace, given: LabelOptions, options: EditOptions) -> None:
+        edit_labels(place, action, lambda store: {argument: labels_from(store, given)}, options)
 
-        def change(store: Store) -> Change:
-            return Change(
-                action, {argument: labels_from(store, name, nodes, labels, key, label, repair)}
-            )
-
-        edit_labels(place, change, options)
-
-    command.__doc__ = summary
-    return command
+    function.__doc__ = summary
+    return command(function)
 
 
-@takes_edit_options
-@user_errors
+@command
 def unlabel(
     place: StorePlace,
     nodes: Annotated[str, typer.Option(help="Keys of labelled nodes, separated by commas.")],
-    *,
     options: EditOptions,
 ) -> None:
     """Remove labels of nodes."""
-    from nodegraft.analysis.labels.changes import Change
-    from nodegraft.cli.changes import edit_labels
-    from nodegraft.store.store import Store
+    edit_labels(place, "unlabel", lambda store: {"keys": keys_from(nodes, store.graph())}, options)
 
-    def change(store: Store) -> Change:
-        return Change("unlabel", {"keys": keys_from(nodes, store.graph())})
 
-    edit_labels(place, change, options)
+@command
+def remove(place: StorePlace, names: ClassNames, options: EditOptions) -> None:
+    """Remove classes and their labels."""
+    edit_labels(place, "remove", {"names": names}, options)
+
+
+@command
+def rename(
+    place: StorePlace,
+    old: Annotated[str, typer.Argument(help="Current class name.")],
+    new: Annotated[str, typer.Argument(help="New class name.")],
+    options: EditOptions,
+    force_name: ForceName = False,
+) -> None:
+    """Rename a class."""
+    edit_labels(place, "rename", {"old": old, "new": new}, options, force_name)
+
+
+@command
+def merge(
+    place: StorePlace,
+    names: ClassNames,
+    into: Annotated[str, typer.Option(help="Name of the merged class.")],
+    options: EditOptions,
+    force_name: ForceName = False,
+) -> None:
+    """Merge several classes into one."""
+    edit_labels(place, "merge", {"names": names, "into": into}, options, force_name)
+
+
+@command
+def split(
+    place: StorePlace,
+    name: Annotated[str, typer.Argument(metavar="CLASS", help="Class to split.")],
+    parts: Annotated[
+        list[str],
+        typer.Option("--into", metavar="CLASS=KEYS", help="New class and its nodes: caps=p17,p20."),
+    ],
+    options: EditOptions,
+    force_name: ForceName = False,
+) -> None:
+    """Split a class into several; labels not assigned to a part are removed."""
+
+    def arguments(store: "Store") -> dict[str, Any]:
+        keys_of_parts = {}
+        for part in parts:
+            part_name, equals, keys = part.rpartition("=")
+            if not equals:
+                raise ParameterError(
+                    f"--into {part!r} must have the form CLASS=KEYS, as in caps=p17,p20."
+                )
+            keys_of_parts[part_name] = keys_from(keys, store.graph())
+        return {"name": name, "parts": keys_of_parts}
+
+    edit_labels(place, "split", arguments, options, force_name)
+
+
+@command
+def refit(place: StorePlace, options: GatedOptions) -> None:
+    """Fit the method again from scratch, on all current labels and nodes."""
+    make_version(place, lambda store: store.refit(intent=options.intent))
 
 
 COMMANDS = {
@@ -104,4 +122,9 @@ COMMANDS = {
         "relabel", "classes", "Change the labels of nodes to other known classes."
     ),
     "unlabel": unlabel,
+    "remove": remove,
+    "rename": rename,
+    "merge": merge,
+    "split": split,
+    "refit": refit,
 }

@@ -3,6 +3,7 @@
 import shlex
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich.box import SIMPLE
 from rich.console import Group, RenderableType
@@ -10,19 +11,21 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from nodegraft.analysis.drift import ALARM, Shift
-from nodegraft.analysis.own_labels.comparison import Estimate, Evaluation
-from nodegraft.analysis.suggestions.new_classes import NewClass
-from nodegraft.analysis.suggestions.suggestion import Suggestion
 from nodegraft.base.counting import counted
 from nodegraft.cli.inputs import joined_keys
 from nodegraft.cli.render.values import Texts, add_text_column
+
+if TYPE_CHECKING:
+    from nodegraft.analysis.drift import Shift
+    from nodegraft.analysis.own_labels.comparison import Estimate, Evaluation
+    from nodegraft.analysis.suggestions.new_classes import NewClass
+    from nodegraft.analysis.suggestions.suggestion import Suggestion
 
 TEXT_WIDTH = 9
 """Smallest width of the column of texts."""
 
 
-def suggestions_table(suggestions: list[Suggestion], texts: Texts) -> RenderableType:
+def suggestions_table(suggestions: "list[Suggestion]", texts: Texts) -> RenderableType:
     """Return one row for each node to label.
 
     Args:
@@ -43,7 +46,7 @@ def suggestions_table(suggestions: list[Suggestion], texts: Texts) -> Renderable
     return table
 
 
-def new_class_lines(place: Path, groups: Mapping[NewClass, Texts]) -> Iterator[RenderableType]:
+def new_class_lines(place: Path, groups: "Mapping[NewClass, Texts]") -> Iterator[RenderableType]:
     """Yield each group of nodes with its top terms, some nodes, and the command to teach it.
 
     Args:
@@ -69,11 +72,12 @@ def new_class_lines(place: Path, groups: Mapping[NewClass, Texts]) -> Iterator[R
         )
 
 
-def drift_table(shifts: list[Shift]) -> RenderableType:
+def drift_table(shifts: "list[Shift]", alarm: float) -> RenderableType:
     """Return one row for each measure, and which of them are above the alarm threshold.
 
     Args:
         shifts: Measures before and after.
+        alarm: The alarm threshold.
     """
     table = Table(box=SIMPLE, pad_edge=False)
     for heading in ("measure", "before", "after"):
@@ -85,13 +89,13 @@ def drift_table(shifts: list[Shift]) -> RenderableType:
         style = "yellow" if shift.alarming else ""
         table.add_row(*cells, f"{shift.distance:.3f}", f"{shift.noise:.3f}", style=style)
     alarms = [shift.what for shift in shifts if shift.alarming]
-    threshold = f"above the alarm threshold ({ALARM:g})"
+    threshold = f"above the alarm threshold ({alarm:g})"
     if alarms:
         return Group(table, Text(f"Drift {threshold}: {', '.join(alarms)}."))
     return Group(table, Text(f"No drift {threshold}."))
 
 
-def evaluation_lines(evaluation: Evaluation) -> RenderableType:
+def evaluation_lines(evaluation: "Evaluation") -> RenderableType:
     """Return the setting, a row for each method, and which one to use.
 
     Args:
@@ -103,7 +107,7 @@ def evaluation_lines(evaluation: Evaluation) -> RenderableType:
     return Group(*lines, _methods_table(evaluation), Text(advice(evaluation)))
 
 
-def advice(evaluation: Evaluation) -> str:
+def advice(evaluation: "Evaluation") -> str:
     """Return which method to use, and whether its lead is larger than noise.
 
     Args:
@@ -127,7 +131,7 @@ def advice(evaluation: Evaluation) -> str:
     )
 
 
-def _setting(evaluation: Evaluation) -> str:
+def _setting(evaluation: "Evaluation") -> str:
     setting, seeds = evaluation.plan.setting, counted(evaluation.seeds, "seed")
     return (
         f"Version {evaluation.version}: {setting.base} known classes; {setting.novel} new classes, "
@@ -136,7 +140,7 @@ def _setting(evaluation: Evaluation) -> str:
     )
 
 
-def _methods_table(evaluation: Evaluation) -> Table:
+def _methods_table(evaluation: "Evaluation") -> Table:
     table = Table(box=SIMPLE, pad_edge=False)
     table.add_column("method", overflow="fold")
     for heading in (
@@ -157,10 +161,10 @@ def _methods_table(evaluation: Evaluation) -> Table:
     return table
 
 
-def _hundredths(share: Estimate) -> str:
+def _hundredths(share: "Estimate") -> str:
     return _with_noise(share, 100.0, 1)
 
 
-def _with_noise(number: Estimate, unit: float, digits: int) -> str:
+def _with_noise(number: "Estimate", unit: float, digits: int) -> str:
     mean = f"{unit * number.mean:.{digits}f}"
     return mean if number.seeds == 1 else f"{mean} ± {unit * number.half_width:.{digits}f}"

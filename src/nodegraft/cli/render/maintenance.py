@@ -1,6 +1,7 @@
 """Results of prune, purge, verify and settings, as text and tables."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from rich.box import SIMPLE
 from rich.console import RenderableType
@@ -11,14 +12,16 @@ from rich.text import Text
 from nodegraft.analysis.version import version_ranges
 from nodegraft.base.counting import counted
 from nodegraft.cli.render.values import file_size
-from nodegraft.store.maintenance.pruning import Pruned
-from nodegraft.store.maintenance.purging import Purged
-from nodegraft.store.maintenance.verification import Verification
-from nodegraft.store.settings import SettingValue
-from nodegraft.store.versions.audit import AuditEntry
+
+if TYPE_CHECKING:
+    from nodegraft.store.maintenance.pruning import Pruned
+    from nodegraft.store.maintenance.purging import Purged
+    from nodegraft.store.maintenance.verification import Verification
+    from nodegraft.store.settings import SettingValue
+    from nodegraft.store.versions.audit import AuditEntry
 
 
-def pruned_line(pruned: Pruned, dry_run: bool) -> Text:
+def pruned_line(pruned: "Pruned", dry_run: bool) -> Text:
     """Return which versions were or would be pruned, and how much space that frees.
 
     Args:
@@ -34,7 +37,7 @@ def pruned_line(pruned: Pruned, dry_run: bool) -> Text:
     return Text(f"Pruned {what}: freed {space}. Kept: {version_ranges(list(pruned.kept))}.")
 
 
-def purged_lines(purged: Purged) -> Text:
+def purged_lines(purged: "Purged") -> Text:
     """Return what was deleted, and what the user has to delete.
 
     Args:
@@ -51,7 +54,7 @@ def purged_lines(purged: Purged) -> Text:
     )
 
 
-def verification_lines(verification: Verification) -> Text:
+def verification_lines(verification: "Verification") -> Text:
     """Return every damaged file, and what to do about it.
 
     Args:
@@ -78,7 +81,7 @@ def verification_lines(verification: Verification) -> Text:
     return Text("\n".join(lines))
 
 
-def settings_table(settings: Sequence[SettingValue]) -> Table:
+def settings_table(settings: "Sequence[SettingValue]") -> Table:
     """Return all settings with value, default and meaning.
 
     Args:
@@ -95,7 +98,7 @@ def settings_table(settings: Sequence[SettingValue]) -> Table:
     return table
 
 
-def settings_history_table(entries: Sequence[AuditEntry]) -> RenderableType:
+def settings_history_table(entries: "Sequence[AuditEntry]") -> RenderableType:
     """Return all changes of settings, newest first.
 
     Args:

@@ -1,7 +1,7 @@
 """Predictions of a store, as a table and as JSON."""
 
 from math import isnan
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.box import SIMPLE
 from rich.console import Group, RenderableType
@@ -9,9 +9,11 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from nodegraft.analysis.predictions import Predictions
 from nodegraft.base.counting import counted
 from nodegraft.cli.render.values import Texts, add_text_column, likely
+
+if TYPE_CHECKING:
+    from nodegraft.analysis.predictions import Predictions
 
 OTHERS = 24
 """Largest reserved width of the column of other classes."""
@@ -27,14 +29,14 @@ GAP = 2
 
 NUMBERS = ("confidence", "probability", "known")
 
-NO_ROOM = "No room for the other classes: widen the terminal, or use --json."
+NO_ROOM = "No room for the {}: widen the terminal, or use --json."
 
 SET_SHOWN = 4
 """At most this many classes of a prediction set are shown."""
 
 
 def predictions_table(
-    answers: Predictions, texts: Texts, left: int = 0, width: int = 80
+    answers: "Predictions", texts: Texts, left: int = 0, width: int = 80
 ) -> RenderableType:
     """Return one row for each node, with confidence, probability and known.
 
@@ -56,17 +58,23 @@ def predictions_table(
     predictions = answers.predictions
     classes = [_class_cell(answers, row, predictions[row]) for row in range(len(answers))]
     others = [_others(answers, row, predictions[row]) for row in range(len(answers))]
-    title = "others"
+    optional = {"others": others}
     if answers.sets is not None and answers.coverage is not None:
-        others, title = list(map(_set_text, answers.sets)), f"{100 * answers.coverage:g} % set"
-    room = width - _needed_width(answers, classes)
-    widest, dropped = max(map(len, others), default=0), ""
-    if any(others) and room < (needed := min(OTHERS, max(widest, len(title))) + GAP):
-        others, dropped = [""] * len(others), NO_ROOM
-    elif any(others):
-        room -= needed
-    if any(others):
-        table.add_column(title, min_width=min(OTHERS, max(widest, len(title))))
+        # Sets come first: where the line is too short, the other classes are dropped.
+        optional = {f"{100 * answers.coverage:g} % set": list(map(_set_text, answers.sets))}
+        optional |= {"others": others} if answers.columns.shape[1] > 1 else {}
+    room, dropped = width - _needed_width(answers, classes), ""
+    extra = list[list[str]]()
+    for title, cells in optional.items():
+        needed = min(OTHERS, max(len(title), *map(len, cells), 0))
+        # No word may be wider than its column, which would cut it.
+        needed = max([needed, *(Text(word).cell_len for cell in cells for word in cell.split(" "))])
+        if any(cells) and room >= needed + GAP:
+            table.add_column(title, min_width=needed, overflow="fold")
+            extra.append(cells)
+            room -= needed + GAP
+        elif any(cells):
+            dropped = NO_ROOM.format("other classes" if title == "others" else "prediction sets")
     has_room = answers.columns.shape[1] <= 2 and room >= TEXT_WIDTH + GAP
     shown = texts if has_room else [None] * len(answers)
     text_cells = add_text_column(table, shown, TEXT_WIDTH)
@@ -76,7 +84,7 @@ def predictions_table(
             escape(str(node)),
             classes[row],
             *(_number(column[row]) if answers.is_found[row] else "" for column in numbers),
-            *([escape(others[row])] if any(others) else []),
+            *(escape(cells[row]) for cells in extra),
             *text_cells[row],
         )
     more = f"{left:,} more: write all to a file with --out predictions.parquet." if left else None
@@ -85,7 +93,7 @@ def predictions_table(
     )
 
 
-def predictions_json(answers: Predictions) -> dict[str, Any]:
+def predictions_json(answers: "Predictions") -> dict[str, Any]:
     """Return predictions as ``POST /v1/predict`` of a service sends them.
 
     Args:
@@ -94,7 +102,7 @@ def predictions_json(answers: Predictions) -> dict[str, Any]:
     return {
         "model_version": answers.version,
         "world": answers.world,
-        "answers": answers.to_rows(),
+        "predictions": answers.to_rows(),
         "sets_note": answers.sets_note,
     }
 
@@ -122,7 +130,7 @@ def written_text(nodes: int, reasons: dict[str, int]) -> str:
     return f"predictions for {counted(nodes, 'node')}{counts}."
 
 
-def _class_cell(answers: Predictions, row: int, predicted: str | None) -> str:
+def _class_cell(answers: "Predictions", row: int, predicted: str | None) -> str:
     label = answers.labels[row]
     if not answers.is_found[row]:
         return "[dim]unknown key[/]"
@@ -134,7 +142,7 @@ def _class_cell(answers: Predictions, row: int, predicted: str | None) -> str:
     return escape(f"{label} (label){other}")
 
 
-def _needed_width(answers: Predictions, classes: list[str]) -> int:
+def _needed_width(answers: "Predictions", classes: list[str]) -> int:
     """Return the width of the columns that are never dropped; class names wrap at spaces."""
     words = [word for cell in classes for word in Text.from_markup(cell).plain.split()]
     cells = [Text(word).cell_len for word in words]
@@ -148,7 +156,7 @@ def _number(share: float) -> str:
     return "–" if isnan(share) else likely(share)
 
 
-def _others(answers: Predictions, row: int, predicted: str | None) -> str:
+def _others(answers: "Predictions", row: int, predicted: str | None) -> str:
     """Return the alternative classes; a number stays on the line of its class."""
     first = 0 if predicted is None else 1
     others = zip(answers.top[row][first:], answers.probabilities[row, first:], strict=False)

@@ -1,22 +1,26 @@
 """Differences between two versions, and what new tables would change, as text and tables."""
 
+from typing import TYPE_CHECKING
+
 from rich.box import SIMPLE
 from rich.console import Group, RenderableType
 from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from nodegraft.analysis.preview import Preview
 from nodegraft.base.counting import counted
 from nodegraft.cli.render.values import Texts, add_text_column, likely, percent
 from nodegraft.cli.render.versions import flips_text, warning_lines
-from nodegraft.store.table_changes import TablePreview
+
+if TYPE_CHECKING:
+    from nodegraft.analysis.preview import Preview
+    from nodegraft.store.table_changes import TablePreview
 
 MAX_ROWS = 8
 """At most this many rows of a list are shown."""
 
 
-def preview_lines(preview: Preview, texts: Texts) -> RenderableType:
+def preview_lines(preview: "Preview", texts: Texts) -> RenderableType:
     """Return how many predictions change, from which class to which, and accuracy.
 
     Args:
@@ -45,7 +49,7 @@ def preview_lines(preview: Preview, texts: Texts) -> RenderableType:
     return Group(*lines)
 
 
-def table_preview_lines(preview: TablePreview, texts: Texts) -> RenderableType:
+def table_preview_lines(preview: "TablePreview", texts: Texts) -> RenderableType:
     """Return what new tables add and remove, classes that lose labels, and predictions.
 
     Args:
@@ -82,7 +86,7 @@ def gate_lines(objections: list[str]) -> list[Text]:
     return [Text(f"Quality gate: {sentence}", style="yellow") for sentence in objections]
 
 
-def _accuracy(preview: Preview) -> str:
+def _accuracy(preview: "Preview") -> str:
     before, after = preview.before.accuracy, preview.after.accuracy
     if before is None or after is None:
         return "No node is held out, so accuracy before and after is not known."
@@ -93,7 +97,7 @@ def _accuracy(preview: Preview) -> str:
     )
 
 
-def _flips_table(preview: Preview) -> Table:
+def _flips_table(preview: "Preview") -> Table:
     table = Table(box=SIMPLE, pad_edge=False)
     table.add_column("from")
     table.add_column("to")
@@ -106,7 +110,7 @@ def _flips_table(preview: Preview) -> Table:
     return table
 
 
-def _examples_table(preview: Preview, texts: Texts) -> Table:
+def _examples_table(preview: "Preview", texts: Texts) -> Table:
     table = Table(box=SIMPLE, pad_edge=False)
     for heading in ("example", "from", "to"):
         table.add_column(heading, overflow="fold")
@@ -118,7 +122,7 @@ def _examples_table(preview: Preview, texts: Texts) -> Table:
     return table
 
 
-def _lost_labels(preview: TablePreview) -> str:
+def _lost_labels(preview: "TablePreview") -> str:
     most = sorted(preview.lost.items(), key=lambda item: -item[1])
     named = ", ".join(f"{name} ({count:,})" for name, count in most[:MAX_ROWS])
     more = len(most) - MAX_ROWS

@@ -2,19 +2,22 @@
 
 import shlex
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from nodegraft.analysis.accuracy import CorrectCounts
 from nodegraft.base.counting import counted
 from nodegraft.cli.render.values import percent
-from nodegraft.store.label_changes import LastFit, Refit
-from nodegraft.tables.data_report import DataReport
+
+if TYPE_CHECKING:
+    from nodegraft.analysis.accuracy import CorrectCounts
+    from nodegraft.store.label_changes import LastFit, Refit
+    from nodegraft.tables.data_report import DataReport
 
 
-def creation_line(place: Path, classes: int, labels: int, held_out: CorrectCounts) -> Text:
+def creation_line(place: Path, classes: int, labels: int, held_out: "CorrectCounts") -> Text:
     """Return size and held-out accuracy of a new store.
 
     Args:
@@ -54,7 +57,7 @@ def world_line(place: Path, method: str, world: str | None, known_share: float |
     return Text(f"World: {world}. {estimate} {change}")
 
 
-def report_table(report: DataReport) -> Table:
+def report_table(report: "DataReport") -> Table:
     """Return sizes of tables, and every finding about them.
 
     Args:
@@ -72,7 +75,7 @@ def report_table(report: DataReport) -> Table:
     return table
 
 
-def refit_advice(fit: LastFit) -> Text:
+def refit_advice(fit: "LastFit") -> Text:
     """Return that many labels were added since the method was last fitted.
 
     Args:
@@ -85,7 +88,7 @@ def refit_advice(fit: LastFit) -> Text:
     )
 
 
-def refit_line(cost: Refit) -> Text:
+def refit_line(cost: "Refit") -> Text:
     """Return that a change needs a refit, and how long it takes.
 
     Args:

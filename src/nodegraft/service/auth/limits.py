@@ -1,50 +1,49 @@
-"""How much one caller may ask for at once, and how long anything may take."""
+"""Limits of requests, connections and times."""
 
-MOST_BYTES = 8 * 2**20
-"""Of a request's body."""
+MAX_BYTES = 8 * 2**20
+"""Size of a request body."""
 
-MOST_KEYS = 10_000
-"""Nodes in one question, labels in one lesson, rows in one table."""
+MAX_KEYS = 10_000
+"""Nodes, labels or rows in one request."""
 
-MOST_LISTED = 1_000
-"""Rows of one list."""
+MAX_LISTED = 1_000
+"""Rows of one list in a response."""
 
 BODY_SECONDS = 10.0
-"""In which a request must have come whole, its head and its body each."""
+"""Timeout of the head of a request, and of its body."""
 
 SEND_SECONDS = 30.0
-"""How long a response waits for a caller who does not read it."""
+"""Timeout of a response that the caller does not read."""
 
-MOST_CONNECTIONS = 1_000
-"""Open connections of one process; at the cap, one that waits for a request is closed first."""
+MAX_CONNECTIONS = 1_000
+"""Open connections of one process; at the limit, one that waits for a request is closed first."""
 
 BACKLOG = 1_024
 """Connections that wait to be accepted."""
 
 JOB_SECONDS = 600.0
-"""How long one change may take before the process that makes it is stopped."""
+"""Timeout of one change; its process is stopped then."""
 
 TURN_SECONDS = 30.0
 """How long a change waits for those before it."""
 
 DRAIN_SECONDS = 30
-"""How long a service that is told to stop waits for requests that it has begun."""
+"""How long a service that is stopped waits for the requests in progress."""
 
 NOTICE_SECONDS = 2.0
-"""How long a service still serves after SIGTERM, with /readyz false."""
+"""Seconds to serve after SIGTERM, while /readyz reports false."""
 
 START_SECONDS = 60
-"""How long a worker may say nothing before it is replaced: one that starts imports models."""
+"""Timeout of a worker's heartbeat; a worker that starts imports models, which takes long."""
 
 RATE = 200.0
-"""Requests of one caller in a second, over some seconds."""
+"""Requests per second of one caller, averaged over some seconds."""
 
 FAILED_TOKENS = 60.0
-"""Unknown tokens from one address in a minute."""
+"""Unknown tokens per minute from one address."""
 
 TOKEN_SECONDS = 1.0
-"""How often the tokens of a store are read: a token that is revoked is refused within this time."""
+"""How often the tokens of a store are read: a revoked token is refused within this time."""
 
 TOKEN_STALE_SECONDS = 10.0
-"""How long tokens that were read are used while the database does not answer; then every request
-is refused until it does."""
+"""How long tokens are used while the database does not respond; then all requests are refused."""

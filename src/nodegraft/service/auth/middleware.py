@@ -1,56 +1,56 @@
-"""Where every request comes in: who it is, whether it may, and a line in the log when it ends."""
+"""Outermost middleware: checks host, token, rate and body of every request, and logs it."""
 
+import asyncio
 import logging
 from base64 import b64decode
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from time import perf_counter
-from typing import Any
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Send
 from starlette.types import Scope as Connection
 
-from nodegraft.service.auth.body import refuse_body, whole_body
+from nodegraft.service.auth.limits import BODY_SECONDS, MAX_BYTES
 from nodegraft.service.auth.rate import Rate
 from nodegraft.service.auth.tokens import Scope, Token, TokenCache
-from nodegraft.service.bundle import FILES
-from nodegraft.service.http_error import HttpError, unexpected
+from nodegraft.service.errors import HttpError, internal_error
 from nodegraft.service.observability.metrics import Metrics
+from nodegraft.service.routes.page import PAGE_FILES
 from nodegraft.service.settings import Settings
 
 OPEN = frozenset(("/livez", "/readyz", "/v2/health/live", "/v2/health/ready"))
-"""What is answered to everybody: who watches over a service has no token."""
+"""Paths that need no token: load balancers have none."""
 
 ANONYMOUS = Token("local", Scope.ADMIN, "", "", datetime.min.replace(tzinfo=UTC))
-"""Caller of a store without tokens, which is served to its own machine alone."""
+"""Caller of a store without tokens, which is served to its own machine only."""
 
 METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"))
-"""Others are counted together: callers could make up any number of them."""
+"""Other methods are counted together, because callers could invent any number of them."""
 
 LOG = logging.getLogger("nodegraft.service")
 
 
 @dataclass
-class _Visit:
-    """One request, from its coming to its end."""
+class _RequestContext:
+    """One request until its end."""
 
     connection: Connection
-    began: float
+    start: float
     caller: str = ""
     status: int = 0
 
 
-class Door:
-    """The outermost part of the application.
+class RequestMiddleware:
+    """Outermost part of the application.
 
     Args:
-        app: What is behind it.
-        settings: How the service is run.
-        tokens: Whom it knows.
-        metrics: What it counts.
+        app: Application behind it.
+        settings: Settings of the service.
+        tokens: API tokens of the store.
+        metrics: Counts requests.
     """
 
     def __init__(
@@ -62,64 +62,65 @@ class Door:
         self._private = settings.is_private
 
     async def __call__(self, connection: Connection, receive: Receive, send: Send) -> None:
-        """Let a request in, or say why not."""
+        """Pass a request on, or refuse it."""
         if connection["type"] != "http":
             await self._app(connection, receive, send)
             return
-        visit = _Visit(connection, perf_counter())
+        context = _RequestContext(connection, perf_counter())
 
-        async def noted(message: Message) -> None:
+        async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                visit.status = message["status"]
-                _forbid_storing(message)
+                context.status = message["status"]
+                headers = MutableHeaders(scope=message)
+                headers.setdefault("X-Content-Type-Options", "nosniff")
+                # Responses are data; files of the page set their own header.
+                headers.setdefault("Cache-Control", "no-store")
             await send(message)
 
         try:
-            await self._let_in(visit, receive, noted)
+            await self._pass_on(context, receive, send_with_headers)
         except Exception as error:
-            if visit.status:
+            if context.status:
                 raise
-            problem = error if isinstance(error, HttpError) else unexpected(error)
-            await problem.response(connection["path"])(connection, receive, noted)
+            problem = error if isinstance(error, HttpError) else internal_error(error)
+            await problem.response(connection["path"])(connection, receive, send_with_headers)
         finally:
-            self._tell(visit)
+            self._log(context)
 
-    async def _let_in(self, visit: _Visit, receive: Receive, send: Send) -> None:
-        headers = Headers(scope=visit.connection)
+    async def _pass_on(self, context: _RequestContext, receive: Receive, send: Send) -> None:
+        headers = Headers(scope=context.connection)
         self._check_host(headers)
-        path, address = visit.connection["path"], _address(visit.connection)
-        caller = await self._caller(path, headers, address)
-        visit.caller = caller.name
-        visit.connection.setdefault("state", {})["caller"] = caller
+        path, client = context.connection["path"], context.connection.get("client")
+        address = str(client[0]) if client else ""
+        is_open = path in OPEN or path in PAGE_FILES
+        caller = ANONYMOUS if is_open else await self._caller(headers, address)
+        context.caller = caller.name
+        context.connection.setdefault("state", {})["caller"] = caller
         bucket = caller.name
         if caller is ANONYMOUS:
-            # No token has such a name: one address takes nothing from others, nor from tokens.
+            # No token has such a name, so one address uses up no other caller's rate.
             bucket = f"\0{'probes' if path in OPEN else 'anonymous'} {address}"
         if not self._rate.allows(bucket):
-            told = "Too many requests: the rate limit is exceeded."
-            raise HttpError(429, "too_often", told, "Wait a second.", {"Retry-After": "1"})
-        if path in OPEN or path in FILES:
-            # Anybody may request these: waiting for a body would let anybody hold connections.
-            refuse_body(headers)
-        await self._app(visit.connection, await whole_body(headers, receive), send)
+            message = "Too many requests: the rate limit is exceeded."
+            raise HttpError(429, "too_often", message, "Wait a second.", {"Retry-After": "1"})
+        if is_open:
+            # Anonymous callers could hold connections by sending bodies slowly.
+            _refuse_body(headers)
+        await self._app(context.connection, await _read_body(headers, receive), send)
 
     def _check_host(self, headers: Headers) -> None:
-        """A page of another site that a browser shows here must not be able to ask."""
+        """Refuse requests that a page of another site makes a browser send."""
         host, origin = headers.get("host", ""), headers.get("origin")
-        if _name(f"//{host}") not in self._hosts:
-            advice = "Use a name that the service was started with (--name)."
-            raise HttpError(
-                400, "wrong_host", "The host name of the request is not served.", advice
-            )
+        if _host_name(f"//{host}") not in self._hosts:
+            message = "The host name of the request is not served."
+            advice = "Use a host name that the service was started with (--name)."
+            raise HttpError(400, "wrong_host", message, advice)
         if origin is not None and origin.partition("://")[2] != host:
+            message = "The request comes from a page of another site."
             advice = "Send requests from a program, or from a page of this host."
-            raise HttpError(
-                403, "wrong_origin", "The request comes from a page of another site.", advice
-            )
+            raise HttpError(403, "wrong_origin", message, advice)
 
-    async def _caller(self, path: str, headers: Headers, address: str) -> Token:
-        if path in OPEN or path in FILES:
-            return ANONYMOUS
+    async def _caller(self, headers: Headers, address: str) -> Token:
         secret = _secret(headers.get("authorization", ""))
         token = self._tokens.find(secret)
         if token is None and secret:
@@ -128,12 +129,12 @@ class Door:
             return ANONYMOUS
         if token is None:
             message = "A valid API token is needed."
-            advice = "Send `Authorization: Bearer TOKEN`; `nodegraft token add` makes one."
+            advice = "Send `Authorization: Bearer TOKEN`; create one with `nodegraft token add`."
             raise HttpError(401, "no_token", message, advice, {"WWW-Authenticate": "Bearer"})
         return token
 
     async def _new_token(self, secret: str, address: str) -> Token | None:
-        """Look an unknown token up in the database, unless its sender has guessed too often."""
+        """Look up an unknown token in the database, unless its sender has guessed too often."""
         if self._tokens.current().required and self._failures.is_empty(address):
             message = "Too many requests with unknown tokens came from your address."
             advice = "Check your token, and wait a minute; known tokens work meanwhile."
@@ -143,32 +144,24 @@ class Door:
             self._failures.allows(address)
         return token
 
-    def _tell(self, visit: _Visit) -> None:
-        seconds = perf_counter() - visit.began
-        route = getattr(visit.connection.get("route"), "path", "none")
-        method = visit.connection["method"]
+    def _log(self, context: _RequestContext) -> None:
+        seconds = perf_counter() - context.start
+        route = getattr(context.connection.get("route"), "path", "none")
+        method = context.connection["method"]
         method = method if method in METHODS else "other"
-        self._metrics.asked(method, route, visit.status, seconds)
-        told: dict[str, Any] = {
+        self._metrics.count_request(method, route, context.status, seconds)
+        fields = {
             "method": method,
             "route": route,
-            "status": visit.status,
+            "status": context.status,
             "milliseconds": round(1000 * seconds, 2),
-            "caller": visit.caller,
+            "caller": context.caller,
         }
-        LOG.info("request", extra={"told": told})
-
-
-def _forbid_storing(message: Message) -> None:
-    """Add headers to a response that is data: no cache keeps it, no browser guesses its type."""
-    headers = MutableHeaders(scope=message)
-    headers.setdefault("X-Content-Type-Options", "nosniff")
-    # Files of the page say themselves how long they may be kept.
-    headers.setdefault("Cache-Control", "no-store")
+        LOG.info("request", extra={"fields": fields})
 
 
 def _secret(authorization: str) -> str:
-    """The token; programs that know passwords only (Basic) send it as the password of anybody."""
+    """Return the token of a Bearer header, or the password of a Basic header."""
     kind, _, given = authorization.partition(" ")
     if kind.lower() == "bearer":
         return given.strip()
@@ -178,14 +171,57 @@ def _secret(authorization: str) -> str:
     return ""
 
 
-def _address(connection: Connection) -> str:
-    """Return the address of the caller, or of the proxy before it."""
-    client = connection.get("client")
-    return str(client[0]) if client else ""
-
-
-def _name(address: str) -> str | None:
+def _host_name(address: str) -> str | None:
     try:
         return urlsplit(address).hostname
     except ValueError:
         return None
+
+
+def _refuse_body(headers: Headers) -> None:
+    """Refuse a request that has a body, without reading it."""
+    if "transfer-encoding" in headers or int(headers.get("content-length", 0)):
+        message = "This path takes no request body."
+        advice = "Send the request without a body."
+        raise HttpError(413, "too_large", message, advice, {"Connection": "close"})
+
+
+async def _read_body(headers: Headers, receive: Receive) -> Receive:
+    """Read a whole body, refuse one that is too large or slow, and return a replay of it."""
+    if "content-length" not in headers and "transfer-encoding" not in headers:
+        return receive
+    if int(headers.get("content-length", 0)) > MAX_BYTES:
+        raise _too_large()
+    try:
+        async with asyncio.timeout(BODY_SECONDS):
+            body = await _whole_body(receive)
+    except TimeoutError:
+        message = f"The request body did not arrive within {BODY_SECONDS:g} s."
+        close = {"Connection": "close"}
+        raise HttpError(408, "too_slow", message, "Send it at once.", close) from None
+    messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def replay() -> Message:
+        return messages.pop() if messages else await receive()
+
+    return replay
+
+
+async def _whole_body(receive: Receive) -> bytes:
+    parts, size = list[bytes](), 0
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            problem = "The connection closed before the end of the request body."
+            raise HttpError(400, "incomplete", problem, "Send it again.")
+        parts.append(message.get("body", b""))
+        size += len(parts[-1])
+        if size > MAX_BYTES:
+            raise _too_large()
+        if not message.get("more_body", False):
+            return b"".join(parts)
+
+
+def _too_large() -> HttpError:
+    message = f"The request body is larger than {MAX_BYTES:,} bytes."
+    return HttpError(413, "too_large", message, "Send it in parts.", {"Connection": "close"})

@@ -1,17 +1,17 @@
-"""How often a caller may ask."""
+"""Rate limit per caller."""
 
 from collections.abc import Callable
 from time import monotonic
 
 BURST_SECONDS = 5.0
-"""What was not used so long may be used at once."""
+"""Unused requests of this time may be sent at once."""
 
-MOST_BUCKETS = 10_000
-"""From so many buckets on, full ones are dropped."""
+MAX_BUCKETS = 10_000
+"""At this many buckets, full ones are dropped."""
 
 
 class Rate:
-    """A bucket for each caller that fills steadily; every request takes one out.
+    """Token bucket for each caller: it fills at a constant rate, and every request takes one out.
 
     >>> clock = iter([0.0, 0.0, 0.0, 1.0])
     >>> rate = Rate(0.4, lambda: next(clock))
@@ -19,9 +19,9 @@ class Rate:
     [True, True, False, False]
 
     Args:
-        per_second: How fast it fills; 0 for no limit.
-        clock: Seconds that go by.
-        burst_seconds: A full bucket holds what fills it in this time, but at least one request.
+        per_second: Rate at which a bucket fills; 0 for no limit.
+        clock: Returns the time in seconds.
+        burst_seconds: Time that fills a bucket; it holds at least one request.
     """
 
     def __init__(
@@ -36,15 +36,15 @@ class Rate:
         self._left: dict[str, tuple[float, float]] = {}
 
     def allows(self, caller: str) -> bool:
-        """Whether a caller may ask now.
+        """Take one request out of a caller's bucket; return False if it is empty.
 
         Args:
-            caller: Who it is.
+            caller: Name or address of the caller.
         """
         if not self._per_second:
             return True
         at = self._clock()
-        if len(self._left) >= MOST_BUCKETS:
+        if len(self._left) >= MAX_BUCKETS:
             self._drop_full(at)
         left, before = self._left.get(caller, (self._most, at))
         left = min(self._most, left + (at - before) * self._per_second)
@@ -52,10 +52,10 @@ class Rate:
         return left >= 1.0
 
     def is_empty(self, caller: str) -> bool:
-        """Return whether a caller may not ask now, without taking anything out.
+        """Return whether a caller's bucket is empty, without taking anything out.
 
         Args:
-            caller: Who it is.
+            caller: Name or address of the caller.
         """
         if not self._per_second or caller not in self._left:
             return False
@@ -63,7 +63,7 @@ class Rate:
         return left + (self._clock() - before) * self._per_second < 1.0
 
     def _drop_full(self, at: float) -> None:
-        """Forget callers whose buckets are full again, as addresses are without number."""
+        """Drop full buckets, which equal new ones: the number of addresses is unlimited."""
         self._left = {
             caller: (left, before)
             for caller, (left, before) in self._left.items()

@@ -1,40 +1,39 @@
-"""HTTP/1.1 with timeouts for every request of a connection, and a cap on connections."""
+"""HTTP/1.1 with timeouts for every request of a connection, and a limit of connections."""
 
 import asyncio
 from typing import Any, ClassVar
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from nodegraft.service.auth.limits import BODY_SECONDS, MOST_CONNECTIONS, SEND_SECONDS
+from nodegraft.service.auth.limits import BODY_SECONDS, MAX_CONNECTIONS, SEND_SECONDS
 
 GRACE_SECONDS = 0.5
-"""How long a connection waits at least before it is closed for a new one: its request may be on
-the way, as the service accepts many connections before it reads from any of them."""
+"""Least time before a connection is closed for a new one: its request may be on the way, as the
+service accepts many connections before it reads from any of them."""
 
 FLOOD = 4
-"""At this many times the cap no connection is waited for any longer. One process does not accept
-so many in the time above, so that only the limit of open files makes it necessary."""
+"""At this many times the limit, connections are closed without the grace time, so that the limit
+of open files is not reached."""
 
 
 class TimeoutProtocol(H11Protocol):
-    """HTTP/1.1 of uvicorn, which itself would wait for ever for a head that has begun.
+    """HTTP/1.1 of uvicorn with timeouts: uvicorn alone waits forever for an incomplete head.
 
     The head of each request must be complete a fixed time after the connection was opened or the
-    response before it was sent; so must be what is left of a body after an early response, such as
-    a refusal. At the cap, the connection that has waited longest without a whole request, head and
-    body, is closed for a new one, so that callers who do send requests are served beside any number
-    that do not.
+    previous response was sent; so must the rest of a body after an early response, such as an
+    error. At the limit of connections, the one that has waited longest without a complete request
+    is closed for a new one, so that idle connections cannot block callers who send requests.
 
     Args:
         given: Positional arguments of uvicorn's protocol.
         options: Keyword arguments of uvicorn's protocol.
     """
 
-    most: ClassVar[int] = MOST_CONNECTIONS
-    """Open connections of this process."""
+    limit: ClassVar[int] = MAX_CONNECTIONS
+    """Limit of open connections of this process."""
 
     waiting: ClassVar[dict["TimeoutProtocol", float]] = {}
-    """Connections without a whole request -> since when, the one that has waited longest first."""
+    """Connections without a complete request -> since when; the longest waiting one first."""
 
     def __init__(self, *given: Any, **options: Any) -> None:
         super().__init__(*given, **options)
@@ -42,11 +41,11 @@ class TimeoutProtocol(H11Protocol):
         self._send_timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: Any) -> None:
-        """Start the timer of the first head; make room at the cap."""
+        """Start the timer of the first head; close waiting connections at the limit."""
         super().connection_made(transport)
         self._make_room()
-        if len(self.connections) > self.most and not self.waiting:
-            # All others have requests in progress: uvicorn answers this one with 503.
+        if len(self.connections) > self.limit and not self.waiting:
+            # All others have requests in progress: uvicorn responds to this one with 503.
             self.limit_concurrency = 0
         self._wait_for_head()
 
@@ -66,13 +65,13 @@ class TimeoutProtocol(H11Protocol):
         if self.cycle is not before:
             self._stop_waiting()
             if self.cycle.more_body:
-                # The middleware has the timer of the body; until then a new caller may come first.
+                # The middleware has the timer of the body; until then this one may be closed too.
                 self.waiting[self] = self.loop.time()
         elif not self.cycle.more_body:
             self._stop_waiting()
 
     def on_response_complete(self) -> None:
-        """Start the timer of the next head, which also covers what is left of a refused body."""
+        """Start the timer of the next head, which also covers the rest of a refused body."""
         if not self.transport.is_closing():
             self._wait_for_head()
         super().on_response_complete()
@@ -89,25 +88,25 @@ class TimeoutProtocol(H11Protocol):
             self._send_timer = None
         super().resume_writing()
 
-    def give_up(self) -> None:
-        """Close a connection that has sent no whole request."""
+    def close_waiting(self) -> None:
+        """Close a connection without a complete request."""
         self._stop_waiting()
-        # It stops to count at once, not when its last bytes are sent.
+        # It must not count until its last bytes are sent.
         self.connections.discard(self)
         self.transport.abort()
 
     def _make_room(self) -> None:
-        while self.waiting and len(self.connections) > self.most:
+        while self.waiting and len(self.connections) > self.limit:
             oldest, since = next(iter(self.waiting.items()))
-            is_flood = len(self.connections) > FLOOD * self.most
+            is_flood = len(self.connections) > FLOOD * self.limit
             if self.loop.time() - since < GRACE_SECONDS and not is_flood:
                 return
-            oldest.give_up()
+            oldest.close_waiting()
 
     def _wait_for_head(self) -> None:
         self._stop_waiting()
         self.waiting[self] = self.loop.time()
-        self._head_timer = self.loop.call_later(BODY_SECONDS, self.give_up)
+        self._head_timer = self.loop.call_later(BODY_SECONDS, self.close_waiting)
 
     def _stop_waiting(self) -> None:
         self.waiting.pop(self, None)

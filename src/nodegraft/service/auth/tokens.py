@@ -13,7 +13,7 @@ from anyio.to_thread import run_sync
 from nodegraft.analysis.version import now
 from nodegraft.base.errors import NodegraftError
 from nodegraft.service.auth.limits import TOKEN_SECONDS, TOKEN_STALE_SECONDS
-from nodegraft.service.http_error import HttpError
+from nodegraft.service.errors import HttpError
 from nodegraft.store.access.access import Scope, Token, TokenList, secret_digest
 from nodegraft.store.access.tokens import USE_INTERVAL, StoreTokens
 
@@ -24,22 +24,22 @@ LOG = logging.getLogger("nodegraft.service")
 
 @dataclass(frozen=True)
 class _Reading:
-    """What the database said, and when it was asked."""
+    """Tokens, and the time when their query was sent."""
 
     listed: TokenList
-    asked_at: float
+    read_at: float
 
 
 class TokenCache:
     """The tokens of a store, at most about a second old; no request waits for the database.
 
     A request with an unknown token is the exception: the tokens are read again before it is
-    refused, so that a token works as soon as it is added. If the database does not answer, tokens
-    that were read are used for :data:`~nodegraft.service.auth.limits.TOKEN_STALE_SECONDS`, and
-    after that every request is refused with 503.
+    refused, so that a token works as soon as it is added. If the database does not respond, cached
+    tokens are used for :data:`~nodegraft.service.auth.limits.TOKEN_STALE_SECONDS`, and after that
+    every request is refused with 503.
 
     Args:
-        store: The folder of the store.
+        store: Folder of the store.
     """
 
     def __init__(self, store: Path) -> None:
@@ -47,7 +47,7 @@ class TokenCache:
         self._stored: StoreTokens | None = None
         self._reading: _Reading | None = None
         self._reading_lock = Lock()
-        self._noted: dict[str, datetime] = {}  # Digest -> last use that was to be written.
+        self._noted: dict[str, datetime] = {}  # Digest -> last use that was written or is pending.
         self._pending: dict[str, datetime] = {}
         self._failure = ""  # Logged once, not every second.
         self._logged_uses = False
@@ -73,22 +73,22 @@ class TokenCache:
             self._stored.close()
 
     def current(self) -> TokenList:
-        """Return the tokens, or refuse the request where they are too old to be trusted."""
+        """Return the tokens, or refuse the request if they are too old to be trusted."""
         reading = self._reading
-        if reading is None or monotonic() - reading.asked_at > TOKEN_STALE_SECONDS:
+        if reading is None or monotonic() - reading.read_at > TOKEN_STALE_SECONDS:
             message = "The API tokens of this store cannot be read, so all requests are refused."
-            advice = "Send it again in some seconds; the log of the service says what is wrong."
+            advice = "Send it again in a few seconds; the log of the service has the reason."
             raise HttpError(503, "tokens_unavailable", message, advice, {"Retry-After": "5"})
         return reading.listed
 
     def find(self, secret: str) -> Token | None:
-        """Return the valid token with a secret among those that were read; None if there is none.
+        """Return the valid cached token with a secret; None if there is none.
 
         Args:
-            secret: What the caller sent.
+            secret: Secret that the caller sent.
         """
         digest, at = secret_digest(secret), now()
-        # All digests are compared, each in the same time, so that the duration tells nothing.
+        # All digests are compared, each in the same time, so that the duration reveals nothing.
         matches = [token for token in self.current().tokens if compare_digest(token.digest, digest)]
         if not matches or matches[0].is_expired(at):
             return None
@@ -99,7 +99,7 @@ class TokenCache:
         """Read the tokens again, and return the valid one with a secret; None if there is none.
 
         Args:
-            secret: What the caller sent, and :meth:`find` did not find.
+            secret: Secret that :meth:`find` did not find.
         """
         await run_sync(self._try_to_refresh, monotonic())
         return self.find(secret)
@@ -122,31 +122,27 @@ class TokenCache:
             self._refresh(since)
             self._failure = ""
         except Exception as error:
-            # Whatever it is: the age of the last reading decides who is still answered.
+            # After any error, the age of the cached tokens decides whether requests are refused.
             if repr(error) != self._failure:
                 LOG.exception("the tokens of the store cannot be read")
             self._failure = repr(error)
 
     def _refresh(self, since: float) -> None:
-        """Read the tokens, unless somebody else has asked for them after a moment.
-
-        Args:
-            since: The moment, in monotonic seconds.
-        """
-        # Whoever waits for a database that hangs would hold a thread that others need.
+        """Read the tokens, unless another thread has read them since a time (monotonic)."""
+        # Do not wait longer: a database that hangs would block threads of other requests.
         if not self._reading_lock.acquire(timeout=TOKEN_SECONDS):
             return
         try:
-            if self._stored and (self._reading is None or self._reading.asked_at < since):
-                asked_at = monotonic()
-                self._reading = _Reading(self._stored.read(), asked_at)
+            if self._stored and (self._reading is None or self._reading.read_at < since):
+                read_at = monotonic()
+                self._reading = _Reading(self._stored.read(), read_at)
         finally:
             self._reading_lock.release()
 
     def _write_uses(self) -> None:
         uses = {}
         while self._pending:
-            # One step each, as requests add to it meanwhile.
+            # Other threads add entries meanwhile, so take one at a time.
             digest, at = self._pending.popitem()
             uses[digest] = at
         if not (uses and self._stored):
@@ -154,7 +150,7 @@ class TokenCache:
         try:
             self._stored.record_use(uses)
         except Exception as error:
-            # A host may have no right to write, and a busy database is not waited for.
+            # The database may be read-only or busy.
             if not self._logged_uses:
                 LOG.warning("the last use of tokens cannot be written: %s", error)
             self._logged_uses = True

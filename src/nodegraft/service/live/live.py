@@ -8,31 +8,33 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from threading import Event, Lock, Thread
+from typing import Any
 
 from nodegraft.analysis.snapshot import State
 from nodegraft.analysis.version import Version
 from nodegraft.model.confidence import World
+from nodegraft.service.schemas import version_fields
 from nodegraft.store.store import Store
 
 FOLLOW_SECONDS = 1.0
-"""So often the store is asked whether another version answers."""
+"""Interval at which the store is asked for its live version."""
 
 LOG = logging.getLogger("nodegraft.service")
 
 
 @dataclass(frozen=True)
 class Live:
-    """One version, ready to answer. Whoever answers takes it once: no answer mixes two."""
+    """One version, loaded. A request reads it once, so that its response mixes no versions."""
 
     row: Version
-    """What the store says of it."""
+    """Row of the version in the history."""
 
     state: State
-    """Graph, labels and model; what the model needs for scores is worked out."""
+    """Graph, labels and model, with the caches that predictions need."""
 
     @property
     def version(self) -> int:
-        """Its number."""
+        """Number of the version."""
         return self.row.number
 
     @property
@@ -46,65 +48,65 @@ class Live:
         return self.version, self.world
 
     @property
-    def graph_version(self) -> str:
-        """The hash of its graph."""
-        return self.row.graph
+    def fields(self) -> dict[str, Any]:
+        """Fields of a response about this version."""
+        return version_fields(self.row)
 
 
 class LiveVersion:
-    """Follows the store's champion, whoever chose it, here or on another host.
+    """Follows the live version of a store, whichever process or host promoted it.
 
-    The next version is made ready beside the one that answers, which goes on answering meanwhile.
+    The next version is loaded while the current one stays in use.
 
     Args:
         store: The store.
-        swapped: Is told of every version that begins to answer.
-        pruned: Is called when versions were pruned or nodes purged, to drop what is cached of them.
+        on_swap: Is called with every version that becomes live.
+        on_prune: Is called when versions were pruned or nodes purged, to clear caches.
     """
 
     def __init__(
         self,
         store: Store,
-        swapped: Callable[[Live], object] = lambda live: None,
-        pruned: Callable[[], object] = lambda: None,
+        on_swap: Callable[[Live], object] = lambda live: None,
+        on_prune: Callable[[], object] = lambda: None,
     ) -> None:
         self._store = store
-        self._swapped, self._pruned = swapped, pruned
+        self._on_swap, self._on_prune = on_swap, on_prune
         self._known_pruned = store.pruned().keys()
-        self._one_at_a_time = Lock()
+        self._lock = Lock()
         self._ending = Event()
-        self._trouble = ""  # told once, not every second
+        self._problem = ""  # Logged once, not every second.
         self._thread = Thread(target=self._watch, name="follower", daemon=True)
-        self.now = self._made(self._champion())
-        swapped(self.now)
+        self.now = self._load(self._live_row())
+        on_swap(self.now)
 
     def follow(self) -> None:
-        """Be on the store's champion when this ends, if the store can be read."""
-        with self._one_at_a_time:
+        """Load the live version of the store now, if the store can be read."""
+        with self._lock:
             try:
                 self._follow_pruning()
-                champion = self._champion()
-                if champion != self.now.row:
-                    self.now = self._made(champion)
-                    self._swapped(self.now)
+                version = self._live_row()
+                if version != self.now.row:
+                    self.now = self._load(version)
+                    self._on_swap(self.now)
                 else:
-                    # Somebody may have declared another world: confidence follows it.
+                    # The setting `world` may have changed, which changes confidence.
                     state = self.now.state.in_world(self._store.declared_world)
                     if state is not self.now.state:
-                        self.now = Live(champion, state)
-                self._trouble = ""
+                        self.now = Live(version, state)
+                self._problem = ""
             except Exception as error:
-                # Whatever it is: the last good version goes on answering.
-                if repr(error) != self._trouble:
+                # After any error, the last loaded version stays in use.
+                if repr(error) != self._problem:
                     LOG.exception("cannot follow the store")
-                self._trouble = repr(error)
+                self._problem = repr(error)
 
     def start(self) -> None:
-        """Follow in the background, until :meth:`stop`."""
+        """Follow the store in a thread, until :meth:`stop`."""
         self._thread.start()
 
     def stop(self) -> None:
-        """Stop following."""
+        """Stop the thread."""
         self._ending.set()
         self._thread.join()
 
@@ -116,15 +118,14 @@ class LiveVersion:
         pruned = self._store.pruned().keys()
         if pruned != self._known_pruned:
             self._known_pruned = pruned
-            self._pruned()
+            self._on_prune()
 
-    def _champion(self) -> Version:
+    def _live_row(self) -> Version:
         return self._store.version(self._store.live)
 
-    def _made(self, version: Version) -> Live:
+    def _load(self, version: Version) -> Live:
         state = self._store.state(version.number)
-        # One answer makes the model work out all that it needs for the others.
+        # One prediction fills the caches that all others need.
         state.predict(state.graph.rows[:1])
-        # So it does for labels, which every prediction stands beside.
         _ = state.label_of
         return Live(version, state)

@@ -1,7 +1,4 @@
-"""The writer process, beside the one that serves, in which versions are made.
-
-Learning keeps the interpreter busy, and in one process all who ask would wait for it.
-"""
+"""The writer process, which makes versions so that requests to the serving process do not wait."""
 
 import logging
 import os
@@ -19,22 +16,21 @@ from typing import Any, NoReturn, TypeVar
 
 from nodegraft.base.errors import NodegraftError
 from nodegraft.service.auth.limits import JOB_SECONDS, START_SECONDS
-from nodegraft.service.errors import told
-from nodegraft.service.http_error import HttpError, unexpected
+from nodegraft.service.errors import HttpError, http_error, internal_error
 from nodegraft.store.store import Store
 
 STALE_ROWS = 250_000
-"""So many rows that growth made stale are made at most, when nobody wants anything."""
+"""At most this many stale rows are recomputed while there is no job."""
 
 CLOSE_SECONDS = 3.0
-"""How long a service that ends waits for a job, and then for the writer process, before SIGKILL."""
+"""How long a stopping service waits for a job, and then for the process, before SIGKILL."""
 
-BEGUN = "begun"
-"""What the writer process says before it starts a job."""
+STARTED = "started"
+"""Message of the writer process before it runs a job."""
 
 _AFTER_A_STOP = (
-    "Look at GET /v1/sessions: if it is not there, send a smaller change, or ask who runs this "
-    "service for more memory or time."
+    "See GET /v1/history: if the change is not there, send a smaller one, or ask the operator of "
+    "this service for more memory or time."
 )
 
 Value = TypeVar("Value")
@@ -42,90 +38,90 @@ Value = TypeVar("Value")
 LOG = logging.getLogger("nodegraft.service")
 
 
-class Workshop:
-    """A writer process, with its own connection to the store. It ends when this process does.
+class WriterProcess:
+    """Writer process with its own connection to the store; it ends when this process does.
 
-    One that has died, or was stopped at the deadline of a job, is replaced at the next job. The
-    job itself is not repeated: what exhausted the memory once would do so again.
+    A process that died or exceeded the timeout of a job is replaced at the next job. The job
+    itself is not repeated: if it exhausted memory once, it would do so again.
 
     Args:
-        place: The folder of the store.
-        process: The number of the process.
-        line: The pipe to it.
-        job_seconds: How long one job may take.
+        place: Folder of the store.
+        process: Process number.
+        pipe: Pipe to it.
+        job_seconds: Timeout of one job.
     """
 
     def __init__(
-        self, place: Path, process: int, line: "Connection[Any, Any]", job_seconds: float
+        self, place: Path, process: int, pipe: "Connection[Any, Any]", job_seconds: float
     ) -> None:
         self._place, self._job_seconds = place, job_seconds
         self._process: int | None = process
-        self._line = line
+        self._pipe = pipe
         self._is_started = self._is_closing = False
-        self._job_lock = Lock()  # Held during a job: the pipe is closed by nobody else meanwhile.
+        self._job_lock = Lock()  # Held during a job, so that no other thread closes the pipe.
         self._process_lock = Lock()  # Held while the process is killed, reaped or replaced.
 
     @classmethod
-    def beside(cls, place: Path, job_seconds: float = JOB_SECONDS) -> "Workshop | None":
-        """Fork a writer process for a store; None where a process cannot be copied safely.
+    def fork(cls, place: Path, job_seconds: float = JOB_SECONDS) -> "WriterProcess | None":
+        """Fork a writer process for a store; return None where forking is not safe.
 
         Args:
-            place: The folder of the store.
-            job_seconds: How long one job may take.
+            place: Folder of the store.
+            job_seconds: Timeout of one job.
         """
         if sys.platform != "linux":
             return None
         ours, theirs = Pipe()
         with warnings.catch_warnings():
-            # Later Pythons warn of threads: here is none that holds anything yet.
+            # Newer Pythons warn of threads; none holds a lock yet.
             warnings.simplefilter("ignore", DeprecationWarning)
             process = os.fork()
         if not process:
-            _work_until_the_end(place, theirs)
+            _run_jobs(place, theirs)
         theirs.close()
         return cls(place, process, ours, job_seconds)
 
-    def do(self, work: Callable[[Store], Value]) -> Value:
+    def run(self, job: Callable[[Store], Value]) -> Value:
         """Run a job in the writer process.
 
         Args:
-            work: The job; it can be pickled.
+            job: The job; it can be pickled.
         """
         with self._job_lock:
-            is_done, outcome = self._done(work)
+            is_done, outcome = self._run(job)
         if not is_done:
             raise outcome
         value: Value = outcome
         return value
 
     def close(self) -> None:
-        """End the process, after its job if that ends within some seconds, and wait for it."""
+        """End the process, after its current job if that ends in time, and wait for it."""
         self._is_closing = True
         if not self._job_lock.acquire(timeout=CLOSE_SECONDS):
             LOG.warning("a job has not ended while the service stops: its process is killed")
-            # Whoever waits for the job gets an error as soon as the process is dead.
+            # The caller of the job gets an error as soon as the process is dead.
             with self._process_lock:
                 self._kill()
             self._job_lock.acquire()
         try:
-            self._line.close()
+            self._pipe.close()
             self._reap(CLOSE_SECONDS)
         finally:
             self._job_lock.release()
 
-    def _done(self, work: Callable[[Store], Any], may_repeat: bool = True) -> tuple[bool, Any]:
+    def _run(self, job: Callable[[Store], Any], may_repeat: bool = True) -> tuple[bool, Any]:
         """Run a job; return whether it was done, and its value or error."""
-        # A new process imports models before it begins its first job: that is no part of the job.
+        # A new process imports models before its first job, which does not count for the timeout.
         seconds = self._job_seconds if self._is_started else START_SECONDS
-        ends_at, has_begun = monotonic() + seconds, False
+        ends_at, is_running = monotonic() + seconds, False
         try:
-            # Sending and receiving block for ever where the process hangs; they fail when it dies.
+            # The pipe blocks forever if the process hangs, and fails when the process is killed.
             with self._killed_after(seconds):
-                self._line.send(work)
-                has_begun = self._is_started = self._line.recv() == BEGUN
+                self._pipe.send(job)
+                is_running = self._is_started = self._pipe.recv() == STARTED
             ends_at = monotonic() + self._job_seconds
             with self._killed_after(self._job_seconds):
-                outcome: tuple[bool, Any] = self._line.recv()
+                outcome: tuple[bool, Any] = self._pipe.recv()
             return outcome
         except (EOFError, OSError):
             is_late, was_started = monotonic() >= ends_at, self._is_started
@@ -136,11 +132,11 @@ class Workshop:
             raise HttpError(503, "writer_died", message, "Send it again, with the same key.")
         if is_late:
             LOG.error("a job took longer than %g s: its process was killed", self._job_seconds)
-            message = f"The change took longer than its deadline of {self._job_seconds:g} s."
-            raise HttpError(503, "job_deadline", message, _AFTER_A_STOP)
-        if not has_begun and may_repeat:
-            LOG.warning("the writer process died before it began a job, and was replaced")
-            return self._done(work, may_repeat=False)
+            message = f"The change exceeded its timeout of {self._job_seconds:g} s."
+            raise HttpError(503, "job_timeout", message, _AFTER_A_STOP)
+        if not is_running and may_repeat:
+            LOG.warning("the writer process died before it started a job, and was replaced")
+            return self._run(job, may_repeat=False)
         LOG.error("the writer process died during a job")
         message = (
             "The writer process died while it made this change; it may have run out of memory."
@@ -148,16 +144,16 @@ class Workshop:
         raise HttpError(503, "writer_died", message, _AFTER_A_STOP)
 
     def _replace(self) -> None:
-        """Start a new writer process instead of one that is dead or is to die."""
+        """Kill the writer process, and start a new one."""
         with self._process_lock:
             self._kill()
-            self._line.close()
+            self._pipe.close()
             self._reap(0.0)
             if self._is_closing:
                 message = "The service is being stopped, and the change did not end in time."
                 raise HttpError(503, "stopping", message, _AFTER_A_STOP)
-            self._line, theirs = Pipe()
-            # A new interpreter, not a copy: this process has threads by now.
+            self._pipe, theirs = Pipe()
+            # Start a new interpreter: this process has threads by now, so forking is not safe.
             code = f"from {__name__} import main; main()"
             os.set_inheritable(theirs.fileno(), True)
             command = [sys.executable, "-c", code, str(self._place), str(theirs.fileno())]
@@ -174,7 +170,7 @@ class Workshop:
             yield
         finally:
             timer.cancel()
-            # The number of the process may be another one's after it was reaped.
+            # After the process is reaped, its number may belong to another process.
             timer.join()
 
     def _kill(self) -> None:
@@ -196,76 +192,74 @@ class Workshop:
 
 
 def main() -> None:
-    """Run a writer process that was started as a program, for a folder and a file descriptor."""
+    """Run a writer process that was started with a folder and a file descriptor as arguments."""
     from logging.config import dictConfig
 
     from nodegraft.service.observability.logs import LOGGING
 
     dictConfig(LOGGING)
     place, descriptor = sys.argv[-2:]
-    _work_until_the_end(Path(place), Connection(int(descriptor)), is_replacement=True)
+    _run_jobs(Path(place), Connection(int(descriptor)), is_replacement=True)
 
 
-def _work_until_the_end(
-    place: Path, line: "Connection[Any, Any]", is_replacement: bool = False
-) -> NoReturn:
+def _run_jobs(place: Path, pipe: "Connection[Any, Any]", is_replacement: bool = False) -> NoReturn:
     try:
-        # The serving process decides when to stop, and ends what has begun first.
+        # The serving process decides when to stop, after the requests in progress.
         for kind in (signal.SIGINT, signal.SIGTERM):
             signal.signal(kind, signal.SIG_IGN)
         # Close inherited descriptors, in particular the listening socket.
-        os.closerange(3, line.fileno())
-        os.closerange(line.fileno() + 1, os.sysconf("SC_OPEN_MAX"))
+        os.closerange(3, pipe.fileno())
+        os.closerange(pipe.fileno() + 1, os.sysconf("SC_OPEN_MAX"))
         with Store.open(place) as store:
             if is_replacement:
                 _load_model(store)
             while True:
-                work = line.recv()
-                line.send(BEGUN)
-                outcome, is_exhausted = _outcome(work, store)
-                line.send(outcome)
+                job = pipe.recv()
+                pipe.send(STARTED)
+                outcome, is_exhausted = _outcome(job, store)
+                pipe.send(outcome)
                 if is_exhausted:
-                    # A new process has its memory free.
+                    # End here: a new process starts with free memory.
                     break
-                _clear(store, line)
+                _clear_stale(store, pipe)
     finally:
         os._exit(0)
 
 
 def _load_model(store: Store) -> None:
-    """Import and read what jobs need, so that it does not count for the deadline of the first."""
+    """Import and load what jobs need, so that it does not count for the timeout of the first."""
     try:
         state = store.state()
         state.predict(state.graph.rows[:1])
     except Exception:
-        # The job finds the same problem, and its caller gets the error.
+        # The job will fail with the same error, and its caller gets it.
         LOG.exception("the model of the newest version cannot be loaded")
 
 
-def _clear(store: Store, line: "Connection[Any, Any]") -> None:
-    """What a growth made stale is made while nobody wants anything: the next change is sooner."""
+def _clear_stale(store: Store, pipe: "Connection[Any, Any]") -> None:
+    """Recompute rows that new nodes made stale while there is no job; the next change is faster."""
     try:
-        cleared = store.clear_stale(STALE_ROWS, until=line.poll)
+        cleared = store.clear_stale(STALE_ROWS, until=pipe.poll)
     except Exception:
-        # Answers are the same without, and the next change must find somebody.
+        # Predictions do not depend on it, and the process must run the next job.
         LOG.exception("stale rows could not be recomputed")
         return
     if cleared.rows:
-        told = {"rows": cleared.rows, "rows_per_second": round(cleared.rate)}
-        LOG.info("stale rows were recomputed", extra={"told": told})
+        fields = {"rows": cleared.rows, "rows_per_second": round(cleared.rate)}
+        LOG.info("stale rows were recomputed", extra={"fields": fields})
 
 
-def _outcome(work: Callable[[Store], Any], store: Store) -> tuple[tuple[bool, Any], bool]:
+def _outcome(job: Callable[[Store], Any], store: Store) -> tuple[tuple[bool, Any], bool]:
     """Run a job; return whether it was done and its value or error, and whether memory ran out."""
     try:
-        return (True, work(store)), False
+        return (True, job(store)), False
     except HttpError as error:
         return (False, error), False
     except NodegraftError as error:
-        return (False, told(error)), False
+        return (False, http_error(error)), False
     except MemoryError:
         LOG.exception("a change needs more memory than there is")
         message = "The change needs more memory than the service can get, and was not made."
         return (False, HttpError(503, "out_of_memory", message, _AFTER_A_STOP)), True
     except Exception as error:
-        return (False, unexpected(error)), False
+        return (False, internal_error(error)), False

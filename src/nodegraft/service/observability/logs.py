@@ -1,4 +1,4 @@
-"""Logs as lines of JSON: who asked for what, how it ended. No token, no node, no feature."""
+"""Logs as JSON lines: caller, route and status. They contain no token, node key or feature."""
 
 import json
 import logging
@@ -8,24 +8,24 @@ from typing import Any
 from nodegraft.base import errors
 
 OWN_ERROR = f"\n{errors.__name__}."
-"""How the name of an error of ours begins in a traceback."""
+"""Start of the line of a nodegraft error in a traceback."""
 
 
 class JsonLines(logging.Formatter):
-    """One JSON object for each record; ``extra={"told": {…}}`` adds to it."""
+    """One JSON object for each record; ``extra={"fields": {…}}`` adds fields."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """As a line."""
+        """Return a record as one line."""
         message = record.getMessage()
         if message.startswith("Traceback"):
-            # So uvicorn tells why a service cannot start. An error of ours says what to do itself.
-            told = message.rpartition(OWN_ERROR)[2].strip()
-            message = message if "\nTraceback" in told else told
+            # Uvicorn logs why a service cannot start as a traceback; our errors need none.
+            error = message.rpartition(OWN_ERROR)[2].strip()
+            message = message if "\nTraceback" in error else error
         line = {
             "at": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
             "message": message,
-            **getattr(record, "told", {}),
+            **getattr(record, "fields", {}),
         }
         if record.exc_info:
             line["traceback"] = self.formatException(record.exc_info)
@@ -42,4 +42,4 @@ LOGGING: dict[str, Any] = {
         for name in ("uvicorn", "nodegraft.service")
     },
 }
-"""How a service logs, for :func:`logging.config.dictConfig`."""
+"""Configuration for :func:`logging.config.dictConfig`."""

@@ -1,4 +1,4 @@
-"""What a service counts, for Prometheus."""
+"""Metrics of a service, for Prometheus."""
 
 import os
 from pathlib import Path
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from nodegraft.service.live.live import Live
 
 SEVERAL_WORKERS = "PROMETHEUS_MULTIPROC_DIR"
-"""Where workers put their counts together: a variable that prometheus_client reads, too."""
+"""Variable of prometheus_client: folder in which worker processes share their counts."""
 
 SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 
 
 class Metrics:
-    """Requests by route and how they ended, how long they took, and the version that answers."""
+    """Requests by route and status, their durations, and the live version."""
 
     def __init__(self) -> None:
         self._registry = CollectorRegistry()
@@ -52,20 +52,20 @@ class Metrics:
             )
         )
 
-    def asked(self, method: str, route: str, status: int, seconds: float) -> None:
+    def count_request(self, method: str, route: str, status: int, seconds: float) -> None:
         """Count a request.
 
         Args:
-            method: Of HTTP.
-            route: The pattern that its path fits, never the path itself: those are without number.
-            status: How it ended.
-            seconds: How long it took.
+            method: HTTP method.
+            route: Pattern of the path; the number of paths is unlimited.
+            status: HTTP status.
+            seconds: Duration.
         """
         self._requests.labels(method, route, status).inc()
         self._seconds.labels(route).observe(seconds)
 
-    def swapped(self, live: "Live") -> None:
-        """Count a version that begins to answer.
+    def count_swap(self, live: "Live") -> None:
+        """Count a version that becomes live.
 
         Args:
             live: The version.
@@ -76,20 +76,20 @@ class Metrics:
         self._classes.set(len(live.state.labels))
 
     def text(self) -> bytes:
-        """All of it, as Prometheus reads it."""
+        """Return all metrics in the text format of Prometheus."""
         registry, counts = self._registry, os.environ.get(SEVERAL_WORKERS)
         if counts:
-            forget_the_dead(Path(counts))
+            drop_dead_workers(Path(counts))
             registry = CollectorRegistry()
             MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
         return generate_latest(registry)
 
 
-def forget_the_dead(counts: Path) -> None:
-    """Leave out what workers said of themselves that are gone; what they counted stays.
+def drop_dead_workers(counts: Path) -> None:
+    """Drop gauges of worker processes that have ended; their counters stay.
 
     Args:
-        counts: Where workers put their counts together.
+        counts: Folder in which worker processes share their counts.
     """
     for file in counts.glob("gauge_live*.db"):
         worker = int(file.stem.rpartition("_")[2])

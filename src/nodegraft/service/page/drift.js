@@ -1,25 +1,26 @@
-// Whether the nodes of today are still like those that a version was made for.
+// Drift between the live version and the one that is shown.
 
-import { byId, element, tell } from "./elements.js";
-import { ask, query } from "./service.js";
+import { byId, element, show } from "./elements.js";
+import { query, request } from "./request.js";
 
 export async function showDrift(version) {
-  const { compared_with: before, model_version: after, shifts } = await ask(`v1/drift?${query({ after: version })}`);
+  const { compared_with: before, model_version: after, shifts } = await request(`v1/drift?${query({ after: version })}`);
   if (before === after) {
     byId("shifts").replaceChildren();
-    return tell(byId("drift-told"), `Version ${after} is the oldest version: there is none to compare it with.`);
+    return show(byId("drift-status"), `Version ${after} is the oldest version: there is none to compare it with.`);
   }
-  const moved = shifts.filter((one) => one.alarming).length;
-  const since = `between version ${before} and version ${after}`;
-  tell(byId("drift-told"), moved ? `${moved} of ${shifts.length} things have moved ${since}: look at them.` : `Nothing has moved much ${since}.`);
+  const alarms = shifts.filter(({ alarm }) => alarm).length, between = `between version ${before} and version ${after}`;
+  show(byId("drift-status"), alarms
+    ? `Drift above the alarm threshold in ${alarms} of ${shifts.length} measures ${between}: check them.`
+    : `No drift above the alarm threshold ${between}.`);
   byId("shifts").replaceChildren(...shifts.map(item));
 }
 
-function item(one) {
+function item({ measure, before, after, distance, alarm }) {
   const bar = element("span", { class: "bar", "aria-hidden": "true" }, element("span", {}));
-  bar.firstChild.style.width = `${100 * Math.min(1, one.distance)}%`;
-  const badge = element("span", { class: one.alarming ? "badge alarming" : "badge quiet" }, one.alarming ? "moved" : "quiet");
-  const change = one.before === one.after ? one.after : `${one.before} → ${one.after}`;
-  return element("li", {}, element("p", {}, element("strong", {}, one.what), " ", badge),
-    element("p", { class: "soft" }, `${change}; distance ${one.distance.toFixed(2)}`), bar);
+  bar.firstChild.style.width = `${100 * Math.min(1, distance)}%`;
+  const badge = element("span", { class: alarm ? "badge alarm" : "badge quiet" }, alarm ? "alarm" : "no alarm");
+  const change = before === after ? after : `${before} → ${after}`;
+  return element("li", {}, element("p", {}, element("strong", {}, measure), " ", badge),
+    element("p", { class: "soft" }, `${change}; distance ${distance.toFixed(2)}`), bar);
 }

@@ -1,48 +1,52 @@
-// Elements of the page. What comes from the service is only ever text: strings become text nodes,
-// so a node that is called like markup is shown as it is called.
+// Elements of the page. Strings from the service become text nodes, never markup, whatever a node
+// or class is called.
 
 export const byId = (id) => document.getElementById(id);
 
 export function element(tag, attributes = {}, ...children) {
-  const made = document.createElement(tag);
+  const created = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
-    if (typeof value === "function") made.addEventListener(name, value);
-    else if (value !== false && value != null) made.setAttribute(name, value === true ? "" : value);
+    if (typeof value === "function") created.addEventListener(name, value);
+    else if (value !== false && value != null) created.setAttribute(name, value === true ? "" : value);
   }
-  made.append(...children.filter((child) => child != null));
-  return made;
+  created.append(...children.filter((child) => child != null));
+  return created;
 }
 
 export const button = (text, click, attributes = {}) =>
   element("button", { type: "button", click, ...attributes }, text);
 
-// A list of words and elements with dots between, those that are null left out.
+// Texts and elements with dots between them; null is left out.
 export const dotted = (...parts) =>
   element("span", { class: "soft" }, ...parts.filter((part) => part != null)
-    .flatMap((part, place) => (place ? [" · ", part] : [part])));
+    .flatMap((part, index) => (index ? [" · ", part] : [part])));
 
-// A node by its key and text, and what can be done with it.
+// A list item with key and text of a node, and its buttons.
 export const nodeLine = (node, text, ...more) =>
   element("li", {}, element("span", {}, element("strong", {}, String(node)), text ? ` ${text}` : ""), ...more);
 
-// What goes wrong is said in a sentence.
-export async function guarded(told, work) {
+export function table(headings, rows) {
+  const heads = headings.map((name) => element("th", { scope: "col" }, name));
+  return element("table", {}, element("thead", {}, element("tr", {}, ...heads)), element("tbody", {}, ...rows));
+}
+
+export function show(status, text, isError = false) {
+  status.classList.toggle("error", isError);
+  status.textContent = text;
+}
+
+export async function withErrors(status, work) {
   try {
     await work();
   } catch (error) {
-    tell(told, error.message, true);
+    show(status, error.message, true);
   }
 }
 
-// While work is done a button cannot be pressed.
-export async function busy(pressed, told, work) {
+// Disable a button while its work runs.
+export async function busy(pressed, status, work) {
   pressed.disabled = true;
-  tell(told, "Working…");
-  await guarded(told, work);
+  show(status, "Working…");
+  await withErrors(status, work);
   pressed.disabled = false;
-}
-
-export function tell(place, sentence, refused = false) {
-  place.classList.toggle("refused", refused);
-  place.textContent = sentence;
 }

@@ -1,42 +1,40 @@
-// What was done, and taking it back.
+// The history of changes, with buttons to promote and to undo.
 
 import { busy, button, byId, dotted, element } from "./elements.js";
-import { newKey, query } from "./service.js";
-import { age, number, percent } from "./words.js";
+import { accuracyChange, age, number } from "./format.js";
+import { newKey, query } from "./request.js";
 
-const GONE = ["prune", "purge"];
+const NOT_UNDOABLE = ["prune", "purge"];
 
-export function showHistory(page, sessions) {
-  byId("sessions").replaceChildren(...sessions.map((one) => item(page, one)));
+export function showHistory(page, history) {
+  byId("changes").replaceChildren(...history.map((entry) => item(page, entry)));
 }
 
-function item(page, one) {
-  const flipped = one.flipped == null ? null : `${number(one.flipped)} of ${number(one.asked)} predictions changed`;
-  const right = one.accuracy_before == null || one.accuracy_after == null ? null
-    : `held-out accuracy ${percent(one.accuracy_before)} → ${percent(one.accuracy_after)}`;
-  const when = element("time", { datetime: one.at, title: new Date(one.at).toLocaleString() }, `${age(one.at)} ago`);
-  const { champion, waiting } = page.versions;
-  const state = one.id === champion ? "live" : one.id === waiting ? "waiting for review" : null;
-  const badge = state && element("span", { class: one.id === champion ? "badge" : "badge alarming" }, state);
-  return element("li", { "data-version": one.id },
-    element("p", {}, element("span", { class: "version" }, `${one.id} `), one.what, " ", badge),
-    one.note ? element("p", { class: "note" }, `“${one.note}”`) : null,
-    element("p", {}, dotted(one.by, when, flipped, right)),
-    element("p", { class: "line" }, ...actions(page, one)));
+function item(page, entry) {
+  const changed = entry.predictions_changed == null ? null
+    : `${number(entry.predictions_changed)} of ${number(entry.predictions_compared)} predictions changed`;
+  const { live, candidate } = page.versions;
+  const state = entry.version === live ? "live" : entry.version === candidate ? "waiting for review" : null;
+  const badge = state && element("span", { class: entry.version === live ? "badge" : "badge alarm" }, state);
+  return element("li", { "data-version": entry.version },
+    element("p", {}, element("span", { class: "version" }, `${entry.version} `), entry.description, " ", badge),
+    entry.note ? element("p", { class: "note" }, `“${entry.note}”`) : null,
+    element("p", {}, dotted(entry.by, age(entry.at, "ago"), changed, accuracyChange(entry))),
+    element("p", { class: "line" }, ...buttons(page, entry)));
 }
 
-function actions(page, one) {
-  const key = newKey(), told = byId("history-told"), found = [];
-  const pressed = (work) => (event) => busy(event.currentTarget, told, work);
-  if (page.may("admin") && one.id === page.versions.waiting)
-    found.push(button("Promote", pressed(async () => {
-      await page.review.sent(`v1/versions/${one.id}:promote?only_waiting=true`, { method: "POST" });
-      await page.changed(told, () => `Version ${one.id} is live.`);
-    }), { class: "strong", "aria-label": `Promote version ${one.id}` }));
-  if (page.may("teach") && one.id > 1 && !GONE.includes(one.action))
-    found.push(button("Undo", pressed(async () => {
-      const path = `v1/sessions/${one.id}:undo?${query({ promote: page.atOnce() })}`;
-      await page.changed(told, page.made(await page.change(path, { method: "POST", key })));
-    }), { "aria-label": `Undo version ${one.id}` }));
+function buttons(page, { version, action }) {
+  const key = newKey(), status = byId("history-status"), found = [];
+  const onClick = (work) => (event) => busy(event.currentTarget, status, work);
+  if (page.may("admin") && version === page.versions.candidate)
+    found.push(button("Promote", onClick(async () => {
+      await page.review.send(`v1/versions/${version}:promote?only_candidate=true`, { method: "POST" });
+      await page.refresh(status, () => `Version ${version} is live.`);
+    }), { class: "strong", "aria-label": `Promote version ${version}` }));
+  if (page.may("teach") && version > 1 && !NOT_UNDOABLE.includes(action))
+    found.push(button("Undo", onClick(async () => {
+      const path = `v1/versions/${version}:undo?${query({ promote: page.promotesAtOnce() })}`;
+      await page.refresh(status, page.describeChange(await page.change(path, { method: "POST", key })));
+    }), { "aria-label": `Undo version ${version}` }));
   return found;
 }

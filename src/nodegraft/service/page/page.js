@@ -1,58 +1,56 @@
-// The page: who looks at it, what it shows, and what is shown again after a change.
+// The page: who uses it, which version it shows, and what is loaded again after a change.
 
-import { coloured, showClasses, showLit } from "./classes.js";
+import { classColours, showClasses, showSelected } from "./classes.js";
 import { showDrift } from "./drift.js";
-import { button, byId, element, guarded, tell } from "./elements.js";
+import { button, byId, element, show, withErrors } from "./elements.js";
 import { showHistory } from "./history.js";
-import { Labelling } from "./labelling.js";
+import { Labelling } from "./labels.js";
 import { NodeMap } from "./map.js";
+import { NewClass } from "./new_class.js";
+import { query, request, token } from "./request.js";
 import { Review } from "./review.js";
-import { ask, query, token } from "./service.js";
-import { Teaching } from "./teaching.js";
 
-const SCOPES = ["read", "teach", "admin"], SESSIONS = 50;
+const SCOPES = ["read", "teach", "admin"], HISTORY = 50;
 
 class Page {
   constructor() {
-    this.lit = null;
-    this.teaching = new Teaching(this);
+    this.selectedClass = null;
+    this.newClass = new NewClass(this);
     this.labelling = new Labelling(this);
     this.map = new NodeMap();
     this.review = new Review(this);
     this.turn = 0;
     byId("sign-in-form").addEventListener("submit", (event) => this.signIn(event));
-    byId("forget").addEventListener("click", () => this.signOut());
-    document.addEventListener("visibilitychange", () => this.lookAgain());
+    byId("sign-out").addEventListener("click", () => this.signOut());
+    document.addEventListener("visibilitychange", () => this.checkVersions());
   }
 
   may = (scope) => SCOPES.indexOf(this.caller.scope) >= SCOPES.indexOf(scope);
 
-  // A change on top of a candidate would promote that, too, which nobody has reviewed.
-  atOnce = () => this.may("admin") && byId("at-once").checked && this.versions.waiting == null;
+  // A promoted change would also promote the candidate below it, which nobody has reviewed.
+  promotesAtOnce = () => this.may("admin") && byId("promote-at-once").checked && this.versions.candidate == null;
 
-  made = ({ model_version: version, promoted, warnings }) => () => {
-    const { champion, waiting } = this.versions;
+  describeChange = ({ model_version: version, promoted, warnings }) => () => {
+    const { live, candidate } = this.versions;
     const outcome = promoted ? `Version ${version} was made and is live.`
-      : waiting == null ? `Version ${version} was made. It equals version ${champion}, which is live.`
-        : `Version ${version} was made and waits for review. Version ${champion} is live.`;
+      : candidate == null ? `Version ${version} was made. It equals version ${live}, which is live.`
+        : `Version ${version} was made and waits for review. Version ${live} is live.`;
     return [outcome, ...warnings.map((warning) => `Warning: ${warning}`)].join(" ");
   };
 
-  // Somebody else may have made a candidate meanwhile: it is shown, and pressing again adds to it.
+  // Another user may have made a candidate meanwhile: show it before the change is added to it.
   async change(path, options) {
     try {
-      return await ask(path, options);
+      return await request(path, options);
     } catch (error) {
-      if (error.code !== "candidate_waits") throw error;
-      await this.show();
-      error.message += " Promote or discard it above, or press the button again to add your change to it.";
+      if (error.code === "candidate_waits") await this.show();
       throw error;
     }
   }
 
   async open() {
     try {
-      this.caller = await ask("v1/whoami");
+      this.caller = await request("v1/whoami");
     } catch (error) {
       return this.askForToken(error.status === 401 && !token.get() ? "" : error.message);
     }
@@ -66,16 +64,16 @@ class Page {
     const { name, scope, store } = this.caller;
     document.title = `${store} – nodegraft`;
     byId("store").textContent = store;
-    byId("caller-name").textContent = `You are ${name} (${scope}).`;
+    byId("caller-name").textContent = `Signed in as ${name} (scope ${scope}).`;
     byId("caller").hidden = false;
-    byId("forget").hidden = !token.get();
-    byId("at-once-part").hidden = !this.may("admin");
+    byId("sign-out").hidden = !token.get();
+    byId("promote-at-once-part").hidden = !this.may("admin");
   }
 
-  askForToken(why) {
+  askForToken(message) {
     byId("panels").hidden = byId("caller").hidden = byId("review").hidden = true;
     byId("sign-in").hidden = false;
-    tell(byId("sign-in-told"), why, true);
+    show(byId("sign-in-status"), message, true);
     byId("token").focus();
   }
 
@@ -87,52 +85,51 @@ class Page {
   }
 
   signOut() {
-    token.forget();
+    token.remove();
     this.askForToken("");
   }
 
-  // All parts show one version: its number is sent with every request.
+  // All panels show the same version: every request names its number.
   async show() {
     this.turn += 1;
-    await this.kept("answering", this.showVersions());
+    await this.withStatus("live-status", this.showVersions());
   }
 
   async showVersions() {
-    const turn = this.turn, versions = await ask("v1/versions?limit=1");
+    const turn = this.turn, versions = await request("v1/versions?limit=1");
     if (turn !== this.turn) return;
     this.versions = versions;
-    const { champion, waiting } = versions;
-    if (waiting == null) this.chosen = null;
-    // Changes are made to the candidate, so whoever may make them sees it first.
+    const { live, candidate } = versions;
+    if (candidate == null) this.chosen = null;
+    // Changes are made to the candidate, so users who may make them see it first.
     const chosen = this.chosen ?? (this.may("teach") ? "candidate" : "live");
-    this.shown = waiting != null && chosen === "candidate" ? waiting : champion;
-    tell(byId("answering"), `Version ${champion} is live${this.shown === champion ? "" : `, version ${this.shown} is shown`}.`);
-    byId("at-once").disabled = waiting != null;
-    byId("at-once-waits").textContent = waiting == null ? "" : ` (after the review of version ${waiting})`;
+    this.shown = candidate != null && chosen === "candidate" ? candidate : live;
+    show(byId("live-status"), `Version ${live} is live${this.shown === live ? "" : `, version ${this.shown} is shown`}.`);
+    byId("promote-at-once").disabled = candidate != null;
+    byId("promote-at-once-hint").textContent = candidate == null ? "" : ` (after the review of version ${candidate})`;
     this.review.showState();
     this.showForms();
-    await this.showParts(turn);
+    await this.showPanels(turn);
   }
 
-  // Every part is asked for by itself: one that takes long or fails holds up no other.
-  async showParts(turn) {
-    const parts = [["review", this.review.showDiff()], ["classes", this.showSummary(turn)],
-      ["history", this.showSessions(turn)], ["map", this.showMap(turn)]];
-    await Promise.all(parts.map(([name, work]) => this.kept(name, work)));
+  // Panels load independently: a slow or failed one does not block the others.
+  async showPanels(turn) {
+    const panels = { review: this.review.showDiff(), classes: this.showSummary(turn), history: this.showHistory(turn), map: this.showMap(turn) };
+    await Promise.all(Object.entries(panels).map(([name, work]) => this.withStatus(`${name}-status`, work)));
   }
 
   showForms() {
-    const { waiting } = this.versions, scope = this.may("teach"), shown = waiting == null || this.shown === waiting;
-    for (const part of ["teaching", "labelling"]) {
-      byId(`${part}-refused`).hidden = scope && shown;
-      byId(`${part}-refused`).replaceChildren(...(scope
-        ? [element("p", {}, `This page shows the live version; changes are made to version ${waiting}, the candidate version.`),
-          button(`Show version ${waiting}`, () => this.choose("candidate"))]
-        : [`This takes the scope teach, and your token has ${this.caller.scope}. Ask who runs this service for another one.`]));
+    const { candidate } = this.versions, mayTeach = this.may("teach"), isNewest = candidate == null || this.shown === candidate;
+    for (const panel of ["new-class", "labelling"]) {
+      byId(`${panel}-blocked`).hidden = mayTeach && isNewest;
+      byId(`${panel}-blocked`).replaceChildren(...(mayTeach
+        ? [element("p", {}, `This page shows the live version; changes are made to candidate version ${candidate}.`),
+          button(`Show version ${candidate}`, () => this.choose("candidate"))]
+        : [`This needs the scope teach; your token has ${this.caller.scope}. Ask the operator of this service for another token.`]));
     }
-    byId("teaching-form").hidden = byId("labelling-part").hidden = !scope || !shown;
-    if (byId("teaching-form").hidden) this.teaching.unlook();
-    this.map.useAsExample = scope && shown ? (one) => this.teaching.add(one) : null;
+    byId("new-class-form").hidden = byId("labelling-part").hidden = !mayTeach || !isNewest;
+    if (byId("new-class-form").hidden) this.newClass.hidePreview();
+    this.map.useAsExample = mayTeach && isNewest ? (node) => this.newClass.addExample(node) : null;
   }
 
   choose(name) {
@@ -140,65 +137,64 @@ class Page {
     return this.show();
   }
 
-  async kept(name, work) {
+  async withStatus(id, work) {
     try {
       await work;
     } catch (error) {
       if (error.status === 401) this.askForToken(error.message);
-      else tell(byId(`${name}-told`) ?? byId(name), error.message, true);
+      else show(byId(id), error.message, true);
     }
   }
 
   async showSummary(turn) {
-    const summary = await ask(`v1/summary?${query({ version: this.shown })}`);
+    const summary = await request(`v1/summary?${query({ version: this.shown })}`);
     if (turn !== this.turn) return;
-    this.classes = summary.classes;
-    if (!this.classes.some((one) => one.name === this.lit)) this.lit = null;
-    showClasses(summary, (name) => this.light(name === this.lit ? null : name));
-    this.light(this.lit);
-    if (!byId("labelling-part").hidden) await this.kept("labelling", this.labelling.load(this.classes.map((one) => one.name)));
+    const names = summary.classes.map(({ name }) => name);
+    if (!names.includes(this.selectedClass)) this.selectedClass = null;
+    showClasses(summary, (name) => this.select(name === this.selectedClass ? null : name));
+    this.select(this.selectedClass);
+    if (!byId("labelling-part").hidden) await this.withStatus("labelling-status", this.labelling.load(names));
   }
 
-  async showSessions(turn) {
-    const { sessions } = await ask(`v1/sessions?limit=${SESSIONS}`);
+  async showHistory(turn) {
+    const { history } = await request(`v1/history?limit=${HISTORY}`);
     if (turn !== this.turn) return;
-    showHistory(this, sessions);
-    await this.kept("drift", showDrift(this.shown));
+    showHistory(this, history);
+    await this.withStatus("drift-status", showDrift(this.shown));
   }
 
   async showMap(turn) {
     const version = query({ version: this.shown });
-    const [{ nodes, model_version: number }, { classes }] = await Promise.all([ask(`v1/map?${version}`), ask(`v1/summary?${version}`)]);
-    if (turn === this.turn) this.map.show(number, nodes, coloured(classes));
+    const [{ nodes, model_version: number }, { classes }] = await Promise.all([request(`v1/map?${version}`), request(`v1/summary?${version}`)]);
+    if (turn === this.turn) this.map.show(number, nodes, classColours(classes));
   }
 
-  light(name) {
-    this.lit = name;
-    showLit(name);
-    this.map.light(name);
+  select(name) {
+    this.selectedClass = name;
+    showSelected(name);
+    this.map.select(name);
   }
 
-  // What had the focus may be gone after a change: it goes to the heading of the part. The
-  // sentence is made when the versions are known.
-  async changed(told, sentence, name = this.lit) {
-    this.lit = name;
+  // The focused button may be gone after a change, so the heading of its panel gets the focus.
+  async refresh(status, describe, name = this.selectedClass) {
+    this.selectedClass = name;
     this.chosen = null;
-    for (const place of document.querySelectorAll("[role=status]")) tell(place, "");
-    this.versions = await ask("v1/versions?limit=1");
-    tell(told, sentence());
+    for (const other of document.querySelectorAll("[role=status]")) show(other, "");
+    this.versions = await request("v1/versions?limit=1");
+    show(status, describe());
     const shown = this.show();
-    const section = told.closest("section");
+    const section = status.closest("section");
     section.hidden = false;
     section.querySelector("h2").focus();
     await shown;
   }
 
-  // Others change the store, too.
-  lookAgain() {
+  // Other users change the store too.
+  checkVersions() {
     if (document.hidden || !this.versions) return;
-    guarded(byId("answering"), async () => {
-      const { champion, candidate, waiting } = await ask("v1/versions?limit=1"), known = this.versions;
-      if (champion !== known.champion || candidate !== known.candidate || waiting !== known.waiting) await this.show();
+    withErrors(byId("live-status"), async () => {
+      const versions = await request("v1/versions?limit=1");
+      if (["live", "newest", "candidate"].some((name) => versions[name] !== this.versions[name])) await this.show();
     });
   }
 }

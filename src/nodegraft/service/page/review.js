@@ -1,9 +1,9 @@
-// The candidate version that waits for review: what it changes, and what can be done with it.
+// The candidate version that waits for review: what it changes, with buttons to promote and discard.
 
-import { busy, byId, dotted, element, tell } from "./elements.js";
-import { ask, newKey, query } from "./service.js";
-import { flips } from "./teaching.js";
-import { age, counted, number, percent } from "./words.js";
+import { busy, byId, dotted, element } from "./elements.js";
+import { age, counted } from "./format.js";
+import { changesTable, summary } from "./new_class.js";
+import { newKey, query, request } from "./request.js";
 
 export class Review {
   constructor(page) {
@@ -14,41 +14,41 @@ export class Review {
       byId(`show-${name}`).addEventListener("change", () => page.choose(name));
   }
 
-  // What was said about the last candidate stays to be read when none waits any more.
+  // The message about the last candidate stays when none waits any more.
   showState() {
-    const { champion, waiting } = this.page.versions, status = byId("review-told");
-    byId("review").hidden = waiting == null && !status.textContent;
-    byId("review-part").hidden = waiting == null;
-    byId("review").classList.toggle("waiting", waiting != null);
-    byId("review-title").textContent = waiting == null ? `Version ${champion} is live` : `Version ${waiting} waits for review`;
-    if (waiting == null) return;
-    if (this.key?.version !== waiting) this.key = { version: waiting, key: newKey() };
-    byId("show-live-name").textContent = `live version ${champion}`;
-    byId("show-candidate-name").textContent = `candidate version ${waiting}`;
-    byId(this.page.shown === waiting ? "show-candidate" : "show-live").checked = true;
+    const { live, candidate } = this.page.versions, status = byId("review-status");
+    byId("review").hidden = candidate == null && !status.textContent;
+    byId("review-part").hidden = candidate == null;
+    byId("review").classList.toggle("waiting", candidate != null);
+    byId("review-title").textContent = candidate == null ? `Version ${live} is live` : `Version ${candidate} waits for review`;
+    if (candidate == null) return;
+    if (this.key?.version !== candidate) this.key = { version: candidate, key: newKey() };
+    byId("show-live-name").textContent = `live version ${live}`;
+    byId("show-candidate-name").textContent = `candidate version ${candidate}`;
+    byId(this.page.shown === candidate ? "show-candidate" : "show-live").checked = true;
     byId("review-promote").hidden = !this.page.may("admin");
-    byId("review-promote").textContent = `Promote version ${waiting}`;
+    byId("review-promote").textContent = `Promote version ${candidate}`;
     byId("review-discard").hidden = !this.page.may("teach");
-    byId("review-discard").textContent = `Discard, back to version ${champion}`;
+    byId("review-discard").textContent = `Discard, back to version ${live}`;
     byId("review-scope").hidden = this.page.may("admin");
   }
 
   async showDiff() {
-    const { champion, waiting } = this.page.versions;
-    if (waiting == null) return;
-    const about = `${champion} ${waiting}`;
-    if (this.about === about) return;
-    byId("review-seen").replaceChildren(element("p", { class: "soft" }, `Comparing it with version ${champion}, which is live…`));
-    const diff = await ask(`v1/diff?${query({ before: champion, after: waiting })}`);
-    if (this.page.versions.waiting !== waiting || this.page.versions.champion !== champion) return;
-    this.about = about;
-    byId("review-seen").replaceChildren(...sentences(diff), changes(diff), predictions(diff));
+    const { live, candidate } = this.page.versions;
+    if (candidate == null) return;
+    const compared = `${live} ${candidate}`;
+    if (this.compared === compared) return;
+    byId("review-content").replaceChildren(element("p", { class: "soft" }, `Comparing it with live version ${live}…`));
+    const diff = await request(`v1/diff?${query({ before: live, after: candidate })}`);
+    if (this.page.versions.candidate !== candidate || this.page.versions.live !== live) return;
+    this.compared = compared;
+    byId("review-content").replaceChildren(...sentences(diff), history(diff), changes(diff));
   }
 
-  // A refusal may mean that somebody else made another version: that is shown.
-  async sent(path, options) {
+  // After an error the page is loaded again: another user may have made a version.
+  async send(path, options) {
     try {
-      return await ask(path, options);
+      return await request(path, options);
     } catch (error) {
       await this.page.show();
       throw error;
@@ -56,44 +56,39 @@ export class Review {
   }
 
   promote(pressed) {
-    const { waiting } = this.page.versions, status = byId("review-told");
+    const { candidate } = this.page.versions, status = byId("review-status");
     return busy(pressed, status, async () => {
-      await this.sent(`v1/versions/${waiting}:promote?only_waiting=true`, { method: "POST" });
-      await this.page.changed(status, () => "It was promoted: its predictions are the ones that callers get.");
+      await this.send(`v1/versions/${candidate}:promote?only_candidate=true`, { method: "POST" });
+      await this.page.refresh(status, () => `Promoted version ${candidate}: all callers now get its predictions.`);
     });
   }
 
   discard(pressed) {
-    const { waiting } = this.page.versions, status = byId("review-told");
+    const { candidate } = this.page.versions, status = byId("review-status");
     return busy(pressed, status, async () => {
-      const { session } = await this.sent(`v1/versions/${waiting}:discard`, { method: "POST", key: this.key.key });
-      await this.page.changed(status, () => `Version ${session.id} was made (${session.what}). To take that back, undo version ${session.id} in the history.`);
+      const { change } = await this.send(`v1/versions/${candidate}:discard`, { method: "POST", key: this.key.key });
+      await this.page.refresh(status, () => `Made version ${change.version} (${change.description}). To restore the changes, undo version ${change.version} in the history.`);
     });
   }
 }
 
 function sentences(diff) {
-  const accuracy = diff.accuracy_before == null || diff.accuracy_after == null ? ""
-    : ` Held-out accuracy ${percent(diff.accuracy_before)} → ${percent(diff.accuracy_after)} (${counted(diff.held_out, "node")}).`;
-  const line = `Version ${diff.compared_with} is live. ${number(diff.flipped)} of ${counted(diff.asked, "prediction")} would change.${accuracy}`;
   const classes = [["Classes added", diff.classes_added], ["Classes removed", diff.classes_removed]]
     .filter(([, names]) => names.length)
-    .map(([what, names]) => element("p", {}, `${what}: `, element("strong", {}, names.join(", "))));
-  return [element("p", {}, line), ...classes,
-    ...diff.objections.map((objection) => element("p", { class: "refused" }, objection)),
-    ...diff.warnings.map((warning) => element("p", { class: "warning" }, `Warning: ${warning}`))];
+    .map(([heading, names]) => element("p", {}, `${heading}: `, element("strong", {}, names.join(", "))));
+  const [first, ...rest] = summary(diff, ` (${counted(diff.held_out, "node")})`);
+  first.prepend(`Version ${diff.compared_with} is live. `);
+  return [first, ...classes, ...rest];
 }
 
-function changes(diff) {
-  const items = diff.sessions.map((session) => {
-    const when = element("time", { datetime: session.at, title: new Date(session.at).toLocaleString() }, `${age(session.at)} ago`);
-    return element("li", {}, element("span", { class: "version" }, `${session.id} `), `${session.what} `,
-      dotted(session.by, when, session.note ? `“${session.note}”` : null));
-  });
+function history(diff) {
+  const items = diff.history.map(({ version, description, by, at, note }) =>
+    element("li", {}, element("span", { class: "version" }, `${version} `), `${description} `,
+      dotted(by, age(at, "ago"), note ? `“${note}”` : null)));
   return element("ul", { class: "changes", "aria-label": "Changes since the live version" }, ...items);
 }
 
-function predictions(diff) {
-  if (!diff.flipped) return "";
-  return element("details", {}, element("summary", {}, "Which predictions change"), flips(diff));
+function changes(diff) {
+  if (!diff.predictions_changed) return "";
+  return element("details", {}, element("summary", {}, "Which predictions change"), changesTable(diff));
 }

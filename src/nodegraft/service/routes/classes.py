@@ -1,118 +1,148 @@
-"""Routes about classes: which there are, new ones, and those that go."""
+"""Routes that list, add and remove classes, and add labels."""
 
 from functools import partial
 from typing import Annotated
 
-from fastapi import APIRouter, Path
+from fastapi import Path
 from pydantic import Field
 
 from nodegraft.analysis.labels.changes import Change
-from nodegraft.analysis.preview import Preview as Seen
+from nodegraft.analysis.preview import Preview
 from nodegraft.analysis.version import Version
 from nodegraft.service.auth.tokens import Scope
-from nodegraft.service.http_error import HttpError
-from nodegraft.service.inputs import Note, Override, Served, needs
-from nodegraft.service.live.writing import Writes
-from nodegraft.service.previews import Preview
-from nodegraft.service.routes.found import ReadVersion
-from nodegraft.service.schemas import Answer, Changed, Form, Labels, Text
+from nodegraft.service.dependencies import Changes, Note, Override, ReadVersion, Served, router
+from nodegraft.service.errors import HttpError
+from nodegraft.service.schemas import (
+    Changed,
+    Comparison,
+    Labels,
+    Model,
+    RequestModel,
+    Text,
+    VersionResponse,
+    comparison_fields,
+    version_fields,
+)
 from nodegraft.store.intent import Intent
 from nodegraft.store.store import Store
 
-READING = APIRouter(prefix="/v1", tags=["classes"], dependencies=[needs(Scope.READ)])
-TEACHING = APIRouter(prefix="/v1", tags=["classes"], dependencies=[needs(Scope.TEACH)])
+READ = router("classes", Scope.READ)
+TEACH = router("classes", Scope.TEACH)
 
-Name = Annotated[str, Path(description="The name of a class.", min_length=1, max_length=1_000)]
+Name = Annotated[str, Path(description="Class name.", min_length=1, max_length=1_000)]
 
 
-class KnownClass(Form):
-    """A class that a version knows."""
+class KnownClass(Model):
+    """A class of a version."""
 
     name: str = Field(examples=["hats"])
-    """Its name."""
+    """Class name."""
 
-    taught: int = Field(examples=[16])
-    """How many nodes teach it."""
+    labels: int = Field(examples=[16])
+    """Number of labels that the model learns from."""
 
     held_out: int = Field(examples=[4])
-    """How many check it."""
+    """Number of held-out labels, which measure accuracy."""
 
     session: int = Field(examples=[0])
-    """The session that brought it; 0 for the first ones."""
+    """Session that added the class; 0 for the first classes."""
 
 
-class KnownClasses(Answer):
+class KnownClasses(VersionResponse):
     """All classes of a version."""
 
     classes: list[KnownClass]
-    """In the order in which they came."""
+    """Classes in the order in which they were added."""
 
 
-class Lesson(Form):
-    """New classes and nodes of them."""
+class LabelChange(RequestModel):
+    """Fields of every request that adds labels."""
+
+    note: Text = Field(default="", max_length=2_000, examples=["asked for by sales"])
+    """Reason for the change, stored in the history."""
+
+    override: Text = Field(default="", max_length=2_000)
+    """Reason to apply the change although held-out accuracy drops, stored in the history."""
+
+
+class NewClasses(LabelChange):
+    """New classes with examples."""
 
     classes: Labels = Field(examples=[{"e-bikes": ["p91007", "p91008", "p91020"]}])
     """New class -> keys of its nodes."""
 
-    note: Text = Field(default="", max_length=2_000, examples=["asked for by sales"])
-    """Why: it is written down."""
-
-    override: Text = Field(default="", max_length=2_000)
-    """A reason for doing it although held-out nodes speak against it; it is written down."""
-
     force_name: bool = False
-    """Accept names that differ only by case or blanks from that of another class."""
+    """Accept names that differ from another class name only by case or spaces."""
 
-    @property
     def change(self) -> Change:
-        """As a store knows it."""
+        """Return the change of the store."""
         return Change("add", {"classes": self.classes}).with_forced_name(self.force_name)
 
 
-@READING.get("/classes")
+class MoreLabels(LabelChange):
+    """Labels of known classes."""
+
+    labels: Labels = Field(examples=[{"hats": ["p7"]}])
+    """Known class -> keys of nodes without a label."""
+
+
+@READ.get("/classes")
 def classes(live: ReadVersion) -> KnownClasses:
-    """All classes of a version."""
-    return KnownClasses(
-        model_version=live.version,
-        graph_version=live.graph_version,
-        classes=[
-            KnownClass(
-                name=name,
-                taught=len(one.taught),
-                held_out=len(one.held_out),
-                session=one.session,
-            )
-            for name, one in live.state.labels.items()
-        ],
+    """List all classes of a version."""
+    known = [
+        KnownClass(
+            name=name,
+            labels=len(labels.taught),
+            held_out=len(labels.held_out),
+            session=labels.session,
+        )
+        for name, labels in live.state.labels.items()
+    ]
+    return KnownClasses(**live.fields, classes=known)
+
+
+@TEACH.post("/classes", status_code=201)
+async def add(new: NewClasses, changes: Changes) -> Changed:
+    """Add new classes: this makes a version, unless held-out accuracy drops."""
+    work = partial(_change, new.change())
+    return await changes.response(work, new.note, new.override)
+
+
+@TEACH.post("/classes:preview")
+async def preview(new: NewClasses, service: Served) -> Comparison:
+    """Compare the newest version with one that has new classes; nothing is changed."""
+    version, found = await service.writer.run(partial(_preview, new.change()))
+    return Comparison(
+        **version_fields(version),
+        **comparison_fields(found),
+        objections=found.objections(),
+        warnings=found.warnings(),
     )
 
 
-@TEACHING.post("/classes", status_code=201)
-async def add(lesson: Lesson, writing: Writes) -> Changed:
-    """Teach new classes: this makes a version, unless held-out nodes speak against it."""
-    return await writing.changed(lesson.change, lesson.note, lesson.override)
+@TEACH.delete("/classes/{name:path}")
+async def remove(name: Name, changes: Changes, note: Note = "", override: Override = "") -> Changed:
+    """Remove a class: this makes a version without it."""
+    return await changes.response(partial(_remove, name), note, override)
 
 
-@TEACHING.post("/classes:preview")
-async def preview(lesson: Lesson, service: Served) -> Preview:
-    """What a lesson would change in the newest version; nothing is changed."""
-    version, seen = await service.teaching.apart(partial(_previewed, lesson.change))
-    return Preview.of(version, seen)
+@TEACH.post("/labels", status_code=201)
+async def label(more: MoreLabels, changes: Changes) -> Changed:
+    """Add labels of known classes: this makes a version, unless held-out accuracy drops."""
+    work = partial(_change, Change("label", {"more": more.labels}))
+    return await changes.response(work, more.note, more.override)
 
 
-@TEACHING.delete("/classes/{name:path}")
-async def remove(name: Name, writing: Writes, note: Note = "", override: Override = "") -> Changed:
-    """Forget a class: this makes a version without it."""
-    return await writing.made(partial(_removed, name), note, override)
+def _change(change: Change, store: Store, intent: Intent) -> Version:
+    return store.change(change, intent=intent)
 
 
-def _previewed(change: Change, store: Store) -> tuple[Version, Seen]:
-    version = store.version()
-    return version, store.preview(change)
+def _preview(change: Change, store: Store) -> tuple[Version, Preview]:
+    return store.version(), store.preview(change)
 
 
-def _removed(name: str, store: Store, intent: Intent) -> Version:
+def _remove(name: str, store: Store, intent: Intent) -> Version:
     if name not in store.state(store.candidate).labels:
         message = f"The newest version has no class {name!r}."
-        raise HttpError(404, "unknown_class", message, "Look at GET /v1/sessions.")
+        raise HttpError(404, "unknown_class", message, "See GET /v1/classes?version=candidate.")
     return store.change(Change("remove", {"names": [name]}), intent=intent)

@@ -1,38 +1,56 @@
-"""Routes for who watches over a service."""
+"""Routes for load balancers and monitoring, and the identity of the caller."""
 
 from fastapi import APIRouter
 from pydantic import Field
 from starlette.responses import PlainTextResponse, Response
 
 from nodegraft.service.auth.tokens import Scope
-from nodegraft.service.inputs import READY, Served, needs
-from nodegraft.service.schemas import Answer
+from nodegraft.service.dependencies import READY, Caller, Served, router
+from nodegraft.service.schemas import Model, VersionResponse
 
 OPEN = APIRouter(tags=["health"])
-READING = APIRouter(tags=["health"], dependencies=[needs(Scope.READ)])
+READ = router("health", Scope.READ, prefix="")
 
 
-class Ready(Answer):
-    """A version answers."""
+class Ready(VersionResponse):
+    """The service is ready."""
 
     ready: bool = Field(default=True)
-    """Always true: a service that is not ready answers 503, or does not listen yet."""
+    """Always true: a service that is not ready responds with 503, or does not listen yet."""
+
+
+class Whoami(Model):
+    """Identity of the caller."""
+
+    name: str = Field(examples=["ci"])
+    """Name of the API token, or `local`."""
+
+    scope: Scope = Field(examples=[Scope.TEACH])
+    """Scope of the token."""
+
+    store: str = Field(examples=["shop"])
+    """Name of the store's folder."""
 
 
 @OPEN.get("/livez", response_class=PlainTextResponse)
 async def live() -> str:
-    """Whether the process is alive."""
+    """Check that the process is alive."""
     return "ok"
 
 
 @OPEN.get("/readyz", dependencies=[READY])
 async def ready(service: Served) -> Ready:
-    """Whether questions can be answered, and by which version."""
-    now = service.now
-    return Ready(model_version=now.version, graph_version=now.graph_version)
+    """Check that the service is ready, and return the live version."""
+    return Ready(**service.now.fields)
 
 
-@READING.get("/metrics", response_class=PlainTextResponse)
+@READ.get("/metrics", response_class=PlainTextResponse)
 def metrics(service: Served) -> Response:
-    """What is counted, for Prometheus."""
+    """Return metrics for Prometheus."""
     return Response(service.metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
+
+
+@READ.get("/v1/whoami")
+async def whoami(service: Served, caller: Caller) -> Whoami:
+    """Return name and scope of your API token."""
+    return Whoami(name=caller.name, scope=caller.scope, store=service.name)

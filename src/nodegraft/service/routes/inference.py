@@ -13,12 +13,12 @@ from pydantic import BaseModel, ConfigDict, Field
 from nodegraft.analysis.predictions import found_rows, predict_rows
 from nodegraft.base.errors import UnknownNodeError
 from nodegraft.graph.keys import Key
-from nodegraft.service.auth.limits import MOST_KEYS
+from nodegraft.service.auth.limits import MAX_KEYS
 from nodegraft.service.auth.tokens import Scope
-from nodegraft.service.http_error import HttpError
-from nodegraft.service.inputs import READY, Served, needs
+from nodegraft.service.dependencies import READY, Served, router
+from nodegraft.service.errors import HttpError
 from nodegraft.service.live.live import Live
-from nodegraft.service.schemas import RefusedInference, refused_as
+from nodegraft.service.schemas import InferenceError, error_responses
 from nodegraft.service.service import Service
 
 OUTPUTS: dict[str, Literal["BYTES", "FP64"]] = {
@@ -30,110 +30,104 @@ OUTPUTS: dict[str, Literal["BYTES", "FP64"]] = {
     "known": "FP64",
     "reason": "BYTES",
 }
-"""Output -> its type. The first two came first: clients may read them by place."""
+"""Output -> its type. `class` and `confidence` stay first: clients may read them by position."""
 
-_SHARED: dict[str, Any] = {
-    "prefix": "/v2",
-    "tags": ["open inference protocol"],
-    "responses": refused_as(RefusedInference),
-}
-OPEN = APIRouter(**_SHARED)
-READING = APIRouter(**_SHARED, dependencies=[needs(Scope.READ)])
+TAG, ERRORS = "open inference protocol", error_responses(InferenceError)
+OPEN = APIRouter(prefix="/v2", tags=[TAG], responses=ERRORS)
+READ = router(TAG, Scope.READ, prefix="/v2", responses=ERRORS)
 
-ModelName = Annotated[str, Path(description="The model: called as the folder of the store.")]
+ModelName = Annotated[str, Path(description="Name of the model: that of the store's folder.")]
 
 
-class Tensor(BaseModel):
-    """What the protocol sends: numbers or texts, their shape and type."""
+class ProtocolModel(BaseModel):
+    """Base of the protocol's models: clients may send fields that are ignored here."""
 
-    model_config = ConfigDict(use_attribute_docstrings=True)
+    model_config = ConfigDict(strict=True, use_attribute_docstrings=True, protected_namespaces=())
+
+
+class Tensor(ProtocolModel):
+    """Numbers or texts with their shape and type."""
 
     name: str = Field(examples=["keys"])
-    """What it is."""
+    """Name of the input or output."""
 
     shape: list[Annotated[int, Field(ge=0)]] = Field(max_length=2, examples=[[2]])
-    """How many there are: [n], or [n, 1]."""
+    """Shape: [n], or [n, 1]."""
 
     datatype: Literal["BYTES", "INT64", "FP64"] = Field(examples=["BYTES"])
     """BYTES for text."""
 
-    data: list[Any] = Field(max_length=MOST_KEYS, examples=[["p7", "p9"]])
-    """All of them, flat or in lists of one."""
+    data: list[Any] = Field(max_length=MAX_KEYS, examples=[["p7", "p9"]])
+    """Values, flat or in lists of one."""
 
 
-class InferenceParameters(BaseModel):
-    """Parameters of a request; others, which clients of the protocol may send, are ignored."""
-
-    model_config = ConfigDict(use_attribute_docstrings=True)
+class InferenceParameters(ProtocolModel):
+    """Parameters of a request."""
 
     missing: Literal["error", "null"] = Field(default="null", examples=["null"])
-    """What happens to keys that the graph does not have: `null` answers them with an empty class,
-    zeros and the reason `unknown_key`; `error` refuses the whole request."""
+    """What to do with keys that are not in the graph: `null` gives them an empty class, zeros and
+    the reason `unknown_key`; `error` refuses the whole request."""
 
     ignore_labels: bool = Field(default=False, examples=[False])
-    """Whether `class` is the prediction also for nodes with a label."""
+    """Whether `class` is the prediction also for labelled nodes."""
 
 
-class InferenceRequest(BaseModel):
-    """Nodes whose class is asked for."""
-
-    model_config = ConfigDict(use_attribute_docstrings=True)
+class InferenceRequest(ProtocolModel):
+    """Nodes to predict."""
 
     parameters: InferenceParameters | None = None
-    """How they are answered; null for the defaults."""
+    """Parameters; null for the defaults."""
 
     id: str | None = Field(default=None, max_length=1_000, examples=["42"])
-    """Comes back with the answer."""
+    """Identifier that the response repeats."""
 
     inputs: list[Tensor] = Field(min_length=1, max_length=1)
-    """One, called ``keys``: BYTES where keys are text, INT64 where they are integers."""
+    """One input ``keys``: BYTES if keys are text, INT64 if they are integers."""
 
 
-class InferenceResponse(BaseModel):
-    """The class of each node, and how sure it is."""
-
-    model_config = ConfigDict(use_attribute_docstrings=True, protected_namespaces=())
+class InferenceResponse(ProtocolModel):
+    """Predictions of nodes."""
 
     model_name: str = Field(examples=["shop"])
-    """The model that answered."""
+    """Name of the model."""
 
     model_version: str = Field(examples=["3"])
-    """The version that answered."""
+    """Number of its version."""
 
     id: str | None = Field(default=None, examples=["42"])
-    """What the request said."""
+    """Identifier of the request."""
 
     parameters: dict[str, str] = Field(examples=[{"graph_version": "9f86d081884c7d65"}])
     """The version of the graph, and the world: whether nodes may belong to unknown classes."""
 
     outputs: list[Tensor]
     """``class``, ``label``, ``prediction`` and ``reason`` (BYTES), ``confidence``, ``probability``
-    and ``known`` (FP64). Tensors hold no null: it is an empty text, or 0, also of ``known`` without
-    an estimate."""
+    and ``known`` (FP64). Tensors have no null: an empty text or 0 stands for it, also for ``known``
+    without an estimate."""
 
 
-@READING.get("")
+@READ.get("")
 async def server() -> dict[str, Any]:
-    """What this server is."""
+    """Return name and version of the server."""
     return {"name": "nodegraft", "version": version("nodegraft"), "extensions": []}
 
 
 @OPEN.get("/health/live")
 async def alive() -> dict[str, bool]:
-    """Whether the process is alive."""
+    """Check that the process is alive."""
     return {"live": True}
 
 
 @OPEN.get("/health/ready", dependencies=[READY])
 async def ready() -> dict[str, bool]:
-    """Whether questions can be answered."""
+    """Check that the service is ready."""
     return {"ready": True}
 
 
-@READING.get("/models/{name}")
+@READ.get("/models/{name}")
 async def model(name: ModelName, service: Served) -> dict[str, Any]:
-    """What a model takes and gives."""
-    _require_named(service, name)
+    """Return inputs and outputs of a model."""
+    _require_model(service, name)
     live = service.now
     return {
         "name": name,
@@ -144,31 +138,28 @@ async def model(name: ModelName, service: Served) -> dict[str, Any]:
             {"name": name, "datatype": datatype, "shape": [-1]}
             for name, datatype in OUTPUTS.items()
         ],
-        "parameters": {
-            "graph_version": live.graph_version,
-            "world": live.state.model.world,
-        },
+        "parameters": _parameters(live),
     }
 
 
-@READING.get("/models/{name}/ready")
+@READ.get("/models/{name}/ready")
 async def model_ready(name: ModelName, service: Served) -> dict[str, Any]:
-    """Whether a model can answer."""
-    _require_named(service, name)
+    """Check that a model is ready."""
+    _require_model(service, name)
     return {"name": name, "ready": True}
 
 
-@READING.post("/models/{name}/infer")
+@READ.post("/models/{name}/infer")
 def infer(name: ModelName, request: InferenceRequest, service: Served) -> InferenceResponse:
-    """The class of each node."""
-    _require_named(service, name)
+    """Predict the classes of nodes."""
+    _require_model(service, name)
     live = service.now
     wanted = _keys(request.inputs[0], _datatype(live))
     parameters = request.parameters or InferenceParameters()
     try:
         rows, keys = found_rows(live.state.graph, wanted, parameters.missing)
     except UnknownNodeError as error:
-        advice = 'Leave these keys out, or send "parameters": {"missing": "null"}.'
+        advice = 'Omit these keys, or send "parameters": {"missing": "null"}.'
         raise HttpError(404, "unknown_node", str(error), advice) from error
     found = predict_rows(
         live.state, rows, live.version, keys=keys, ignore_labels=parameters.ignore_labels
@@ -177,7 +168,7 @@ def infer(name: ModelName, request: InferenceRequest, service: Served) -> Infere
         model_name=name,
         model_version=str(live.version),
         id=request.id,
-        parameters={"graph_version": live.graph_version, "world": live.state.model.world},
+        parameters=_parameters(live),
         outputs=[
             Tensor(
                 name=name,
@@ -190,11 +181,14 @@ def infer(name: ModelName, request: InferenceRequest, service: Served) -> Infere
     )
 
 
-def _require_named(service: Service, name: str) -> None:
+def _require_model(service: Service, name: str) -> None:
     if name != service.name:
-        raise HttpError(
-            404, "unknown_model", f"There is no model {name!r}.", f"Ask {service.name!r}."
-        )
+        message = f"There is no model {name!r}."
+        raise HttpError(404, "unknown_model", message, f"Use {service.name!r}.")
+
+
+def _parameters(live: Live) -> dict[str, str]:
+    return {"graph_version": live.row.graph, "world": live.world}
 
 
 def _datatype(live: Live) -> Literal["BYTES", "INT64"]:
@@ -202,17 +196,17 @@ def _datatype(live: Live) -> Literal["BYTES", "INT64"]:
 
 
 def _keys(tensor: Tensor, datatype: str) -> list[Key]:
-    """The keys in a tensor, which is flat or a column."""
-    keys = [one[0] if isinstance(one, list) and len(one) == 1 else one for one in tensor.data]
-    fits = str if datatype == "BYTES" else int
-    told = None
+    """Return the keys in a tensor, which is flat or a column."""
+    keys = [cell[0] if isinstance(cell, list) and len(cell) == 1 else cell for cell in tensor.data]
+    key_type = str if datatype == "BYTES" else int
+    problem = None if keys else "No key was sent."
     if tensor.name != "keys" or tensor.datatype != datatype:
-        told = f"The input is {tensor.name!r} of type {tensor.datatype}."
+        problem = f"The input is {tensor.name!r} of type {tensor.datatype}."
     elif prod(tensor.shape) != len(keys):
-        told = f"The shape {tensor.shape} is not that of {len(keys)} keys."
-    elif not all(isinstance(key, fits) and not isinstance(key, bool) for key in keys):
-        told = f"Not all of the data is {datatype}."
-    if told or not keys:
+        problem = f"The shape {tensor.shape} does not fit {len(keys)} keys."
+    elif not all(isinstance(key, key_type) and not isinstance(key, bool) for key in keys):
+        problem = f"Some of the data are not {datatype}."
+    if problem:
         advice = f"Send one input `keys` of type {datatype} and shape [n]."
-        raise HttpError(400, "wrong_input", told or "No key was sent.", advice)
+        raise HttpError(400, "wrong_input", problem, advice)
     return keys

@@ -1,17 +1,17 @@
-"""Routes for Label Studio, which calls them an ML back end: answers for tasks, labels from
-annotations. A task is about the node whose key is in its data, as ``key``.
+"""Routes of an ML back end for Label Studio: predictions for tasks, labels from annotations.
 
-The protocol is that of https://github.com/HumanSignal/label-studio-ml-backend.
+A task is about the node whose key is in its data, as ``key``. The protocol is that of
+https://github.com/HumanSignal/label-studio-ml-backend.
 """
 
 import re
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import numpy as np
-from fastapi import APIRouter, Depends, Request
-from pydantic import BaseModel, ConfigDict, Field
+from fastapi import Depends, Request
 
 from nodegraft.analysis.labels.changes import Change
 from nodegraft.analysis.predictions import predict_rows
@@ -19,290 +19,133 @@ from nodegraft.analysis.version import Version
 from nodegraft.base.errors import DataError
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.keys import Key
-from nodegraft.service.annotation_times import delivered_late, event_key
-from nodegraft.service.auth.limits import MOST_KEYS
 from nodegraft.service.auth.tokens import Scope
-from nodegraft.service.http_error import HttpError
-from nodegraft.service.inputs import Served, key_in, needs
-from nodegraft.service.live.writing import Writes, Writing
-from nodegraft.service.schemas import Form, NodeKey, Text
+from nodegraft.service.dependencies import ChangeMaker, Changes, Served, key_in, router
+from nodegraft.service.errors import HttpError
+from nodegraft.service.label_studio_models import (
+    UPDATED,
+    AnnotatedTasks,
+    Event,
+    Health,
+    ModelVersion,
+    PredictedRegion,
+    Task,
+    TaskLabel,
+    TaskPrediction,
+    TaskPredictions,
+    TasksToPredict,
+    task_label,
+)
 from nodegraft.store.intent import Intent
 from nodegraft.store.store import Store
 
-READING = APIRouter(prefix="/label-studio", tags=["label studio"], dependencies=[needs(Scope.READ)])
-TEACHING = APIRouter(
-    prefix="/label-studio", tags=["label studio"], dependencies=[needs(Scope.TEACH)]
-)
+READ = router("label studio", Scope.READ, prefix="/label-studio")
+TEACH = router("label studio", Scope.TEACH, prefix="/label-studio")
 
-CREATED, UPDATED = "ANNOTATION_CREATED", "ANNOTATION_UPDATED"
-TEACHES = (CREATED, "ANNOTATIONS_CREATED", UPDATED)
-"""Events that say a class; the one in the middle has lists of tasks and annotations."""
+KEY_PREFIX = "label-studio"
+"""Start of the idempotency key of an event, which also contains the time of its annotation."""
+
+MAX_TIME = 40
+"""Characters of a time; longer text is ignored."""
 
 _CHOICES = re.compile(r"<Choices\s([^<>]*)>")
 _ATTRIBUTE = re.compile(r"(?<!\S)(name|toName)\s*=\s*[\"']([^\"'<>]*)[\"']")
 
 
-class Loose(BaseModel):
-    """A form of Label Studio's, which says much more than is needed here."""
+async def _event_changes(event: Event, changes: Changes, request: Request) -> ChangeMaker:
+    """Recognise an event that is delivered twice, although Label Studio sends no key.
 
-    model_config = ConfigDict(extra="ignore", use_attribute_docstrings=True)
-
-
-class Chosen(Loose):
-    """What somebody chose."""
-
-    choices: list[Text] = []
-    """Names of classes."""
-
-
-class Region(Loose):
-    """One mark of an annotation."""
-
-    type: Text = ""
-    """Only `choices` says a class."""
-
-    value: Chosen = Chosen()
-    """What was chosen."""
-
-
-class Annotation(Loose):
-    """What somebody said about a task."""
-
-    result: list[Region] | None = None
-    """All marks; Label Studio says null where there are none."""
-
-    was_cancelled: bool = False
-    """Whether the task was skipped."""
-
-    updated_at: Text | None = None
-    """When somebody said it last, as Label Studio writes it."""
-
-    @property
-    def name(self) -> str | None:
-        """The class; None where no one class was chosen."""
-        chosen = [one.value.choices for one in self.result or () if one.type == "choices"]
-        is_one = not self.was_cancelled and len(chosen) == 1 and len(chosen[0]) == 1
-        return chosen[0][0] if is_one else None
-
-
-class TaskData(Loose):
-    """What a task is about."""
-
-    key: NodeKey | None = Field(default=None, examples=["p7"])
-    """The key of its node."""
-
-
-class Task(Loose):
-    """A task."""
-
-    data: TaskData = TaskData()
-    """What it is about."""
-
-    annotations: list[Annotation] = []
-    """What people said, the last one last."""
-
-
-Tasks = Annotated[list[Task], Field(max_length=MOST_KEYS)]
-
-
-class Asked(Loose):
-    """Tasks whose answers are asked for."""
-
-    tasks: Tasks
-    """The tasks."""
-
-    label_config: Text = Field(
-        examples=[
-            '<View><Text name="text" value="$text"/><Choices name="class" toName="text"/></View>'
-        ]
-    )
-    """The labelling interface of the project; the first `Choices` are the classes."""
-
-
-class Event(Loose):
-    """Something that happened in a project."""
-
-    action: Text = Field(examples=[CREATED])
-    """What."""
-
-    task: Task | Tasks = []
-    """Where; a list where several annotations were made at once."""
-
-    annotation: Annotation | list[Annotation] = []
-    """What was said; as many as tasks."""
-
-    @property
-    def said(self) -> list[tuple[NodeKey | None, str | None, str | None]]:
-        """The key of each node, the class that it was given, and when."""
-        if self.action not in TEACHES:
-            return []
-        tasks = self.task if isinstance(self.task, list) else [self.task]
-        said = self.annotation if isinstance(self.annotation, list) else [self.annotation]
-        if len(tasks) != len(said):
-            told = f"There are {len(said)} annotations, and {len(tasks)} tasks."
-            raise HttpError(422, "unpaired", told, "Send the task of each annotation.")
-        return [
-            (task.data.key, annotation.name, annotation.updated_at)
-            for task, annotation in zip(tasks, said, strict=True)
-        ]
-
-
-class AnnotatedTasks(Loose):
-    """Tasks with all that was said about them."""
-
-    annotations: Tasks
-    """The tasks."""
-
-
-class Up(Form):
-    """A service that answers."""
-
-    status: Literal["UP"] = "UP"
-    """Always."""
-
-    model_class: str = Field(examples=["graft"])
-    """The method of its model."""
-
-
-class Ready(Form):
-    """The version that answers, or that was made."""
-
-    model_version: str = Field(examples=["3"])
-    """Its number."""
-
-
-class Mark(Form):
-    """An answer, as Label Studio shows it."""
-
-    from_name: str = Field(examples=["class"])
-    """The choices."""
-
-    to_name: str = Field(examples=["text"])
-    """What they are about."""
-
-    type: Literal["choices"] = "choices"
-    """Always."""
-
-    value: dict[str, list[str]] = Field(examples=[{"choices": ["hats"]}])
-    """The class."""
-
-    score: float = Field(examples=[0.95])
-    """Confidence of the prediction, as in `POST /v1/predict`."""
-
-
-class TaskAnswer(Ready):
-    """The answer for one task."""
-
-    result: list[Mark]
-    """One mark; none where the task names no node of the graph."""
-
-    score: float = Field(examples=[0.95])
-    """Confidence of the prediction: Label Studio can begin with the lowest."""
-
-
-class TaskAnswers(Ready):
-    """Answers in the order of the tasks."""
-
-    results: list[TaskAnswer]
-    """One for each."""
-
-
-async def _once(event: Event, writing: Writes, request: Request) -> Writing:
-    """Recognise an event that is delivered a second time, although Label Studio sends no key.
-
-    An event that says when it happened is the same one if all of it is the same; an older one than
-    that which gave the node its label moves no label. One that does not may also be a return to an
+    An event with a time is the same if all of its content is; one that is older than the event
+    that gave the node its label changes nothing. An event without a time may be a return to an
     earlier class: it is applied, which changes nothing if the node has the class already.
     """
-    said = event.annotation if isinstance(event.annotation, list) else [event.annotation]
-    key = event_key((annotation.updated_at for annotation in said), writing.wanted.content)
+    times = [annotation.updated_at for annotation in event.annotations()]
+    key = event_key(times, changes.key.content)
     if "idempotency-key" in request.headers or key is None:
-        return writing
-    return replace(writing, wanted=replace(writing.wanted, key=key))
+        return changes
+    return replace(changes, key=replace(changes.key, key=key))
 
 
-EventWriting = Annotated[Writing, Depends(_once)]
+@READ.get("/health")
+async def health(service: Served) -> Health:
+    """Check that the service is ready."""
+    return Health(model_class=service.now.state.model.name)
 
 
-@READING.get("/health")
-async def health(service: Served) -> Up:
-    """Whether questions can be answered."""
-    return Up(model_class=service.now.state.model.name)
+@READ.post("/setup")
+async def set_up(service: Served) -> ModelVersion:
+    """Return the live version; no setup is needed."""
+    return ModelVersion(model_version=str(service.now.version))
 
 
-@READING.post("/setup")
-async def set_up(service: Served) -> Ready:
-    """Which version answers; nothing has to be set up."""
-    return Ready(model_version=str(service.now.version))
-
-
-@READING.post("/predict")
-def predict(asked: Asked, service: Served) -> TaskAnswers:
-    """The class of the node of each task."""
-    live, names = service.now, _names(asked.label_config)
+@READ.post("/predict")
+def predict(request: TasksToPredict, service: Served) -> TaskPredictions:
+    """Predict the class of each task's node."""
+    live, (from_name, to_name) = service.now, _choice_names(request.label_config)
     graph, number = live.state.graph, str(live.version)
-    keys = [_key(graph, task) for task in asked.tasks]
+    keys = [_key(graph, task) for task in request.tasks]
     rows = graph.node_keys.find([0 if key is None else key for key in keys])
     rows[np.array([key is None for key in keys], dtype=bool)] = -1
     found = predict_rows(live.state, rows[rows >= 0], live.version)
-    # Predictions also of labelled nodes: Label Studio shows annotations beside them.
+    # Labelled nodes get predictions too: Label Studio shows annotations beside them.
     predicted = iter(zip(found.top, found.confidence.tolist(), strict=True))
     results = []
     for row in rows.tolist():
-        if row < 0:
-            results.append(TaskAnswer(result=[], score=0.0, model_version=number))
-            continue
-        classes, score = next(predicted)
-        mark = Mark(
-            from_name=names[0], to_name=names[1], value={"choices": classes[:1]}, score=score
-        )
-        results.append(TaskAnswer(result=[mark], score=score, model_version=number))
-    return TaskAnswers(results=results, model_version=number)
+        classes, score = next(predicted) if row >= 0 else ([], 0.0)
+        regions = [
+            PredictedRegion(
+                from_name=from_name, to_name=to_name, value={"choices": [name]}, score=score
+            )
+            for name in classes[:1]
+        ]
+        results.append(TaskPrediction(result=regions, score=score, model_version=number))
+    return TaskPredictions(results=results, model_version=number)
 
 
-@TEACHING.post("/webhook", status_code=201)
-async def happened(event: Event, writing: EventWriting) -> Ready:
-    """An annotation becomes a label; other events change nothing."""
-    return await _taught(writing, event.said, moves=event.action == UPDATED)
+@TEACH.post("/webhook", status_code=201)
+async def handle_event(
+    event: Event, changes: Annotated[ChangeMaker, Depends(_event_changes)]
+) -> ModelVersion:
+    """Turn an annotation into a label; other events change nothing."""
+    return await _add_labels(changes, event.labels(), may_move=event.action == UPDATED)
 
 
-@TEACHING.post("/train", status_code=201)
-async def train(told: AnnotatedTasks, writing: Writes) -> Ready:
-    """All annotations of nodes that have no label yet become labels: one version."""
-    said = [
-        (task.data.key, annotation.name, annotation.updated_at)
-        for task in told.annotations
+@TEACH.post("/train", status_code=201)
+async def train(request: AnnotatedTasks, changes: Changes) -> ModelVersion:
+    """Turn annotations of unlabelled nodes into labels: this makes one version."""
+    labels = [
+        task_label(task, annotation)
+        for task in request.annotations
         for annotation in task.annotations
     ]
-    return await _taught(writing, said, moves=False)
+    return await _add_labels(changes, labels, may_move=False)
 
 
-async def _taught(
-    writing: Writing, said: list[tuple[Any, str | None, str | None]], moves: bool
-) -> Ready:
-    labels = {key: (name, time) for key, name, time in said if key is not None and name is not None}
-    version = await writing.done(partial(_labelled, labels, moves), note="Label Studio")
-    return Ready(model_version=str(version.number))
+async def _add_labels(
+    changes: ChangeMaker, labels: list[TaskLabel], may_move: bool
+) -> ModelVersion:
+    given = {key: (name, time) for key, name, time in labels if None not in (key, name)}
+    version = await changes.version(partial(_label, given, may_move), "Label Studio")
+    return ModelVersion(model_version=str(version.number))
 
 
-def _labelled(
-    labels: dict[Any, tuple[str, str | None]], moves: bool, store: Store, intent: Intent
+def _label(
+    labels: dict[Any, tuple[Any, str | None]], may_move: bool, store: Store, intent: Intent
 ) -> Version:
-    """A version with these labels; the newest one where that has them already."""
-    # Nobody reads a refusal of a webhook: while a candidate waits, the label is added to it.
+    """Make a version with these labels; return the newest one if it has them already."""
+    # Label Studio ignores errors of a webhook: while a candidate waits, add the label to it.
     intent = replace(intent, promote=intent.promote and store.waiting() is None)
     state = store.state(store.candidate)
-    said = {key_in(state.graph, str(key)): value for key, value in labels.items()}
-    wanted = {key: name for key, (name, _) in said.items()}
-    owners = state.labels.owners()
-    new = {key: name for key, name in wanted.items() if key not in owners}
-    moved = {key: name for key, name in wanted.items() if owners.get(key, name) != name}
+    given = {key_in(state.graph, str(key)): value for key, value in labels.items()}
+    old = state.labels.owners()
+    new = {key: name for key, (name, _) in given.items() if key not in old}
+    moved = {key: name for key, (name, _) in given.items() if old.get(key, name) != name}
     if new:
         return store.change(Change("label", {"more": _by_class(new)}), intent=intent)
-    if moved and moves:
-        late = delivered_late(store.history(), {key: said[key][1] for key in moved})
+    if moved and may_move:
+        late = delivered_late(store.history(), {key: given[key][1] for key in moved})
         moved = {key: name for key, name in moved.items() if key not in late}
-    if moved and moves:
+    if moved and may_move:
         return store.change(Change("relabel", {"classes": _by_class(moved)}), intent=intent)
     return store.version()
 
@@ -321,14 +164,54 @@ def _key(graph: Graph, task: Task) -> Key | None:
         return None
 
 
-def _names(label_config: str) -> tuple[str, str]:
-    """What the choices are called, and what they are about. No parser of XML is let near it."""
+def _choice_names(label_config: str) -> tuple[str, str]:
+    """Return `name` and `toName` of the choices; XML parsers are unsafe for input of callers."""
     first, *rest = label_config.split("<!--")
-    # A comment may hold choices of old.
+    # Drop comments, which may contain old choices.
     shown = first + "".join(part.partition("-->")[2] for part in rest)
-    for found in _CHOICES.finditer(shown):
-        attributes = dict(_ATTRIBUTE.findall(found[1]))
+    for choices in _CHOICES.finditer(shown):
+        attributes = dict(_ATTRIBUTE.findall(choices[1]))
         if attributes.keys() >= {"name", "toName"}:
             return attributes["name"], attributes["toName"]
-    told = "The labelling interface has no Choices with a name and a toName."
-    raise HttpError(422, "no_choices", told, "Add <Choices name=… toName=…> to the project.")
+    message = "The labelling interface has no Choices with a name and a toName."
+    raise HttpError(422, "no_choices", message, "Add <Choices name=… toName=…> to the project.")
+
+
+def event_key(times: Iterable[str | None], content: str) -> str | None:
+    """Return an idempotency key with the time of an event; None if an annotation has no time.
+
+    Args:
+        times: Time of each annotation.
+        content: Hash of the request.
+    """
+    given = list(times)
+    valid = [time for time in given if time and len(time) <= MAX_TIME and " " not in time]
+    if not given or len(valid) < len(given):
+        return None
+    # The oldest time, so that no annotation that is newer than one of them is dropped later.
+    return f"{KEY_PREFIX} {min(valid, key=_sortable)} {content}"
+
+
+def delivered_late(versions: Iterable[Version], times: Mapping[Key, str | None]) -> set[Key]:
+    """Return the nodes whose label comes from a newer annotation.
+
+    Args:
+        versions: All versions of the store.
+        times: Node -> time of its annotation; None if it has none.
+    """
+    late = set[Key]()
+    for version in versions:
+        prefix, *rest = version.measures.get("request", {}).get("key", "").split(" ")
+        if prefix != KEY_PREFIX or len(rest) != 2:
+            continue
+        classes = version.detail.get("more") or version.detail.get("classes") or {}
+        for node in (node for nodes in classes.values() for node in nodes):
+            time = times.get(node)
+            if time and _sortable(time) < _sortable(rest[0]):
+                late.add(node)
+    return late
+
+
+def _sortable(time: str) -> str:
+    """Return a time whose text sorts correctly with and without fractions of a second."""
+    return time.removesuffix("Z")

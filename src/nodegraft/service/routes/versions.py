@@ -1,141 +1,162 @@
-"""Routes about versions: which there are, and which one answers."""
+"""Routes about versions: list, promote, discard and undo them."""
 
 from datetime import datetime
 from functools import partial
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from pydantic import Field
 
 from nodegraft.analysis.version import Version
 from nodegraft.service.auth.tokens import Scope
-from nodegraft.service.http_error import HttpError
-from nodegraft.service.inputs import Caller, Limit, Note, Number, Served, needs
-from nodegraft.service.live.writing import Writes
-from nodegraft.service.routes.found import existing
-from nodegraft.service.schemas import Answer, Changed, Form
+from nodegraft.service.dependencies import (
+    Caller,
+    Changes,
+    Limit,
+    Note,
+    Number,
+    Served,
+    existing,
+    router,
+)
+from nodegraft.service.errors import HttpError
+from nodegraft.service.schemas import Changed, HistoryEntry, Model, VersionResponse, version_fields
 from nodegraft.store.intent import Intent
 from nodegraft.store.store import Store
 
-READING = APIRouter(prefix="/v1", tags=["versions"], dependencies=[needs(Scope.READ)])
-TEACHING = APIRouter(prefix="/v1", tags=["versions"], dependencies=[needs(Scope.TEACH)])
-CHOOSING = APIRouter(prefix="/v1", tags=["versions"], dependencies=[needs(Scope.ADMIN)])
+READ = router("versions", Scope.READ)
+TEACH = router("versions", Scope.TEACH)
+ADMIN = router("versions", Scope.ADMIN)
 
 
-class ListedVersion(Form):
+class ListedVersion(Model):
     """A version."""
 
     number: int = Field(examples=[3])
     """Its number."""
 
     parent: int | None = Field(examples=[2])
-    """The version that was changed."""
+    """Version that was changed."""
 
     action: str = Field(examples=["add"])
-    """What was done."""
+    """Name of the command."""
 
     at: datetime
-    """When, in UTC."""
+    """Time in UTC."""
 
     graph: str
-    """The hash of its graph."""
+    """Hash of its graph."""
 
     labels: str
-    """The hash of its labels."""
+    """Hash of its labels."""
 
     model: str
-    """The hash of its model."""
+    """Hash of its model."""
 
 
-class Versions(Answer):
-    """Versions of a store, and the one that answers."""
+class Versions(VersionResponse):
+    """Versions of a store."""
 
-    champion: int = Field(examples=[2])
-    """The version that answers, as the store says."""
+    live: int = Field(examples=[2])
+    """Number of the live version in the store."""
 
-    candidate: int = Field(examples=[3])
-    """The newest version."""
+    newest: int = Field(examples=[3])
+    """Number of the newest version."""
 
-    waiting: int | None = Field(examples=[3])
-    """The candidate version that waits for review; null where it equals the live one."""
+    candidate: int | None = Field(examples=[3])
+    """Number of the candidate version, which waits for review; null without one."""
 
     versions: list[ListedVersion]
-    """Newest first."""
+    """Versions, newest first."""
 
 
-class Promoted(Answer):
-    """The version that answers from now on."""
+class History(VersionResponse):
+    """Changes of a store."""
+
+    history: list[HistoryEntry]
+    """Changes, newest first."""
+
+
+class Promoted(VersionResponse):
+    """The new live version."""
 
     by: str = Field(examples=["anna"])
-    """Who chose it."""
+    """Who promoted it."""
 
     at: datetime
-    """When, in UTC."""
+    """Time in UTC."""
 
 
-@READING.get("/versions")
+@READ.get("/versions")
 def versions(service: Served, limit: Limit = 100) -> Versions:
-    """All versions, and which one answers."""
-    live, listed = service.now, service.store.history()[::-1]
-    waiting = service.store.waiting()
+    """List versions, and which of them is live."""
+    candidate, names = service.store.waiting(), ListedVersion.model_fields
     return Versions(
-        model_version=live.version,
-        graph_version=live.graph_version,
-        champion=service.store.live,
-        candidate=service.store.candidate,
-        waiting=None if waiting is None else waiting.number,
+        **service.now.fields,
+        live=service.store.live,
+        newest=service.store.candidate,
+        candidate=None if candidate is None else candidate.number,
         versions=[
-            ListedVersion(
-                number=one.number,
-                parent=one.parent,
-                action=one.action,
-                at=one.at,
-                graph=one.graph,
-                labels=one.labels,
-                model=one.model,
-            )
-            for one in listed[:limit]
+            ListedVersion(**{name: getattr(row, name) for name in names})
+            for row in service.store.history()[::-1][:limit]
         ],
     )
 
 
-@CHOOSING.post("/versions/{number}:promote")
+@READ.get("/history")
+def history(service: Served, limit: Limit = 100) -> History:
+    """List changes: author, reason, and their effect on predictions and accuracy."""
+    rows = service.store.history()[::-1][:limit]
+    return History(**service.now.fields, history=list(map(HistoryEntry.of, rows)))
+
+
+@ADMIN.post("/versions/{number}:promote")
 async def promote(
     number: Number,
     service: Served,
     caller: Caller,
-    only_waiting: Annotated[
+    only_candidate: Annotated[
         bool,
         Query(
-            description="Refuse a version that does not wait for review: somebody may have "
+            description="Refuse a version that does not wait for review: another caller may have "
             "discarded or changed it."
         ),
     ] = False,
     note: Note = "",
 ) -> Promoted:
-    """Let a version answer from now on; where it does already, nothing is done."""
+    """Make a version live; nothing happens if it is live already."""
 
-    def chosen() -> Promoted:
+    def work() -> Promoted:
         version, last = existing(service.store, number), service.store.promotions()[-1]
         if last.version != number:
-            last = service.store.promote(
-                number, only_waiting=only_waiting, intent=Intent(author=caller.name, note=note)
-            )
+            intent = Intent(author=caller.name, note=note)
+            last = service.store.promote(number, only_waiting=only_candidate, intent=intent)
             service.live.follow()
-        return Promoted(model_version=number, graph_version=version.graph, by=last.by, at=last.at)
+        return Promoted(**version_fields(version), by=last.by, at=last.at)
 
-    return await service.teaching.in_turn(chosen)
+    return await service.writer.in_turn(work)
 
 
-@TEACHING.post("/versions/{number}:discard", status_code=201)
-async def discard(number: Number, writing: Writes, note: Note = "") -> Changed:
+@TEACH.post("/versions/{number}:discard", status_code=201)
+async def discard(number: Number, changes: Changes, note: Note = "") -> Changed:
     """Discard the candidate version: this makes a version equal to the live one."""
-    if writing.wanted.promote:
+    if changes.key.promote:
         message = "The version that a discard makes equals the live one."
-        raise HttpError(422, "invalid_request", message, "Leave out promote=true.")
-    return await writing.made(partial(_discarded, number), note=note)
+        raise HttpError(422, "invalid_request", message, "Omit promote=true.")
+    return await changes.response(partial(_discard, number), note)
 
 
-def _discarded(number: int, store: Store, intent: Intent) -> Version:
+@TEACH.post("/versions/{number}:undo")
+async def undo(number: Number, changes: Changes, note: Note = "") -> Changed:
+    """Undo the change of one version; later changes stay. This makes a new version."""
+    return await changes.response(partial(_undo, number), note)
+
+
+def _discard(number: int, store: Store, intent: Intent) -> Version:
     existing(store, number)
     return store.discard(number, intent=intent)
+
+
+def _undo(number: int, store: Store, intent: Intent) -> Version:
+    existing(store, number)
+    return store.undo(number, intent=intent)

@@ -4,23 +4,22 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import Console
 
-from nodegraft.cli.errors import user_errors
 from nodegraft.cli.inputs import name_value_pairs
 from nodegraft.cli.options import DataRoot, DatasetSettings
+from nodegraft.cli.output import command
+from nodegraft.cli.render.lab import edge_types_table, statistics_table
 
 
-@user_errors
+@command
 def info(
     name: Annotated[str, typer.Argument(help="Dataset; list them with: nodegraft lab datasets.")],
     data: DataRoot = None,
     dataset_settings: DatasetSettings = None,
 ) -> None:
     """Read a dataset and describe it."""
-    from rich.console import Console
-
     from nodegraft.base.parameters.build import parse
-    from nodegraft.cli.render.lab import edge_types_table, statistics_table
     from nodegraft.graph.statistics.statistics import QUANTILES, describe
     from nodegraft.lab.datasets.templates.dataset import REGISTRY
 
@@ -40,11 +39,10 @@ def info(
         console.print(f"[yellow]note:[/] {note}", highlight=False)
 
 
-@user_errors
+@command
 def list_methods() -> None:
     """List all methods, their optional capabilities, and their papers."""
     from rich.box import SIMPLE
-    from rich.console import Console
     from rich.table import Table
 
     from nodegraft.model.registry import REGISTRY
@@ -57,11 +55,10 @@ def list_methods() -> None:
     Console().print(table)
 
 
-@user_errors
+@command
 def list_datasets(data: DataRoot = None) -> None:
     """List all datasets, and whether their files are present."""
     from rich.box import SIMPLE
-    from rich.console import Console
     from rich.table import Table
 
     from nodegraft.lab.datasets.templates.dataset import REGISTRY

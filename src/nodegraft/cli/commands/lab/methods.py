@@ -5,15 +5,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.console import Console
 
-from nodegraft.cli.errors import user_errors
 from nodegraft.cli.options import DataRoot, DatasetName, Seed
+from nodegraft.cli.output import command, print_line
+from nodegraft.cli.render.values import percent
 
 if TYPE_CHECKING:
     from nodegraft.lab.benchmark.job import Job
 
 
-@user_errors
+@command
 def tune(
     plan: Annotated[Path, typer.Argument(help="TOML file of a search; see experiments/search/.")],
     data: DataRoot = None,
@@ -23,10 +25,8 @@ def tune(
     Trials are stored beside PLAN. Run it again to resume.
     """
     import torch
-    from rich.console import Console
 
     from nodegraft.base.files.folder import WriteOnceFolder
-    from nodegraft.cli.render.values import percent
     from nodegraft.lab.datasets.templates.dataset import load_dataset
     from nodegraft.lab.runners.search import Search, search
 
@@ -45,16 +45,14 @@ def tune(
         values = ", ".join(f"{name}={value}" for name, value in trial.parameters.items())
         line = f"{dataset}  {percent(trial.score)}  {values}"
         console.print(line, highlight=False, markup=False)
-    console.print(f"trials: {plan.with_suffix('.json')}", highlight=False, soft_wrap=True)
+    print_line(f"trials: {plan.with_suffix('.json')}", console)
 
 
-@user_errors
+@command
 def check(
     method: Annotated[str, typer.Argument(help="Method; list them with: nodegraft lab methods.")],
 ) -> None:
     """Check that a method fulfils the contract of all methods and uses no leaked data."""
-    from rich.console import Console
-
     from nodegraft.evaluation.checks import check_no_leaks
     from nodegraft.model.checks import CONTRACT
     from nodegraft.model.contract.case import Case
@@ -72,7 +70,7 @@ def check(
         console.print(f"[green]ok[/]  {name}")
 
 
-@user_errors
+@command
 def draw_map(
     dataset: DatasetName,
     method: Annotated[list[str], typer.Option(help="Method to draw; repeat for more.")],
@@ -83,7 +81,6 @@ def draw_map(
 ) -> None:
     """Compute a 2-D map of node embeddings; `nodegraft lab report` draws those in RUNS/maps."""
     import torch
-    from rich.console import Console
 
     from nodegraft.base.files.folder import WriteOnceFolder
     from nodegraft.lab.benchmark.job import Job
@@ -102,7 +99,7 @@ def draw_map(
         with console.status(f"running {job.title}"):
             rows += map_points(job, loaded, after)
     place = write_map(rows, jobs[0], after, out)
-    console.print(f"map: {place}", highlight=False, soft_wrap=True, markup=False)
+    print_line(f"map: {place}", console)
 
 
 COMMANDS = {"tune": tune, "check": check, "map": draw_map}

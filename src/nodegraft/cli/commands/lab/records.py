@@ -5,17 +5,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.console import Console
 
 from nodegraft.base.counting import counted
 from nodegraft.base.errors import ParameterError
-from nodegraft.cli.errors import user_errors
 from nodegraft.cli.options import RecordFolder, SuiteFile
+from nodegraft.cli.output import command, print_line
+from nodegraft.cli.render.lab import query_table
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 
-@user_errors
+@command
 def results(
     runs: RecordFolder = "runs",
     sql: Annotated[
@@ -25,9 +27,6 @@ def results(
     to: Annotated[Path | None, typer.Option("--csv", help="Write the result to this file.")] = None,
 ) -> None:
     """Query run records by SQL (DuckDB); without --sql: means over seeds of strict default runs."""
-    from rich.console import Console
-
-    from nodegraft.cli.render.lab import query_table
     from nodegraft.lab.benchmark.query import OVERVIEW, query_records  # DuckDB is an extra
 
     result = query_records(runs, sql or OVERVIEW)
@@ -39,11 +38,9 @@ def results(
         Console().print("There is no strict run with default settings: query others with --sql.")
 
 
-@user_errors
+@command
 def compact(runs: RecordFolder = "runs") -> None:
     """Pack all run records of a dataset into one Parquet file, without changing them."""
-    from rich.console import Console
-
     from nodegraft.lab.benchmark.records.archive import Archive
 
     archive = Archive(runs)
@@ -56,14 +53,12 @@ def compact(runs: RecordFolder = "runs") -> None:
     Console().print(f"{counts}: {', '.join(names)}", highlight=False, markup=False)
 
 
-@user_errors
+@command
 def table(
     suite: SuiteFile,
     runs: Annotated[str, typer.Option(help="Folder or URL of run records.")] = "runs",
 ) -> None:
     """Print the tables of a suite as Markdown, from its run records."""
-    from rich.console import Console
-
     from nodegraft.lab.benchmark.records.archive import read_documents
     from nodegraft.lab.benchmark.suite import Suite
     from nodegraft.lab.report.tables import suite_tables
@@ -71,7 +66,7 @@ def table(
     Console().out(suite_tables(Suite.read(suite), read_documents(runs)), highlight=False)
 
 
-@user_errors
+@command
 def report(
     runs: RecordFolder,
     out: Annotated[Path, typer.Option(help="Folder for the page, its tables and figures.")],
@@ -80,8 +75,6 @@ def report(
     ),
 ) -> None:
     """Write a report on all run records: recommended methods, tables and figures."""
-    from rich.console import Console
-
     from nodegraft.base.files.folder import WriteOnceFolder
     from nodegraft.lab.report.site import write_report  # Matplotlib is an extra of its own
 
@@ -89,7 +82,7 @@ def report(
     WriteOnceFolder(out).check_writable()
     with console.status("making tables and drawing figures"):
         place = write_report(runs, suites, out)
-    console.print(f"report: {place}", highlight=False, soft_wrap=True, markup=False)
+    print_line(f"report: {place}", console)
 
 
 def _write_csv(result: "pa.Table", place: Path) -> None:

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
+from rich.console import Console
 
 from nodegraft.base.errors import NodegraftError
-from nodegraft.cli.errors import user_errors
 from nodegraft.cli.inputs import name_value_pairs
 from nodegraft.cli.options import (
     DataRoot,
@@ -21,6 +21,9 @@ from nodegraft.cli.options import (
     SuiteFile,
     Workers,
 )
+from nodegraft.cli.output import command, print_line
+from nodegraft.cli.progress import RunDisplay, SuiteDisplay
+from nodegraft.cli.render.lab import suite_status, summary_table
 
 if TYPE_CHECKING:
     from nodegraft.lab.benchmark.job import Job
@@ -28,7 +31,7 @@ if TYPE_CHECKING:
     from nodegraft.lab.runners.work import JobEvent, Runner
 
 
-@user_errors
+@command
 def run(
     dataset: DatasetName,
     method: MethodName = "graft",
@@ -71,13 +74,10 @@ def run(
 ) -> None:
     """Run one method on one dataset, session by session, under the strict protocol."""
     import torch
-    from rich.console import Console
     from rich.markup import escape
 
     from nodegraft.base.files.folder import WriteOnceFolder
     from nodegraft.base.parameters.build import read
-    from nodegraft.cli.progress import RunDisplay
-    from nodegraft.cli.render.lab import summary_table
     from nodegraft.lab.benchmark.job import Job
     from nodegraft.lab.benchmark.records.archive import Archive
     from nodegraft.lab.datasets.templates.dataset import REGISTRY as DATASETS
@@ -113,12 +113,12 @@ def run(
         record = job.run(loaded, stream, display)
     place = Archive(out).write(record)
     console.print(summary_table(record.document["summary"]))
-    console.print(f"record: {place}", highlight=False, soft_wrap=True, markup=False)
+    print_line(f"record: {place}", console)
     if as_json:
         Console().out(json.dumps(record.document, indent=2), highlight=False)
 
 
-@user_errors
+@command
 def bench(
     suite: SuiteFile,
     data: DataRoot = None,
@@ -141,11 +141,7 @@ def bench(
     ] = None,
 ) -> None:
     """Run all jobs of a suite that have no record yet; run it again to resume."""
-    from rich.console import Console
-
     from nodegraft.base.files.folder import WriteOnceFolder
-    from nodegraft.cli.progress import SuiteDisplay
-    from nodegraft.cli.render.lab import suite_status
     from nodegraft.lab.benchmark.estimate import Estimates
     from nodegraft.lab.benchmark.records.archive import read_documents
     from nodegraft.lab.benchmark.records.failures import failed_keys
@@ -179,7 +175,7 @@ def bench(
                 handle(event)
         except KeyboardInterrupt:
             raise NodegraftError("Stopped. Run the same command again to resume.") from None
-    console.print(f"records: {out}", highlight=False, soft_wrap=True, markup=False)
+    print_line(f"records: {out}", console)
     if display.failed:
         raise NodegraftError(
             f"{display.failed} of {len(to_run)} jobs failed, {display.done} succeeded; run the "

@@ -1,5 +1,7 @@
 // Numbers and times as people read them.
 
+import { element } from "./elements.js";
+
 const NUMBERS = new Intl.NumberFormat("en");
 const UNITS = [["year", 31_557_600], ["month", 2_629_800], ["day", 86_400], ["hour", 3_600], ["minute", 60]];
 
@@ -14,12 +16,17 @@ export function likely(share) {
   return share < 0.01 ? "<1 %" : `${Math.round(100 * share)} %`;
 }
 
-// The three numbers of a prediction, by the names that they have everywhere.
-export const numbers = ({ confidence, probability, known }) =>
+export const confidence = ({ confidence, probability, known }) =>
   `confidence ${likely(confidence)} (probability ${likely(probability)}, known ${known == null ? "–" : likely(known)})`;
 
-export function age(time) {
+// Held-out accuracy before and after a change; null if it was not measured.
+export const accuracyChange = ({ accuracy_before: before, accuracy_after: after }) =>
+  before == null || after == null ? null : `held-out accuracy ${percent(before)} → ${percent(after)}`;
+
+// The time since a moment, with the exact time as a tooltip.
+export function age(time, suffix) {
   const seconds = (Date.now() - new Date(time)) / 1000;
   const unit = UNITS.find(([, length]) => seconds >= length);
-  return unit ? counted(Math.floor(seconds / unit[1]), unit[0]) : "moments";
+  const text = unit ? counted(Math.floor(seconds / unit[1]), unit[0]) : "moments";
+  return element("time", { datetime: time, title: new Date(time).toLocaleString() }, `${text} ${suffix}`);
 }

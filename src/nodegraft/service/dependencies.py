@@ -1,0 +1,254 @@
+"""FastAPI dependencies of routes: caller, service, scope, the version to read, and changes."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from hashlib import sha256
+from typing import Annotated, Any, Literal
+from uuid import uuid4
+
+from anyio.to_thread import run_sync
+from fastapi import APIRouter, Depends, Header, Path, Query, Request, Security
+from fastapi.params import Depends as Dependency
+from fastapi.security import HTTPBearer
+from pydantic import Field
+
+from nodegraft.analysis.version import Version
+from nodegraft.base.hashing import content_hash
+from nodegraft.graph.graph import Graph
+from nodegraft.graph.keys import Key, integer_key
+from nodegraft.service.auth.limits import MAX_LISTED
+from nodegraft.service.auth.tokens import Scope, Token
+from nodegraft.service.errors import HttpError
+from nodegraft.service.live.live import Live
+from nodegraft.service.schemas import Changed
+from nodegraft.service.service import Service
+from nodegraft.store.intent import IdempotencyKey, Intent
+from nodegraft.store.store import Store
+from nodegraft.store.versions.journal import refuse_pruned
+
+Node = Annotated[str, Query(description="Node key.", min_length=1, max_length=1_000)]
+Limit = Annotated[
+    int, Query(description="Number of rows, newest first.", ge=1, le=MAX_LISTED, examples=[100])
+]
+Number = Annotated[int, Path(description="Version number.", ge=1, le=2**31 - 1)]
+Note = Annotated[
+    str, Query(description="Reason for the change, stored in the history.", max_length=2_000)
+]
+Override = Annotated[
+    str,
+    Query(
+        description="Reason to apply the change although held-out accuracy drops.",
+        max_length=2_000,
+    ),
+]
+VersionName = Literal["live", "candidate"] | Annotated[int, Field(ge=1, le=2**31 - 1)]
+"""Number of a version, or ``live`` or ``candidate``."""
+
+_BEARER: Dependency = Security(
+    HTTPBearer(
+        auto_error=False,
+        description="From `nodegraft token add`; Basic authentication takes it as password.",
+    )
+)
+"""Says in the OpenAPI document that a token is needed; the middleware checks it."""
+
+
+def router(tag: str, scope: Scope, prefix: str = "/v1", **options: Any) -> APIRouter:
+    """Return a router whose routes need an API token with a scope.
+
+    Args:
+        tag: Group of the routes in the OpenAPI document.
+        scope: Scope that a caller needs.
+        prefix: Start of the paths.
+        options: Options of FastAPI's router.
+    """
+
+    async def check(caller: Caller) -> None:
+        _require_scope(caller, scope)
+
+    dependencies = [_BEARER, Depends(check)]
+    return APIRouter(prefix=prefix, tags=[tag], dependencies=dependencies, **options)
+
+
+async def _caller(request: Request) -> Token:
+    token: Token = request.state.caller
+    return token
+
+
+async def _service(request: Request) -> Service:
+    service: Service = request.app.state.service
+    return service
+
+
+Caller = Annotated[Token, Depends(_caller)]
+Served = Annotated[Service, Depends(_service)]
+
+
+async def _require_ready(request: Request) -> None:
+    if request.app.state.draining.has_started:
+        message = "This service is stopping; requests in progress are finished."
+        raise HttpError(503, "stopping", message, "Send it to another host.", {"Retry-After": "5"})
+    request.app.state.tokens.current()
+
+
+READY: Dependency = Depends(_require_ready)
+"""Refuses requests while a load balancer should send them to another host."""
+
+
+def _require_scope(caller: Token, scope: Scope) -> None:
+    if not caller.scope.allows(scope):
+        message = f"This needs the scope {scope.value}; your token has {caller.scope.value}."
+        advice = "Ask the operator of this service for another token."
+        raise HttpError(403, "scope", message, advice)
+
+
+def key_in(graph: Graph, text: str) -> Key:
+    """Return a node key in the key type of a graph.
+
+    Args:
+        graph: Graph of the node.
+        text: The key as text.
+    """
+    return text if graph.has_text_keys else integer_key(text)
+
+
+# The version that a request reads
+
+
+def existing(store: Store, number: int) -> Version:
+    """Return a version; raise an error if there is none.
+
+    Args:
+        store: The store.
+        number: Number of the version.
+    """
+    newest = store.version()
+    if number > newest.number:
+        message = f"There is no version {number}: the newest is {newest.number}."
+        raise HttpError(404, "unknown_version", message, "See GET /v1/versions.")
+    return store.version(number)
+
+
+def version_named(service: Service, name: VersionName) -> Version:
+    """Return the version with a name; refuse a pruned one.
+
+    Args:
+        service: The service.
+        name: Its number, ``live`` or ``candidate``.
+    """
+    store = service.store
+    if name == "live":
+        version = service.now.row
+    else:
+        version = existing(store, store.candidate if name == "candidate" else name)
+    # Check this here, because a response about it may still be cached.
+    refuse_pruned(version.number, store.pruned())
+    return version
+
+
+async def _read_version(
+    service: Served,
+    version: Annotated[
+        VersionName,
+        Query(
+            description="Version to read: a number, `live` or `candidate`. The response has its "
+            "number as `model_version`."
+        ),
+    ] = "live",
+) -> Live:
+    live = service.now
+    return live if version in ("live", live.version) else await run_sync(_load, service, version)
+
+
+def _load(service: Service, name: VersionName) -> Live:
+    version, live = version_named(service, name), service.now
+    if version == live.row:
+        return live
+    return Live(version, service.store.state(version.number))
+
+
+ReadVersion = Annotated[Live, Depends(_read_version)]
+"""For routes that read one version: the live one unless the request names another."""
+
+
+# Changes
+
+
+async def _idempotency_key(
+    request: Request,
+    caller: Caller,
+    promote: Annotated[
+        bool,
+        Query(description="Make the new version live at once; this needs the scope admin."),
+    ] = False,
+    idempotency_key: Annotated[
+        str | None,
+        Header(
+            min_length=1,
+            max_length=200,
+            description="A new key for each change. The same change sent again with the same key "
+            "gets the first response, and is not made twice.",
+        ),
+    ] = None,
+) -> IdempotencyKey:
+    if promote:
+        _require_scope(caller, Scope.ADMIN)
+    body = sha256(await request.body()).hexdigest()
+    content = content_hash(request.method, request.url.path, request.url.query, body)
+    return IdempotencyKey(idempotency_key or uuid4().hex, content, promote)
+
+
+@dataclass(frozen=True)
+class ChangeMaker:
+    """Makes the version that a request asks for."""
+
+    service: Service
+    """The service."""
+
+    caller: Token
+    """Author of the change."""
+
+    key: IdempotencyKey
+    """Idempotency key with a hash of the content, and whether to promote."""
+
+    async def version(self, make: Callable[..., Version], note: str, override: str = "") -> Version:
+        """Make a version; return the existing one if the same request made it before.
+
+        Args:
+            make: Makes the version from the store and ``intent``; it can be pickled.
+            note: Reason for the change.
+            override: Reason to apply the change although held-out accuracy drops.
+        """
+        intent = Intent(
+            author=self.caller.name,
+            note=note,
+            override=override,
+            promote=self.key.promote,
+            idempotency_key=self.key,
+        )
+        return await self.service.writer.make(self.key, partial(make, intent=intent))
+
+    async def response(
+        self, make: Callable[..., Version], note: str, override: str = ""
+    ) -> Changed:
+        """Make a version like :meth:`version`, and return the response.
+
+        Args:
+            make: Makes the version.
+            note: Reason for the change.
+            override: Reason to apply the change although held-out accuracy drops.
+        """
+        return Changed.of(await self.version(make, note, override))
+
+
+async def _change_maker(
+    service: Served,
+    caller: Caller,
+    key: Annotated[IdempotencyKey, Depends(_idempotency_key)],
+) -> ChangeMaker:
+    return ChangeMaker(service, caller, key)
+
+
+Changes = Annotated[ChangeMaker, Depends(_change_maker)]
+"""For routes that make a version."""

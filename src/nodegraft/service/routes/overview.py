@@ -1,0 +1,161 @@
+"""Routes with an overview of a version: quality of each class, and a map of its nodes."""
+
+from datetime import datetime
+
+from pydantic import Field
+
+from nodegraft.analysis.class_reach import class_reach
+from nodegraft.analysis.node_map import node_map, with_labelled
+from nodegraft.analysis.predictions import predict_rows
+from nodegraft.model.confidence import World
+from nodegraft.service.auth.tokens import Scope
+from nodegraft.service.dependencies import ReadVersion, Served, router
+from nodegraft.service.live.live import Live
+from nodegraft.service.schemas import Model, NodeKey, VersionResponse
+from nodegraft.service.service import Service
+
+ROUTER = router("overview", Scope.READ)
+
+
+class ClassSummary(Model):
+    """Quality of one class."""
+
+    name: str = Field(examples=["hats"])
+    """Class name."""
+
+    labels: int = Field(examples=[16])
+    """Number of labels that the model learns from."""
+
+    since: int = Field(examples=[1])
+    """Version that added the class."""
+
+    at: datetime
+    """Time of that version, in UTC."""
+
+    held_out: int = Field(examples=[4])
+    """Number of held-out labels, which measure accuracy."""
+
+    accuracy: float | None = Field(examples=[0.75])
+    """Accuracy on its held-out labels; null without any."""
+
+    predicted: int = Field(examples=[120])
+    """Number of nodes that are predicted to belong to it."""
+
+    low_confidence: int | None = Field(examples=[31])
+    """Number of those predictions with a confidence below 0.9; null if the method cannot
+    abstain."""
+
+
+class Summary(VersionResponse):
+    """Quality of a version, class by class."""
+
+    nodes: int = Field(examples=[9295])
+    """Number of nodes of the graph."""
+
+    nodes_predicted: int = Field(examples=[9295])
+    """Number of nodes that were predicted: all, or a random sample."""
+
+    held_out: int = Field(examples=[587])
+    """Number of held-out labels, which measure accuracy."""
+
+    accuracy: float | None = Field(examples=[0.988])
+    """Held-out accuracy."""
+
+    world: World = Field(examples=["open"])
+    """Whether nodes may belong to unknown classes, which decides what confidence means."""
+
+    share_of_known_classes: float | None = Field(examples=[0.81])
+    """Estimated share of unlabelled nodes that belong to known classes; null without an estimate.
+    In an open world confidence is then the probability alone."""
+
+    classes: list[ClassSummary]
+    """Classes in the order in which they were added."""
+
+
+class MapNode(Model):
+    """A node on the map."""
+
+    node: NodeKey = Field(examples=["p7"])
+    """Node key."""
+
+    x: float = Field(examples=[0.31])
+    """Position from left (0) to right (1)."""
+
+    y: float = Field(examples=[0.72])
+    """Position from bottom (0) to top (1)."""
+
+    prediction: str = Field(examples=["hats"])
+    """Predicted class."""
+
+    label: str | None = Field(examples=[None])
+    """Label of the node; null without one."""
+
+    confidence: float = Field(examples=[0.95])
+    """Confidence of the prediction, as in `POST /v1/predict`."""
+
+    probability: float = Field(examples=[0.97])
+    """P(class | the node belongs to a known class)."""
+
+    known: float | None = Field(examples=[0.98])
+    """P(the node belongs to any known class); null without an estimate."""
+
+
+class Map(VersionResponse):
+    """A random sample of nodes in the plane, and some labelled nodes of each class. Positions
+    depend on the graph only; predictions are those of the version."""
+
+    nodes: list[MapNode]
+    """The nodes."""
+
+
+@ROUTER.get("/summary")
+async def summary(service: Served, live: ReadVersion) -> Summary:
+    """Measure the quality of each class: held-out accuracy, and number of predictions."""
+    return await service.responses.get("summary", live.cache_key, lambda: _summary(service, live))
+
+
+def _summary(service: Service, live: Live) -> Summary:
+    card, reach = service.store.card(live.version), class_reach(live.state)
+    made_at = {row.version: row.at for row in card.history}
+    return Summary(
+        **live.fields,
+        nodes=card.graph.nodes,
+        nodes_predicted=reach.asked,
+        held_out=card.held_out.asked,
+        accuracy=card.held_out.share,
+        world=card.world,
+        share_of_known_classes=card.share_of_known_classes,
+        classes=[
+            ClassSummary(
+                name=known.name,
+                labels=known.labels,
+                since=known.since,
+                at=datetime.fromisoformat(made_at[known.since]),
+                held_out=known.held_out.asked,
+                accuracy=known.held_out.share,
+                predicted=reach.classes[known.name].answered,
+                low_confidence=reach.classes[known.name].unsure,
+            )
+            for known in card.classes
+        ],
+    )
+
+
+@ROUTER.get("/map")
+async def draw_map(service: Served, live: ReadVersion) -> Map:
+    """Draw nodes in the plane with their predictions; the first map of a graph takes long."""
+    return await service.responses.get("map", live.cache_key, lambda: _map(service, live))
+
+
+def _map(service: Service, live: Live) -> Map:
+    sample = service.maps.get(live.row.graph, lambda: node_map(live.state))
+    drawn = with_labelled(live.state, sample)
+    rows = predict_rows(live.state, drawn.rows, live.version).to_rows()
+    names = ("node", "prediction", "label", "confidence", "probability", "known")
+    return Map(
+        **live.fields,
+        nodes=[
+            MapNode(x=x, y=y, **{name: row[name] for name in names})
+            for row, (x, y) in zip(rows, drawn.places.round(4).tolist(), strict=True)
+        ],
+    )

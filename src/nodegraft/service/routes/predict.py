@@ -1,0 +1,220 @@
+"""Routes that predict classes, explain predictions, and suggest nodes to label."""
+
+from typing import Annotated, Any
+
+from fastapi import Query
+from pydantic import Field
+
+from nodegraft.analysis.predictions import Missing, Reason, found_rows, predict_rows
+from nodegraft.analysis.suggestions.suggestion import suggestions
+from nodegraft.base.errors import DataError
+from nodegraft.graph.graph import Graph
+from nodegraft.graph.keys import Key
+from nodegraft.model.confidence import World
+from nodegraft.service.auth.tokens import Scope
+from nodegraft.service.dependencies import Node, ReadVersion, key_in, router
+from nodegraft.service.schemas import Keys, Model, NodeKey, RequestModel, VersionResponse
+
+ROUTER = router("predictions", Scope.READ)
+
+
+class PredictRequest(RequestModel):
+    """Nodes to predict."""
+
+    keys: Keys = Field(examples=[["p7", "p9"]])
+    """Node keys."""
+
+    top: int = Field(default=1, ge=1, le=100, examples=[3])
+    """Number of classes for each node, the most probable first."""
+
+    min_confidence: float | None = Field(default=None, ge=0.0, le=1.0, examples=[0.9])
+    """Abstain where confidence is lower: `reason` is then `below_confidence`."""
+
+    coverage: float | None = Field(default=None, gt=0.0, lt=1.0, examples=[None])
+    """Also give a `set` of classes for each node that contains its class with this probability.
+    The first request for a version takes longer, because it calibrates on labels."""
+
+    missing: Missing = Field(default="null", examples=["null"])
+    """What to do with keys that are not in the graph: `null` gives a row without a class, with
+    `reason` `unknown_key`; `skip` drops them; `error` refuses the whole request."""
+
+    ignore_labels: bool = Field(default=False, examples=[False])
+    """Whether `class` is the prediction also for labelled nodes."""
+
+
+class ClassProbability(Model):
+    """A class with its probability."""
+
+    name: str = Field(serialization_alias="class", examples=["hats"])
+    """Class name."""
+
+    probability: float = Field(examples=[0.97])
+    """P(class | the node belongs to a known class)."""
+
+
+class Prediction(Model):
+    """Prediction and label of one node."""
+
+    node: NodeKey = Field(examples=["p7"])
+    """Node key."""
+
+    name: str | None = Field(serialization_alias="class", examples=["hats"])
+    """The label if the node has one, else the prediction."""
+
+    label: str | None = Field(examples=[None])
+    """Label of the node; null without one."""
+
+    prediction: str | None = Field(examples=["hats"])
+    """Predicted class; null where confidence is too low or the key is unknown."""
+
+    confidence: float | None = Field(examples=[0.95])
+    """Probability times `known` in an open world, probability in a closed one; null for an unknown
+    key."""
+
+    probability: float | None = Field(examples=[0.97])
+    """P(class | the node belongs to a known class), of the most probable class."""
+
+    known: float | None = Field(examples=[0.98])
+    """P(the node belongs to any known class); null without an estimate, where confidence is the
+    probability alone."""
+
+    reason: Reason = Field(examples=["prediction"])
+    """Where `class` comes from (`own_label`, `prediction`), or why it is null
+    (`below_confidence`, `unknown_key`)."""
+
+    top: list[ClassProbability]
+    """The most probable classes, best first; empty for an unknown key."""
+
+    members: list[str] | None = Field(default=None, serialization_alias="set", examples=[None])
+    """Set of classes that contains the node's class with probability `coverage`, the most probable
+    first; null without `coverage`, empty for an unknown key."""
+
+
+class Predictions(VersionResponse):
+    """Predictions in the order of the keys."""
+
+    world: World = Field(examples=["open"])
+    """Whether nodes may belong to unknown classes, which decides what confidence means."""
+
+    predictions: list[Prediction]
+    """One for each key."""
+
+    sets_note: str | None = Field(default=None, examples=[None])
+    """For which classes the coverage holds one by one, and for which together; null without
+    `coverage`."""
+
+
+class Explanation(VersionResponse):
+    """Explanation of a prediction."""
+
+    node: NodeKey = Field(examples=["p7"])
+    """Node key."""
+
+    explanation: dict[str, Any]
+    """Explanation by the method (for graft: signals, labels and edge types that contribute), with
+    `confidence`, `probability`, `known` and `world`; `note` says if the estimated share of nodes of
+    known classes changes confidence by more than a factor of two, or is missing."""
+
+    label: str | None = Field(examples=["hats"])
+    """Label of the node; null without one."""
+
+
+class Suggestion(Model):
+    """Node to label next."""
+
+    node: NodeKey = Field(examples=["p7"])
+    """Node key."""
+
+    prediction: str = Field(examples=["hats"])
+    """Predicted class."""
+
+    second_class: str = Field(examples=["caps"])
+    """Second most probable class."""
+
+    uncertainty: float = Field(examples=[0.98])
+    """Uncertainty between the two classes, from 0 to 1."""
+
+    similar_nodes: float = Field(examples=[12.5])
+    """Approximate number of similar uncertain nodes."""
+
+
+class Suggestions(VersionResponse):
+    """Nodes to label next."""
+
+    suggestions: list[Suggestion]
+    """Nodes with most similar uncertain nodes first."""
+
+
+@ROUTER.post("/predict")
+def predict(request: PredictRequest, live: ReadVersion) -> Predictions:
+    """Predict the classes of nodes."""
+    if request.missing != "error":
+        _require_key_type(live.state.graph, request.keys)
+    rows, keys = found_rows(live.state.graph, request.keys, request.missing)
+    found = predict_rows(
+        live.state,
+        rows,
+        live.version,
+        request.top,
+        request.min_confidence,
+        keys=keys,
+        ignore_labels=request.ignore_labels,
+        coverage=request.coverage,
+    )
+    return Predictions(
+        **live.fields,
+        world=found.world,
+        predictions=[_prediction(**row) for row in found.to_rows()],
+        sets_note=found.sets_note,
+    )
+
+
+def _require_key_type(graph: Graph, keys: list[Key]) -> None:
+    """Refuse keys that are all of the wrong type: a mistake of the caller, not unknown nodes."""
+    wanted = str if graph.has_text_keys else int
+    if keys and not any(isinstance(key, wanted) for key in keys):
+        own, other = ("text", "integer") if graph.has_text_keys else ("integer", "text")
+        raise DataError(
+            f"The keys of this graph are of type {own}, and {keys[0]!r} is of type {other}: the "
+            f"two never match. Send `keys` of type {own}."
+        )
+
+
+def _prediction(top: list[dict[str, Any]], **row: Any) -> Prediction:
+    classes = [
+        ClassProbability(name=best["class"], probability=best["probability"]) for best in top
+    ]
+    return Prediction(name=row.pop("class"), top=classes, members=row.pop("set", None), **row)
+
+
+@ROUTER.get("/explain")
+def explain(node: Node, live: ReadVersion) -> Explanation:
+    """Explain the prediction of a node."""
+    key = key_in(live.state.graph, node)
+    return Explanation(
+        **live.fields,
+        node=key,
+        explanation=live.state.model.explain(live.state.graph, key),
+        label=live.state.label_of.get(key),
+    )
+
+
+@ROUTER.get("/suggest")
+def suggest(
+    live: ReadVersion,
+    count: Annotated[int, Query(description="Number of nodes.", ge=1, le=100)] = 10,
+) -> Suggestions:
+    """Suggest nodes to label next."""
+    return Suggestions(
+        **live.fields,
+        suggestions=[
+            Suggestion(
+                node=found.node,
+                prediction=found.answer,
+                second_class=found.runner_up,
+                uncertainty=found.unsure,
+                similar_nodes=found.like_it,
+            )
+            for found in suggestions(live.state, count)
+        ],
+    )
