@@ -1,8 +1,8 @@
-"""Numbers of things, as people say them."""
+"""Counts in words."""
 
 
 def counted(number: int, noun: str) -> str:
-    """A number and what it counts.
+    """Return a number with its noun in the singular or plural.
 
     >>> counted(1, "edge"), counted(1200, "node"), counted(2, "class")
     ('1 edge', '1,200 nodes', '2 classes')

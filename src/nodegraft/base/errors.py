@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 class NodegraftError(Exception):
-    """The root: catch this to catch everything nodegraft raises on purpose."""
+    """Base class of all errors that nodegraft raises on purpose."""
 
 
 class DataError(NodegraftError):
@@ -40,7 +40,7 @@ class MissingExtraError(NodegraftError, ImportError):
 
 
 class NotFittedError(NodegraftError):
-    """The model was asked before it learned anything.
+    """A model was used before it was fitted.
 
     Args:
         method: The name of the method.
@@ -95,7 +95,7 @@ class CheckpointError(NodegraftError):
 
 
 class DamagedFileError(CheckpointError):
-    """A file is not as it was written.
+    """A file is damaged.
 
     Args:
         file: The file.
@@ -136,7 +136,7 @@ class StoreError(NodegraftError):
 
 
 class UnfinishedStoreError(StoreError):
-    """A store was never finished: making it was cut."""
+    """Creating a store was interrupted."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -153,7 +153,7 @@ class NewerStoreError(StoreError):
 
 
 class StoreChangedError(StoreError):
-    """Somebody else has changed the store meanwhile: doing it again may succeed."""
+    """The store was changed concurrently: a retry may succeed."""
 
 
 class StoreUnreachableError(StoreError):

@@ -1,4 +1,4 @@
-"""What progress bars and trackers hang on; the library itself prints nothing."""
+"""Listeners for progress bars and trackers; the library itself prints nothing."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ class Listener:
     """
 
     def step(self, stage: str, done: int, total: int, **numbers: float) -> None:
-        """Some steps of a stage are over.
+        """Receive the progress of a stage.
 
         Args:
             stage: What is being done.
@@ -24,7 +24,7 @@ class Listener:
         """
 
     def session(self, result: Any) -> None:
-        """One session of an evaluation has been measured.
+        """Receive the result of a session of an evaluation.
 
         Args:
             result: A :class:`~nodegraft.evaluation.protocol.SessionResult`.

@@ -1,4 +1,4 @@
-"""Packages that are not part of the core install: whoever misses one is told what to install."""
+"""Imports of optional packages, with errors that say what to install."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,7 +8,7 @@ from nodegraft.base.errors import MissingExtraError
 
 @contextmanager
 def extra(name: str, package: str, purpose: str) -> Iterator[None]:
-    """Around the import of a package that an extra brings.
+    """Turn the failed import of an optional package into an error that names the extra.
 
     >>> with extra("moon", package="lunar", purpose="Flying"):
     ...     import lunar

@@ -1,4 +1,4 @@
-"""Seconds and memory of a piece of work."""
+"""Measurement of time and memory."""
 
 import sys
 import time
@@ -10,7 +10,7 @@ _CLEAR_REFS = Path("/proc/self/clear_refs")
 
 
 class Measurement:
-    """Times a block and finds how far resident memory rose above where it started.
+    """Context manager that measures time and the growth of resident memory.
 
     The kernel's high-water mark is reset at the start, so an earlier, larger peak does not hide
     this one. Where the kernel does not offer that (not Linux), ``peak_bytes`` stays 0.
@@ -35,12 +35,12 @@ class Measurement:
 
 
 def peak_resident_bytes() -> int:
-    """The high-water mark of this process's resident memory, 0 where it is not known."""
+    """Return the peak of this process's resident memory; 0 if it is unknown."""
     return _bytes_told(_STATUS, "VmHWM") or 0
 
 
 def available_bytes() -> int | None:
-    """Memory that is free for work, None where it is not known."""
+    """Return the available memory; None if it is unknown."""
     return _bytes_told(_MEMORY, "MemAvailable")
 
 

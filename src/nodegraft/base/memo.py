@@ -1,4 +1,4 @@
-"""Values that are expensive to make: made once, however many threads ask for them."""
+"""Thread-safe caches of values that are slow to compute."""
 
 from collections.abc import Callable, Hashable
 from threading import RLock
@@ -27,7 +27,7 @@ class Memo(Generic[Value]):
         self._lock = RLock()
 
     def get(self, key: Hashable, make: Callable[[], Value]) -> Value:
-        """The value of a key.
+        """Return the value of a key; compute it on first use.
 
         Args:
             key: What the value is known by.
@@ -50,7 +50,7 @@ class Memo(Generic[Value]):
             self._values.clear()
 
     def peek(self, key: Hashable) -> Value | None:
-        """The value of a key, if it was made.
+        """Return the value of a key; None if it was not computed.
 
         Args:
             key: What the value is known by.
@@ -58,7 +58,7 @@ class Memo(Generic[Value]):
         return self._values.get(key)
 
     def put(self, key: Hashable, value: Value) -> None:
-        """A value that was made elsewhere.
+        """Add a value that was computed elsewhere.
 
         Args:
             key: What it is known by.
@@ -67,12 +67,12 @@ class Memo(Generic[Value]):
         self.get(key, lambda: value)
 
     def values(self) -> list[Value]:
-        """What was made until now."""
+        """Return all cached values."""
         with self._lock:
             return list(self._values.values())
 
     def followed(self, change: Callable[[Value], Value]) -> "Memo[Value]":
-        """A memo of what the values have become.
+        """Return a cache with changed values.
 
         Args:
             change: From a value to the next one.
@@ -88,7 +88,7 @@ class Memo(Generic[Value]):
 
 
 class LatestMemo(Generic[Value]):
-    """The last value alone, as long as the objects it was made from are the same ones.
+    """Cache of one value, valid for the objects that it was computed from.
 
     They are held weakly: what has been replaced can be freed. Copies and pickles start empty.
 
@@ -102,7 +102,7 @@ class LatestMemo(Generic[Value]):
         self._lock = RLock()
 
     def get(self, made_from: tuple[object, ...], make: Callable[[], Value]) -> Value:
-        """The value made from some objects.
+        """Return the value for some objects; compute it if they have changed.
 
         Args:
             made_from: The objects; the very same ones are looked for, not equal ones.
@@ -118,7 +118,7 @@ class LatestMemo(Generic[Value]):
 
     @property
     def latest(self) -> Value | None:
-        """The last value, whatever it was made from."""
+        """Last value, from any objects."""
         latest = self._latest
         return None if latest is None else latest[1]
 

@@ -1,4 +1,4 @@
-"""What can be had as a table: for notebooks, and for whatever comes after."""
+"""Results that can be converted to Arrow tables and DataFrames."""
 
 import json
 from dataclasses import fields
@@ -10,14 +10,14 @@ Record = TypeVar("Record")
 
 
 class Tabular:
-    """Whatever can say what it is as an Arrow table."""
+    """Result that can be converted to an Arrow table."""
 
     def to_arrow(self) -> Any:
-        """As a pyarrow.Table."""
+        """Return a pyarrow.Table."""
         raise NotImplementedError
 
     def to_pandas(self) -> Any:
-        """The same as a pandas.DataFrame; pandas must be installed."""
+        """Return a pandas.DataFrame; pandas must be installed."""
         try:
             return self.to_arrow().to_pandas()
         except ModuleNotFoundError as error:
@@ -27,11 +27,11 @@ class Tabular:
 
 
 class Records(list[Record], Tabular):
-    """A list of dataclasses, all of one class, that is a table, too."""
+    """List of dataclasses of one class that can be converted to a table."""
 
     def to_arrow(self) -> Any:
-        """A column for each field; what is a dict in there is JSON."""
-        # Slow to import, and whoever prints a list needs none.
+        """Return a table with a column for each field; dicts become JSON."""
+        # Imported here because it is slow to import.
         import pyarrow as pa
 
         names = [field.name for field in fields(self[0])] if self else []  # type: ignore[arg-type]

@@ -33,7 +33,7 @@ _HEADER = re.compile(
 
 @dataclass(frozen=True)
 class StoredArray:
-    """What is known of an array without reading it."""
+    """Type, shape and hash of a stored array."""
 
     dtype: str
     """The type of its numbers, as NumPy writes it: ``<i4``."""
@@ -45,12 +45,12 @@ class StoredArray:
     """The hash of its numbers' bytes."""
 
     def to_json(self) -> dict[str, Any]:
-        """As plain JSON."""
+        """Return the description as plain JSON."""
         return {"dtype": self.dtype, "shape": list(self.shape), "digest": self.digest}
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> "StoredArray":
-        """What :meth:`to_json` gave; anything else is a ``ValueError``.
+        """Return the array described by :meth:`to_json`; raise ValueError for anything else.
 
         Args:
             document: Plain JSON.
@@ -94,7 +94,7 @@ class ArrayWriter:
         self.length += len(items)
 
     def close(self) -> StoredArray:
-        """Wait until all of it is on the disk."""
+        """Write the final header and flush the file to the disk; return its description."""
         with self._path.open("r+b") as file:
             # NumPy leaves room in its header for the length to grow.
             self._write_header(file)
@@ -108,7 +108,7 @@ class ArrayWriter:
 
 
 def map_array(path: Path, stored: StoredArray) -> NDArray[Any]:
-    """The array in a file, mapped: its numbers are read when they are asked for.
+    """Map the array in a file into memory.
 
     Args:
         path: The file.

@@ -1,4 +1,4 @@
-"""What was written is on the disk, not only on its way."""
+"""Flush files to the disk."""
 
 import os
 from pathlib import Path

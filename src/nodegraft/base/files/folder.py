@@ -17,10 +17,10 @@ from nodegraft.base.errors import ParameterError
 from nodegraft.base.files.flush import flush_to_disk
 
 READABLE, PRIVATE = 0o444, 0o600
-"""Who may read a file: everybody, or its owner only."""
+"""Modes of files: readable by everybody, or by the owner only."""
 
 WRITABLE = 0o222
-"""What nobody may do any more with a file that is taken in."""
+"""Mode bits that are removed from a file that is adopted."""
 
 
 @dataclass(frozen=True)
@@ -28,10 +28,10 @@ class StoredFile:
     """What is known of a file without reading it."""
 
     size: int
-    """In bytes."""
+    """Size in bytes."""
 
     written: datetime
-    """When."""
+    """Time of the last write."""
 
 
 class WriteOnceFolder:
@@ -55,10 +55,10 @@ class WriteOnceFolder:
         self.place = str(place).rstrip("/")
 
     def names(self, suffix: str) -> list[str]:
-        """Of the files that end so, in order.
+        """Return the sorted names of files that end in `suffix`.
 
         Args:
-            suffix: How their names end.
+            suffix: Ending of the names.
         """
         if not self._files.isdir(self._path):
             return []
@@ -68,7 +68,7 @@ class WriteOnceFolder:
         return sorted(name for name in found if name.endswith(suffix) and name[0] != ".")
 
     def files(self) -> dict[str, StoredFile]:
-        """All files by name, those too that a killed writer has left half written; no links."""
+        """Return all files by name, also drafts of killed writers, but no links."""
         with _told_as_os_error():
             self._files.invalidate_cache()
             if not self._files.isdir(self._path):
@@ -89,7 +89,7 @@ class WriteOnceFolder:
         return isinstance(self._files, LocalFileSystem) and Path(path).is_symlink()
 
     def has(self, name: str) -> bool:
-        """Whether a file stands.
+        """Return whether a file exists.
 
         Args:
             name: Its name.
@@ -100,7 +100,7 @@ class WriteOnceFolder:
             return bool(self._files.exists(f"{self._path}/{name}"))
 
     def read(self, name: str) -> bytes:
-        """All bytes of a file.
+        """Return the content of a file.
 
         Args:
             name: Its name.
@@ -111,13 +111,13 @@ class WriteOnceFolder:
             return content
 
     def _refuse_special(self, name: str) -> None:
-        """Links lead elsewhere, and a pipe may never end."""
+        """Refuse links, which lead elsewhere, and pipes, which may never end."""
         place = self.local_path(name)
         if place is not None and not stat.S_ISREG(place.lstat().st_mode):
             raise OSError(f"{place} is a symbolic link or no plain file")
 
     def write(self, name: str, content: bytes, mode: int = READABLE) -> bool:
-        """Whole or not at all; False, and nothing is touched, where the file stands already.
+        """Write a file atomically; return False and change nothing if it exists.
 
         Args:
             name: Its name.
@@ -167,7 +167,7 @@ class WriteOnceFolder:
         return True
 
     def local_path(self, name: str) -> Path | None:
-        """Where a file lies on this machine; None for what is behind a URL.
+        """Return the path of a file on this machine; None behind a URL.
 
         Args:
             name: Its name.
@@ -185,7 +185,7 @@ class WriteOnceFolder:
             flush_to_disk(one.parent)
 
     def remove(self, name: str) -> None:
-        """Take a file away; for who has put its content elsewhere.
+        """Delete a file.
 
         Args:
             name: Its name; one that is gone already is no error.
@@ -218,7 +218,7 @@ class WriteOnceFolder:
 
 @contextmanager
 def _told_as_os_error() -> Iterator[None]:
-    """Drivers of object stores have exceptions of their own."""
+    """Turn the exceptions of object store drivers into OSError."""
     try:
         yield
     except OSError:
@@ -245,7 +245,7 @@ def _copied(source: Path, place: Path) -> bool:
 
 @contextmanager
 def _drafted(place: Path, mode: int) -> Iterator[Path]:
-    """A file beside a place, which is there as soon as it is written whole."""
+    """Yield a draft beside a place; it is linked to the place when it is complete."""
     draft = place.with_name(f".{place.name}.{uuid4().hex}")
     try:
         yield draft
@@ -262,7 +262,7 @@ def _drafted(place: Path, mode: int) -> Iterator[Path]:
 
 
 def _reached(place: str | Path) -> tuple[Any, str]:
-    # A path is never a URL, whatever it is called.
+    # A Path object is never a URL, even if its name looks like one.
     if isinstance(place, Path):
         return LocalFileSystem(), str(place.absolute())
     files, path = url_to_fs(place)

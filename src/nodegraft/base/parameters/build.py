@@ -14,7 +14,7 @@ _TRUTH = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0"
 
 
 def parameters_of(owner: Any) -> dict[str, Any]:
-    """The fields that a constructor takes, with their values.
+    """Return the fields that a constructor takes, with their values.
 
     >>> from dataclasses import dataclass
     >>> @dataclass(kw_only=True)
@@ -30,7 +30,7 @@ def parameters_of(owner: Any) -> dict[str, Any]:
 
 
 def build(cls: type[T], values: Mapping[str, Any]) -> T:
-    """An instance of a keyword-only dataclass; a name it does not have is an error that helps.
+    """Return an instance of a keyword-only dataclass; an unknown name raises a helpful error.
 
     Args:
         cls: The dataclass.
@@ -57,7 +57,7 @@ def _is_required(one: "Field[Any]") -> bool:
 
 
 def owner_name(cls: type) -> str:
-    """What a dataclass is called in an error: by its ``described_as`` or ``name``, if it has one.
+    """Return the name of a dataclass in errors: its ``described_as`` or ``name``, if it has one.
 
     Args:
         cls: The dataclass.
@@ -67,7 +67,7 @@ def owner_name(cls: type) -> str:
 
 
 def parse(cls: type[T], texts: Mapping[str, str]) -> T:
-    """The same from texts.
+    """Like :func:`build`, but parse every value from a string.
 
     Args:
         cls: The dataclass.
@@ -77,7 +77,7 @@ def parse(cls: type[T], texts: Mapping[str, str]) -> T:
 
 
 def read(cls: type[T], texts: Mapping[str, str]) -> dict[str, Any]:
-    """Values from texts, each read by the type of its field.
+    """Parse values from strings, each by the type of its field.
 
     >>> from dataclasses import dataclass
     >>> @dataclass(kw_only=True)

@@ -1,4 +1,4 @@
-"""Values held against their annotations: type, choice and range, with a sentence that helps."""
+"""Validation of values by their annotations: type, choice and range."""
 
 import types
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ _NAMES = {int: "a whole number", float: "a number", bool: "true or false", str: 
 
 
 def validate(instance: Any) -> None:
-    """Every field of a dataclass that its constructor takes; the first wrong one is an error.
+    """Check every field of a dataclass that its constructor takes; raise for the first wrong one.
 
     >>> from dataclasses import dataclass
     >>> @dataclass(kw_only=True)
@@ -40,12 +40,12 @@ def validate(instance: Any) -> None:
             object.__setattr__(instance, name, value)
         validate_value(f"{owner}: {name}", value, kind)
         if type(value) is int and _takes_only_floats(kind):
-            # 8 and 8.0 must not make two records.
+            # 8 and 8.0 must give the same record.
             object.__setattr__(instance, name, float(value))
 
 
 def validate_value(name: str, value: Any, kind: Any) -> None:
-    """One value against one annotation.
+    """Check one value against one annotation.
 
     Args:
         name: What the value is called in the error.
@@ -112,7 +112,7 @@ def _fits_container(value: Any, origin: Any, arguments: tuple[Any, ...]) -> bool
 
 
 def described(kind: Any) -> str:
-    """An annotation in words.
+    """Describe an annotation in words.
 
     >>> described(Annotated[int, Range(1)] | None), described(Literal["off", "set"])
     ('a whole number at least 1 or none', "one of 'off', 'set'")
