@@ -24,12 +24,13 @@ class Trace:
     """Count of functions entered, by file of nodegraft."""
 
     def __init__(self, root: Path) -> None:
+        self.is_on = True
         self.root, self.files, self.calls = f"{root}/", Counter[str](), 0
 
     def record(self, frame: FrameType, event: str, _: object) -> None:
         """Count a function that is entered, as a profiler."""
         code = frame.f_code
-        if event != "call" or not code.co_filename.startswith(self.root):
+        if not self.is_on or event != "call" or not code.co_filename.startswith(self.root):
             return
         caller = frame.f_back.f_code if frame.f_back else None
         # Modules and classes, and the decorators that they call, run when they are imported.
@@ -53,7 +54,7 @@ def make_store(place: Path) -> None:
     (place.parent / "keys").write_text(keys)
 
 
-def add(place: Path) -> None:
+def add(place: Path, _: Trace) -> None:
     """Add a class on the command line."""
     from nodegraft.cli.app import app
 
@@ -61,24 +62,23 @@ def add(place: Path) -> None:
     app(["add", str(place), "--class", "new", "--nodes", keys], standalone_mode=False)
 
 
-def predict(place: Path) -> None:
+def predict(place: Path, trace: Trace) -> None:
     """Send one request to the service; starting it does not count."""
     from starlette.testclient import TestClient
 
     from nodegraft.service.application import application
     from nodegraft.service.settings import Settings
 
-    profile = sys.getprofile()
-    sys.setprofile(None)
+    trace.is_on = False
     settings = Settings(place, rate=0.0, failed_tokens=0.0)
     with TestClient(application(settings), base_url="http://localhost") as client:
-        trace_all(profile)
         key = int((place.parent / "keys").read_text().split(",")[0])
+        trace.is_on = True
         client.post("/v1/predict", json={"keys": [key]}).raise_for_status()
-        trace_all(None)
+        trace.is_on = False
 
 
-def job(_: Path) -> None:
+def job(_: Path, __: Trace) -> None:
     """Run one benchmark job on a synthetic graph."""
     from nodegraft.lab.benchmark.job import Job
 
@@ -88,7 +88,7 @@ def job(_: Path) -> None:
     work.run(loaded, work.stream(loaded))
 
 
-def score(place: Path) -> None:
+def score(place: Path, _: Trace) -> None:
     """Measure held-out accuracy."""
     from nodegraft.store.store import Store
 
@@ -108,10 +108,10 @@ def traced(name: str, place: Path) -> None:
     """Do one piece of work in this process, and print what it entered as JSON."""
     import nodegraft
 
-    work: Callable[[Path], None] = globals()[name]
+    work: Callable[[Path, Trace], None] = globals()[name]
     trace = Trace(Path(nodegraft.__path__[0]))
     trace_all(trace.record)
-    work(place)
+    work(place, trace)
     trace_all(None)
     print("\n" + json.dumps({"files": trace.files, "calls": trace.calls}))
 
