@@ -391,7 +391,7 @@ def test_mass_is_that_of_the_nodes_asked_for_in_any_order(nodes: IntArray) -> No
     table = Diffusion(random_adjacency(4), TIMES).table(STARTS)
     everywhere = np.stack([table.at(np.array([node]))[:, :, 0] for node in EVERYONE], axis=2)
     np.testing.assert_array_equal(table.at(nodes), everywhere[:, :, nodes])
-    np.testing.assert_array_equal(table.at(nodes, slice(1, 3)), everywhere[1:3, :, nodes])
+    np.testing.assert_array_equal(table.at(nodes, slice(1, 3)), everywhere[:, 1:3][:, :, nodes])
     some = table.of(np.array([2, 0]))
     np.testing.assert_array_equal(some.at(nodes), everywhere[[2, 0]][:, :, nodes])
     np.testing.assert_array_equal(some.shares(nodes), table.shares(nodes)[:, :, [2, 0]])
