@@ -5,8 +5,8 @@
 
 Strict protocol, arrival ``growing``, seed 0, the values of ``experiments/search/hag-meta.json``, on
 gentoo, where node weights spread most. Writes ``studies/records/attention-figure.json``, and from
-it ``docs/explanation/hag-meta-attention.svg`` and, with a description,
-``attention-figure-measured.md``.
+it ``docs/explanation/hag-meta-attention.svg`` and, with a description of it,
+``docs/explanation/attention-figure-measured.md``.
 """
 
 from typing import Any
