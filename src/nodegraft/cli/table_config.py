@@ -97,7 +97,7 @@ class TableConfig:
         """
         from nodegraft.tables.files import as_toml
 
-        given = {name: value for name, value in values.items() if value not in (None, False, [])}
+        given = {name: values[name] for name in _TYPES if values[name] not in (None, False, [])}
         try:
             with place.open("x", encoding="utf-8") as file:
                 file.write(f"{_HEAD}[{SECTION}]\n{as_toml(given)}")
