@@ -50,7 +50,7 @@ class ModelCards:
         path = folder / f"{name}.md"
         if not path.exists():
             # Drawing is slow to import, and an existing card needs none of it.
-            from nodegraft.analysis.card.files import card_files
+            from nodegraft.analysis.card.markdown import card_files
 
             files = card_files(self.card(number), self._parts.place.resolve().name, name)
             for file, text in files.items():
