@@ -8,7 +8,7 @@ import typer
 from typer.core import TyperArgument, TyperGroup
 
 from nodegraft.cli.app import app
-from nodegraft.service.application import application
+from nodegraft.service.app import application
 from nodegraft.service.settings import Settings
 
 FOLDER = Path(__file__).parent / "reference" / "generated"

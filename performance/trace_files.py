@@ -66,7 +66,7 @@ def predict(place: Path, trace: Trace) -> None:
     """Send one request to the service; starting it does not count."""
     from starlette.testclient import TestClient
 
-    from nodegraft.service.application import application
+    from nodegraft.service.app import application
     from nodegraft.service.settings import Settings
 
     trace.is_on = False

@@ -8,7 +8,7 @@ from docs.program_reference import cli_page, http_page
 from typer.core import TyperGroup
 
 from nodegraft.cli.app import app
-from nodegraft.service.application import application
+from nodegraft.service.app import application
 from nodegraft.service.settings import Settings
 from tests.test_docs_english import prose
 from tests.test_plain_english import banned_in

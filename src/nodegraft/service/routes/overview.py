@@ -4,7 +4,7 @@ from datetime import datetime
 
 from pydantic import Field
 
-from nodegraft.analysis.class_reach import class_reach
+from nodegraft.analysis.drift import count_predictions
 from nodegraft.analysis.node_map import node_map, with_labelled
 from nodegraft.analysis.predictions import predict_rows
 from nodegraft.model.confidence import World
@@ -115,12 +115,12 @@ async def summary(service: Served, live: ReadVersion) -> Summary:
 
 
 def _summary(service: Service, live: Live) -> Summary:
-    card, reach = service.store.card(live.version), class_reach(live.state)
+    card, counts = service.store.card(live.version), count_predictions(live.state)
     made_at = {row.version: row.at for row in card.history}
     return Summary(
         **live.fields,
         nodes=card.graph.nodes,
-        nodes_predicted=reach.asked,
+        nodes_predicted=counts.sampled,
         held_out=card.held_out.asked,
         accuracy=card.held_out.share,
         world=card.world,
@@ -133,8 +133,8 @@ def _summary(service: Service, live: Live) -> Summary:
                 at=datetime.fromisoformat(made_at[known.since]),
                 held_out=known.held_out.asked,
                 accuracy=known.held_out.share,
-                predicted=reach.classes[known.name].answered,
-                low_confidence=reach.classes[known.name].unsure,
+                predicted=counts.classes[known.name].predicted,
+                low_confidence=counts.classes[known.name].uncertain,
             )
             for known in card.classes
         ],
