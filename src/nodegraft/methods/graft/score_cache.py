@@ -6,7 +6,7 @@ import numpy as np
 
 from nodegraft.base.files.bundle import Arrays
 from nodegraft.graph.edges.matrix import IntArray
-from nodegraft.graph.stores.shelf import Shelf
+from nodegraft.graph.stores.protocol import Shelf
 from nodegraft.methods.graft.classes import Floats
 from nodegraft.methods.graft.scoring import Scoring
 
