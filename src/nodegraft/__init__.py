@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from nodegraft.evaluation.protocol import evaluate
     from nodegraft.graph.edges.relation import Relation
     from nodegraft.graph.graph import Graph
+    from nodegraft.graph.keyed_labels import labels_from_numbers
     from nodegraft.graph.labels import NodeLabels
-    from nodegraft.graph.numbered_labels import labels_from_numbers
     from nodegraft.lab.datasets.templates.dataset import list_datasets, load_dataset
     from nodegraft.methods.graft import Graft
     from nodegraft.methods.hag_meta import HAGMeta
@@ -39,7 +39,7 @@ _HOMES = {
     "evaluate": "nodegraft.evaluation.protocol",
     "Graph": "nodegraft.graph.graph",
     "NodeLabels": "nodegraft.graph.labels",
-    "labels_from_numbers": "nodegraft.graph.numbered_labels",
+    "labels_from_numbers": "nodegraft.graph.keyed_labels",
     "Relation": "nodegraft.graph.edges.relation",
     "Graft": "nodegraft.methods.graft",
     "HAGMeta": "nodegraft.methods.hag_meta",

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from nodegraft.base.errors import DataError, ParameterError, UnknownNodeError
+from nodegraft.graph.edges.matrix import row_numbers
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.labels import NodeLabels
-from nodegraft.graph.rows import row_numbers
 from nodegraft.methods.sgc_mean import SGCMean
 
 GRAPH = Graph(range(10, 16), np.eye(6), [(10, 11), (12, 13)])

@@ -9,8 +9,8 @@ import torch
 
 from nodegraft.base.errors import ClassNameError, NodegraftError
 from nodegraft.graph.graph import Graph
+from nodegraft.graph.keyed_labels import labels_from_numbers
 from nodegraft.graph.labels import NodeLabels
-from nodegraft.graph.numbered_labels import labels_from_numbers
 from nodegraft.tables.labels import hold_out, keys_by_class, read_labels
 
 TRUTH = {"hats": ["a", "d"], "shoes": ["b"]}

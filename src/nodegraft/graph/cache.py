@@ -9,8 +9,8 @@ from nodegraft.base.memo import Memo
 from nodegraft.graph.disk.blocks.operator_folder import OperatorFolder
 from nodegraft.graph.edges.adjacency import Adjacency
 from nodegraft.graph.edges.matrix import IntArray
-from nodegraft.graph.edges.relations import merged
-from nodegraft.graph.growth.grown import GrownAdjacency, again_joined, changed_rows, joined
+from nodegraft.graph.edges.relation import merged
+from nodegraft.graph.growth.grown import GrownAdjacency, again_joined, joined
 from nodegraft.graph.growth.lineage import Growth, Lineage
 from nodegraft.graph.growth.stacked import in_one_piece, some_rows
 from nodegraft.graph.keys import hash_order
@@ -18,8 +18,7 @@ from nodegraft.graph.propagation.diffusion import Diffusion
 from nodegraft.graph.propagation.grown_diffusion import GrownDiffusion
 from nodegraft.graph.propagation.neighbourhood import Neighbourhood
 from nodegraft.graph.propagation.propagation import PropagatedFeatures
-from nodegraft.graph.stores.protocol import GraphStore
-from nodegraft.graph.stores.shelf import Shelf
+from nodegraft.graph.stores.protocol import GraphStore, Shelf
 
 
 class ViewCache:
@@ -185,8 +184,7 @@ class ViewCache:
         if edges is None:
             return
         if touched is None:
-            nothing = np.zeros(0, dtype=np.int64)
-            growth = Growth(edges, nothing, nothing)
+            growth = Growth(edges, np.zeros(0, dtype=np.int64))
             self._edges, self._propagated = before._edges, before._propagated
             self._samples = before._samples
             self._diffusion = before._diffusion.followed(
@@ -205,7 +203,7 @@ class ViewCache:
         if leading is not None:
             some = self._kinds(self._directed_types())
             self._edges.put("directed", again_joined(leading, some, None, touched))
-        growth = Growth(now, changed_rows(edges, now, touched), touched)
+        growth = Growth(now, touched)
         features = self._store.feature_matrix
         self._propagated = before._propagated.followed(
             lambda layers: layers.grown(now, features, growth.within)

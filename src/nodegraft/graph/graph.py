@@ -12,8 +12,7 @@ from nodegraft.base.errors import DataError
 from nodegraft.graph.edges.adjacency import Adjacency
 from nodegraft.graph.edges.bounds import check_matrix
 from nodegraft.graph.edges.matrix import IntArray, Matrix
-from nodegraft.graph.edges.relation import Edges, Relation, relations_in
-from nodegraft.graph.edges.relations import weighed
+from nodegraft.graph.edges.relation import Edges, Relation, relations_in, weighed
 from nodegraft.graph.growth.growing import (
     MOST_TOUCHED,
     is_more_of_the_same,
@@ -25,16 +24,14 @@ from nodegraft.graph.growth.grown import GrownAdjacency
 from nodegraft.graph.growth.grown_keys import with_keys
 from nodegraft.graph.growth.stacked import in_one_piece, num_stored
 from nodegraft.graph.keys import Key, NodeKeys
-from nodegraft.graph.stores.content import content_of
-from nodegraft.graph.stores.memory import MemoryStore
-from nodegraft.graph.stores.protocol import EDGES, GraphStore, Recipe
-from nodegraft.graph.stores.shelf import Shelf
+from nodegraft.graph.stores.memory import MemoryStore, content_of
+from nodegraft.graph.stores.protocol import EDGES, GraphStore, Recipe, Shelf
 from nodegraft.graph.view import GraphView
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data, HeteroData
 
-    from nodegraft.graph.pyg.pyg_store import PyGFeatureStore, PyGGraphStore
+    from nodegraft.graph.pyg import PyGFeatureStore, PyGGraphStore
 
 
 class Graph(GraphView):
@@ -120,7 +117,7 @@ class Graph(GraphView):
             directed: Whether edges have a direction; or the kinds whose edges have one. The others
                 are made undirected.
         """
-        from nodegraft.graph.pyg.pyg import parts_of
+        from nodegraft.graph.pyg import parts_of
 
         features, edges = parts_of(data, directed)
         node_keys = NodeKeys(np.arange(features.shape[0]) if keys is None else keys)
@@ -132,7 +129,7 @@ class Graph(GraphView):
         Edges without a direction are there both ways. ``edge_type`` has the place of each kind in
         :attr:`relations`.
         """
-        from nodegraft.graph.pyg.pyg import as_data
+        from nodegraft.graph.pyg import as_data
 
         return as_data(self.features(self.rows), self._kinds())
 
@@ -142,7 +139,7 @@ class Graph(GraphView):
         Nodes are of the type ``"node"``, their features are called ``"x"``, and edges are of the
         types ``("node", relation, "node")``.
         """
-        from nodegraft.graph.pyg.pyg_store import PyGFeatureStore, PyGGraphStore
+        from nodegraft.graph.pyg import PyGFeatureStore, PyGGraphStore
 
         return PyGFeatureStore(self), PyGGraphStore(self._store)
 

@@ -1,15 +1,18 @@
 """Labels by the user's own node keys: what a model keeps, whatever becomes of the rows."""
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Protocol
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nodegraft.base.errors import ClassNameError, MissingLabelsError, UnknownNodeError
+from nodegraft.base.errors import ClassNameError, DataError, MissingLabelsError, UnknownNodeError
 from nodegraft.graph.edges.matrix import IntArray
 from nodegraft.graph.keys import KeyArray, hash_order, key_hashes, pack_keys, unpack_keys
 from nodegraft.graph.labels import FindsRows, NodeLabels
+
+if TYPE_CHECKING:
+    from nodegraft.graph.graph import Graph
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -238,3 +241,59 @@ def _told(again: list[Any], old: str, name: str) -> str:
         f"{len(again)} of the nodes given for {name!r} label {old!r} already: {shown}. A node has "
         f"one class: leave them out, or remove {old!r} first."
     )
+
+
+def labels_from_numbers(
+    y: Any, graph: "Graph", names: Sequence[str] | Mapping[int, str] | None = None
+) -> KeyedLabels:
+    """Class name -> keys, from PyG's ``y`` or another array of class numbers.
+
+    >>> from nodegraft.graph.graph import Graph
+    >>> graph = Graph(["p1", "p2", "p3"], np.eye(3))
+    >>> labels = labels_from_numbers([1, -1, 0], graph, names=["hats", "shoes"])
+    >>> {name: keys.tolist() for name, keys in labels.items()}
+    {'hats': ['p3'], 'shoes': ['p1']}
+
+    Args:
+        y: One whole number for each node, in the order of the graph's rows; -1 or NaN where there
+            is no label. To leave nodes out by a mask: ``torch.where(data.train_mask, data.y, -1)``.
+        graph: The graph.
+        names: The name of each class number, as a list or a dict; None takes the number itself.
+            Numbers of one name are one class.
+    """
+    numbers = _whole(np.asarray(y), graph.num_nodes)
+    name_of = {one: _name(one, names) for one in np.unique(numbers).tolist() if one != -1}
+    labels = NodeLabels.from_names(name_of.get(number) for number in numbers.tolist())
+    return KeyedLabels.of(labels, graph)
+
+
+def _whole(y: NDArray[Any], nodes: int) -> NDArray[np.int64]:
+    if y.shape != (nodes,):
+        raise DataError(
+            f"One class number for each of the {nodes:,} nodes is needed; y has shape {y.shape}."
+        )
+    if y.dtype.kind not in "iuf":
+        raise DataError(
+            f"y must hold class numbers and is of type {y.dtype}: for class names give a dict, "
+            "class name -> list of node keys."
+        )
+    numbers = np.where(np.isnan(y), -1, y) if y.dtype.kind == "f" else y
+    with np.errstate(invalid="ignore"):  # an infinite one is told below
+        whole = numbers.astype(np.int64)
+    odd = np.flatnonzero((whole != numbers) | (whole < -1))
+    if odd.size:
+        raise DataError(
+            f"Class numbers are 0, 1, 2 … and -1 for none; row {odd[0]} has {y[odd[0]]}."
+        )
+    return whole
+
+
+def _name(number: int, names: Sequence[str] | Mapping[int, str] | None) -> str:
+    if names is None:
+        return str(number)
+    try:
+        return names[number]
+    except LookupError:
+        raise ClassNameError(
+            f"y has class {number}, which names does not name: it has {len(names)} names."
+        ) from None

@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 from nodegraft.base.errors import ClassNameError
 from nodegraft.base.hashing import content_hash
 from nodegraft.graph.class_names import class_name
-from nodegraft.graph.edges.matrix import IntArray
+from nodegraft.graph.edges.matrix import IntArray, row_numbers
 from nodegraft.graph.keys import Key, KeyArray, hash_order, key_array, several
-from nodegraft.graph.rows import row_numbers
 
 
 class FindsRows(Protocol):

@@ -18,11 +18,10 @@ from nodegraft.base.events import SILENT, Listener
 from nodegraft.base.measure import Measurement
 from nodegraft.base.parameters.constraints import Fraction, OpenFraction
 from nodegraft.base.parameters.validate import validate, validate_value
-from nodegraft.graph.edges.matrix import IntArray, Matrix
+from nodegraft.graph.edges.matrix import IntArray, Matrix, row_numbers
 from nodegraft.graph.keyed_labels import KeyedLabels
 from nodegraft.graph.keys import Key, several
 from nodegraft.graph.labels import NodeLabels
-from nodegraft.graph.rows import row_numbers
 from nodegraft.graph.view import GraphView
 from nodegraft.model.best_classes import BestClasses, best_in_blocks, classes_above
 from nodegraft.model.class_table import ClassTable

@@ -6,14 +6,14 @@ from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 
 from nodegraft.base.errors import NodegraftError
-from nodegraft.graph.disk.blocks.layer_work import SCRATCH, LayerWork, SharedWork
+from nodegraft.graph.disk.blocks.layer_work import SCRATCH, BlockExecutor, LayerWork, SharedWork
 from nodegraft.runners.child import CONTEXT, end_with_parent, ignoring_sigint
 
 ATTEMPTS = 3
 """Worker processes may die this often in a row, with no block computed in between."""
 
 
-class BlockProcesses:
+class BlockProcesses(BlockExecutor):
     """Worker processes that map the same files and write blocks side by side; a context manager.
 
     Args:
@@ -35,11 +35,7 @@ class BlockProcesses:
         return [] if self._pool is None else list(self._pool._processes)
 
     def run(self, work: LayerWork) -> Iterator[int]:
-        """Compute all missing blocks of a layer; yield each number when its rows are on the disk.
-
-        Args:
-            work: The layer.
-        """
+        """Compute all missing blocks of a layer."""
         shared, remaining, deaths = SharedWork.of(work), set(work.blocks), 0
         while remaining:
             try:

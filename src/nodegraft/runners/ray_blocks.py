@@ -8,14 +8,14 @@ import shutil
 from collections.abc import Iterator
 
 from nodegraft.base.extras import extra
-from nodegraft.graph.disk.blocks.layer_work import SCRATCH, LayerWork, SharedWork
+from nodegraft.graph.disk.blocks.layer_work import SCRATCH, BlockExecutor, LayerWork, SharedWork
 from nodegraft.runners.ray_connection import RETRIES, RayCluster
 
 with extra("ray", package="ray", purpose="A Ray cluster"):
     import ray
 
 
-class RayBlocks(RayCluster):
+class RayBlocks(RayCluster, BlockExecutor):
     """A running Ray cluster, or a local one for this process alone; a context manager.
 
     Every node must reach the folders of the graph and of its layers under the same path.
@@ -29,11 +29,7 @@ class RayBlocks(RayCluster):
         super().__init__(address, cpus=cpus)
 
     def run(self, work: LayerWork) -> Iterator[int]:
-        """Compute all missing blocks of a layer; yield each number when its rows are on the disk.
-
-        Args:
-            work: The layer.
-        """
+        """Compute all missing blocks of a layer."""
         shared = ray.put(SharedWork.of(work))
         compute = ray.remote(num_cpus=1, max_retries=RETRIES)(SharedWork.compute)
         waiting = [compute.remote(shared, block) for block in work.blocks]

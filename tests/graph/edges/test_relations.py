@@ -3,7 +3,7 @@ import pytest
 
 from nodegraft.graph.edges.adjacency import Adjacency
 from nodegraft.graph.edges.entries import IN, OUT
-from nodegraft.graph.edges.relations import merged, weighed
+from nodegraft.graph.edges.relation import merged, weighed
 from tests.graph.reference import dense, random_kinds, stored, weights_in
 
 seeds = pytest.mark.parametrize("seed", range(3))

@@ -67,7 +67,7 @@ def test_growth_is_told_to_those_who_knew_an_earlier_graph() -> None:
     grandchild = child.grow(edges=[(7, 8)])
     growth = grandchild.growth_since(graph)
     assert growth is not None
-    assert {3, 7, 8, 100} >= set(growth.changed.tolist()) >= {3, 100}
+    assert {3, 7, 8, 100} >= set(growth.touched.tolist()) >= {3, 100}
     assert grandchild.growth_since(random_graph(nodes=100)) is None
     assert graph.growth_since(child) is None
 

@@ -1,7 +1,7 @@
 """A graph on disk, as memory-mapped arrays: what is not asked for is never read."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -23,9 +23,7 @@ from nodegraft.graph.edges.matrix import Matrix, is_sparse
 from nodegraft.graph.growth.stacked import Stored as StoredRows
 from nodegraft.graph.growth.stacked import parts_of
 from nodegraft.graph.keys import NodeKeys
-from nodegraft.graph.stores.edges_by_kind import EdgesByKind
-from nodegraft.graph.stores.protocol import Recipe
-from nodegraft.graph.stores.shelf import Shelf
+from nodegraft.graph.stores.protocol import EdgesByKind, Recipe, Shelf
 
 MERGED = "merged"
 """Stands for the place of a kind where the edges of all kinds are one."""
@@ -125,14 +123,6 @@ class MappedStore(EdgesByKind):
         """Depends on every byte of every array, of which none is read."""
         stored = {name: one.to_json() for name, one in self._stored.items()}
         return content_hash(stored, list(self.edges))
-
-    def with_shelf(self, shelf: Shelf) -> "MappedStore":
-        """The same arrays, with a place for what takes long to work out about them.
-
-        Args:
-            shelf: The place.
-        """
-        return replace(self, shelf=shelf)
 
     def merged_edges(self) -> Adjacency:
         """The edges of all kinds as one."""

@@ -54,11 +54,7 @@ class MappedKeys(NodeKeys):
         return self.array_at(np.arange(len(self)))
 
     def find(self, keys: Sequence[Key] | KeyArray) -> NDArray[np.int64]:
-        """Row numbers of keys, -1 for those that do not exist.
-
-        Args:
-            keys: Keys of nodes, in any order.
-        """
+        """Return row numbers of keys, -1 for unknown keys."""
         if self.is_text:
             is_text = np.fromiter((isinstance(key, str) for key in keys), bool, len(keys))
             found = np.full(len(keys), -1, dtype=np.int64)
@@ -101,11 +97,7 @@ class MappedKeys(NodeKeys):
         return found
 
     def array_at(self, rows: IntArray | Sequence[int]) -> KeyArray:
-        """Keys of rows, as an array.
-
-        Args:
-            rows: Row numbers, from 0.
-        """
+        """Return the keys of rows as an array."""
         places = np.asarray(rows, dtype=np.int64)
         if not isinstance(self._stored, PackedTexts):
             return self._stored[places]

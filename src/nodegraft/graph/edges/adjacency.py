@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, eye_array
+from scipy.sparse import csr_array
 
 from nodegraft.base.errors import DataError
 from nodegraft.graph.edges.bounds import check_numbers, check_offsets
@@ -309,16 +309,8 @@ class Adjacency:
     @cached_property
     def normalised(self) -> "csr_array[Any]":
         r"""The whole of :math:`S = D^{-1/2} (A + I) D^{-1/2}`, degrees counted in ``A + I``."""
-        self.check_mapped()
-        values = self.weights
-        if values is None:
-            values = np.ones(self.indices.size, dtype=np.float32)
-        matrix = csr_array((values, self.indices, self.indptr), shape=(self.num_nodes,) * 2)
-        looped = csr_array(matrix + eye_array(self.num_nodes, dtype=np.float32, format="csr"))
-        scale = self.inverse_roots()
-        owner = np.repeat(np.arange(self.num_nodes), np.diff(looped.indptr))
-        looped.data *= scale[owner] * scale[looped.indices]
-        return looped
+        self.check_offsets()
+        return self.rows_between(0, self.num_nodes, self.inverse_roots())
 
     def hop(self, targets: IntArray) -> tuple["csr_array[Any]", IntArray]:
         """The rows of ``S`` for sorted targets, and the nodes its columns stand for.

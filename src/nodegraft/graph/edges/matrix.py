@@ -1,16 +1,19 @@
-"""Rows of features, dense or sparse, behind the same few functions."""
+"""Row numbers, and functions for rows of features, dense or sparse."""
 
+from collections.abc import Sequence
 from typing import Any, TypeAlias, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
+from nodegraft.base.errors import ParameterError
 from nodegraft.graph.edges.bounds import checked_rows
 
 IntArray: TypeAlias = NDArray[np.integer[Any]]
 FloatArray: TypeAlias = NDArray[np.floating[Any]]
 Matrix: TypeAlias = FloatArray | csr_array[Any]
+Rows: TypeAlias = IntArray | Sequence[int]
 
 
 def index_type(largest: int) -> type[np.int32] | type[np.int64]:
@@ -177,3 +180,23 @@ def nbytes(matrix: Matrix) -> int:
     if is_sparse(matrix):
         return int(matrix.data.nbytes + matrix.indices.nbytes + matrix.indptr.nbytes)
     return matrix.nbytes
+
+
+def row_numbers(rows: Any) -> NDArray[np.int64]:
+    """Rows as int64; what NumPy would quietly turn into numbers is refused.
+
+    A mask of true and false would become the rows 0 and 1, and 1.7 the row 1.
+
+    >>> row_numbers([2, 0]).tolist()
+    [2, 0]
+
+    Args:
+        rows: Whole numbers in one dimension.
+    """
+    array = np.asarray(rows)
+    if array.ndim == 1 and (array.size == 0 or array.dtype.kind in "iu"):
+        return array.astype(np.int64, copy=False)
+    hint = ": give np.flatnonzero(mask)" if array.dtype == bool else ""
+    raise ParameterError(
+        f"A flat list of row numbers is needed, not {array.dtype} of shape {array.shape}{hint}."
+    )

@@ -9,7 +9,7 @@ from nodegraft.base.errors import DataError
 from nodegraft.graph.edges.adjacency import Adjacency
 from nodegraft.graph.edges.entries import Entries, compressed
 from nodegraft.graph.edges.matrix import IntArray, Matrix, is_sparse
-from nodegraft.graph.edges.relations import merged
+from nodegraft.graph.edges.relation import merged
 from nodegraft.graph.growth.grown import can_stay_apart, with_edges
 from nodegraft.graph.growth.stacked import StackedRows, Stored, holds_sparse
 from nodegraft.graph.stores.memory import stored_features

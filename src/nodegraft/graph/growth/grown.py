@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from nodegraft.graph.edges.adjacency import Adjacency
 from nodegraft.graph.edges.entries import Directions, Entries, Weights, distinct
 from nodegraft.graph.edges.matrix import FloatArray, IntArray, index_type
-from nodegraft.graph.edges.relations import merged, merged_entries, weighed, weighed_entries
+from nodegraft.graph.edges.relation import merged, merged_entries, weighed, weighed_entries
 
 FEWEST_ENTRIES, LARGEST_SHARE = 4096, 16
 """Rows are stored apart while they hold fewer entries than this, or, after a small growth, than
@@ -112,11 +112,7 @@ class GrownAdjacency(Adjacency):
         return self.base.is_directed
 
     def degrees(self, nodes: IntArray | None = None) -> IntArray:
-        """Number of neighbours.
-
-        Args:
-            nodes: Of these nodes; None for all.
-        """
+        """Return the number of neighbours of some nodes; None for all nodes."""
         asked = np.arange(self.num_nodes) if nodes is None else nodes
         is_apart = self._is_apart[asked]
         found: IntArray = self.base.degrees(asked[~is_apart])
@@ -125,11 +121,7 @@ class GrownAdjacency(Adjacency):
         return _woven(is_apart, found, self.apart.degrees(self._places_apart(asked[is_apart])))
 
     def weighted_degrees(self, nodes: IntArray | None = None) -> FloatArray | IntArray:
-        """Sums of weights: the degrees that normalisation counts.
-
-        Args:
-            nodes: Of these nodes; None for all.
-        """
+        """Return the sums of edge weights of some nodes; None for all nodes."""
         if not self.is_weighted:
             return self.degrees(nodes)
         asked = np.arange(self.num_nodes) if nodes is None else nodes
@@ -141,40 +133,21 @@ class GrownAdjacency(Adjacency):
         return _woven(is_apart, found, own)
 
     def neighbours(self, nodes: IntArray) -> tuple[IntArray, IntArray]:
-        """Counts per node and the neighbours one node after the other; cost: their number.
-
-        Args:
-            nodes: Node numbers.
-        """
+        """Return how many neighbours each node has, and the neighbours, node after node."""
         counts, neighbours, _ = self.weighted_neighbours(nodes)
         return counts, neighbours
 
     def weighted_neighbours(self, nodes: IntArray) -> tuple[IntArray, IntArray, Weights | None]:
-        """The same, and how much each neighbour counts; None where all count 1.
-
-        Args:
-            nodes: Node numbers.
-        """
-        is_apart = self._is_apart[nodes]
-        counts, neighbours, weights = self.base.weighted_neighbours(nodes[~is_apart])
-        if counts.size == nodes.size:
-            return counts, neighbours, weights
-        own = self.apart.weighted_neighbours(self._places_apart(nodes[is_apart]))
-        counts = _woven(is_apart, counts, own[0])
-        entry_is_apart = np.repeat(is_apart, counts)
-        neighbours = _woven(entry_is_apart, neighbours, own[1])
-        if weights is not None and own[2] is not None:
-            weights = _woven(entry_is_apart, weights, own[2])
-        return counts, neighbours, weights
+        """Return counts, neighbours and weights; None where all weigh 1."""
+        entries = self.entries_of(nodes)
+        return self.degrees(nodes), entries.columns, entries.weights
 
     def entries_of(self, nodes: IntArray) -> Entries:
-        """All that is stored of some nodes; rows are their places among these.
-
-        Args:
-            nodes: Node numbers.
-        """
+        """Return all that is stored of some nodes; rows are their places among these."""
         is_apart = self._is_apart[nodes]
         theirs = self.base.entries_of(nodes[~is_apart])
+        if not is_apart.any():
+            return theirs
         own = self.apart.entries_of(self._places_apart(nodes[is_apart]))
         counts = self.degrees(nodes)
         entry_is_apart = np.repeat(is_apart, counts)
@@ -189,11 +162,7 @@ class GrownAdjacency(Adjacency):
         return self.whole.counting_all()
 
     def widened(self, num_nodes: int) -> Adjacency:
-        """The same edges, with more nodes behind, which have none.
-
-        Args:
-            num_nodes: How many nodes there are then.
-        """
+        """Return the same edges with more nodes, which have none."""
         return self.whole.widened(num_nodes)
 
     def _places_apart(self, nodes: IntArray) -> IntArray:
@@ -310,25 +279,6 @@ def rows_of(adjacency: Adjacency, nodes: IntArray) -> Entries:
     """
     entries = adjacency.entries_of(nodes)
     return entries._replace(rows=nodes[entries.rows])
-
-
-def changed_rows(before: Adjacency, after: Adjacency, nodes: IntArray) -> IntArray:
-    """Of some nodes those with other neighbours or weights than before, and new ones.
-
-    Args:
-        before: The edges.
-        after: The edges then; old nodes have the same numbers.
-        nodes: All that may have changed, ascending.
-    """
-    old = nodes[nodes < before.num_nodes]
-    same = before.degrees(old) == after.degrees(old)
-    one, other = before.entries_of(old[same]), after.entries_of(old[same])
-    differs = np.zeros(one.rows.size, dtype=bool)
-    for mine, theirs in zip(one[1:3], other[1:3], strict=True):
-        if mine is not None and theirs is not None:
-            differs |= mine != theirs
-    same[np.flatnonzero(same)[one.rows[differs]]] = False
-    return np.concatenate((old[~same], nodes[nodes >= before.num_nodes]))
 
 
 def _woven(

@@ -44,20 +44,12 @@ class GrownKeys(NodeKeys):
         return np.concatenate((self.base.values(), self.added.values()))
 
     def find(self, keys: Sequence[Key] | KeyArray) -> NDArray[np.int64]:
-        """Row numbers of keys, -1 for those that do not exist.
-
-        Args:
-            keys: Keys of nodes, in any order.
-        """
+        """Return row numbers of keys, -1 for unknown keys."""
         rows, later = self.base.find(keys), self.added.find(keys)
         return np.where(later >= 0, later + len(self.base), rows)
 
     def array_at(self, rows: IntArray | Sequence[int]) -> KeyArray:
-        """Keys of rows, in the given order.
-
-        Args:
-            rows: Row numbers, from 0.
-        """
+        """Return the keys of rows as an array."""
         asked = np.asarray(rows, dtype=np.int64)
         later = asked >= len(self.base)
         if not later.any():

@@ -35,11 +35,8 @@ class Growth:
     adjacency: Adjacency
     """The edges as they are now."""
 
-    changed: IntArray
-    """Nodes whose edges are others, in what is joined here; new nodes are among them. Ascending."""
-
     touched: IntArray
-    """Nodes whose edges of any kind are others, ascending."""
+    """Nodes whose edges of any type have changed, and new nodes; ascending."""
 
     _reach: Memo[NDArray[np.bool_]] = field(default_factory=Memo, init=False, repr=False)
     """What :meth:`within` found."""
@@ -55,7 +52,7 @@ class Growth:
     def _within(self, hops: int) -> NDArray[np.bool_]:
         if hops == 0:
             reached = np.zeros(self.adjacency.num_nodes, dtype=bool)
-            reached[self.changed] = True
+            reached[self.touched] = True
             return reached
         nearer = self.within(hops - 1)
         _, neighbours = self.adjacency.neighbours(np.flatnonzero(nearer))
@@ -69,11 +66,7 @@ class Growth:
         Args:
             earlier: The one before.
         """
-        return Growth(
-            self.adjacency,
-            np.union1d(earlier.changed, self.changed),
-            np.union1d(earlier.touched, self.touched),
-        )
+        return Growth(self.adjacency, np.union1d(earlier.touched, self.touched))
 
 
 class Lineage(Generic[Member]):

@@ -1,6 +1,6 @@
 """Heat diffusion from sets of nodes: one Chebyshev pass over the edges, at every graph size."""
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
 from threading import Lock
@@ -12,13 +12,14 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.special import ive
 
+from nodegraft.base.files.bundle import Arrays
+from nodegraft.base.hashing import HashPart
 from nodegraft.graph.edges.adjacency import Adjacency
 from nodegraft.graph.edges.matrix import IntArray
 from nodegraft.graph.edges.operator import multiply
 from nodegraft.graph.edges.row_blocks import block_bounds
-from nodegraft.graph.propagation.mass_shelf import MassShelf
 from nodegraft.graph.propagation.set_mass import TOLERANCE, DiffusionTable, SetMass
-from nodegraft.graph.stores.shelf import Shelf
+from nodegraft.graph.stores.protocol import Shelf
 
 WIDTH = 8
 """Sets that share a pass. A pass always has this many columns, padded with zeros, so that rounding
@@ -221,3 +222,66 @@ class Diffusion:
         columns = np.zeros((1, WIDTH), dtype=np.float32)
         for start, stop in pairwise(block_bounds(self.adjacency, columns)):
             yield start, stop, self.adjacency.rows_between(start, stop, self._inverse_roots)
+
+
+LISTED = "cached sets"
+
+
+class MassShelf:
+    """Cache on disk of the mass that diffuses from sets of nodes.
+
+    Each set is a file of its own. A list names the cached sets, the last needed ones first: two
+    versions used in turn both find theirs, and what previews have left is removed.
+
+    Args:
+        shelf: The cache that files are written to.
+        depends_on: What mass depends on beside the set.
+    """
+
+    def __init__(self, shelf: Shelf, *depends_on: HashPart) -> None:
+        self._shelf = shelf
+        self._depends_on = depends_on
+        self._there: set[bytes] = set()
+        self._latest: Collection[bytes] = ()
+
+    def get(self, start: IntArray) -> Arrays | None:
+        """Return the mass of a set, or None where it must be computed.
+
+        Args:
+            start: The nodes that heat starts from.
+        """
+        found = self._shelf.get(*self._depends_on, start)
+        if found is not None:
+            self._there.add(start.tobytes())
+        return found
+
+    def keep(self, starts: Mapping[bytes, IntArray], mass: Callable[[bytes], Arrays]) -> None:
+        """Cache the sets that are needed, and remove those that were not needed for longest.
+
+        Args:
+            starts: The sets that a model needs, by their bytes.
+            mass: From the bytes of a set to its mass.
+        """
+        if not starts or not self._shelf.keeps or starts.keys() == self._latest:
+            return
+        for name in starts.keys() - self._there:
+            self._shelf.put(mass(name), *self._depends_on, starts[name])
+        listed = self._listed()
+        others = [name for name in listed if name not in starts]
+        known = {**listed, **starts}
+        self._write([known[name] for name in (*starts, *others[: len(starts)])])
+        for name in others[len(starts) :]:
+            self._shelf.drop(*self._depends_on, listed[name])
+        self._there = (self._there | starts.keys()) - set(others[len(starts) :])
+        self._latest = frozenset(starts)
+
+    def _listed(self) -> dict[bytes, IntArray]:
+        found = self._shelf.get(*self._depends_on, LISTED)
+        if found is None:
+            return {}
+        starts = np.split(found["nodes"], found["ends"][:-1])
+        return {start.tobytes(): start for start in starts}
+
+    def _write(self, starts: list[IntArray]) -> None:
+        ends = np.cumsum([start.size for start in starts])
+        self._shelf.put({"nodes": np.concatenate(starts), "ends": ends}, *self._depends_on, LISTED)

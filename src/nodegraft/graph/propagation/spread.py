@@ -94,11 +94,7 @@ class SpreadFeatures:
         Args:
             growth: What changed.
         """
-        stale = growth.within(self.hops)
-        if self.directions or self.blocks:
-            stale = stale.copy()
-            stale[growth.touched] = True
-        return stale
+        return growth.within(self.hops)
 
     @property
     def powers(self) -> range:
@@ -246,7 +242,7 @@ class SpreadRows:
         self.factors = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=self.present)
         """Layers x nodes: what makes the row one of length 1."""
 
-    def part(self, places: IntArray) -> "SpreadRows":
+    def part(self, places: IntArray | slice) -> "SpreadRows":
         """Some of these nodes, where rows are dense.
 
         Args:
@@ -299,10 +295,8 @@ class SpreadRows:
         count = self._rows.size
         step = PIECE_ROWS if self._dense else max(1, count)
         for start in range(0, count, step):
-            part, piece = slice(start, start + step), copy(self)
-            piece.present, piece.factors = self.present[:, part], self.factors[:, part]
-            piece._dense = [one[part] for one in self._dense] if self._dense else None
-            yield part, piece
+            part = slice(start, start + step)
+            yield part, self.part(part) if self._dense else self
 
     def products(self, layer: int, vectors: Floats) -> Floats:
         """Of the rows of one layer as they were, not yet of length 1: nodes x vectors.

@@ -1,24 +1,22 @@
 """A graph held in memory."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
 from nodegraft.base.errors import DataError
+from nodegraft.base.hashing import content_hash
 from nodegraft.graph.edges.adjacency import Adjacency
 from nodegraft.graph.edges.matrix import Matrix, index_type, is_sparse
 from nodegraft.graph.growth.grown import joined
-from nodegraft.graph.growth.stacked import Stored
+from nodegraft.graph.growth.stacked import Stored, in_one_piece
 from nodegraft.graph.keys import NodeKeys
-from nodegraft.graph.stores.content import content_of
-from nodegraft.graph.stores.edges_by_kind import EdgesByKind
-from nodegraft.graph.stores.protocol import Recipe
-from nodegraft.graph.stores.shelf import Shelf
+from nodegraft.graph.stores.protocol import EDGES, EdgesByKind, GraphStore, Recipe, Shelf
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,14 +71,6 @@ class MemoryStore(EdgesByKind):
         """Nowhere: what is in memory stays there."""
         return None
 
-    def with_shelf(self, shelf: Shelf) -> "MemoryStore":
-        """The same arrays, with a place for what takes long to work out about them.
-
-        Args:
-            shelf: The place.
-        """
-        return replace(self, shelf=shelf)
-
     def merged_edges(self) -> Adjacency:
         """The edges of all kinds as one."""
         return joined(list(self.edges.values()), None)
@@ -130,3 +120,30 @@ def _stored(features: Matrix) -> Matrix:
     with np.errstate(over="ignore"):
         kept = features if features.dtype == np.float16 else features.astype(np.float32, copy=False)
     return np.ascontiguousarray(kept)
+
+
+def content_of(store: GraphStore) -> str:
+    """Depends on every key, feature and edge.
+
+    Args:
+        store: Where the graph lies.
+    """
+    keys, features = store.keys, in_one_piece(store.feature_matrix)
+    stored = (
+        (features.indptr, features.indices, features.data) if is_sparse(features) else (features,)
+    )
+    return content_hash(
+        keys.values().tolist() if keys.is_text else keys.values(),
+        int(features.shape[1]),
+        *stored,
+        *(part for name in store.relations for part in _edges(store, name)),
+    )
+
+
+def _edges(store: GraphStore, name: str) -> list[Any]:
+    edges = store.adjacency(name)
+    kind = index_type(max(edges.num_nodes, edges.indices.size))
+    plain = [edges.indptr.astype(kind, copy=False), edges.indices.astype(kind, copy=False)]
+    if store.relations == (EDGES,) and edges.weights is None and edges.directions is None:
+        return plain
+    return [name, *plain, *(p for p in (edges.weights, edges.directions) if p is not None)]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from nodegraft.base.files.bundle import Arrays
 from nodegraft.base.hashing import content_hash
 from nodegraft.graph.edges.matrix import IntArray
-from nodegraft.graph.stores.shelf import Shelf
+from nodegraft.graph.stores.protocol import Shelf
 from nodegraft.methods.graft.classes import ClassVectors, Floats, LabelledClasses
 from nodegraft.methods.graft.confidence import (
     class_shares,

@@ -18,7 +18,7 @@ from nodegraft.graph.disk.packed_texts import PackedTexts
 from nodegraft.graph.edges.adjacency import Adjacency
 from nodegraft.graph.edges.entries import Entries
 from nodegraft.graph.edges.matrix import IntArray
-from nodegraft.graph.edges.relations import merged_entries
+from nodegraft.graph.edges.relation import merged_entries
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.growth.stacked import parts_of
 from nodegraft.graph.keys import NodeKeys

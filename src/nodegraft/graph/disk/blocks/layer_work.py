@@ -67,15 +67,11 @@ class BlockExecutor(Protocol):
         """
 
 
-class ThisProcess:
+class ThisProcess(BlockExecutor):
     """Computes one block after the other in this process."""
 
     def run(self, work: LayerWork) -> Iterator[int]:
-        """Compute all missing blocks of a layer; yield each number when its rows are on the disk.
-
-        Args:
-            work: The layer.
-        """
+        """Compute all missing blocks of a layer."""
         return map(work.compute, work.blocks)
 
 
