@@ -63,7 +63,7 @@ def predictions_table(
         # Sets come first: where the line is too short, the other classes are dropped.
         optional = {f"{100 * answers.coverage:g} % set": list(map(_set_text, answers.sets))}
         optional |= {"others": others} if answers.columns.shape[1] > 1 else {}
-    room, dropped = width - _needed_width(answers, classes), ""
+    room, dropped = width - _needed_width(answers, classes), list[str]()
     extra = list[list[str]]()
     for title, cells in optional.items():
         needed = min(OTHERS, max(len(title), *map(len, cells), 0))
@@ -74,7 +74,7 @@ def predictions_table(
             extra.append(cells)
             room -= needed + GAP
         elif any(cells):
-            dropped = NO_ROOM.format("other classes" if title == "others" else "prediction sets")
+            dropped.append("other classes" if title == "others" else "prediction sets")
     has_room = answers.columns.shape[1] <= 2 and room >= TEXT_WIDTH + GAP
     shown = texts if has_room else [None] * len(answers)
     text_cells = add_text_column(table, shown, TEXT_WIDTH)
@@ -88,8 +88,9 @@ def predictions_table(
             *text_cells[row],
         )
     more = f"{left:,} more: write all to a file with --out predictions.parquet." if left else None
+    no_room = NO_ROOM.format(" and the ".join(dropped)) if dropped else None
     return Group(
-        table, *(Text(line) for line in (more, dropped, answers.note, answers.sets_note) if line)
+        table, *(Text(line) for line in (more, no_room, answers.note, answers.sets_note) if line)
     )
 
 
