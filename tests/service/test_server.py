@@ -171,7 +171,7 @@ def test_a_port_that_is_taken_is_told(shop: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         with pytest.raises(
-            ParameterError, match="Cannot listen on port .*: Address already in use"
+            ParameterError, match=r"Cannot listen on port .*: Address already in use"
         ):
             serve(Settings(shop, port=port))
 
