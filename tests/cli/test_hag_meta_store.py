@@ -56,7 +56,7 @@ def test_a_store_goes_from_init_to_a_served_class_and_back(folder: Path) -> None
     with asked(folder) as client:
         given = client.post("/v1/predict", json={"keys": [*BIKES, "p3"]}).json()
         assert (given["model_version"], given["world"]) == (4, "closed")
-        assert [one["class"] for one in given["answers"][:5]] == ["e-bikes"] * 5
+        assert [one["class"] for one in given["predictions"][:5]] == ["e-bikes"] * 5
         refused = client.get("/v1/explain", params={"node": "p3"})
         assert refused.status_code >= 400
         assert "cannot explain" in refused.text

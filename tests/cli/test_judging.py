@@ -73,7 +73,7 @@ def test_methods_are_compared_in_a_table_and_on_a_page(place: Path, tmp_path: Pa
     assert re.search(r"sgc-mean +\d+\.\d ± ", done.output)
     page = (tmp_path / "page" / "index.html").read_text()
     assert "Use sgc-mean" in page
-    assert "What new classes cost" in page
+    assert "Cost of new classes" in page
     assert "Excluded for too few labels: class-04 (5), class-05 (5)" in page
     assert f"nodegraft evaluate {place.name} --method sgc-mean --method text-only" in page
     assert str(place) not in page

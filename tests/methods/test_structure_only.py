@@ -127,7 +127,7 @@ def test_suggestions_need_no_features(
     done = CliRunner().invoke(app, ["suggest", str(store_of_edges), "--count", "5"])
     assert done.exit_code == 0, done.output
     # All nodes pass for nodes of unknown classes, so that groups of them are looked for.
-    monkeypatch.setattr(new_classes, "STRANGER", 2.0)
+    monkeypatch.setattr(new_classes, "UNKNOWN", 2.0)
     with Store.open(store_of_edges) as store:
         nodes = [one.node for one in store.suggest(5)]
         groups = store.suggest_classes(9)

@@ -292,7 +292,9 @@ def predict_in_blocks(
         wanted = rows[start:stop]
         found = wanted >= 0
         best = best_classes(state.model, state.graph, wanted[found], top, thresholds)
-        nodes = state.graph.keys_of(wanted) if keys is None else list(keys[start:stop])
+        nodes = (
+            state.graph.keys_of(wanted) if keys is None else list(keys[start : start + wanted.size])
+        )
         sets = iter(best.sets or ())
         return Predictions(
             nodes,

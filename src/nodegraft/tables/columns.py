@@ -20,8 +20,9 @@ pandas, Polars, DuckDB."""
 
 _NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$|^[+-]?(inf|nan)$"
 _NAME_COLUMNS = (
-    "Name the columns to use, for example key='id', features=['price', 'weight'] or "
-    "text='description'; features=None (--no-features) for a graph known by its edges alone."
+    "Name the columns to use, for example key='id' (--key id), features='price' (--features price) "
+    "or text='description' (--text description); features=None (--no-features) for a graph known "
+    "by its edges alone."
 )
 _ALWAYS_FIT = 19
 """Number of digits below which every integer is below 2**63."""

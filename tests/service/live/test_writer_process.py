@@ -19,7 +19,7 @@ from nodegraft.analysis.version import Version
 from nodegraft.base.errors import StoreError
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.growth.clearing import Cleared
-from nodegraft.methods.graft import signals
+from nodegraft.methods.graft import evidence
 from nodegraft.service.errors import HttpError
 from nodegraft.service.live import writer_process
 from nodegraft.service.live.writer import make_once
@@ -205,7 +205,7 @@ def test_what_a_growth_made_stale_is_made_while_nobody_wants_anything(
     # Of a large graph neither the comparison before and after a growth looks at all of it, nor a
     # model's guess how large its classes are.
     monkeypatch.setattr(preview, "SAMPLE", 50)
-    monkeypatch.setattr(signals, "POOL", 50)
+    monkeypatch.setattr(evidence, "POOL", 50)
     for name in ("here", "writer"):
         make_of_lists(tmp_path / name)
     with Store.open(tmp_path / "here") as store:

@@ -65,7 +65,8 @@ class TextVectoriser:
         self._words = sorted(word for word, count in having.items() if count >= self.min_documents)
         if not self._words:
             raise DataError(
-                f"No word occurs in {self.min_documents} texts or more: lower min_documents."
+                f"No word occurs in {self.min_documents} texts or more: lower "
+                "min_documents=… (--min-documents N)."
             )
         counts = np.array([having[word] for word in self._words], dtype=np.float32)
         self._idf = _rarities(counts, total) if self.use_idf else None
