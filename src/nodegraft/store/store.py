@@ -11,7 +11,7 @@ import numpy as np
 
 from nodegraft.analysis.labels.changes import Change
 from nodegraft.analysis.version import Promotion, Version
-from nodegraft.base.errors import StoreError
+from nodegraft.base.errors import NodegraftError
 from nodegraft.base.events import SILENT, Listener
 from nodegraft.base.tabular import Records
 from nodegraft.graph.keys import Key
@@ -165,10 +165,10 @@ class Store:
             require_current(journal)
             refuse_damaged(folder, journal)
             journal.version()
-        except StoreError:
+            return cls(folder, journal, listener)
+        except NodegraftError:
             journal.close()
             raise
-        return cls(folder, journal, listener)
 
     @staticmethod
     def migrate(place: str | Path) -> "Migration":

@@ -45,7 +45,7 @@ class Plan:
     """Class with too few labels -> number of its labels."""
 
     needed: int
-    """Least number of labels of a class: half for training, half for testing."""
+    """Least number of labels of a class; half are for training, half for testing."""
 
     def exclusion(self) -> str:
         """Return a sentence on the excluded classes; empty if there are none."""

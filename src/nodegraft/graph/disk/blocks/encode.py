@@ -26,7 +26,7 @@ from nodegraft.graph.view import GraphView
 
 @dataclass(frozen=True)
 class Encoded:
-    """Result of :func:`encode`."""
+    """Embeddings of all nodes, in blocks on disk."""
 
     place: Path
     """Folder of the last layer."""

@@ -61,8 +61,10 @@ class LayerFiles:
     def done(self) -> set[int]:
         """Return the blocks in the journal."""
         journal = self.place / JOURNAL
-        lines = journal.read_text().splitlines() if journal.exists() else []
-        return {int(line.removesuffix(DONE)) for line in lines if line.endswith(DONE)}
+        lines = journal.read_text(errors="replace").splitlines() if journal.exists() else []
+        # A line that a crash damaged names no block, which is then computed again.
+        numbers = (line.removesuffix(DONE) for line in lines if line.endswith(DONE))
+        return {int(number) for number in numbers if number.isdecimal()}
 
     def fill(
         self,

@@ -18,7 +18,7 @@ from nodegraft.graph.view import GraphView
 
 @dataclass(frozen=True)
 class Propagation:
-    """Result of :func:`propagate`."""
+    """Propagated layers of a graph, in blocks on disk."""
 
     folder: OperatorFolder
     """The layers."""
