@@ -90,7 +90,7 @@ def rerun(document: dict[str, Any], data: str) -> float:
     loaded = job.load(data)
     now = job.run(loaded, job.stream(loaded)).document["sessions"]
     pairs = zip(document["sessions"], now, strict=True)
-    difference = max(abs(a["macro_accuracy"] - b["macro_accuracy"]) for a, b in pairs)
+    difference: float = max(abs(a["macro_accuracy"] - b["macro_accuracy"]) for a, b in pairs)
     last = document["sessions"][-1]["macro_accuracy"]
     print(
         f"{job.title}, {job.arrival}: last session {last:.6f}, difference {difference:.1e}",
