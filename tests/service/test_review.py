@@ -254,6 +254,16 @@ def test_what_was_cached_of_a_version_is_forgotten_when_it_is_pruned(
         assert client.get(path, params=query).status_code == 409
 
 
+def test_a_query_parameter_that_a_route_does_not_know_is_refused(shop: Path, new: New) -> None:
+    with asked(shop) as client:
+        assert client.post("/v1/classes", json=lesson(new)).status_code == 201
+        refused = client.post("/v1/versions/2:promote?only_candidates=true")
+        assert refused.status_code == 422
+        assert refused.json()["error"]["code"] == "unknown_parameter"
+        assert "only_candidate" in refused.json()["error"]["what_to_do"]
+        assert client.get("/v1/versions").json()["live"] == 1
+
+
 def test_a_promotion_over_http_writes_the_card_that_the_command_line_writes(
     shop: Path, new: New, tmp_path: Path
 ) -> None:

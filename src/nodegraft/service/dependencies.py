@@ -1,6 +1,6 @@
 """FastAPI dependencies of routes: caller, service, scope, the version to read, and changes."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
@@ -64,8 +64,10 @@ def router(tag: str, scope: Scope, prefix: str = "/v1", **options: Any) -> APIRo
         options: Options of FastAPI's router.
     """
 
-    async def check(caller: Caller) -> None:
+    async def check(caller: Caller, request: Request) -> None:
         _require_scope(caller, scope)
+        if prefix == "/v1":
+            _refuse_unknown_parameters(request)
 
     dependencies = [_BEARER, Depends(check)]
     return APIRouter(prefix=prefix, tags=[tag], dependencies=dependencies, **options)
@@ -101,6 +103,22 @@ def _require_scope(caller: Token, scope: Scope) -> None:
         message = f"This needs the scope {scope.value}; your token has {caller.scope.value}."
         advice = "Ask the operator of this service for another token."
         raise HttpError(403, "scope", message, advice)
+
+
+def _refuse_unknown_parameters(request: Request) -> None:
+    # A guard with a misspelt name, such as only_candidate, would be ignored without a word.
+    known = list(_query_names(request.scope["route"].dependant)) if request.query_params else []
+    for name in request.query_params:
+        if name not in known:
+            message = f"There is no query parameter {name!r} here."
+            advice = f"Use one of: {', '.join(known)}." if known else "Send none."
+            raise HttpError(422, "unknown_parameter", message, advice)
+
+
+def _query_names(dependant: Any) -> Iterator[str]:
+    yield from (field.alias for field in dependant.query_params)
+    for part in dependant.dependencies:
+        yield from _query_names(part)
 
 
 def key_in(graph: Graph, text: str) -> Key:
