@@ -18,9 +18,7 @@ CODE = SHELL | {"python", "pycon"}
 FILES = frozenset({"toml"})
 """Kinds of blocks that are written to the file which their first line names."""
 
-READ_ONLY = frozenset(
-    {"text", "ini", "nginx", "dockerfile", "xml", "{include}", "{image}", "{toctree}"}
-)
+READ_ONLY = frozenset({"text", "nginx", "xml", "yaml", "{include}", "{image}", "{toctree}"})
 """Kinds of blocks that nobody can run here: what other programs are told, and what Sphinx is."""
 
 PROMPTS = {"pycon": ">>> "} | dict.fromkeys(SHELL, "$ ")

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import redirect_stdout
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -51,7 +52,8 @@ class Terminal:
             return
         if block.kind == "python":
             if not self._is_left_out(block.text):
-                self._run_python(block)
+                text = self._server.addressed(block.text) if self._server else block.text
+                self._run_python(replace(block, text=text))
             return
         run = self._type if block.kind in SHELL else self._type_python
         for step in steps_of(block):

@@ -53,6 +53,7 @@ STARTS = {
     "docs/index.md": Start(tables=True),
     "docs/explanation/confidence.md": Start(FIRST_STORE, tables=True, after="docs/index.md"),
     "docs/explanation/hag-meta.md": Start(tables=True, results=True),
+    "docs/how-to/client.md": Start(SHOP),
     "docs/how-to/coming-from.md": Start(tables=True),
     "docs/how-to/maintenance.md": Start(SHOP),
     "docs/how-to/larger-than-memory.md": Start(tables=True),

@@ -1,0 +1,304 @@
+"""Calls of the HTTP service as values, shared by the synchronous and the asynchronous client."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Generic, Literal, TypeVar
+from urllib.parse import quote
+from uuid import uuid4
+
+Key = str | int
+Labels = Mapping[str, Iterable[Key]]
+VersionName = int | Literal["live", "candidate"]
+Rows = Sequence[Mapping[str, Any]]
+
+Response = TypeVar("Response")
+"""What a call returns: JSON as a dict, or an awaitable of it."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """One request of the service."""
+
+    method: str
+    """HTTP method."""
+
+    path: str
+    """Path of the route."""
+
+    query: Mapping[str, Any] = field(default_factory=dict)
+    """Query parameters; those that are None are not sent."""
+
+    body: Mapping[str, Any] | None = None
+    """JSON body."""
+
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """Additional headers."""
+
+    @property
+    def parameters(self) -> list[tuple[str, str]]:
+        """Query parameters as text; a list becomes several parameters."""
+        pairs: list[tuple[str, str]] = []
+        for name, value in self.query.items():
+            values = value if isinstance(value, list) else [value]
+            pairs += [(name, _text(item)) for item in values if item is not None]
+        return pairs
+
+
+class Calls(ABC, Generic[Response]):
+    """Methods of a client, one for each route; a subclass sends the calls.
+
+    Every response is the JSON object that the HTTP reference describes, as a dict. Every change has
+    an idempotency key, so that a change is made once although it may be sent several times.
+    """
+
+    @abstractmethod
+    def _send(self, call: Call) -> Response:
+        """Send a call, and return its response."""
+
+    def predict(
+        self,
+        keys: Iterable[Key],
+        *,
+        top: int = 1,
+        min_confidence: float | None = None,
+        coverage: float | None = None,
+        missing: Literal["null", "skip", "error"] = "null",
+        ignore_labels: bool = False,
+        version: VersionName = "live",
+    ) -> Response:
+        """Predict the classes of up to 10,000 nodes.
+
+        Args:
+            keys: Node keys.
+            top: Number of classes for each node, the most probable first.
+            min_confidence: Abstain where confidence is lower.
+            coverage: Also return a set of classes for each node that contains its class with this
+                probability.
+            missing: What to do with keys that are not in the graph: return a row without a class,
+                skip them, or raise an error.
+            ignore_labels: Predict labelled nodes, too, instead of returning their label.
+            version: Version to read.
+        """
+        body = {
+            "keys": list(keys),
+            "top": top,
+            "min_confidence": min_confidence,
+            "coverage": coverage,
+            "missing": missing,
+            "ignore_labels": ignore_labels,
+        }
+        return self._send(Call("POST", "/v1/predict", {"version": version}, body))
+
+    def explain(self, node: Key, *, version: VersionName = "live") -> Response:
+        """Explain the prediction of a node.
+
+        Args:
+            node: Node key.
+            version: Version to read.
+        """
+        return self._read("/v1/explain", node=node, version=version)
+
+    def suggest(self, count: int = 10, *, version: VersionName = "live") -> Response:
+        """Suggest nodes to label next.
+
+        Args:
+            count: Number of nodes.
+            version: Version to read.
+        """
+        return self._read("/v1/suggest", count=count, version=version)
+
+    def classes(self, *, version: VersionName = "live") -> Response:
+        """List the classes of a version.
+
+        Args:
+            version: Version to read.
+        """
+        return self._read("/v1/classes", version=version)
+
+    def summary(self, *, version: VersionName = "live") -> Response:
+        """Return the held-out accuracy and the number of predictions of each class.
+
+        Args:
+            version: Version to read.
+        """
+        return self._read("/v1/summary", version=version)
+
+    def search(self, words: str, *, limit: int = 20, version: VersionName = "live") -> Response:
+        """Find nodes by words of their keys and texts.
+
+        Args:
+            words: Words or parts of words.
+            limit: Number of nodes.
+            version: Version to read.
+        """
+        return self._read("/v1/nodes", words=words, limit=limit, version=version)
+
+    def nodes(self, keys: Iterable[Key], *, version: VersionName = "live") -> Response:
+        """Return the texts and labels of up to 100 nodes.
+
+        Args:
+            keys: Node keys.
+            version: Version to read.
+        """
+        return self._read("/v1/nodes", key=list(keys), version=version)
+
+    def history(self, limit: int = 100) -> Response:
+        """List changes, newest first.
+
+        Args:
+            limit: Number of changes.
+        """
+        return self._read("/v1/history", limit=limit)
+
+    def versions(self, limit: int = 100) -> Response:
+        """List versions, newest first, and say which is live and which waits for review.
+
+        Args:
+            limit: Number of versions.
+        """
+        return self._read("/v1/versions", limit=limit)
+
+    def diff(self) -> Response:
+        """Compare the live version with the candidate."""
+        return self._read("/v1/diff")
+
+    def drift(self) -> Response:
+        """Return how much predictions, confidence, edges and features have changed."""
+        return self._read("/v1/drift")
+
+    def whoami(self) -> Response:
+        """Return name and scope of the token."""
+        return self._read("/v1/whoami")
+
+    def preview(self, classes: Labels) -> Response:
+        """Return what new classes would change; nothing is changed.
+
+        Args:
+            classes: New class -> keys of its nodes.
+        """
+        return self._send(Call("POST", "/v1/classes:preview", body={"classes": _lists(classes)}))
+
+    def add(
+        self,
+        classes: Labels,
+        *,
+        note: str = "",
+        override: str = "",
+        promote: bool = False,
+        force_name: bool = False,
+    ) -> Response:
+        """Add new classes: this makes a version.
+
+        Args:
+            classes: New class -> keys of its nodes.
+            note: Reason for the change.
+            override: Reason to apply the change although held-out accuracy drops.
+            promote: Make the version live at once; this needs the scope admin.
+            force_name: Allow names that differ from another class name only by case or blanks.
+        """
+        body = {"classes": _lists(classes), "note": note, "override": override}
+        return self._change("POST", "/v1/classes", body | {"force_name": force_name}, promote)
+
+    def label(
+        self, labels: Labels, *, note: str = "", override: str = "", promote: bool = False
+    ) -> Response:
+        """Add labels to known classes: this makes a version.
+
+        Args:
+            labels: Known class -> keys of nodes without a label.
+            note: Reason for the change.
+            override: Reason to apply the change although held-out accuracy drops.
+            promote: Make the version live at once; this needs the scope admin.
+        """
+        body = {"labels": _lists(labels), "note": note, "override": override}
+        return self._change("POST", "/v1/labels", body, promote)
+
+    def remove(
+        self, name: str, *, note: str = "", override: str = "", promote: bool = False
+    ) -> Response:
+        """Remove a class: this makes a version.
+
+        Args:
+            name: Name of the class.
+            note: Reason for the change.
+            override: Reason to apply the change although held-out accuracy drops.
+            promote: Make the version live at once; this needs the scope admin.
+        """
+        path = f"/v1/classes/{quote(name, safe='')}"
+        return self._change("DELETE", path, None, promote, note=note, override=override)
+
+    def grow(
+        self,
+        nodes: Rows = (),
+        edges: Rows = (),
+        *,
+        note: str = "",
+        dry_run: bool = False,
+        promote: bool = False,
+    ) -> Response:
+        """Add nodes and edges: this makes a version.
+
+        Args:
+            nodes: Rows with the columns of the store's table of nodes.
+            edges: Rows with the columns of the store's table of edges.
+            note: Reason for the change.
+            dry_run: Only return what would change.
+            promote: Make the version live at once; this needs the scope admin.
+        """
+        body = {"nodes": list(nodes), "edges": list(edges), "note": note, "dry_run": dry_run}
+        return self._change("POST", "/v1/nodes", body, promote)
+
+    def undo(self, version: int, *, note: str = "", promote: bool = False) -> Response:
+        """Undo the change of one version: this makes a version.
+
+        Args:
+            version: Number of the version.
+            note: Reason for the change.
+            promote: Make the new version live at once; this needs the scope admin.
+        """
+        return self._change("POST", f"/v1/versions/{version}:undo", None, promote, note=note)
+
+    def discard(self, version: int, *, note: str = "") -> Response:
+        """Discard the candidate: this makes a version equal to the live one.
+
+        Args:
+            version: Number of the candidate.
+            note: Reason for the change.
+        """
+        return self._change("POST", f"/v1/versions/{version}:discard", None, False, note=note)
+
+    def promote(self, version: int, *, only_candidate: bool = True, note: str = "") -> Response:
+        """Make a version live; this needs the scope admin.
+
+        Args:
+            version: Number of the version.
+            only_candidate: Refuse a version that does not wait for review: another caller may have
+                discarded or changed it.
+            note: Reason for the promotion.
+        """
+        query = {"only_candidate": only_candidate, "note": note}
+        return self._send(Call("POST", f"/v1/versions/{version}:promote", query))
+
+    def _read(self, path: str, **query: Any) -> Response:
+        return self._send(Call("GET", path, query))
+
+    def _change(
+        self,
+        method: str,
+        path: str,
+        body: Mapping[str, Any] | None,
+        promote: bool,
+        **query: Any,
+    ) -> Response:
+        headers = {"Idempotency-Key": uuid4().hex}
+        query |= {"promote": promote or None}
+        return self._send(Call(method, path, query, body, headers))
+
+
+def _lists(labels: Labels) -> dict[str, list[Key]]:
+    return {name: list(keys) for name, keys in labels.items()}
+
+
+def _text(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

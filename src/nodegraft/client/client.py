@@ -1,0 +1,223 @@
+"""Clients of the HTTP service: synchronous and asynchronous, with retries."""
+
+import asyncio
+import time
+from collections.abc import Awaitable
+from itertools import count
+from typing import Any, Self
+
+from nodegraft.base.errors import NodegraftError
+from nodegraft.base.extras import extra
+from nodegraft.client.calls import Call, Calls
+
+with extra("client", package="httpx2", purpose="A client of the service"):
+    import httpx2
+
+RETRIED = (429, 502, 503, 504)
+"""Statuses of passing problems: too many requests, or a service that starts or stops."""
+
+NOT_RETRIED = ("job_timeout", "out_of_memory", "writer_died")
+"""Codes of changes that would fail again."""
+
+LONGEST_PAUSE = 30.0
+"""Seconds between two attempts, at most."""
+
+Json = dict[str, Any]
+
+
+class ServiceError(NodegraftError):
+    """An error response of the service.
+
+    Args:
+        status: HTTP status; 0 if the service cannot be reached.
+        code: Identifier for programs, such as ``unknown_node``.
+        message: What happened.
+        what_to_do: What the caller can do.
+        objections: Reasons of the quality gate to refuse a change.
+    """
+
+    def __init__(
+        self,
+        status: int,
+        code: str,
+        message: str,
+        what_to_do: str,
+        objections: tuple[str, ...] = (),
+    ) -> None:
+        super().__init__(f"{message} {what_to_do}")
+        self.status, self.code = status, code
+        self.what_to_do, self.objections = what_to_do, objections
+
+
+class Client(Calls[Json]):
+    """Client of a service, for programs without an event loop.
+
+    >>> with Client("http://localhost:8000") as client:  # doctest: +SKIP
+    ...     client.predict(["p7", "p9"])["predictions"]
+
+    A request that fails because the network or the service was away is sent again. That is safe for
+    changes, too: each has an idempotency key.
+
+    Args:
+        url: URL of the service.
+        token: API token, from ``nodegraft token add``; None for a service without tokens.
+        timeout: Seconds to wait for a response. A change of a large store can take minutes.
+        attempts: How often a request is sent at most.
+        options: Further options of ``httpx2.Client``, such as ``verify`` or ``proxy``.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        token: str | None = None,
+        timeout: float = 120.0,
+        attempts: int = 4,
+        **options: Any,
+    ) -> None:
+        self._attempts = attempts
+        self._http = httpx2.Client(
+            base_url=url, headers=_headers(token), timeout=timeout, **options
+        )
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._http.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _send(self, call: Call) -> Json:
+        for attempt in count(1):
+            found = outcome(call, self._response(call), attempt, self._attempts)
+            if not isinstance(found, float):
+                return found
+            time.sleep(found)
+        raise AssertionError("unreachable")
+
+    def _response(self, call: Call) -> "httpx2.Response | httpx2.TransportError":
+        try:
+            return self._http.request(**_request(call))
+        except httpx2.TransportError as error:
+            return error
+
+
+class AsyncClient(Calls[Awaitable[Json]]):
+    """Client of a service, for programs with an event loop; like :class:`Client`.
+
+    Args:
+        url: URL of the service.
+        token: API token; None for a service without tokens.
+        timeout: Seconds to wait for a response.
+        attempts: How often a request is sent at most.
+        options: Further options of ``httpx2.AsyncClient``.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        token: str | None = None,
+        timeout: float = 120.0,
+        attempts: int = 4,
+        **options: Any,
+    ) -> None:
+        self._attempts = attempts
+        self._http = httpx2.AsyncClient(
+            base_url=url, headers=_headers(token), timeout=timeout, **options
+        )
+
+    async def close(self) -> None:
+        """Close all connections."""
+        await self._http.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def _send(self, call: Call) -> Json:
+        for attempt in count(1):
+            found = outcome(call, await self._response(call), attempt, self._attempts)
+            if not isinstance(found, float):
+                return found
+            await asyncio.sleep(found)
+        raise AssertionError("unreachable")
+
+    async def _response(self, call: Call) -> "httpx2.Response | httpx2.TransportError":
+        try:
+            return await self._http.request(**_request(call))
+        except httpx2.TransportError as error:
+            return error
+
+
+def outcome(
+    call: Call, response: "httpx2.Response | httpx2.TransportError", attempt: int, attempts: int
+) -> Json | float:
+    """Return the JSON of a response, or the seconds to wait before the call is sent again.
+
+    Args:
+        call: The call.
+        response: Its response, or the failure to get one.
+        attempt: Number of attempts so far.
+        attempts: How often the call is sent at most.
+    """
+    if isinstance(response, httpx2.TransportError):
+        if attempt < attempts:
+            return _pause(attempt)
+        raise ServiceError(
+            0,
+            "unreachable",
+            f"No response to {call.method} {call.path} after {attempt} attempts "
+            f"({str(response) or type(response).__name__}).",
+            "Check the URL, and that the service runs: GET /livez.",
+        ) from response
+    if response.is_success:
+        found: Json = response.json()
+        return found
+    error = _error_of(response)
+    if attempt == attempts or response.status_code not in RETRIED or error.code in NOT_RETRIED:
+        raise error
+    wait = response.headers.get("Retry-After", "")
+    return min(LONGEST_PAUSE, max(float(wait) if wait.isdigit() else 0.0, _pause(attempt)))
+
+
+def _pause(attempt: int) -> float:
+    """Return 0.25 s, 0.5 s, 1 s, … after the first, second, third attempt."""
+    return min(LONGEST_PAUSE, 0.25 * 2.0 ** (attempt - 1))
+
+
+def _headers(token: str | None) -> dict[str, str]:
+    return {} if token is None else {"Authorization": f"Bearer {token}"}
+
+
+def _request(call: Call) -> Json:
+    return {
+        "method": call.method,
+        "url": call.path,
+        "params": call.parameters,
+        "json": call.body,
+        "headers": dict(call.headers),
+    }
+
+
+def _error_of(response: httpx2.Response) -> ServiceError:
+    """Return the error of a response; a proxy in between sends no JSON."""
+    status = response.status_code
+    try:
+        error = response.json()["error"]
+        return ServiceError(
+            status,
+            error["code"],
+            error["message"],
+            error["what_to_do"],
+            tuple(error.get("objections") or ()),
+        )
+    except (ValueError, KeyError, TypeError):
+        start = " ".join(response.text.split())[:200]
+        advice = "It does not come from nodegraft: check the URL, and the proxy in between."
+        return ServiceError(status, "not_nodegraft", f"Status {status}: {start!r}.", advice)

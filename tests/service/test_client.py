@@ -1,0 +1,157 @@
+"""The client against a real service: all methods, errors, retries, an event loop."""
+
+import asyncio
+import socket
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from nodegraft.client import AsyncClient, Client, ServiceError
+from nodegraft.client.calls import Call
+from nodegraft.client.client import outcome
+from nodegraft.store.store import Store
+from tests.service.running import Running, free_port, running
+from tests.service.served import make_of_tables
+
+HATS = ["hats7", "hats8"]
+FEW = {"boots": ["shoes7", "shoes8", "shoes9"]}
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    place = tmp_path_factory.mktemp("client") / "shop"
+    make_of_tables(place)
+    with running(place) as service:
+        yield service
+
+
+def url(service: Running) -> str:
+    return f"http://127.0.0.1:{service.port}"
+
+
+def test_every_route_of_the_client(service: Running) -> None:
+    with Client(url(service)) as client:
+        found = client.predict(HATS, top=2)
+        assert [row["class"] for row in found["predictions"]] == ["hats", "hats"]
+        assert client.explain("hats7")["node"] == "hats7"
+        assert client.suggest(1)["suggestions"]
+        assert {row["name"] for row in client.classes()["classes"]} == {"hats", "shoes"}
+        assert client.summary()["nodes"] == 24
+        assert client.search("hats7", limit=2)["nodes"]
+        assert [row["node"] for row in client.nodes(HATS)["nodes"]] == HATS
+        assert client.whoami()["name"] == "local"
+        assert client.preview(FEW)["predictions_compared"] == 24
+
+        added = client.add(FEW, note="new in autumn", override="a test")
+        number = added["model_version"]
+        assert client.history()["history"][0]["note"] == "new in autumn"
+        assert client.versions()["candidate"] == number
+        assert client.diff()["compared_with"] == 1
+        promoted = client.promote(number)
+        assert promoted["model_version"] == number
+        assert client.drift()["model_version"] == number
+
+        labelled = client.label({"boots": ["shoes10"]}, override="a test")["model_version"]
+        assert client.discard(labelled)["change"]["action"] == "discard"
+        assert (
+            client.grow([{"key": "hats99", "text": "felt brim", "price": 7.0}], dry_run=True)[
+                "nodes_added"
+            ]
+            == 1
+        )
+        removed = client.remove("boots", override="a test")
+        assert removed["change"]["action"] == "remove"
+        assert client.undo(removed["model_version"])["change"]["action"] == "undo"
+
+
+def test_errors_have_code_and_advice(service: Running) -> None:
+    with Client(url(service)) as client:
+        with pytest.raises(ServiceError, match="unknown-key") as caught:
+            client.predict(["unknown-key"], missing="error")
+        assert (caught.value.status, caught.value.code) == (404, "unknown_node")
+        assert "POST /v1/nodes" in caught.value.what_to_do
+
+
+def test_a_client_in_an_event_loop(service: Running) -> None:
+    async def ask() -> list[str]:
+        async with AsyncClient(url(service)) as client:
+            both = await asyncio.gather(*(client.predict([key]) for key in HATS))
+        return [found["predictions"][0]["class"] for found in both]
+
+    assert asyncio.run(ask()) == ["hats", "hats"]
+
+
+def test_a_change_whose_response_was_lost_is_made_once(tmp_path: Path) -> None:
+    """A proxy passes the first request on, and closes the connection before the response."""
+    make_of_tables(tmp_path / "shop")
+    with running(tmp_path / "shop") as service, socket.create_server(("127.0.0.1", 0)) as listener:
+        proxy = threading.Thread(target=_lose_one_response, args=(listener, service.port))
+        proxy.start()
+        address = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        with Client(address, timeout=30) as client:
+            added = client.add(FEW, override="a test")
+        proxy.join(30)
+        assert added["model_version"] == 2
+    with Store.open(tmp_path / "shop") as store:
+        assert len(store.history()) == 2
+
+
+def _lose_one_response(listener: socket.socket, port: int) -> None:
+    for lose in (True, False):
+        caller, _ = listener.accept()
+        with caller, socket.create_connection(("127.0.0.1", port), timeout=30) as behind:
+            behind.sendall(_message(caller))
+            response = _message(behind)
+            if not lose:
+                caller.sendall(response)
+
+
+def _message(sender: socket.socket) -> bytes:
+    """Head and body of one request or response."""
+    data = b""
+    while b"\r\n\r\n" not in data:
+        data += sender.recv(1 << 16)
+    head, _, body = data.partition(b"\r\n\r\n")
+    length = next(
+        int(line.partition(b":")[2])
+        for line in head.lower().splitlines()
+        if line.startswith(b"content-length")
+    )
+    while len(body) < length:
+        body += sender.recv(1 << 16)
+    return head + b"\r\n\r\n" + body
+
+
+def test_nobody_listens() -> None:
+    with (
+        Client(f"http://127.0.0.1:{free_port()}", attempts=2) as client,
+        pytest.raises(ServiceError, match=r"after 2 attempts.*GET /livez") as caught,
+    ):
+        client.whoami()
+    assert caught.value.code == "unreachable"
+
+
+def test_waits_as_long_as_the_service_asks() -> None:
+    busy = httpx2.Response(503, headers={"Retry-After": "7"}, json=_error("stopping"))
+    assert outcome(Call("GET", "/"), busy, 1, 3) == 7.0
+    with pytest.raises(ServiceError, match="what happened"):
+        outcome(Call("GET", "/"), busy, 3, 3)
+
+
+@pytest.mark.parametrize("code", ["job_timeout", "out_of_memory", "writer_died"])
+def test_a_change_that_would_fail_again_is_not_sent_again(code: str) -> None:
+    with pytest.raises(ServiceError) as caught:
+        outcome(Call("POST", "/"), httpx2.Response(503, json=_error(code)), 1, 3)
+    assert caught.value.code == code
+
+
+def test_a_proxy_that_answers_itself() -> None:
+    with pytest.raises(ServiceError, match="check the URL"):
+        outcome(Call("GET", "/"), httpx2.Response(404, text="<html>nothing here"), 1, 3)
+
+
+def _error(code: str) -> dict[str, dict[str, str]]:
+    return {"error": {"code": code, "message": "what happened.", "what_to_do": "do this."}}
