@@ -27,6 +27,9 @@ OPEN = frozenset(("/livez", "/readyz", "/v2/health/live", "/v2/health/ready"))
 ANONYMOUS = Token("local", Scope.ADMIN, "", "", datetime.min.replace(tzinfo=UTC))
 """Caller of a store without tokens, which is served to its own machine only."""
 
+FORWARDED = ("forwarded", "x-forwarded-for", "x-real-ip", "via")
+"""Headers of proxies: their callers may be on other machines, whatever address is listened on."""
+
 METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"))
 """Other methods are counted together, because callers could invent any number of them."""
 
@@ -125,7 +128,8 @@ class RequestMiddleware:
         token = self._tokens.find(secret)
         if token is None and secret:
             token = await self._new_token(secret, address)
-        if token is None and self._private and not self._tokens.current().required:
+        is_open = self._private and not self._tokens.current().required
+        if token is None and is_open and not any(name in headers for name in FORWARDED):
             return ANONYMOUS
         if token is None:
             message = "A valid API token is needed."

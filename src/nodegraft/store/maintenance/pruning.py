@@ -14,8 +14,10 @@ from nodegraft.base.files.folder import StoredFile
 from nodegraft.base.parameters.constraints import PositiveInt
 from nodegraft.base.parameters.validate import validate_value
 from nodegraft.store.intent import Intent
+from nodegraft.store.objects.derived_cache import clear_caches
 from nodegraft.store.objects.objects import Objects
 from nodegraft.store.objects.place import require_own_place
+from nodegraft.store.parts import StoreParts
 from nodegraft.store.versions.journal import (
     Journal,
     promotions_in,
@@ -79,14 +81,39 @@ def unneeded(
     ]
 
 
-def preview_prune(journal: Journal, objects: Objects, keep: int) -> Pruned:
-    """Return what :func:`prune` would free.
+def prune(parts: StoreParts, keep: int, dry_run: bool, intent: Intent) -> Pruned:
+    """Delete the files of old versions; :meth:`nodegraft.Store.prune` describes it.
 
     Args:
-        journal: The store's versions.
-        objects: Their files.
-        keep: As in :func:`unneeded`.
+        parts: Versions and files of the store.
+        keep: Number of newest and of previously live versions to keep.
+        dry_run: Whether to delete nothing.
+        intent: Author and note.
     """
+    intent.refuse("prune", "override", "promote", "idempotency_key")
+    if dry_run:
+        return _preview(parts.journal, parts.objects, keep)
+    try:
+        return _prune(parts.journal, parts.objects, keep, intent)
+    finally:
+        clear_unused_caches(parts, now() - ABANDONED)
+
+
+def clear_unused_caches(parts: StoreParts, abandoned: datetime) -> None:
+    """Delete cached data of graphs that no version has any more.
+
+    Args:
+        parts: Versions and files of the store.
+        abandoned: A graph that is being written stays if something was written later.
+    """
+    pruned = parts.journal.pruned()
+    graphs = {row.graph for row in parts.journal.versions() if row.number not in pruned}
+    # The diffusion of a graph that has grown by little is cached with the graph before it.
+    bases = {parts.states.graphs.base_of(name) or name for name in graphs}
+    clear_caches(parts.place, graphs | bases, abandoned)
+
+
+def _preview(journal: Journal, objects: Objects, keep: int) -> Pruned:
     with journal.connection() as connection:
         require_own_place(connection, objects)
         versions, pruned = versions_in(connection), pruned_in(connection)
@@ -95,15 +122,7 @@ def preview_prune(journal: Journal, objects: Objects, keep: int) -> Pruned:
     return _told(versions, pruned, gone, found)
 
 
-def prune(journal: Journal, objects: Objects, keep: int, intent: Intent) -> Pruned:
-    """Write down which versions go, and take their files away.
-
-    Args:
-        journal: The store's versions.
-        objects: Their files.
-        keep: As in :func:`unneeded`.
-        intent: Author and note.
-    """
+def _prune(journal: Journal, objects: Objects, keep: int, intent: Intent) -> Pruned:
     # The row first: a cut leaves files that nobody needs, never a version that lacks some.
     with journal.transaction(alone=True) as connection:
         require_own_place(connection, objects)

@@ -1,5 +1,6 @@
 """The right to be forgotten: the one thing that rewrites a store instead of adding to it."""
 
+import shutil
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -7,9 +8,9 @@ import numpy as np
 
 from nodegraft.analysis.preview import compare
 from nodegraft.analysis.version import Promotion, Version, now
-from nodegraft.base.errors import StoreError
+from nodegraft.base.errors import ParameterError, StoreError
 from nodegraft.graph.graph import Graph
-from nodegraft.graph.keys import Key
+from nodegraft.graph.keys import Key, key_array, several
 from nodegraft.store.intent import Intent
 from nodegraft.store.maintenance.forgetting import (
     note_without,
@@ -17,18 +18,18 @@ from nodegraft.store.maintenance.forgetting import (
     text_without,
     version_without,
 )
-from nodegraft.store.maintenance.pruning import sweep_all
-from nodegraft.store.objects.place import require_own_place
+from nodegraft.store.maintenance.pruning import clear_unused_caches, sweep_all
+from nodegraft.store.objects.place import CARDS, require_own_place
 from nodegraft.store.parts import StoreParts
 from nodegraft.store.versions.audit import rewrite_audit
 from nodegraft.store.versions.database import erase_free_space, erase_on_delete
-from nodegraft.store.versions.gate import diff_measures
 from nodegraft.store.versions.journal import (
     promotions_in,
     rewrite_rows,
     versions_in,
     write_rows,
 )
+from nodegraft.store.versions.versions import diff_measures
 from nodegraft.tables.node_texts import NodeTexts
 
 
@@ -56,8 +57,28 @@ class Purged:
     """How many files were removed."""
 
 
+def purge(parts: StoreParts, nodes: Iterable[Key], intent: Intent) -> Purged:
+    """Delete nodes permanently; :meth:`nodegraft.Store.purge` describes it.
+
+    Args:
+        parts: Versions and files of the store.
+        nodes: Keys of nodes.
+        intent: Author and note.
+    """
+    intent.refuse("purge", "override", "promote", "idempotency_key")
+    keys = key_array(several(nodes, "nodes"))
+    if not keys.size:
+        raise ParameterError("No node was given: give the keys of the nodes to delete.")
+    try:
+        return Purge(parts, keys.tolist()).run(intent)
+    finally:
+        clear_unused_caches(parts, now())
+        # Cards repeat notes, which may name a node.
+        shutil.rmtree(parts.place / CARDS, ignore_errors=True)
+
+
 class Purge:
-    """Forgets nodes in all that a store has.
+    """Deletion of nodes from all that a store has.
 
     Args:
         parts: Versions and files of the store.
@@ -80,7 +101,7 @@ class Purge:
         with self._journal.connection() as connection:
             require_own_place(connection, self._objects)
         self._refuse_strangers()
-        numbers = dict.fromkeys((self._moves[-1].version, self._journal.candidate().number))
+        numbers = dict.fromkeys((self._moves[-1].version, self._journal.newest().number))
         made = [self._made(self._versions[number - 1]) for number in numbers]
         rows = self._rows(made, intent)
         first, after = rows[0], self._moves[-1].number + 1

@@ -1,23 +1,28 @@
 """Write and load the snapshots that versions of a store name."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import chain, islice, repeat
 from pathlib import Path
 
 from nodegraft.analysis.labels.labels import StoreLabels
 from nodegraft.analysis.snapshot import State
-from nodegraft.analysis.version import StateNames
+from nodegraft.analysis.version import StateNames, Version
 from nodegraft.base.errors import CheckpointError, StoreError, UnreadableModelError
 from nodegraft.base.files.bundle import Arrays, Document
 from nodegraft.base.memo import Memo
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.growth.clearing import Cleared, clear_stale
+from nodegraft.graph.keys import Key
 from nodegraft.model.checkpoint import unpack_model
 from nodegraft.model.registry import make_method, unpacked_model
 from nodegraft.store.objects.derived_cache import name_of, shelf_of
 from nodegraft.store.objects.graph_objects import GraphObjects
 from nodegraft.store.objects.objects import Objects
 from nodegraft.tables.node_texts import NodeTexts
+
+SEARCHED = 1 << 16
+"""Number of keys that are searched at a time."""
 
 
 class States:
@@ -181,6 +186,39 @@ class States:
             name: The object.
         """
         return self._graphs.get(name, lambda: self._shelved(name, self.graphs.get(name)))
+
+    def texts_of(self, version: Version, nodes: Sequence[Key]) -> list[str | None]:
+        """Return the text of each node in a version; None where there is none.
+
+        Args:
+            version: The version.
+            nodes: Keys of nodes.
+        """
+        rows = self.graph(version.graph).rows_of(nodes)
+        if version.texts is None:
+            return [None] * len(rows)
+        return [text or None for text in self.texts(version.texts).at(rows)]
+
+    def search(self, version: Version, words: str, limit: int) -> list[Key]:
+        """Return nodes of a version whose key and text together contain all words.
+
+        Args:
+            version: The version.
+            words: Words or parts of words, with blanks between them.
+            limit: Maximum number of nodes.
+        """
+        keys, wanted = self.graph(version.graph).node_keys, words.casefold().split()
+        texts = repeat("") if version.texts is None else iter(self.texts(version.texts))
+        # Search in blocks, because the keys of a graph on disk need not fit into memory.
+        starts = range(0, len(keys), SEARCHED)
+        blocks = (range(start, min(start + SEARCHED, len(keys))) for start in starts)
+        nodes = chain.from_iterable(keys.at(block) for block in blocks)
+        matches = (
+            node
+            for node, text in zip(nodes, texts, strict=False)
+            if all(word in f"{node} {text}".casefold() for word in wanted)
+        )
+        return list(islice(matches, limit))
 
     def texts(self, name: str) -> NodeTexts:
         """The texts that an object holds.

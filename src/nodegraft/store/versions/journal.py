@@ -1,13 +1,15 @@
 """History of a store in its database: rows of versions and promotions, never changed.
 
-The newest version is the candidate and the last promotion names the live version; no other alias is
-stored. The number of a version is one more than that of its parent, and it is the primary key: of
-two processes that start from the same version the database refuses one, without a lock.
+The last promotion names the live version. The newest version is the candidate while it differs from
+the live one; no alias is stored. The number of a version is one more than that of its parent, and
+is the primary key: of two processes that start from the same version the database refuses one,
+without a lock.
 """
 
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import UTC
 from typing import Any
 
@@ -118,11 +120,21 @@ class Journal:
         with readable_rows():
             return Version(**in_utc(row))
 
-    def candidate(self) -> Version:
-        """The newest that changed something: not one that only pruned others."""
+    def newest(self) -> Version:
+        """Return the newest version that changed something, not only pruned others."""
         with self.connection() as connection:
-            number = candidate_in(connection)
+            number = newest_in(connection)
         return self.version(number)
+
+    def heads(self) -> "Heads":
+        """Return the live version and the newest one, as they were at one moment."""
+        with self.connection() as connection:
+            return heads_in(connection)
+
+    def overview(self) -> "tuple[Heads, list[Version]]":
+        """Return the live version, the newest one and all versions, as they were at one moment."""
+        with self.connection() as connection:
+            return heads_in(connection), versions_in(connection)
 
     def version_for(self, key: str) -> Version | None:
         """The version that a request made; None if it made none.
@@ -167,9 +179,12 @@ class Journal:
 
     @contextmanager
     def connection(self) -> Iterator[Connection]:
-        """The database, for reading; whatever goes wrong with it is told."""
+        """Read the database as it is at one moment; errors say what to do."""
         try:
             with self.engine.connect() as connection:
+                if connection.dialect.name == "postgresql":
+                    # Otherwise each statement would see what others have written meanwhile.
+                    connection.execution_options(isolation_level="REPEATABLE READ")
                 yield connection
         except (SQLAlchemyError, sqlite3.Error) as error:
             raise unreachable(error, self.engine.url) from error
@@ -223,7 +238,7 @@ def versions_in(connection: Connection) -> list[Version]:
     return [Version(**in_utc(row)) for row in rows]
 
 
-def candidate_in(connection: Connection) -> int | None:
+def newest_in(connection: Connection) -> int | None:
     """Return the number of the newest version that changed something; None if there is none.
 
     Args:
@@ -232,6 +247,36 @@ def candidate_in(connection: Connection) -> int | None:
     newest = select(func.max(VERSIONS.c.number)).where(VERSIONS.c.action != "prune")
     number: int | None = connection.execute(newest).scalar()
     return number
+
+
+@dataclass(frozen=True)
+class Heads:
+    """The live version and the newest one, as they were at one moment."""
+
+    live: Version
+    """Version that predictions come from."""
+
+    newest: Version
+    """Newest version that changed something."""
+
+    @property
+    def candidate(self) -> Version | None:
+        """Version that waits for review: the newest one, unless it equals the live one."""
+        return None if self.newest.names == self.live.names else self.newest
+
+
+@readable_rows()
+def heads_in(connection: Connection) -> Heads:
+    """Return the live version and the newest one.
+
+    Args:
+        connection: The database.
+    """
+    last = select(PROMOTIONS.c.version).order_by(PROMOTIONS.c.number.desc()).limit(1)
+    live, newest = connection.execute(last).scalar(), newest_in(connection)
+    wanted = select(VERSIONS).where(VERSIONS.c.number.in_((live, newest)))
+    rows = {row["number"]: row for row in connection.execute(wanted).mappings()}
+    return Heads(Version(**in_utc(rows[live])), Version(**in_utc(rows[newest])))
 
 
 @readable_rows()
