@@ -67,12 +67,15 @@ def test_a_slow_card_delays_no_promotion(waiting: Path, may_end: Event) -> None:
         assert written(waiting)
 
 
-def test_a_card_that_does_not_end_delays_no_close(waiting: Path, may_end: Event) -> None:
+def test_a_card_that_does_not_end_delays_no_close(
+    waiting: Path, may_end: Event, caplog: pytest.LogCaptureFixture
+) -> None:
     store = Store.open(waiting, background_cards=True)
     store.promote()
     started = monotonic()
     store.close()
     assert monotonic() - started < 10.0
+    assert "model card of version 2 is not finished" in caplog.text
 
 
 def test_a_slow_card_delays_no_caller_over_http(waiting: Path, may_end: Event) -> None:

@@ -86,7 +86,8 @@ class ModelCards:
             self._try_to_write(number)
             return
         # No daemon: ending a thread within compiled code would abort the process.
-        thread = Thread(target=self._try_to_write, args=(number,), name="model card")
+        name = f"model card of version {number}"
+        thread = Thread(target=self._try_to_write, args=(number,), name=name)
         self._threads = [thread, *(other for other in self._threads if other.is_alive())]
         thread.start()
 
@@ -94,6 +95,12 @@ class ModelCards:
         """Wait for cards that are being written, but not for long."""
         for thread in self._threads:
             thread.join(CLOSE_SECONDS / len(self._threads))
+            if thread.is_alive():
+                _LOG.warning(
+                    "The %s is not finished while the store is closed. If it is missing, write it "
+                    "with `nodegraft card`.",
+                    thread.name,
+                )
 
     def _try_to_write(self, number: int) -> None:
         try:

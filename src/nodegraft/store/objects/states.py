@@ -156,7 +156,7 @@ class States:
         """
         return StoreLabels.from_state(*self._objects.get(name))
 
-    def clear_stale(self, most: int, until: Callable[[], bool]) -> Cleared:
+    def clear_stale(self, most: int, until: Callable[[], bool] = lambda: False) -> Cleared:
         """Recompute rows of cached states that new edges made stale, before a change needs them.
 
         Args:
