@@ -102,12 +102,12 @@ def test_the_world_decides_confidence_and_no_class(tmp_path: Path) -> None:
         np.testing.assert_array_equal(after.confidence, before.probability)
         np.testing.assert_array_equal(after.known, before.known)
         assert store.version() == objects
-        with store._parts.journal.connection() as connection:
+        with store.parts.journal.connection() as connection:
             (entry,) = audit_entries(connection)
         assert (entry.by, entry.note) == ("ada", "all are labelled")
         assert entry.detail == {"name": "world", "before": None, "after": "closed"}
         store.set_setting("world", "closed")
-        with store._parts.journal.connection() as connection:
+        with store.parts.journal.connection() as connection:
             assert len(audit_entries(connection)) == 1
         with pytest.raises(ParameterError, match="world must be open or closed"):
             store.set_setting("world", "half")
@@ -224,8 +224,8 @@ def test_prediction_sets_of_a_new_class_come_from_its_own_labels(tmp_path: Path)
         _, labels = drawn()
         name = sorted(labels)[-1]
         small.add({name: labels[name][:5]})
-        calibration = small.state(small.candidate).set_calibration
+        calibration = small.state(small.newest).set_calibration
         assert calibration.probabilities[name].size == 5
-        shown = small.predict(labels[name][5:], version=small.candidate, coverage=0.8)
+        shown = small.predict(labels[name][5:], version=small.newest, coverage=0.8)
         assert shown.sets is not None
         assert np.mean([name in found for found in shown.sets]) > 0.6

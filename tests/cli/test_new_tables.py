@@ -50,7 +50,7 @@ def shop(tables: dict[str, str], tmp_path: Path) -> str:
 
 def newest(shop: str) -> tuple[int, int]:
     with Store.open(shop) as store:
-        return store.candidate, store.live
+        return store.newest, store.live
 
 
 def test_a_truncated_table_is_refused(shop: str, tables: dict[str, str]) -> None:

@@ -101,7 +101,7 @@ WRONG = {
     "split shop hats --into caps=hats1": "two new classes",
     "undo shop": "Version 1 is the first",
     "undo shop 7": "no version 7",
-    "promote shop": "is already live",
+    "promote shop": "No candidate version waits for review",
     "promote shop 5": "no version 5",
     "rollback shop": "none to roll back to",
     "diff shop 1 4": "no version 4",

@@ -92,12 +92,12 @@ def _search(store: Store) -> Any:
 
 def _add(store: Store) -> Any:
     store.add(labels_of(5), intent=Intent(override="a test"))
-    return str(store.predict(["p5", "p11"], version=store.candidate).classes)
+    return str(store.predict(["p5", "p11"], version=store.newest).classes)
 
 
 def _grow(store: Store) -> Any:
     store.grow(rows(range(700, 703)), joined([(700, 0), (701, 1), (702, 2)]))
-    return str(store.predict(["p700"], version=store.candidate).classes)
+    return str(store.predict(["p700"], version=store.newest).classes)
 
 
 def named(store: Path) -> list[str]:

@@ -61,8 +61,8 @@ def said(place: Path) -> Said:
         pruned = store.pruned()
         for version in store.history():
             if version.number not in pruned:
-                store._parts.states.get(version.names)
-        numbers = store.live, store.candidate
+                store.parts.states.get(version.names)
+        numbers = store.live, store.newest
         one, other = (store.predict(version=number, top=2) for number in numbers)
         return (*numbers, one.probabilities.tobytes(), other.probabilities.tobytes())
 

@@ -152,7 +152,7 @@ def opened(place: Path) -> Store:
 def seen(place: Path) -> Seen:
     """Which version is the newest, which one answers, and all that both say."""
     with opened(place) as store:
-        candidate, champion = store.candidate, store.live
+        candidate, champion = store.newest, store.live
         said = [store.predict(version=number, top=3) for number in (candidate, champion)]
         assert [one.number for one in store.history()] == list(range(1, candidate + 1))
         return (
@@ -286,10 +286,10 @@ def test_a_migration_that_is_cut_anywhere_leaves_the_old_tables_or_the_new(
 
 def change_again_and_again(place: Path, new: dict[str, list[Key]], until: float) -> None:
     with Store.open(place) as store:
-        while store.candidate < until:
-            if store.live != store.candidate:
+        while store.newest < until:
+            if store.live != store.newest:
                 store.promote()
-            known = set(new) <= set(store.state(store.candidate).labels)
+            known = set(new) <= set(store.state(store.newest).labels)
             store.undo() if known else store.add(new)
 
 
@@ -309,8 +309,8 @@ def test_a_store_killed_again_and_again_stays_whole(
         os.kill(child, signal.SIGKILL)
         assert was_killed(child)
         with opened(place) as store:
-            assert store.candidate >= newest
-            newest = store.candidate
+            assert store.newest >= newest
+            newest = store.newest
             check_all_there(store)
             for number in (newest, newest - 1, store.live):
                 version = store.history()[number - 1]
@@ -326,7 +326,7 @@ def check_all_there(store: Store) -> None:
     assert [one.number for one in history] == list(range(1, len(history) + 1))
     assert all(move.version <= len(history) for move in store.promotions())
     for names in {one.names for one in history}:
-        store._parts.states.get(names)
+        store.parts.states.get(names)
 
 
 def flushed_folders(work: Callable[[], object]) -> set[int]:

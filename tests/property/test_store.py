@@ -356,17 +356,17 @@ class StoreMachine(RuleBasedStateMachine):
 
     @property
     def labels(self) -> StoreLabels:
-        return self.store.state(self.store.candidate).labels
+        return self.store.state(self.store.newest).labels
 
     def do(self, action: str, **detail: Any) -> None:
         change, before = Change(action, detail), self.labels
         try:
             expected = change.applied(before)
         except NodegraftError:
-            newest = self.store.candidate
+            newest = self.store.newest
             with pytest.raises(NodegraftError):
                 self.store.change(change, intent=Intent(override="whatever it costs"))
-            assert self.store.candidate == newest
+            assert self.store.newest == newest
             return
         version = self.store.change(change, intent=Intent(override="whatever it costs"))
         assert self.store.history()[-1] == version
@@ -414,14 +414,14 @@ class StoreMachine(RuleBasedStateMachine):
         rest = [key for key in self.labels[name].all if key not in part]
         self.do("split", name=name, parts={one: part, other: rest})
 
-    @precondition(lambda self: self.store.candidate > 1)
+    @precondition(lambda self: self.store.newest > 1)
     @rule()
     def undo(self) -> None:
         newest, before = self.store.history()[-1], self.store.history()[-2]
         assert newest.parent == before.number
         assert objects_of(self.store.undo()) == objects_of(before)
 
-    @precondition(lambda self: self.store.candidate > 2)
+    @precondition(lambda self: self.store.newest > 2)
     @rule(data=st.data())
     def undo_an_older_one(self, data: st.DataObject) -> None:
         history = self.store.history()
@@ -444,7 +444,7 @@ class StoreMachine(RuleBasedStateMachine):
         except (AssertionError, NodegraftError):
             with pytest.raises(StoreError, match="cannot be undone by itself"):
                 self.store.undo(gone)
-            assert self.store.candidate == len(history)
+            assert self.store.newest == len(history)
             return
         self.store.undo(gone)
         assert self.labels == expected
@@ -465,7 +465,7 @@ class StoreMachine(RuleBasedStateMachine):
 
     def check_taught_directly(self) -> None:
         """As if the first version had been given the last labels: byte for byte, bit for bit."""
-        first, last = self.store.state(1), self.store.state(self.store.candidate)
+        first, last = self.store.state(1), self.store.state(self.store.newest)
         direct = first.relabelled(last.labels)
         place = Path(self._folder.name)
         states = States(place, Objects(place / "objects"))
@@ -599,4 +599,4 @@ def test_a_class_may_be_called_as_another_and_a_number(tmp_path: Path) -> None:
     with store:
         store.add({"hats 0": first})
         store.add({"hats": second})
-        assert store.candidate == 3
+        assert store.newest == 3

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from time import monotonic, sleep
 from typing import Any
 
 import pyarrow as pa
@@ -40,6 +41,14 @@ def asked(place: Path, **options: Any) -> Iterator[TestClient]:
     settings = Settings(place, **{"rate": 0.0, "failed_tokens": 0.0, **options})
     with TestClient(application(settings), base_url="http://localhost") as client:
         yield client
+
+
+def written(place: Path, number: int = 2) -> bool:
+    """Whether the model card of a version is written within a minute."""
+    path, end = place / "cards" / f"version-{number}.md", monotonic() + 60.0
+    while not path.exists() and monotonic() < end:
+        sleep(0.05)
+    return path.exists()
 
 
 def lesson(new: dict[str, list[Any]], place: int = 0) -> dict[str, Any]:

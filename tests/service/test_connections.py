@@ -18,7 +18,7 @@ from starlette.testclient import TestClient
 from starlette.types import Receive
 
 from nodegraft.service.auth import limits, middleware, timeouts
-from nodegraft.service.auth.rate import MAX_BUCKETS, Rate
+from nodegraft.service.auth.middleware import MAX_BUCKETS, Rate
 from nodegraft.store.access.access import Scope
 from tests.service.running import Running, running
 from tests.service.served import asked

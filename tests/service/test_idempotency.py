@@ -28,7 +28,7 @@ def test_the_same_change_with_the_same_key_is_answered_as_the_first_time(
     assert first.status_code == again.status_code == later.status_code == 201
     assert first.json() == again.json() == later.json()
     with Store.open(shop) as store:
-        assert (store.candidate, store.live) == (3, 2)
+        assert (store.newest, store.live) == (3, 2)
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_so_are_other_changes(path: str, method: str, shop: Path, new: New) -> N
         answers = [client.request(method, path, headers=KEY).json() for _ in range(2)]
     assert answers[0] == answers[1]
     with Store.open(shop) as store:
-        assert store.candidate == 3
+        assert store.newest == 3
 
 
 def test_a_key_is_good_for_one_change(shop: Path, new: New) -> None:
@@ -54,7 +54,7 @@ def test_a_key_is_good_for_one_change(shop: Path, new: New) -> None:
         ):
             assert (other.status_code, other.json()["error"]["code"]) == (422, "key_used_before")
     with Store.open(shop) as store:
-        assert store.candidate == 2
+        assert store.newest == 2
 
 
 def test_a_change_that_was_refused_may_be_sent_again(shop: Path, new: New) -> None:

@@ -66,7 +66,7 @@ def event(action: str, key: Any, name: str, **more: Any) -> dict[str, Any]:
 
 def labelled(place: Path) -> dict[Any, str]:
     with Store.open(place) as store:
-        return store.state(store.candidate).labels.owners()
+        return store.state(store.newest).labels.owners()
 
 
 def test_it_says_that_it_is_there(client: TestClient) -> None:

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from nodegraft.analysis.version import Version
+from nodegraft.base.errors import NoCandidateError
 from nodegraft.store.access.access import Scope
 from nodegraft.store.intent import Intent
 from nodegraft.store.store import Store
-from nodegraft.store.versions.versions import Versions
+from nodegraft.store.versions.journal import Heads, Journal
 from tests.cli.test_judging import call
-from tests.service.served import asked, lesson, make_of_tables
+from tests.service.served import asked, lesson, make_of_tables, written
 from tests.service.test_label_studio import event
 from tests.service.token_help import added, bearer
 
@@ -82,11 +82,31 @@ def ask(client: TestClient, path: str, **parameters: Any) -> Any:
 
 @pytest.mark.parametrize("path", [*READING, "/v1/nodes"])
 def test_a_route_reads_the_version_that_it_is_asked_for(path: str, grown: TestClient) -> None:
-    for name, number in (("live", 1), ("candidate", 2), (1, 1), (2, 2)):
+    for name, number in (("live", 1), ("candidate", 2), ("newest", 2), (1, 1), (2, 2)):
         assert ask(grown, path, version=name).json()["model_version"] == number
     assert ask(grown, path).json()["model_version"] == 1
-    for name, status in ((3, 404), (0, 422), ("newest", 422)):
+    for name, status in ((3, 404), (0, 422), ("latest", 422)):
         assert ask(grown, path, version=name).status_code == status
+
+
+def test_no_candidate_is_an_error_where_none_waits(shop: Path, new: New) -> None:
+    with asked(shop) as client:
+        assert versions(client) == (1, 1, None)
+        for path in ("/v1/classes?version=candidate", "/v1/diff?after=candidate"):
+            refused = client.get(path)
+            assert (refused.status_code, refused.json()["error"]["code"]) == (404, "no_candidate")
+        assert client.get("/v1/classes", params={"version": "newest"}).json()["model_version"] == 1
+        assert client.get("/v1/diff").json()["predictions_changed"] == 0
+        # An undone change leaves a newest version that equals the live one: it does not wait.
+        client.post("/v1/classes", json=lesson(new))
+        client.post("/v1/versions/2:undo")
+        assert versions(client) == (1, 3, None)
+        assert client.get("/v1/summary", params={"version": "candidate"}).status_code == 404
+    with Store.open(shop) as store:
+        assert (store.live, store.newest, store.waiting()) == (1, 3, None)
+        for ask_for in (lambda: store.candidate, store.promote, store.discard):
+            with pytest.raises(NoCandidateError, match="version 1 is live"):
+                ask_for()
 
 
 def test_what_is_suggested_can_be_read_in_the_same_version(grown: TestClient) -> None:
@@ -100,7 +120,7 @@ def test_what_is_suggested_can_be_read_in_the_same_version(grown: TestClient) ->
     assert (predicted["model_version"], len(predicted["predictions"])) == (2, len(keys))
     refused = grown.get("/v1/nodes", params={"key": "hats99"})
     assert refused.status_code == 404
-    assert "version=candidate" in refused.json()["error"]["what_to_do"]
+    assert "version=newest" in refused.json()["error"]["what_to_do"]
 
 
 def test_a_candidate_is_compared_with_the_live_version(shop: Path, new: New) -> None:
@@ -147,7 +167,7 @@ def test_teaching_continues_undo_and_discard_work_while_a_candidate_waits(
         discarded = client.post("/v1/versions/4:discard", params={"note": "no"}).json()
         assert discarded["change"]["description"] == "discard versions 2-4"
         assert versions(client) == (1, 5, None)
-        assert client.post("/v1/versions/5:discard").status_code == 409
+        assert client.post("/v1/versions/5:discard").json()["error"]["code"] == "no_candidate"
         assert client.post("/v1/versions/9:discard").status_code == 404
         # Nothing waits: a change may be promoted again.
         assert client.post("/v1/classes?promote=1", json=lesson(new)).status_code == 201
@@ -183,15 +203,15 @@ def test_only_a_version_that_waits_is_promoted_where_that_is_asked_for(
         assert versions(client) == (1, 3, None)
         client.post("/v1/classes", json=lesson(new))
         # Another process makes a version between the check and the write.
-        waiting, discards = Versions.waiting, iter([True])
+        heads, discards = Journal.heads, iter([True])
 
-        def discarded_after(listed: Versions) -> Version | None:
-            found = waiting(listed)
+        def discarded_after(journal: Journal) -> Heads:
+            found = heads(journal)
             if next(discards, False):
                 other.discard(4)
             return found
 
-        monkeypatch.setattr(Versions, "waiting", discarded_after)
+        monkeypatch.setattr(Journal, "heads", discarded_after)
         refused = client.post("/v1/versions/4:promote?only_candidate=true")
         assert refused.json()["error"]["code"] == "store_changed"
         assert versions(client) == (1, 5, None)
@@ -273,7 +293,7 @@ def test_a_promotion_over_http_writes_the_card_that_the_command_line_writes(
         promoted = client.post("/v1/versions/2:promote", params={"note": "looks right"})
         assert promoted.status_code == 200
         assert client.post("/v1/classes?promote=1", json=lesson(new, 1)).status_code == 201
-    assert (shop / "cards" / "version-3.md").exists()
+        assert all(written(shop, number) for number in (2, 3))
     command = ["promote", str(tmp_path / "copy" / shop.name), "--by", "local"]
     done = call(*command, "--note", "looks right")
     assert done.exit_code == 0, done.output

@@ -263,7 +263,7 @@ def test_mistakes_are_told_and_change_nothing(
     assert answer.json()["error"]["message"]
     assert answer.json()["error"]["what_to_do"]
     with Store.open(first[0]) as store:
-        assert store.candidate == 1
+        assert store.newest == 1
 
 
 @pytest.mark.parametrize(

@@ -120,7 +120,7 @@ def test_a_body_that_is_cut_changes_nothing(shop: Path, new: New) -> None:
             caller.sendall(head.encode() + b"\r\nContent-Type: application/json\r\n\r\n" + content)
         assert life.ask("GET", "/v1/versions")[1]["newest"] == 1
     with Store.open(shop) as store:
-        assert store.candidate == 1
+        assert store.newest == 1
 
 
 def test_what_has_begun_is_ended_before_a_service_stops(shop: Path, new: New) -> None:
@@ -133,7 +133,7 @@ def test_what_has_begun_is_ended_before_a_service_stops(shop: Path, new: New) ->
     teacher.join()
     assert answers[0][0] == 201
     with Store.open(shop) as store:
-        assert store.candidate == answers[0][1]["model_version"] == 2
+        assert store.newest == answers[0][1]["model_version"] == 2
 
 
 def counted(port: int) -> bytes:

@@ -58,7 +58,7 @@ def made(place: Path, **options: Any) -> tuple[Store, dict[str, list[Key]]]:
 def with_unreadable_model(store: Store, **parameters: object) -> Store:
     """The same store, whose newest version has a model that lacks an array."""
     version = store.version()
-    arrays, document = store._parts.objects.get(version.model)
+    arrays, document = store.parts.objects.get(version.model)
     del arrays["state.confidence_"], document["state"]["confidence_"]
     document["parameters"] |= parameters
     return with_model(store, arrays, document)
@@ -67,7 +67,7 @@ def with_unreadable_model(store: Store, **parameters: object) -> Store:
 def with_model(store: Store, arrays: Arrays, document: Document) -> Store:
     """The same store, whose newest version has another model."""
     version = store.version()
-    model = store._parts.objects.put(arrays, document)
+    model = store.parts.objects.put(arrays, document)
     store.close()
     with closing(sqlite3.connect(store.place / "store.db")) as database, database:
         told = (model, version.number)

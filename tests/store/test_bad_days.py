@@ -64,7 +64,7 @@ def test_a_full_disk_is_told_and_changes_nothing(
     place, new = kept
     twin, before = tmp_path / "twin", seen(place)
     # A card is written after the promotion, which it cannot undo.
-    monkeypatch.setattr(ModelCards, "try_to_write", lambda *_: None)
+    monkeypatch.setattr(ModelCards, "write_promoted", lambda *_: None)
     shutil.copytree(place, twin)
     with Store.open(twin) as store, pytest.MonkeyPatch.context() as patch:
         written = full_at(10**6, patch, owner, name)
@@ -82,13 +82,16 @@ def test_a_full_disk_is_told_and_changes_nothing(
 
 
 def test_a_card_on_a_full_disk_does_not_undo_the_promotion(
-    kept: Made, monkeypatch: pytest.MonkeyPatch
+    kept: Made, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     place, new = kept
     with Store.open(place) as store:
         store.add(new)
         monkeypatch.setattr(Path, "write_bytes", no_space)
         assert store.promote().version == store.live == 2
+        (record,) = caplog.records
+        assert "No space left" in record.message
+        assert record.message.endswith(f"nodegraft card {place} --version 2")
         with pytest.raises(OSError, match="No space left"):
             store.write_card()
         monkeypatch.undo()
@@ -99,7 +102,7 @@ def test_a_database_without_room_is_told_and_changes_nothing(kept: Made) -> None
     place, new = kept
     before = seen(place)
     with Store.open(place) as store:
-        with store._parts.journal.connection() as connection:
+        with store.parts.journal.connection() as connection:
             (pages,) = connection.exec_driver_sql("PRAGMA page_count").one()
             connection.exec_driver_sql(f"PRAGMA max_page_count={pages}")
         with pytest.raises(StoreError, match=r"The disk is full\. Nothing was written"):
@@ -158,7 +161,7 @@ def by_a_reader(work: Callable[[], object]) -> None:
 def check_reader(place: Path, versions: int) -> None:
     with Store.open(place) as store:
         assert len(store.history()) == versions
-        assert (store.candidate, store.live) == (versions, 1)
+        assert (store.newest, store.live) == (versions, 1)
         assert len(store.predict(version=2)) == 240
         some = store.predict(version=2).nodes[-1:]
         with pytest.raises(StoreError, match="Permission denied"):
@@ -190,9 +193,9 @@ def test_a_reader_goes_on_while_others_write(shared: Made) -> None:
 
     def read() -> None:
         with Store.open(place) as store:
-            assert store.candidate == 2
+            assert store.newest == 2
             os.write(tell, b".")
-            while store.candidate < 5:
+            while store.newest < 5:
                 store.history()
 
     child = reader(read)
@@ -248,7 +251,7 @@ def test_of_two_that_add_at_once_none_is_lost(
     with Store.open(place) as store:
         done = [one.by for one in store.history()[1:]]
         assert sorted(done + refused) == sorted(new)
-        assert store.live == store.candidate == 1 + len(done)
+        assert store.live == store.newest == 1 + len(done)
         for name in refused:
             assert "has changed meanwhile" in (tmp_path / name).read_text()
             store.add({name: new[name]}, intent=Intent(promote=True))
@@ -266,7 +269,7 @@ def test_a_prune_and_a_writer_at_once_leave_no_version_without_files(
                 if name == "prune":
                     store.prune(keep=1)
                     continue
-                known = set(new) <= set(store.state(store.candidate).labels)
+                known = set(new) <= set(store.state(store.newest).labels)
                 store.remove(list(new)) if known else store.add(new)
 
     both_at_once(work, ["prune", "teach"], tmp_path)
@@ -296,7 +299,7 @@ def test_a_copy_of_a_store_is_a_store(kept: Made, tmp_path: Path) -> None:
         shutil.copytree(place / "objects", copy / "objects")
         shutil.copy(place / "store.json", copy)
     with Store.open(copy) as store:
-        assert store.candidate == 2
+        assert store.newest == 2
         for version in store.history():
             store.state(version.number)
 

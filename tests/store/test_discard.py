@@ -128,4 +128,4 @@ def test_an_intent_that_an_action_has_no_use_for_is_refused(small: Small) -> Non
     ):
         with pytest.raises(ParameterError, match="omit it from the intent"):
             attempt()
-    assert (store.candidate, store.live) == (2, 1)
+    assert (store.newest, store.live) == (2, 1)

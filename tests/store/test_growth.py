@@ -95,7 +95,7 @@ def test_a_class_cannot_go_with_its_nodes_unseen(store: Store) -> None:
         store.sync(hats, intent=Intent(override="a test"))
     with pytest.raises(StoreError, match="No table was given"):
         store.grow()
-    assert store.candidate == 1
+    assert store.newest == 1
 
 
 def test_what_grew_is_what_was_read_at_once(store: Store) -> None:

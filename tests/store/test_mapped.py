@@ -85,7 +85,7 @@ def test_opening_reads_no_large_array_and_tells_what_is_missing(
     # As if all arrays were larger than what is compared when it is mapped.
     monkeypatch.setattr(array_file, "CHECKED_BYTES", 0)
     store = made(tmp_path)
-    files = store._parts.objects.paths(store.version().graph)
+    files = store.parts.objects.paths(store.version().graph)
     # Whatever stands there: a graph is opened by types, sizes and last offsets alone.
     files["features.data"].chmod(0o644)
     with files["features.data"].open("r+b") as file:
@@ -236,7 +236,7 @@ def test_a_purge_writes_all_but_the_node(form: str, tmp_path: Path) -> None:
         grown(store, 600, 2)
         store.purge(["p601", "p8"])
     assert mapped.version().measures == memory.version().measures
-    expect_same(Store.open(mapped.place), memory, version=mapped.candidate)
+    expect_same(Store.open(mapped.place), memory, version=mapped.newest)
     held = [file.read_bytes() for file in mapped.place.rglob("*") if file.is_file()]
     assert not [content for content in held if b"p601" in content]
 
@@ -247,7 +247,7 @@ def test_an_undone_growth_is_gone_and_pruning_keeps_what_others_need(tmp_path: P
     grown(store, 600, 2)
     store.undo()
     assert store.version().graph == store.version(1).graph
-    assert store.predict(version=store.candidate).predictions == answers
+    assert store.predict(version=store.newest).predictions == answers
     before = size_of(store)
     store.grow(rows([800]), joined([(800, 2)]), intent=Intent(promote=True))
     store.prune(1)
@@ -256,4 +256,4 @@ def test_an_undone_growth_is_gone_and_pruning_keeps_what_others_need(tmp_path: P
     again = Store.open(store.place)
     assert again.predict().predictions[:600] == store.predict().predictions[:600]
     again.graph()._store.verify()  # type: ignore[attr-defined]
-    assert again.drift(again.live, again.candidate)
+    assert again.drift(again.live, again.newest)

@@ -17,7 +17,7 @@ def objects_of(version: Version) -> tuple[str, str, str]:
 
 def test_the_first_version_answers(tmp_path: Path) -> None:
     store, _ = made(tmp_path / "s")
-    assert (store.candidate, store.live) == (1, 1)
+    assert (store.newest, store.live) == (1, 1)
     first = store.history()[0]
     assert (first.action, first.by, first.parent) == ("init", "tests", None)
     assert first.measures["after"]["accuracy"] > 0.5
@@ -41,11 +41,11 @@ def test_a_class_comes_and_goes_without_a_trace(method: str, tmp_path: Path) -> 
 def test_only_promotion_changes_who_answers(tmp_path: Path) -> None:
     store, new = made(tmp_path / "s")
     store.add(new)
-    assert (store.candidate, store.live) == (2, 1)
+    assert (store.newest, store.live) == (2, 1)
     assert set(store.predict().predictions).isdisjoint(new)
     store.promote(intent=Intent(author="anna", note="looks right"))
     assert store.live == 2
-    with pytest.raises(StoreError, match="already"):
+    with pytest.raises(StoreError, match="No candidate version waits"):
         store.promote()
     store.rollback()
     assert store.live == 1
@@ -68,7 +68,7 @@ def test_another_process_sees_the_same(tmp_path: Path) -> None:
 def test_a_preview_changes_nothing_and_says_what_will_come(tmp_path: Path) -> None:
     store, new = made(tmp_path / "s")
     seen = store.preview(Change("add", {"classes": new}))
-    assert store.candidate == 1
+    assert store.newest == 1
     assert seen.flipped > 0
     assert next(iter(seen.flips))[1] in new
     assert store.add(new).measures["flipped"] == seen.flipped
@@ -103,7 +103,7 @@ def test_what_others_build_on_is_not_undone(tmp_path: Path) -> None:
         store.undo(1)
     with pytest.raises(StoreError, match="no version 9"):
         store.undo(9)
-    assert store.candidate == 3
+    assert store.newest == 3
 
 
 def test_classes_are_renamed_merged_split_and_removed(tmp_path: Path) -> None:
@@ -128,7 +128,7 @@ def test_the_gate_refuses_a_class_of_two_classes(tmp_path: Path) -> None:
     )
     with pytest.raises(GateError, match="Check that they belong to one class"):
         store.add({"poison": [*one[:3], *two[:3]]})
-    assert store.candidate == 1
+    assert store.newest == 1
 
 
 def test_a_folder_that_is_something_else_is_left_alone(tmp_path: Path) -> None:
@@ -154,11 +154,11 @@ def test_two_that_teach_at_once_do_not_lose_an_update(tmp_path: Path) -> None:
     store, new = made(tmp_path / "s")
     (first, nodes), (second, others) = new.items()
     with Store.open(tmp_path / "s") as other:
-        parent = other._parts.journal.version()
+        parent = other.parts.journal.version()
         store.add({first: nodes}, intent=Intent(author="anna"))
         # The other one has looked before the first one wrote.
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(other._parts.journal, "version", lambda number=None: parent)
+            patch.setattr(other.parts.journal, "version", lambda number=None: parent)
             with pytest.raises(StoreError, match="has changed meanwhile"):
                 other.add({second: others})
         other.add({second: others})

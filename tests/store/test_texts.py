@@ -56,7 +56,7 @@ def test_texts_follow_the_graph(store: Store) -> None:
 
 
 def test_answers_do_not_wait_for_texts(store: Store) -> None:
-    for file in store._parts.states._objects.names_in([store.history()[0].names.all[-1]]):
+    for file in store.parts.states._objects.names_in([store.history()[0].names.all[-1]]):
         (store.place / "objects" / file).unlink()
     with Store.open(store.place) as other:
         assert other.predict(["a2"]).predictions == ["hats"]

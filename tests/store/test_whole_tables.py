@@ -84,13 +84,13 @@ def test_a_truncated_export_does_not_go_live(tmp_path: Path) -> None:
     assert "420 of 480 labels (87.5 %)" in str(refused.value)
     assert "override=" in str(refused.value)
     assert "--override REASON" in str(refused.value)
-    assert (store.candidate, store.live) == (1, 1)
+    assert (store.newest, store.live) == (1, 1)
     with pytest.raises(StoreError, match=r"without promote=True \(--promote\)"):
         store.sync(truncated, intent=Intent(promote=True, override="the rest is sold"))
     made_version = store.sync(truncated, intent=Intent(override="the rest is sold"))
     assert made_version.measures["override"] == "the rest is sold"
     assert made_version.detail["removed"] == 2200
-    assert (store.candidate, store.live) == (2, 1)
+    assert (store.newest, store.live) == (2, 1)
     assert store.undo().names == store.history()[0].names
 
 
@@ -104,7 +104,7 @@ def test_a_version_that_no_held_out_node_can_check_does_not_go_live(store: Store
         match=r"No held-out node is left to measure accuracy; there were 30\. .*without promote",
     ):
         store.sync(left, intent=Intent(promote=True))
-    assert (store.candidate, store.live) == (1, 1)
+    assert (store.newest, store.live) == (1, 1)
     assert (store.sync(left).number, store.live) == (2, 1)
     store.undo()
     # Held-out nodes go with their classes, too.
@@ -130,7 +130,7 @@ def test_each_of_nodes_edges_and_labels_is_counted(store: Store) -> None:
     with pytest.raises(GateError, match=r"18 of 150 labels \(12\.0 %\)") as refused:
         store.sync(pa.Table.from_pylist(rows))
     assert "nodes (" not in str(refused.value)
-    assert store.candidate == 1
+    assert store.newest == 1
 
 
 def test_the_limit_is_a_setting(store: Store) -> None:
@@ -162,7 +162,7 @@ def test_a_reason_is_text_that_says_something(store: Store) -> None:
         for reason, message in ((" \t", "is blank"), ("a\0b", "NUL"), ("\ud800", "not valid text")):
             with pytest.raises(ParameterError, match=message):
                 attempt(reason)
-    assert store.candidate == 1
+    assert store.newest == 1
 
 
 def test_settings_are_listed_checked_and_audited(store: Store) -> None:
@@ -219,7 +219,7 @@ def test_a_preview_says_what_a_sync_does_and_writes_nothing(mapped: bool, tmp_pa
     files = {file for file in store.place.rglob("*") if "derived" not in file.parts}
     today = pa.concat_tables([NODES.slice(6), pa.table({"id": ["new"], "text": ["felt brim"]})])
     seen = store.preview_sync(today)
-    assert store.candidate == 1
+    assert store.newest == 1
     assert {file for file in store.place.rglob("*") if "derived" not in file.parts} == files
     assert (seen.changes.added, seen.changes.removed) == (1, 6)
     assert seen.lost == dict.fromkeys(WORDS, 2)
@@ -239,7 +239,7 @@ def test_a_preview_shows_what_would_be_refused(store: Store) -> None:
     told = " ".join(seen.objections())
     assert "200 of 300 nodes (66.7 %)" in told
     assert "'lamps' would have no label left" in told
-    assert store.candidate == 1
+    assert store.newest == 1
 
 
 @pytest.mark.parametrize("mapped", [False, True])
@@ -251,6 +251,6 @@ def test_a_preview_says_what_growing_does(mapped: bool, tmp_path: Path) -> None:
     assert (seen.changes.added, seen.changes.edges_added, seen.changes.removed) == (1, 1, 0)
     assert seen.predictions is not None
     assert seen.predictions.asked == 300
-    assert store.candidate == 1
+    assert store.newest == 1
     assert "new" not in store.graph().node_keys.values()
     assert store.grow(nodes, edges).detail == seen.changes.to_json()

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nodegraft.analysis.labels.labels import StoreLabels
 from nodegraft.analysis.labels.succession import ClassSuccession
@@ -13,6 +13,9 @@ from nodegraft.analysis.snapshot import State
 from nodegraft.base.errors import StoreError
 from nodegraft.graph.keys import Key, several
 from nodegraft.tables.labels import Labels, keys_by_class
+
+if TYPE_CHECKING:
+    from nodegraft.evaluation.confusion import ConfusionMatrix
 
 Nodes = Mapping[str, tuple[Key, ...]]
 
@@ -172,6 +175,18 @@ class LabelledPredictions:
 
     predictions: list[str | None]
     """Predicted class of each node; None where the prediction is withheld."""
+
+    def report(self) -> str:
+        """Return precision, recall and F1 of each class as text."""
+        from nodegraft.evaluation.confusion import classification_report
+
+        return classification_report(self.truth, self.predictions)
+
+    def confusion_matrix(self) -> "ConfusionMatrix":
+        """Count the nodes of each true class by predicted class."""
+        from nodegraft.evaluation.confusion import ConfusionMatrix
+
+        return ConfusionMatrix.of(self.truth, self.predictions)
 
     @property
     def accuracy(self) -> float:

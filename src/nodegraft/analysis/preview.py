@@ -14,9 +14,13 @@ from nodegraft.analysis.accuracy import (
     held_out_accuracy,
     split_half_check,
 )
-from nodegraft.analysis.labels.changed_classes import ChangedClass, changed_classes, class_warnings
 from nodegraft.analysis.labels.labels import StoreLabels
-from nodegraft.analysis.labels.succession import ClassSuccession
+from nodegraft.analysis.labels.succession import (
+    ChangedClass,
+    ClassSuccession,
+    changed_classes,
+    class_warnings,
+)
 from nodegraft.analysis.snapshot import SAMPLE, State
 from nodegraft.base.tabular import Tabular
 from nodegraft.graph.keys import Key

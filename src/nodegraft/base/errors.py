@@ -174,6 +174,25 @@ class RequestConflictError(StoreError):
         )
 
 
+class NoCandidateError(StoreError):
+    """The candidate version was asked for, but no version waits for review.
+
+    Args:
+        live: The number of the live version.
+    """
+
+    def __init__(self, live: int) -> None:
+        self.live = live
+        super().__init__(
+            f"No candidate version waits for review: version {live} is live, and the newest "
+            "version equals it."
+        )
+
+    def __reduce__(self) -> tuple[type["NoCandidateError"], tuple[int]]:
+        # The argument differs from the sentence, which is what would be pickled.
+        return type(self), (self.live,)
+
+
 class CandidateWaitsError(StoreError):
     """A change was to be promoted on top of a candidate version that nobody has reviewed.
 

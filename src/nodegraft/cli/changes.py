@@ -1,6 +1,5 @@
 """What commands that change a store share: make or preview a change, and show it."""
 
-import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -129,21 +128,16 @@ def show_version(console: Console, store: "Store", version: "Version") -> None:
 
 
 def show_card(console: Console, store: "Store", version: int) -> None:
-    """Show where the model card of a live version is; write it if the promotion could not.
+    """Show where the model card of a live version is; if it failed, the store has logged why.
 
     Args:
         console: Console to print on.
         store: The store.
         version: Number of the version.
     """
-    try:
-        line = Text(f"Model card: {store.write_card(version)}", style="dim")
-    except Exception as error:
-        # The version is live already, whether or not its card can be written.
-        retry = shlex.join(["nodegraft", "card", str(store.place), "--version", str(version)])
-        text = f"The model card could not be written ({error}). Retry: {retry} --out CARD.md"
-        line = Text(text, style="yellow")
-    console.print(line, soft_wrap=True)
+    path = store.card_path(version)
+    if path.exists():
+        console.print(Text(f"Model card: {path}", style="dim"), soft_wrap=True)
 
 
 def write_card(card: "Card", store: str, place: Path) -> None:

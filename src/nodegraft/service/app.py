@@ -19,11 +19,13 @@ with extra("serve", package="fastapi", purpose="A service"):
     from fastapi import APIRouter, FastAPI
 
 from nodegraft.service import routes
-from nodegraft.service.auth.middleware import RequestMiddleware
+from nodegraft.service.auth.middleware import OPEN, RequestMiddleware
 from nodegraft.service.auth.tokens import TokenCache
+from nodegraft.service.dependencies import BEARER
 from nodegraft.service.errors import add_error_handlers
 from nodegraft.service.live.writer_process import WriterProcess
 from nodegraft.service.observability.metrics import Metrics
+from nodegraft.service.routes.page import PAGE_FILES
 from nodegraft.service.schemas import ErrorResponse, error_responses
 from nodegraft.service.service import Service
 from nodegraft.service.settings import Settings, trace_exporters
@@ -112,11 +114,28 @@ def application(settings: Settings, writer_process: WriterProcess | None = None)
 
 
 def _routers() -> Iterator[APIRouter]:
-    """Yield every router that a file in `routes/` defines."""
+    """Yield every router that a file in `routes/` defines; refuse one that checks no scope."""
     for file in iter_modules(routes.__path__, f"{routes.__name__}."):
         for value in vars(import_module(file.name)).values():
             if isinstance(value, APIRouter):
+                require_scopes(value)
                 yield value
+
+
+def require_scopes(router: APIRouter) -> None:
+    """Raise an error if any token would do for a route that is not open to everybody.
+
+    Args:
+        router: Router of a file in `routes/`.
+    """
+    for route in router.routes:
+        path = getattr(route, "path", "")
+        checks = getattr(route, "dependencies", ())
+        if path not in OPEN and path not in PAGE_FILES and BEARER not in checks:
+            raise ValueError(
+                f"The route {path} checks no scope: make its router with "
+                "`nodegraft.service.dependencies.router`."
+            )
 
 
 def _tracer_provider() -> "TracerProvider | None":

@@ -42,10 +42,12 @@ Override = Annotated[
         max_length=2_000,
     ),
 ]
-VersionName = Literal["live", "candidate"] | Annotated[int, Field(ge=1, le=2**31 - 1)]
-"""Number of a version, or ``live`` or ``candidate``."""
+VersionName = Literal["live", "candidate", "newest"] | Annotated[int, Field(ge=1, le=2**31 - 1)]
+"""Number of a version, or ``live``, ``candidate`` (an error if none waits) or ``newest``."""
 
-_BEARER: Dependency = Security(
+VERSION_NAMES = "a number, `live`, `candidate` (which waits for review) or `newest`."
+
+BEARER: Dependency = Security(
     HTTPBearer(
         auto_error=False,
         description="From `nodegraft token add`; Basic authentication takes it as password.",
@@ -69,7 +71,7 @@ def router(tag: str, scope: Scope, prefix: str = "/v1", **options: Any) -> APIRo
         if prefix == "/v1":
             _refuse_unknown_parameters(request)
 
-    dependencies = [_BEARER, Depends(check)]
+    dependencies = [BEARER, Depends(check)]
     return APIRouter(prefix=prefix, tags=[tag], dependencies=dependencies, **options)
 
 
@@ -153,13 +155,14 @@ def version_named(service: Service, name: VersionName) -> Version:
 
     Args:
         service: The service.
-        name: Its number, ``live`` or ``candidate``.
+        name: Its number, or one of the names in :data:`VersionName`.
     """
     store = service.store
     if name == "live":
         version = service.now.row
     else:
-        version = existing(store, store.candidate if name == "candidate" else name)
+        numbers = {"candidate": lambda: store.candidate, "newest": lambda: store.newest}
+        version = existing(store, numbers[name]() if isinstance(name, str) else name)
     # Check this here, because a response about it may still be cached.
     refuse_pruned(version.number, store.pruned())
     return version
@@ -170,8 +173,8 @@ async def _read_version(
     version: Annotated[
         VersionName,
         Query(
-            description="Version to read: a number, `live` or `candidate`. The response has its "
-            "number as `model_version`."
+            description=f"Version to read: {VERSION_NAMES} The response has its number as "
+            "`model_version`."
         ),
     ] = "live",
 ) -> Live:

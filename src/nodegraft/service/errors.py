@@ -16,6 +16,7 @@ from nodegraft.base.errors import (
     ClassNameError,
     DataError,
     GateError,
+    NoCandidateError,
     NodegraftError,
     NotSupportedError,
     ParameterError,
@@ -46,11 +47,12 @@ _RESPONSES: dict[type[NodegraftError], tuple[int, str, str]] = {
     StoreUnreachableError: (503, "store_unreachable", "Send it again in a few seconds."),
     RequestConflictError: (422, "key_used_before", "Use a new Idempotency-Key."),
     ClassNameError: (409, "class_name", "See GET /v1/classes."),
+    NoCandidateError: (404, "no_candidate", "Use live or newest instead of candidate."),
     StoreError: (409, "store_refused", "See GET /v1/history."),
     UnknownNodeError: (
         404,
         "unknown_node",
-        "Omit these keys, add them (POST /v1/nodes), or read another version: version=candidate.",
+        "Omit these keys, add them (POST /v1/nodes), or read another version: version=newest.",
     ),
     NotSupportedError: (
         422,

@@ -85,7 +85,7 @@ class Service:
             metrics: Counts requests.
             writer_process: Process that makes versions; None for a thread of this process.
         """
-        store = Store.open(settings.store)
+        store = Store.open(settings.store, background_cards=True)
         responses, maps = ResponseCache(), Memo[NodeMap](most=2)
 
         def clear() -> None:

@@ -93,8 +93,9 @@ class Settings:
         advice = "Add one first: nodegraft token add STORE --name NAME --scope read"
         if had_tokens:
             raise ParameterError(
-                "All API tokens of this store were revoked or have expired, so every request would "
-                f"be refused. {advice}."
+                "All API tokens of this store were revoked or have expired, or its database was "
+                "restored from a copy without them, so every request would be refused. "
+                f"{advice}."
             )
         if self.is_private:
             return

@@ -1,4 +1,4 @@
-"""How a store is made: whole, or to be made again."""
+"""Creation of a store, which is complete or can be repeated."""
 
 from collections.abc import Iterable, Mapping
 from contextlib import closing
@@ -60,19 +60,18 @@ def made_in(
     intent: Intent,
     listener: Listener,
 ) -> Journal:
-    """A first version in a folder; the arguments are those of :meth:`nodegraft.Store.init`.
+    """Create a store with a first version; :meth:`nodegraft.Store.init` describes the arguments.
 
     Args:
         folder: A folder that does not exist yet, or is empty.
         graph: All nodes and edges.
         labels: Class name -> keys of its nodes.
-        method: The name of a method.
+        method: Name of a method.
         parameters: Hyper-parameters of the method.
         tables: How tables are read.
-        texts: One for each node, for people to read; None for none.
-        settings: Where versions and objects are.
-        world: Whether nodes may belong to classes that are not known; None for open where the
-            method has an open-set score, else closed.
+        texts: Text of each node; None for none.
+        settings: Places of the database and the objects.
+        world: Whether nodes may belong to unknown classes; None for the method's default.
         intent: Author and note.
         listener: Receives progress events.
     """
@@ -85,7 +84,7 @@ def made_in(
     NodeLabels.by_key(graph, labels)
     if texts is not None and len(texts) != graph.num_nodes:
         raise ParameterError(f"{len(texts)} texts were given for {graph.num_nodes} nodes.")
-    # Before the long part: whoever named a wrong place is told at once.
+    # A wrong place is reported before the long work.
     if settings.database:
         require_free(settings.database)
     WriteOnceFolder(folder).check_writable()
@@ -94,7 +93,7 @@ def made_in(
     objects = Objects(settings.objects_of(folder), in_store=settings.objects is None)
     if isinstance(graph._store, MappedStore):
         require_local(objects)
-    # Names that are probably the same are a finding of the report, and no error here.
+    # Similar class names are no error here; the report on the tables names them.
     checked = StoreLabels().added(labels, force_name=True)
     store_id = claim_place(objects)
     states = States(folder, objects)
@@ -112,15 +111,15 @@ def made_in(
 
     def write_settings(connection: Connection) -> None:
         write_store_id(connection, store_id)
-        # A method without an open-set score is closed, whatever is written down.
+        # Without an open-set score the world is closed, whatever the setting.
         if has_open_set_score(method):
             set_value(connection, WORLD.name, world, intent)
 
-    # Last: a store that has a version is whole.
+    # The row comes last, so that a store with a version is complete.
     try:
         journal.add(version, Promotion(1, 1, "init", who, note, at), confirm=write_settings)
     except StoreError:
-        # Somebody else's store came first.
+        # Another process has created a store here meanwhile.
         journal.close()
         if ours:
             (folder / SETTINGS).unlink()
@@ -145,7 +144,7 @@ def _world_of(method: str, world: World | None) -> World:
 
 
 def _require_unused(objects: str) -> None:
-    """Pruning takes away what no version of a store names: those of another store, too."""
+    """Refuse a place that has files: a prune would delete those of another store."""
     place = WriteOnceFolder(objects)
     place.check_writable()
     if place.files():
@@ -156,7 +155,7 @@ def _require_unused(objects: str) -> None:
 
 
 def _settings_written(folder: Path, settings: StoreSettings) -> bool:
-    # Whoever reads a password can do what its owner can.
+    # A file with a password is private.
     mode = PRIVATE if settings.database and has_password(settings.database) else READABLE
     try:
         return WriteOnceFolder(folder).write(SETTINGS, settings_text(settings).encode(), mode)
@@ -165,7 +164,7 @@ def _settings_written(folder: Path, settings: StoreSettings) -> bool:
 
 
 def _refuse_taken(folder: Path) -> None:
-    """Anything is left alone but an empty folder and a store whose making was cut."""
+    """Refuse a folder that is neither empty nor an interrupted `init`."""
     if not folder.exists():
         return
     left = {path.name for path in folder.iterdir()} if folder.is_dir() else {folder.name}
@@ -185,6 +184,6 @@ def _unfinished(folder: Path) -> bool:
     except UnfinishedStoreError:
         return True
     except StoreError:
-        # Perhaps its database is away.
+        # The database may be unreachable; treat the folder as taken.
         return False
     return False

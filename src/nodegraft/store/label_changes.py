@@ -10,14 +10,14 @@ from nodegraft.base.errors import StoreError, UnreadableModelError
 from nodegraft.base.measure import Measurement
 from nodegraft.store.intent import Intent
 from nodegraft.store.parts import StoreParts
-from nodegraft.store.versions.gate import (
+from nodegraft.store.versions.lineage import lineage, unreviewed
+from nodegraft.store.versions.versions import (
     WITH_OVERRIDE,
+    Draft,
     diff_measures,
     refuse_drop,
     refuse_unmeasured,
 )
-from nodegraft.store.versions.lineage import lineage, unreviewed
-from nodegraft.store.versions.versions import Draft
 
 if TYPE_CHECKING:
     from nodegraft.analysis.labels.labels import StoreLabels
@@ -128,7 +128,7 @@ class LabelChanges:
             intent: Author, note and promotion.
         """
         intent.refuse("undo", "override")
-        parent, newest = self._journal.version(), self._journal.candidate()
+        parent, newest = self._journal.version(), self._journal.newest()
         undone = newest if number is None else self._journal.version(number)
         if undone.parent is None:
             raise StoreError("Version 1 is the first version: there is nothing to undo.")
@@ -156,22 +156,16 @@ class LabelChanges:
             intent: Author and note.
         """
         intent.refuse("discard", "override", "promote")
-        parent, live = self._journal.version(), self._versions.live
-        waiting = self._versions.waiting()
-        if waiting is None:
-            raise StoreError(
-                f"No candidate version waits for review: version {live} is live, and the "
-                "newest version equals it."
-            )
-        if number not in (None, waiting.number):
+        parent, candidate = self._journal.version(), self._versions.candidate
+        if number not in (None, candidate.number):
             raise StoreError(
                 f"Version {number} was not discarded: the candidate version that waits for review "
-                f"is {waiting.number}. Review and discard that one."
+                f"is {candidate.number}. Review and discard that one."
             )
-        restored = self._journal.version(live)
+        restored = self._journal.version(self._versions.live)
         discarded = [row.number for row in unreviewed(self._journal.versions(), restored)]
         measures = {"after": restored.measures.get("after", {})}
-        draft = Draft("discard", {"version": live, "versions": discarded}, measures)
+        draft = Draft("discard", {"version": restored.number, "versions": discarded}, measures)
         return self._versions.add(parent, draft, restored.names, intent)
 
     def fit_needed(self, change: Change) -> Refit | None:

@@ -1,7 +1,9 @@
-"""Model cards of versions, which a store writes when a version goes live."""
+"""Model cards: a store writes one after a version was promoted, whatever comes of it."""
 
 import logging
+import shlex
 from pathlib import Path
+from threading import Lock, Thread
 from typing import TYPE_CHECKING
 
 from nodegraft.base.files.folder import WriteOnceFolder
@@ -12,6 +14,9 @@ from nodegraft.store.parts import StoreParts
 if TYPE_CHECKING:
     from nodegraft.analysis.card.card import Card
 
+CLOSE_SECONDS = 2.0
+"""How long a store that is closed waits for a card that is being written."""
+
 _LOG = logging.getLogger(__name__)
 
 
@@ -20,10 +25,14 @@ class ModelCards:
 
     Args:
         parts: Versions, files and settings of the store.
+        in_background: Whether a thread writes the card of a promoted version, so that the promotion
+            does not wait for it.
     """
 
-    def __init__(self, parts: StoreParts) -> None:
-        self._parts = parts
+    def __init__(self, parts: StoreParts, in_background: bool = False) -> None:
+        self._parts, self._in_background = parts, in_background
+        self._threads: list[Thread] = []
+        self._lock = Lock()  # Cards are drawn one at a time.
 
     def card(self, number: int) -> "Card":
         """Return the model card of a version.
@@ -40,31 +49,70 @@ class ModelCards:
         names, pruned = self._parts.states.class_names, journal.pruned()
         return card_of(self._parts.state(version), history, first, names, pruned)
 
-    def write(self, number: int) -> Path:
-        """Write the model card of a version into the store, unless it is there; return its path.
+    def path(self, number: int) -> Path:
+        """Return the path of the card of a version in the store, whether or not it is there.
 
         Args:
             number: Number of the version.
         """
-        folder, name = self._parts.place / CARDS, f"version-{number}"
-        path = folder / f"{name}.md"
+        return self._parts.place / CARDS / f"version-{number}.md"
+
+    def write(self, number: int) -> Path:
+        """Write the card of a version into the store, unless it is there; return its path.
+
+        Args:
+            number: Number of the version.
+        """
+        path = self.path(number)
         if not path.exists():
             # Drawing is slow to import, and an existing card needs none of it.
             from nodegraft.analysis.card.markdown import card_files
 
-            files = card_files(self.card(number), self._parts.place.resolve().name, name)
+            files = card_files(self.card(number), self._parts.place.resolve().name, path.stem)
+            # A purge meanwhile has deleted the cards, because their notes may name its nodes.
+            self._parts.versions.whole(number)
             for file, text in files.items():
-                WriteOnceFolder(folder).write(file, text.encode())
-                write_sidecar(folder / file)
+                WriteOnceFolder(path.parent).write(file, text.encode())
+                write_sidecar(path.parent / file)
         return path
 
-    def try_to_write(self, number: int) -> None:
-        """Write a model card; log what goes wrong, because the version is live in any case.
+    def write_promoted(self, number: int) -> None:
+        """Write the card of a version that was promoted; an error is logged, and changes nothing.
 
         Args:
             number: Number of the version.
         """
+        if not self._in_background:
+            self._try_to_write(number)
+            return
+        # No daemon: ending a thread within compiled code would abort the process.
+        name = f"model card of version {number}"
+        thread = Thread(target=self._try_to_write, args=(number,), name=name)
+        self._threads = [thread, *(other for other in self._threads if other.is_alive())]
+        thread.start()
+
+    def close(self) -> None:
+        """Wait for cards that are being written, but not for long."""
+        for thread in self._threads:
+            thread.join(CLOSE_SECONDS / len(self._threads))
+            if thread.is_alive():
+                _LOG.warning(
+                    "The %s is not finished while the store is closed. If it is missing, write it "
+                    "with `nodegraft card`.",
+                    thread.name,
+                )
+
+    def _try_to_write(self, number: int) -> None:
         try:
-            self.write(number)
+            with self._lock:
+                self.write(number)
         except Exception as error:
-            _LOG.warning("The model card of version %s could not be written: %s", number, error)
+            place = str(self._parts.place)
+            command = shlex.join(["nodegraft", "card", place, "--version", str(number)])
+            _LOG.warning(
+                "Version %s was promoted, but its model card could not be written (%s). Write it "
+                "with: %s",
+                number,
+                error,
+                command,
+            )

@@ -92,7 +92,7 @@ WORLD = KnownSetting(
     _world,
 )
 
-KNOWN_SETTINGS = {one.name: one for one in (MAX_REMOVED_SHARE, WORLD)}
+KNOWN_SETTINGS = {setting.name: setting for setting in (MAX_REMOVED_SHARE, WORLD)}
 """All settings by name. To add a setting, write a :class:`KnownSetting` and list it here."""
 
 

@@ -1,13 +1,10 @@
 """Store of a model in production: every change is a version, which is checked and can be undone."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from functools import cached_property
-from itertools import chain, islice, repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
-
-import numpy as np
 
 from nodegraft.analysis.labels.changes import Change
 from nodegraft.analysis.version import Promotion, Version
@@ -15,10 +12,9 @@ from nodegraft.base.errors import NodegraftError
 from nodegraft.base.events import SILENT, Listener
 from nodegraft.base.tabular import Records
 from nodegraft.graph.keys import Key
-from nodegraft.store.intent import IdempotencyKey, Intent
+from nodegraft.store.intent import Intent
 from nodegraft.store.maintenance.damage import refuse_damaged
-from nodegraft.store.maintenance.maintenance import KEEP, Maintenance
-from nodegraft.store.model_cards import ModelCards
+from nodegraft.store.maintenance.pruning import KEEP, Pruned, prune
 from nodegraft.store.objects.place import StoreSettings, journal_in, refuse_links, settings_in
 from nodegraft.store.parts import NewTables, StoreParts
 from nodegraft.store.versions.journal import Journal
@@ -35,12 +31,11 @@ if TYPE_CHECKING:
     from nodegraft.analysis.suggestions.suggestion import Suggestion
     from nodegraft.evaluation.confusion import ConfusionMatrix
     from nodegraft.graph.graph import Graph
-    from nodegraft.graph.growth.clearing import Cleared
     from nodegraft.model.confidence import World
     from nodegraft.store.label_changes import LabelChanges, LastFit, Refit
-    from nodegraft.store.maintenance.pruning import Pruned
     from nodegraft.store.maintenance.purging import Purged
     from nodegraft.store.maintenance.verification import Verification
+    from nodegraft.store.model_cards import ModelCards
     from nodegraft.store.settings import SettingValue
     from nodegraft.store.table_changes import TablePreview
     from nodegraft.store.table_updates import TableUpdates
@@ -50,41 +45,53 @@ if TYPE_CHECKING:
     from nodegraft.tables.labels import Labels
     from nodegraft.tables.node_texts import NodeTexts
 
-SEARCHED = 1 << 16
-"""Number of keys that are searched at a time."""
-
 
 class Store:
     """Folder with a graph, its labels, a model, and all versions of them.
 
-    Open a store with :meth:`open`, create one with :meth:`init`. Every change makes a version; the
-    newest one is the *candidate*. Predictions come from the *live* version: only :meth:`promote`
-    and :meth:`rollback` choose it. An interrupted change leaves the version before or the version
-    after.
+    Open a store with :meth:`open`, create one with :meth:`init`. Every change makes a version.
+    Predictions come from the *live* version: only :meth:`promote` and :meth:`rollback` choose it.
+    The newest version is the *candidate* while it waits for review, that is, differs from the live
+    one. An interrupted change leaves the version before or the version after.
 
     Args:
         place: The folder.
         journal: History of the store.
         listener: Receives progress events of long work.
+        background_cards: As in :meth:`open`.
     """
 
-    def __init__(self, place: Path, journal: Journal, listener: Listener = SILENT) -> None:
-        self.place = place
-        self._parts = StoreParts(place, journal, listener)
-        self._cards, self._maintenance = ModelCards(self._parts), Maintenance(self._parts)
+    def __init__(
+        self,
+        place: Path,
+        journal: Journal,
+        listener: Listener = SILENT,
+        background_cards: bool = False,
+    ) -> None:
+        self.place, self._background_cards = place, background_cards
+        self.parts = StoreParts(place, journal, listener)
+        """Database, files and settings, for code that serves or maintains the store."""
+        self.parts.versions.on_promotion = lambda number: self._cards.write_promoted(number)
+
+    # What follows is slow to import, and many calls need none of it.
+
+    @cached_property
+    def _cards(self) -> "ModelCards":
+        from nodegraft.store.model_cards import ModelCards
+
+        return ModelCards(self.parts, self._background_cards)
 
     @cached_property
     def _labels(self) -> "LabelChanges":
         from nodegraft.store.label_changes import LabelChanges
 
-        return LabelChanges(self._parts)
+        return LabelChanges(self.parts)
 
     @cached_property
     def _tables(self) -> "TableUpdates":
-        # It imports what reads tables, which is slow.
         from nodegraft.store.table_updates import TableUpdates
 
-        return TableUpdates(self._parts)
+        return TableUpdates(self.parts)
 
     @classmethod
     def init(
@@ -150,12 +157,16 @@ class Store:
         return cls(folder, journal, listener)
 
     @classmethod
-    def open(cls, place: str | Path, *, listener: Listener = SILENT) -> Self:
+    def open(
+        cls, place: str | Path, *, listener: Listener = SILENT, background_cards: bool = False
+    ) -> Self:
         """Open the store in a folder.
 
         Args:
             place: Folder that :meth:`nodegraft.Store.init` created.
             listener: Receives progress events, such as :class:`nodegraft.PrintProgress`.
+            background_cards: Whether a thread writes the model card of a promoted version, so that
+                the promotion returns at once.
         """
         folder = Path(place).expanduser()
         settings = settings_in(folder)
@@ -165,7 +176,7 @@ class Store:
             require_current(journal)
             refuse_damaged(folder, journal)
             journal.version()
-            return cls(folder, journal, listener)
+            return cls(folder, journal, listener, background_cards)
         except NodegraftError:
             journal.close()
             raise
@@ -203,7 +214,9 @@ class Store:
 
     def close(self) -> None:
         """Close the connection to the database."""
-        self._parts.journal.close()
+        if "_cards" in vars(self):
+            self._cards.close()
+        self.parts.journal.close()
 
     def __enter__(self) -> Self:
         return self
@@ -219,46 +232,45 @@ class Store:
         Args:
             classes: New class -> keys of its nodes.
             force_name: Allow a name that differs only by case or blanks from that of another class.
-            intent: As in :meth:`change`.
+            intent: See :meth:`change`.
         """
-        change = Change("add", {"classes": _plain(classes)}).with_forced_name(force_name)
-        return self.change(change, intent=intent)
+        return self.change(Change.of("add", force_name, classes=classes), intent=intent)
 
     def label(self, more: "Labels", *, intent: Intent = Intent()) -> Version:
         """Add labels to known classes.
 
         Args:
             more: Known class -> keys of nodes that have no label.
-            intent: As in :meth:`change`.
+            intent: See :meth:`change`.
         """
-        return self.change(Change("label", {"more": _plain(more)}), intent=intent)
+        return self.change(Change.of("label", more=more), intent=intent)
 
     def unlabel(self, nodes: Iterable[Key], *, intent: Intent = Intent()) -> Version:
         """Remove labels.
 
         Args:
             nodes: Keys of labelled nodes.
-            intent: As in :meth:`change`.
+            intent: See :meth:`change`.
         """
-        return self.change(Change("unlabel", {"keys": _plain_keys(nodes)}), intent=intent)
+        return self.change(Change.of("unlabel", keys=nodes), intent=intent)
 
     def relabel(self, classes: "Labels", *, intent: Intent = Intent()) -> Version:
         """Change the class of labelled nodes.
 
         Args:
             classes: Known class -> keys of nodes that have a label of another class.
-            intent: As in :meth:`change`.
+            intent: See :meth:`change`.
         """
-        return self.change(Change("relabel", {"classes": _plain(classes)}), intent=intent)
+        return self.change(Change.of("relabel", classes=classes), intent=intent)
 
     def remove(self, names: Iterable[str], *, intent: Intent = Intent()) -> Version:
         """Remove classes.
 
         Args:
             names: Names of the classes to remove.
-            intent: As in :meth:`change`.
+            intent: See :meth:`change`.
         """
-        return self.change(Change("remove", {"names": list(names)}), intent=intent)
+        return self.change(Change.of("remove", names=names), intent=intent)
 
     def rename(
         self, old: str, new: str, *, force_name: bool = False, intent: Intent = Intent()
@@ -268,11 +280,10 @@ class Store:
         Args:
             old: Current name of the class.
             new: New name of the class.
-            force_name: As in :meth:`add`.
-            intent: As in :meth:`change`.
+            force_name: See :meth:`add`.
+            intent: See :meth:`change`.
         """
-        change = Change("rename", {"old": old, "new": new}).with_forced_name(force_name)
-        return self.change(change, intent=intent)
+        return self.change(Change.of("rename", force_name, old=old, new=new), intent=intent)
 
     def merge(
         self,
@@ -287,11 +298,10 @@ class Store:
         Args:
             names: Names of the classes.
             into: Name of the merged class.
-            force_name: As in :meth:`add`.
-            intent: As in :meth:`change`.
+            force_name: See :meth:`add`.
+            intent: See :meth:`change`.
         """
-        change = Change("merge", {"names": list(names), "into": into}).with_forced_name(force_name)
-        return self.change(change, intent=intent)
+        return self.change(Change.of("merge", force_name, names=names, into=into), intent=intent)
 
     def split(
         self, name: str, parts: "Labels", *, force_name: bool = False, intent: Intent = Intent()
@@ -301,16 +311,13 @@ class Store:
         Args:
             name: Name of the class.
             parts: New class -> keys of its nodes. Labels that are assigned to no part are removed.
-            force_name: As in :meth:`add`.
-            intent: As in :meth:`change`.
+            force_name: See :meth:`add`.
+            intent: See :meth:`change`.
         """
-        change = Change("split", {"name": name, "parts": _plain(parts)}).with_forced_name(
-            force_name
-        )
-        return self.change(change, intent=intent)
+        return self.change(Change.of("split", force_name, name=name, parts=parts), intent=intent)
 
     def preview(self, change: Change) -> "Preview":
-        """Return what a change would do to the candidate; nothing is written.
+        """Return what a change would do to the newest version; nothing is written.
 
         Args:
             change: The change.
@@ -325,18 +332,18 @@ class Store:
             intent: Author, note, reason to override the quality gate, and whether to make the
                 version live at once.
         """
-        return self._carded(self._labels.change(change, intent), intent)
+        return self._labels.change(change, intent)
 
     def fit_needed(self, change: Change) -> "Refit | None":
         """Return the cost of a change that needs a fit from scratch; None for other changes.
 
         Args:
-            change: The change, of the candidate.
+            change: A change of the newest version.
         """
         return self._labels.fit_needed(change)
 
     def last_fit(self) -> "LastFit":
-        """Return how many labels the method of the candidate was fitted on, and how many it has."""
+        """Return how many labels the method was fitted on, and how many the newest version has."""
         return self._labels.last_fit()
 
     def refit(self, *, intent: Intent = Intent()) -> Version:
@@ -348,9 +355,9 @@ class Store:
         the new version is then compared with the accuracy that was stored.
 
         Args:
-            intent: As in :meth:`change`.
+            intent: See :meth:`change`.
         """
-        return self._carded(self._labels.refit(intent), intent)
+        return self._labels.refit(intent)
 
     def undo(self, version: int | None = None, *, intent: Intent = Intent()) -> Version:
         """Make a version without the change of one version; its labels and model come back.
@@ -359,10 +366,9 @@ class Store:
             version: Number of the version; None for the newest. Later changes of labels are
                 applied again.
             intent: Author, note and whether to make the version live at once. That is refused
-                while a candidate version waits for review, unless the version that comes back is
-                the live one.
+                while a candidate waits for review, unless the version that comes back is live.
         """
-        return self._carded(self._labels.undo(version, intent), intent)
+        return self._labels.undo(version, intent)
 
     def discard(self, version: int | None = None, *, intent: Intent = Intent()) -> Version:
         """Make a version equal to the live one, without the changes that wait for review.
@@ -370,8 +376,8 @@ class Store:
         The discarded versions stay in the history, and :meth:`undo` brings them back.
 
         Args:
-            version: Expected number of the candidate version, so that a newer one that another
-                process made meanwhile is not discarded with it; None for any.
+            version: Expected number of the candidate, so that a newer one that another process
+                made meanwhile is not discarded with it; None for any.
             intent: Author and note.
         """
         return self._labels.discard(version, intent)
@@ -384,13 +390,13 @@ class Store:
         repair: bool = False,
         tables: Mapping[str, Any] | None = None,
     ) -> "TablePreview":
-        """Return what :meth:`grow` would change in the candidate; nothing is written.
+        """Return what :meth:`grow` would change in the newest version; nothing is written.
 
         Args:
-            nodes: As in :meth:`grow`.
-            edges: As in :meth:`grow`.
-            repair: As in :meth:`grow`.
-            tables: As in :meth:`grow`.
+            nodes: See :meth:`grow`.
+            edges: See :meth:`grow`.
+            repair: See :meth:`grow`.
+            tables: See :meth:`grow`.
         """
         return self._tables.preview_grow(NewTables(nodes, edges, repair, tables))
 
@@ -414,8 +420,7 @@ class Store:
             intent: Author, note and whether to make the version live at once, which is refused if
                 held-out accuracy drops.
         """
-        update = NewTables(nodes, edges, repair, tables)
-        return self._carded(self._tables.grow(update, intent), intent)
+        return self._tables.grow(NewTables(nodes, edges, repair, tables), intent)
 
     def preview_sync(
         self,
@@ -425,13 +430,13 @@ class Store:
         repair: bool = False,
         tables: Mapping[str, Any] | None = None,
     ) -> "TablePreview":
-        """Return what :meth:`sync` would change in the candidate; nothing is written.
+        """Return what :meth:`sync` would change in the newest version; nothing is written.
 
         Args:
-            nodes: As in :meth:`sync`.
-            edges: As in :meth:`sync`.
-            repair: As in :meth:`sync`.
-            tables: As in :meth:`sync`.
+            nodes: See :meth:`sync`.
+            edges: See :meth:`sync`.
+            repair: See :meth:`sync`.
+            tables: See :meth:`sync`.
         """
         return self._tables.preview_sync(NewTables(nodes, edges, repair, tables))
 
@@ -454,22 +459,19 @@ class Store:
             nodes: The table of all nodes as they are now.
             edges: The table of all edges as they are now. None keeps the edges between nodes that
                 stay, with their types, weights and directions; False removes all edges.
-            repair: Whether to leave out rows that do not fit instead of refusing them.
-            tables: As in :meth:`grow`.
-            intent: As in :meth:`change`; ``override`` is the reason to remove more than the
-                setting allows.
+            repair: See :meth:`grow`.
+            tables: See :meth:`grow`.
+            intent: See :meth:`change`; ``override`` is the reason to remove more than the setting
+                allows.
         """
-        update = NewTables(nodes, edges, repair, tables)
-        return self._carded(self._tables.sync(update, intent), intent)
+        return self._tables.sync(NewTables(nodes, edges, repair, tables), intent)
 
     def promote(
-        self,
-        version: int | None = None,
-        *,
-        only_waiting: bool = False,
-        intent: Intent = Intent(),
+        self, version: int | None = None, *, only_waiting: bool = False, intent: Intent = Intent()
     ) -> Promotion:
-        """Make a version live, and write its model card into the store.
+        """Make a version live, then write its model card into the store.
+
+        An error in writing the card is logged and does not affect the promotion.
 
         Args:
             version: Number of the version; None for the candidate.
@@ -477,9 +479,7 @@ class Store:
                 that somebody discarded or changed since it was reviewed.
             intent: Author and note.
         """
-        promotion = self._parts.versions.promote(version, only_waiting, intent)
-        self._cards.try_to_write(promotion.version)
-        return promotion
+        return self.parts.versions.promote(version, only_waiting, intent)
 
     def rollback(self, *, intent: Intent = Intent()) -> Promotion:
         """Make the previously live version live again.
@@ -487,11 +487,11 @@ class Store:
         Args:
             intent: Author and note.
         """
-        return self._parts.versions.rollback(intent)
+        return self.parts.versions.rollback(intent)
 
     def settings(self) -> "Records[SettingValue]":
         """Return all settings with value, default and meaning."""
-        return self._parts.settings.all()
+        return self.parts.settings.all()
 
     def setting(self, name: str) -> Any:
         """Return the value of one setting.
@@ -499,27 +499,25 @@ class Store:
         Args:
             name: Name of the setting, for example ``max_removed_share``.
         """
-        return self._parts.settings.value(name)
+        return self.parts.settings.value(name)
 
     def set_setting(self, name: str, value: Any, *, intent: Intent = Intent()) -> Any:
         """Change a setting for all hosts that use this store; return the new value.
 
-        The old and the new value, the author and the note are in :meth:`settings_history`.
-
         Args:
             name: Name of the setting.
             value: The new value, or its text.
-            intent: Author and note.
+            intent: Author and note, which :meth:`settings_history` shows.
         """
-        return self._parts.settings.set(name, value, intent)
+        return self.parts.settings.set(name, value, intent)
 
     def settings_history(self) -> "Records[AuditEntry]":
         """Return all changes of settings, oldest first."""
-        return self._parts.settings.history()
+        return self.parts.settings.history()
 
     def prune(
         self, keep: int = KEEP, *, dry_run: bool = False, intent: Intent = Intent()
-    ) -> "Pruned":
+    ) -> Pruned:
         """Delete the files of old versions; their rows stay in the history.
 
         The newest versions, the live version and the last live versions before it are kept. Files
@@ -531,63 +529,62 @@ class Store:
             dry_run: Whether to report what would be deleted, and to delete nothing.
             intent: Author and note.
         """
-        return self._maintenance.prune(keep, dry_run, intent)
+        return prune(self.parts, keep, dry_run, intent)
 
     def purge(self, nodes: Iterable[Key], *, intent: Intent = Intent()) -> "Purged":
         """Delete nodes permanently: their keys, features, edges and labels, in all versions.
 
-        The live version and the candidate are refitted without them. All earlier versions are
+        The live version and the newest one are refitted without them. All earlier versions are
         pruned, and their history no longer names the nodes. This cannot be undone.
 
         Args:
             nodes: Keys of nodes, of the current graph or of an older one.
             intent: Author and note; the keys of the nodes are removed from the note.
         """
-        return self._maintenance.purge(nodes, intent)
+        from nodegraft.store.maintenance.purging import purge
+
+        return purge(self.parts, nodes, intent)
 
     def history(self) -> Records[Version]:
         """Return all versions, oldest first."""
-        return Records(self._parts.journal.versions())
+        return Records(self.parts.journal.versions())
 
     def version(self, number: int | None = None) -> Version:
         """Return one version: its change and the names of its objects.
 
         Args:
-            number: Number of the version; None for the candidate.
+            number: Number of the version; None for the newest.
         """
-        return self._parts.journal.version(number)
+        return self.parts.journal.version(number)
 
     @property
     def table_options(self) -> dict[str, Any]:
         """Options for reading tables (columns, key type, delimiter), as given to ``init``."""
-        options: dict[str, Any] = self._parts.journal.version(1).detail["tables"]
+        options: dict[str, Any] = self.parts.journal.version(1).detail["tables"]
         return options
-
-    def made_for(self, key: IdempotencyKey) -> Version | None:
-        """Return the version that an earlier copy of a request made; None if there is none.
-
-        Args:
-            key: Key of the request; it is refused if it was used for another request.
-        """
-        return self._parts.versions.made_for(key)
 
     def promotions(self) -> Records[Promotion]:
         """Return all promotions, oldest first: which version became live, and when."""
-        return Records(self._parts.journal.promotions())
-
-    @property
-    def candidate(self) -> int:
-        """Number of the newest version that changed something."""
-        return self._parts.journal.candidate().number
+        return Records(self.parts.journal.promotions())
 
     @property
     def live(self) -> int:
         """Number of the live version."""
-        return self._parts.versions.live
+        return self.parts.versions.live
+
+    @property
+    def newest(self) -> int:
+        """Number of the newest version that changed something, which the next change builds on."""
+        return self.parts.journal.heads().newest.number
+
+    @property
+    def candidate(self) -> int:
+        """Number of the version that waits for review; an error if none does."""
+        return self.parts.versions.candidate.number
 
     def waiting(self) -> Version | None:
-        """Return the candidate version that waits for review; None if it equals the live one."""
-        return self._parts.versions.waiting()
+        """Return the candidate; None if no version waits for review."""
+        return self.parts.journal.heads().candidate
 
     @property
     def world(self) -> "World":
@@ -595,16 +592,11 @@ class Store:
 
         It is closed if the method has no open-set score.
         """
-        return self._parts.settings.world
-
-    @property
-    def declared_world(self) -> "World":
-        """Value of the setting ``world``, which a method without an open-set score ignores."""
-        return self._parts.settings.declared_world
+        return self.parts.settings.world
 
     def pruned(self) -> dict[int, Version]:
         """Return the pruned versions, each with the version that pruned it."""
-        return self._parts.journal.pruned()
+        return self.parts.journal.pruned()
 
     def state(self, version: int | None = None) -> "State":
         """Return graph, labels and model of a version.
@@ -613,40 +605,24 @@ class Store:
             version: Number of the version; None for the live version.
         """
         number = self.live if version is None else version
-        return self._parts.state(self._parts.journal.version(number))
-
-    def clear_stale(self, most: int, until: Callable[[], bool] = lambda: False) -> "Cleared":
-        """Recompute cached rows that :meth:`grow` made stale, before the next change needs them.
-
-        Propagated features near new edges change, and are otherwise recomputed when they are
-        needed. This recomputes them in idle time, for the versions that this process has loaded.
-
-        Args:
-            most: Approximate maximum number of rows, because rows take memory.
-            until: Called every few thousand rows; the work stops when it returns true.
-        """
-        return self._parts.states.clear_stale(most, until)
+        return self.parts.state(self.parts.journal.version(number))
 
     def graph(self, version: int | None = None) -> "Graph":
         """Return the graph of a version, without its model.
 
         Args:
-            version: Number of the version; None for the candidate.
+            version: Number of the version; None for the newest.
         """
-        return self._parts.states.graph(self._parts.versions.whole(version).graph)
+        return self.parts.states.graph(self.parts.versions.whole(version).graph)
 
     def texts(self, nodes: Sequence[Key], version: int | None = None) -> list[str | None]:
         """Return the beginning of the text of each node; None where there is no text.
 
         Args:
             nodes: Keys of nodes.
-            version: Number of the version; None for the candidate.
+            version: Number of the version; None for the newest.
         """
-        found = self._parts.versions.whole(version)
-        rows = self._parts.states.graph(found.graph).rows_of(nodes)
-        if found.texts is None:
-            return [None] * len(rows)
-        return [text or None for text in self._parts.states.texts(found.texts).at(rows)]
+        return self.parts.states.texts_of(self.parts.versions.whole(version), nodes)
 
     def search(self, words: str, limit: int = 20, version: int | None = None) -> list[Key]:
         """Return nodes whose key and text together contain all these words or parts of words.
@@ -654,21 +630,9 @@ class Store:
         Args:
             words: Words with blanks between them; case is ignored.
             limit: Maximum number of nodes.
-            version: Number of the version; None for the candidate.
+            version: Number of the version; None for the newest.
         """
-        found, wanted = self._parts.versions.whole(version), words.casefold().split()
-        keys = self._parts.states.graph(found.graph).node_keys
-        texts = repeat("") if found.texts is None else iter(self._parts.states.texts(found.texts))
-        # Search in blocks, because the keys of a graph on disk need not fit into memory.
-        starts = range(0, len(keys), SEARCHED)
-        blocks = (range(start, min(start + SEARCHED, len(keys))) for start in starts)
-        nodes = chain.from_iterable(keys.at(block) for block in blocks)
-        fitting = (
-            node
-            for node, text in zip(nodes, texts, strict=False)
-            if all(word in f"{node} {text}".casefold() for word in wanted)
-        )
-        return list(islice(fitting, limit))
+        return self.parts.states.search(self.parts.versions.whole(version), words, limit)
 
     def predict(
         self,
@@ -735,14 +699,12 @@ class Store:
         """Return precision, recall and F1 of each class as text, as scikit-learn prints them.
 
         Args:
-            labels: True labels, as in :meth:`score`.
+            labels: See :meth:`score`.
             version: Number of the version; None for the live version.
         """
         from nodegraft.analysis.accuracy import predict_labelled
-        from nodegraft.evaluation.confusion import classification_report
 
-        found = predict_labelled(self.state(version), labels)
-        return classification_report(found.truth, found.predictions)
+        return predict_labelled(self.state(version), labels).report()
 
     def confusion_matrix(
         self,
@@ -753,16 +715,14 @@ class Store:
         """Count the nodes of each true class by predicted class.
 
         Args:
-            labels: True labels, as in :meth:`score`.
+            labels: See :meth:`score`.
             version: Number of the version; None for the live version.
             min_confidence: Between 0 and 1: predictions with less confidence are withheld and
                 counted separately.
         """
         from nodegraft.analysis.accuracy import predict_labelled
-        from nodegraft.evaluation.confusion import ConfusionMatrix
 
-        found = predict_labelled(self.state(version), labels, min_confidence)
-        return ConfusionMatrix.of(found.truth, found.predictions)
+        return predict_labelled(self.state(version), labels, min_confidence).confusion_matrix()
 
     def explain(self, node: Key, version: int | None = None) -> dict[str, Any]:
         """Explain the prediction for a node.
@@ -779,36 +739,33 @@ class Store:
 
         Args:
             count: Number of nodes.
-            version: Number of the version; None for the candidate.
+            version: Number of the version; None for the newest.
         """
         from nodegraft.analysis.suggestions.suggestion import suggestions
 
-        state = self.state(self.candidate if version is None else version)
-        return Records(suggestions(state, count))
+        return Records(suggestions(self._newest_or(version), count))
 
     def suggest_classes(self, count: int = 3, version: int | None = None) -> "Records[NewClass]":
         """Suggest groups of nodes that may be a new class, the largest first.
 
         Args:
             count: Maximum number of groups.
-            version: Number of the version; None for the candidate.
+            version: Number of the version; None for the newest.
         """
         from nodegraft.analysis.suggestions.new_classes import new_classes
 
-        state = self.state(self.candidate if version is None else version)
-        return Records(new_classes(state, count))
+        return Records(new_classes(self._newest_or(version), count))
 
     def drift(self, before: int | None = None, after: int | None = None) -> "Records[Shift]":
         """Measure the drift of predictions, confidence, edges and features between two versions.
 
         Args:
             before: Number of the earlier version; None for the live version.
-            after: Number of the later version; None for the candidate.
+            after: Number of the later version; None for the newest.
         """
         from nodegraft.analysis.drift import shifts
 
-        today = self.state(self.candidate if after is None else after)
-        return Records(shifts(self.state(before), today))
+        return Records(shifts(self.state(before), self._newest_or(after)))
 
     def evaluate(
         self,
@@ -829,14 +786,13 @@ class Store:
             seeds: Number of random draws of new classes and training nodes.
             shots: Number of training labels of a new class; classes with fewer than twice as many
                 labels are left out.
-            version: Number of the version with the labels; None for the candidate.
+            version: Number of the version with the labels; None for the newest.
         """
         from nodegraft.analysis.own_labels.evaluation import evaluate_methods
 
-        number = self.candidate if version is None else version
-        return evaluate_methods(
-            self.state(number), number, methods, seeds, shots, self._parts.listener
-        )
+        number = self.newest if version is None else version
+        listener = self.parts.listener
+        return evaluate_methods(self.state(number), number, methods, seeds, shots, listener)
 
     def card(self, version: int | None = None) -> "Card":
         """Return the model card of a version: classes, labels, held-out accuracy and history.
@@ -845,6 +801,14 @@ class Store:
             version: Number of the version; None for the live version.
         """
         return self._cards.card(self.live if version is None else version)
+
+    def card_path(self, version: int | None = None) -> Path:
+        """Return where the model card of a version is in the store, or would be.
+
+        Args:
+            version: Number of the version; None for the live version.
+        """
+        return self._cards.path(self.live if version is None else version)
 
     def write_card(self, version: int | None = None) -> Path:
         """Write the model card of a version into the store, unless it is there; return its path.
@@ -867,21 +831,5 @@ class Store:
 
         return compare(self.state(before), self.state(after))
 
-    def _carded(self, version: Version, intent: Intent) -> Version:
-        """Write the model card of a new version that is live; return the version."""
-        if intent.promote:
-            self._cards.try_to_write(version.number)
-        return version
-
-
-def _plain(classes: "Labels") -> dict[str, list[Key]]:
-    from nodegraft.tables.labels import keys_by_class
-
-    return {name: _plain_keys(keys) for name, keys in keys_by_class(classes).items()}
-
-
-def _plain_keys(keys: Iterable[Key]) -> list[Key]:
-    # JSON has no NumPy numbers. A single string is passed on, so that the change refuses it.
-    if isinstance(keys, str):
-        return keys  # type: ignore[return-value]
-    return [key.item() if isinstance(key, np.generic) else key for key in keys]
+    def _newest_or(self, version: int | None) -> "State":
+        return self.state(self.newest if version is None else version)

@@ -25,45 +25,45 @@ if TYPE_CHECKING:
     from nodegraft.analysis.preview import Preview
 
 BLOCK = 1 << 16
-"""Number of nodes that are compared at a time."""
+"""Number of nodes that are compared in one block."""
 
 ROUNDING = 1e-9
-"""0.29 * 100 is a little less than 29: what is exactly at the limit passes all the same."""
+"""Tolerance of the limit: 0.29 * 100 is a little less than 29."""
 
 GROWING = ("key", "source", "target", "edge_type", "edge_weight", "delimiter")
-"""The options of tables that matter for new rows; the others are the graph's own."""
+"""Options of tables that apply to new rows; the graph determines the others."""
 
 
 @dataclass(frozen=True)
 class TableChanges:
-    """How two tables of the same nodes differ, by key."""
+    """Numbers of nodes, edges and labels that new tables change."""
 
     added: int
     """Nodes that are new."""
 
     removed: int
-    """Nodes that are gone."""
+    """Nodes that are missing."""
 
     changed: int
-    """Nodes that are in both and have other features."""
+    """Nodes in both tables with other features."""
 
     edges_added: int
     """Edges that are new."""
 
     edges_removed: int
-    """Edges that are gone."""
+    """Edges that are missing."""
 
     labels_lost: int
-    """Labelled nodes that are gone, and their labels with them."""
+    """Labels that are removed with their nodes."""
 
     def to_json(self) -> dict[str, int]:
-        """As plain JSON."""
+        """Return the numbers as plain JSON."""
         return asdict(self)
 
 
 @dataclass(frozen=True)
 class TableSizes:
-    """How much a version has of what tables can remove."""
+    """Sizes of a version."""
 
     nodes: int
     """Nodes of its graph."""
@@ -77,31 +77,31 @@ class TableSizes:
 
 @dataclass(frozen=True)
 class TablePreview:
-    """What `grow` or `sync` would do; nothing was changed."""
+    """Effect of `grow` or `sync`; nothing was changed."""
 
     sizes: TableSizes
-    """What the version before has."""
+    """Sizes of the version before."""
 
     changes: TableChanges
     """Nodes, edges and labels that would be added, removed or changed."""
 
     lost: dict[str, int]
-    """Class -> how many of its labels would be removed with their nodes."""
+    """Class -> number of its labels that would be removed with their nodes."""
 
     untaught: tuple[str, ...]
-    """Classes of which no node would be left that teaches them."""
+    """Classes that would lose all training labels."""
 
     max_removed_share: float
-    """The largest share that may be removed without an override."""
+    """Largest share that may be removed without an override."""
 
     keeps_edges: bool = True
-    """False where all edges were removed on purpose: the gate does not count them then."""
+    """False if all edges are removed on purpose: the gate does not count them then."""
 
     predictions: "Preview | None" = None
-    """Which predictions change; None where no version can be made."""
+    """Predictions that change; None if no version can be made."""
 
     def removals(self) -> list[str]:
-        """Return a sentence for each of nodes, edges and labels of which too many would go."""
+        """Return a sentence for each of nodes, edges and labels if too many would be removed."""
         removed = {
             "node": (self.changes.removed, self.sizes.nodes),
             "edge": (self.changes.edges_removed if self.keeps_edges else 0, self.sizes.edges),
@@ -122,7 +122,7 @@ class TablePreview:
         ]
 
     def objections(self) -> list[str]:
-        """Return what speaks against it, a sentence each."""
+        """Return the reasons of the quality gate to refuse it, a sentence each."""
         measured = self.predictions.objections() if self.predictions else []
         return [*self.removals(), *self.untaught_sentences(), *measured]
 
@@ -134,10 +134,10 @@ class TablePreview:
 def grown(
     graph: Graph, options: Mapping[str, Any], nodes: Source, edges: Source, repair: bool
 ) -> tuple[Graph, NodeTexts | None]:
-    """With more nodes and edges, and the texts of the new nodes.
+    """Return a graph with more nodes and edges, and the texts of the new nodes.
 
     Args:
-        graph: Before.
+        graph: Graph before.
         options: How tables are read.
         nodes: The table of new nodes; None if there are none.
         edges: The table of new edges; None if there are none.
@@ -153,7 +153,7 @@ def grown(
 
 @contextmanager
 def _advice_for_stores() -> Iterator[None]:
-    """Give advice that can be followed where a store knows the columns of its tables."""
+    """Replace advice about columns, which a store knows from the tables it was created from."""
     try:
         yield
     except MissingColumnError as error:
@@ -166,7 +166,7 @@ def _advice_for_stores() -> Iterator[None]:
 
 
 def growth_changes(before: Graph, after: Graph) -> TableChanges:
-    """How a graph differs from the one it grew from: old rows are as they were.
+    """Return how a graph differs from the one it grew from, whose rows are unchanged.
 
     Args:
         before: The smaller graph.
@@ -193,7 +193,7 @@ def read_whole_tables(
         edges: The table of all edges as they are now; None to keep the edges between nodes that
             stay, with their types, weights and directions; False for no edges.
         repair: As in :func:`nodegraft.read_tables`.
-        folder: Does not exist yet: where the graph is built, if the one before lies on disk.
+        folder: New folder in which the graph is built if the one before is on disk.
     """
     given: dict[str, Any] = {"recipe": graph.recipe, "repair": repair, **options}
     # The graph decides; a store that was created from a graph records no type.
@@ -232,12 +232,12 @@ def lost_labels(labels: StoreLabels, graph: Graph) -> dict[str, list[Key]]:
 
 
 def table_changes(before: Graph, after: Graph, labels_lost: int) -> TableChanges:
-    """How two graphs differ, by the keys of their nodes; block by block, as neither may fit.
+    """Return how two graphs differ, by node key; in blocks, because neither may fit in memory.
 
     Args:
         before: One graph.
         after: Another one with features of the same recipe.
-        labels_lost: Labelled nodes that are gone.
+        labels_lost: Number of labelled nodes that are missing.
     """
     blocks = [before.rows[start : start + BLOCK] for start in range(0, before.num_nodes, BLOCK)]
     found = [after.node_keys.find(before.key_array_of(rows)) for rows in blocks]
@@ -260,7 +260,7 @@ def table_changes(before: Graph, after: Graph, labels_lost: int) -> TableChanges
 
 
 def _shared_entries(before: Graph, after: Graph, rows: IntArray, there: IntArray) -> int:
-    """How many neighbours some nodes still have; each edge is met from both its ends."""
+    """Count the neighbours that some nodes keep; each edge counts from both of its ends."""
     shared, most = 0, after.num_nodes + 1
     for kind in set(before.relations) & set(after.relations):
         counts, found = before.neighbours(rows, kind)

@@ -25,14 +25,14 @@ from nodegraft.store.table_changes import (
     read_whole_tables,
     table_changes,
 )
-from nodegraft.store.versions.gate import (
+from nodegraft.store.versions.versions import (
     WITH_OVERRIDE,
     WITHOUT_PROMOTION,
+    Draft,
     diff_measures,
     refuse_drop,
     refuse_unmeasured,
 )
-from nodegraft.store.versions.versions import Draft
 from nodegraft.tables.node_texts import NodeTexts
 
 _CHECK_TABLES = (

@@ -9,7 +9,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from nodegraft.service.auth import limits
-from nodegraft.service.auth.rate import Rate
+from nodegraft.service.auth.middleware import Rate
 from nodegraft.service.routes import predict
 from nodegraft.store.access.access import Scope
 from tests.service.served import KNOWN, asked

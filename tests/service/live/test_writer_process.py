@@ -26,6 +26,7 @@ from nodegraft.service.live.writer import make_once
 from nodegraft.service.live.writer_process import WriterProcess
 from nodegraft.store.intent import IdempotencyKey, Intent
 from nodegraft.store.objects import states as state
+from nodegraft.store.objects.states import States
 from nodegraft.store.store import Store
 from nodegraft.tables.read import read_graph
 from tests.service.running import Running, free_port, running, started
@@ -226,7 +227,7 @@ def test_a_clearing_that_fails_ends_no_writer_process(
         raise MemoryError
 
     make_of_lists(tmp_path / "store")
-    monkeypatch.setattr(Store, "clear_stale", full)
+    monkeypatch.setattr(States, "clear_stale", full)
     writer = WriterProcess.fork(tmp_path / "store")
     assert writer is not None
     assert [writer.run(number), writer.run(number)] == [1, 1]
@@ -246,7 +247,7 @@ def test_the_latest_version_is_cleared_first(
     monkeypatch.setattr(state, "clear_stale", told)
     with Store.open(tmp_path / "store") as store:
         growing(store)
-        store.clear_stale(100)
+        store.parts.states.clear_stale(100)
     assert len(cleared) > 1
     assert cleared == sorted(cleared, reverse=True)
 
@@ -275,7 +276,7 @@ def growing(store: Store) -> None:
 
 
 def clearing(store: Store) -> int:
-    return store.clear_stale(10**6).rows
+    return store.parts.states.clear_stale(10**6).rows
 
 
 def test_what_another_process_did_meanwhile_is_found(shop: Path, new: New) -> None:

@@ -48,7 +48,7 @@ def test_old_versions_go_and_stay_listed(small: Small) -> None:
     assert before - size(store) == found.size > 0
     assert [one.action for one in store.history()][-1] == "prune"
     assert sorted(store.pruned()) == [2, 3, 4]
-    assert (store.candidate, store.live) == (5, 5)
+    assert (store.newest, store.live) == (5, 5)
     assert store.predict(top=3).probabilities.tobytes() == wanted.tobytes()
     told = r"Version 3 was pruned on \d{4}-\d\d-\d\d \d\d:\d\d UTC by anna \(version 6"
     for asked in (store.predict, store.state, store.graph, store.promote):
@@ -79,7 +79,7 @@ def test_prunes_do_not_count_as_versions(small: Small) -> None:
     assert store.unlabel(nodes[:1]).number == 7
     assert store.prune(keep=3).versions == (3,)
     assert store.undo().detail == {"version": 7}
-    assert set(store.state(store.candidate).labels[name].all) == set(nodes)
+    assert set(store.state(store.newest).labels[name].all) == set(nodes)
 
 
 def test_versions_that_rollbacks_lead_to_are_kept(small: Small) -> None:
@@ -128,7 +128,7 @@ def test_a_writer_whose_files_are_pruned_is_refused(
     store, new = small
     name, nodes = next(iter(new.items()))
     store.add({name: nodes})
-    first, put = store.undo(), store._parts.states.put_learned
+    first, put = store.undo(), store.parts.states.put_learned
     store.prune(keep=1)
     monkeypatch.setattr(pruning, "ABANDONED", timedelta(0))
 
@@ -138,11 +138,11 @@ def test_a_writer_whose_files_are_pruned_is_refused(
             other.prune()
         return names
 
-    monkeypatch.setattr(store._parts.states, "put_learned", pruned_after)
+    monkeypatch.setattr(store.parts.states, "put_learned", pruned_after)
     with pytest.raises(StoreError, match="try again"):
         store.add({name: nodes})
     monkeypatch.undo()
-    assert store.candidate == first.number
+    assert store.newest == first.number
     assert store.add({name: nodes}).number == 5
     store.predict(nodes, version=5)
 

@@ -79,7 +79,7 @@ def test_no_byte_of_it_is_left(store: Store) -> None:
     # All three versions and both promotions.
     assert done.rows == 5
     with Store.open(place) as again:
-        assert (again.live, again.candidate) == (4, 5)
+        assert (again.live, again.newest) == (4, 5)
         assert sorted(again.pruned()) == [1, 2, 3]
         history = again.history()
         assert history[0].note == "with [purged], of course"
@@ -121,7 +121,7 @@ def test_life_goes_on(store: Store) -> None:
 def test_a_node_that_nothing_names_is_told(nodes: list[str], store: Store) -> None:
     with pytest.raises(StoreError, match="history entry of this store names 'n9"):
         store.purge(nodes)
-    assert store.candidate == 3
+    assert store.newest == 3
     assert store.pruned() == {}
 
 
@@ -141,7 +141,7 @@ def test_the_last_label_of_a_class_is_not_forgotten_unseen(tmp_path: Path) -> No
     with pytest.raises(StoreError, match="use `remove`"):
         store.purge(nodes[:1])
     store.remove([name])
-    store.promote()
+    store.promote(3)
     assert store.purge(nodes[:1]).made == (4,)
 
 
@@ -196,5 +196,5 @@ def test_no_file_is_left_where_others_add_versions(
                 store.purge(keys)
         else:
             store.purge(keys)
-        objects = store._parts.objects
+        objects = store.parts.objects
         assert objects.files().keys() == objects.names_in(store.version().names.all)

@@ -100,7 +100,7 @@ def test_damage_is_recorded_until_it_is_repaired(shop: Path) -> None:
     assert Store.verify(shop, author="bert").is_clean
     with Store.open(shop) as store:
         store.predict(store.graph().keys_of([1]))
-        with store._parts.journal.connection() as connection:
+        with store.parts.journal.connection() as connection:
             entries = audit_entries(connection)
     assert [(entry.by, entry.detail["name"]) for entry in entries][::2] == [
         ("anna", "damage"),

@@ -96,7 +96,7 @@ def test_a_store_lives_its_life(kept: Made) -> None:
     assert added.at < undone.at
     with Store.open(place) as again:
         assert (again.history(), again.promotions()) == (written, moves)
-        assert (again.candidate, again.live) == (3, 1)
+        assert (again.newest, again.live) == (3, 1)
         back = again.predict(version=2, top=3)
     assert back.classes == answers.classes
     assert back.probabilities.tobytes() == answers.probabilities.tobytes()
@@ -191,7 +191,7 @@ def test_of_two_that_add_at_once_none_is_lost(
     with Store.open(place) as store:
         done = [one.by for one in store.history()[1:]]
         assert sorted(done + refused) == sorted(new)
-        known = store.state(store.candidate).labels
+        known = store.state(store.newest).labels
         assert [name for name in new if name in known] == sorted(done)
         for name in refused:
             message = (tmp_path / name).read_text()
@@ -330,7 +330,7 @@ def test_a_database_that_stops_is_told_and_comes_back(kept: Made, server: Server
             assert monotonic() - began < database_room.WAIT_SECONDS
         finally:
             server.start()
-        assert store.add(new).number == store.candidate == 2
+        assert store.add(new).number == store.newest == 2
         assert set(new) <= set(store.predict(version=2).predictions)
 
 
@@ -349,7 +349,7 @@ def test_a_database_that_pauses_is_waited_for(
     with server.paused(), pytest.raises(StoreError, match="did not respond"):
         Store.open(place)
     with Store.open(place) as store:
-        assert store.candidate == 2
+        assert store.newest == 2
 
 
 def test_old_versions_are_pruned(kept: Made) -> None:
@@ -359,7 +359,7 @@ def test_old_versions_are_pruned(kept: Made) -> None:
             store.add({name: nodes})
         store.promote()
         found = store.prune(keep=1)
-        assert (found.versions, found.kept, store.candidate) == ((2,), (1, 3), 3)
+        assert (found.versions, found.kept, store.newest) == ((2,), (1, 3), 3)
         with pytest.raises(StoreError, match="Version 2 was pruned"):
             store.promote(2)
         assert set(new) <= set(store.predict().predictions)
@@ -387,7 +387,7 @@ def test_no_row_names_a_node_that_was_purged(database: str, server: Server, tmp_
         # Two rows are still written together or not at all.
         last = store.history()[-1]
         with pytest.raises(StoreError, match="has changed meanwhile"):
-            store._parts.journal.add(replace(last, number=last.number + 1), last)
+            store.parts.journal.add(replace(last, number=last.number + 1), last)
         assert store.history()[-1] == last
         assert set(store.predict().predictions) == {"hats", "shoes"}
 
@@ -421,7 +421,7 @@ def test_no_file_of_the_server_holds_a_node_that_was_purged(
             # A value that is common is sampled.
             store.unlabel([KEY], intent=Intent(note=f"{KEY} again", override=f"{KEY} asked"))
             store.label({"hats": [KEY]}, intent=Intent(note=f"{KEY} again", override="a test"))
-        with store._parts.journal.transaction() as connection:
+        with store.parts.journal.transaction() as connection:
             intent = Intent(author="tests", note=f"{KEY} asked")
             add_audit_entry(connection, "test", {"nodes": [KEY]}, intent)
         with server.connected(database) as connection:
@@ -523,7 +523,7 @@ def test_a_database_is_of_one_store(kept: Made, tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="is not a store"):
         Store.open(tmp_path / "other")
     with Store.open(place) as store:
-        assert store.candidate == 1
+        assert store.newest == 1
 
 
 def test_a_store_that_is_not_made_keeps_no_connection(kept: Made, tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ def test_a_change_answers_at_once(small: Small) -> None:
     store, new = small
     version = store.add(new, intent=Intent(promote=True, author="anna", note="asked for"))
     move = store.promotions()[-1]
-    assert (store.candidate, store.live) == (version.number, version.number)
+    assert (store.newest, store.live) == (version.number, version.number)
     assert (move.action, move.by, move.note, move.at) == (
         "promote",
         "anna",
@@ -49,7 +49,7 @@ def test_a_change_that_is_refused_does_not_answer(small: Small) -> None:
         store.add(poison, intent=Intent(promote=True))
     with pytest.raises(StoreError, match=r"without promote=True \(--promote\)"):
         store.add(poison, intent=Intent(promote=True, override="a test"))
-    assert (store.candidate, store.live) == (1, 1)
+    assert (store.newest, store.live) == (1, 1)
     # Nor does it with the next change that nothing speaks against.
     store.add(poison, intent=Intent(override="a test"))
     with pytest.raises(StoreError, match="version 2 waits for review"):
@@ -76,6 +76,6 @@ def test_tables_that_spoil_answers_do_not_answer_at_once(tmp_path: Path) -> None
         mixed = TABLE.set_column(1, "text", [texts[20:40] + texts[:20] + texts[40:]])
         with pytest.raises(GateError, match=r"omit promote=True \(--promote\)"):
             store.sync(mixed, intent=Intent(promote=True))
-        assert store.live == store.candidate == 3
+        assert store.live == store.newest == 3
         assert store.sync(mixed).number == 4
         assert store.live == 3

@@ -18,15 +18,15 @@ from tests.store.small import made
 def check_found_again(store: Store, new: dict[str, list[Key]]) -> None:
     """Ask for changes under keys, whatever the database."""
     first, second = IdempotencyKey("a 'key'", "1", promote=True), IdempotencyKey("ä", "2")
-    assert store.made_for(first) is None
+    assert store.parts.versions.made_for(first) is None
     added = store.add(new, intent=Intent(promote=True, idempotency_key=first))
     # Both rows came at once.
     assert (added.number, store.live) == (2, 2)
     undone = store.undo(intent=Intent(idempotency_key=second))
     assert (undone.number, store.live) == (3, 2)
-    assert (store.made_for(first), store.made_for(second)) == (added, undone)
+    assert [store.parts.versions.made_for(key) for key in (first, second)] == [added, undone]
     with pytest.raises(RequestConflictError, match="for another change"):
-        store.made_for(IdempotencyKey("ä", "1"))
+        store.parts.versions.made_for(IdempotencyKey("ä", "1"))
     # Whoever looked before another host wrote it is refused, and finds it the next time.
     with pytest.raises(StoreChangedError, match="version 3 is new"):
         store.undo(intent=Intent(idempotency_key=second))
@@ -37,7 +37,7 @@ def test_a_request_is_found_again_by_its_key(tmp_path: Path) -> None:
     check_found_again(store, new)
     store.close()
     with Store.open(tmp_path / "s") as again:
-        assert again.made_for(IdempotencyKey("ä", "2")) == again.version()
+        assert again.parts.versions.made_for(IdempotencyKey("ä", "2")) == again.version()
 
 
 def test_a_key_is_found_without_reading_every_row(tmp_path: Path) -> None:
@@ -54,10 +54,10 @@ def test_of_a_version_and_its_promotion_none_or_both_are_there(
     store, new = made(tmp_path / "s")
     # As if another process had promoted something meanwhile.
     stale = replace(store.promotions()[-1], number=0)
-    monkeypatch.setattr(store._parts.versions, "last_promotion", lambda _: stale)
+    monkeypatch.setattr(store.parts.versions, "last_promotion", lambda _: stale)
     with pytest.raises(StoreChangedError, match="meanwhile"):
         store.add(
             new,
             intent=Intent(promote=True, idempotency_key=IdempotencyKey("key", "1", promote=True)),
         )
-    assert (store.candidate, len(store.promotions())) == (1, 1)
+    assert (store.newest, len(store.promotions())) == (1, 1)

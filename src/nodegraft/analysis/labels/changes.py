@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from nodegraft.analysis.labels.labels import StoreLabels
 from nodegraft.analysis.labels.succession import ClassSuccession
 from nodegraft.base.errors import NodegraftError, StoreError
@@ -35,6 +37,18 @@ class Change:
 
     detail: dict[str, Any]
     """Arguments of the method of :class:`StoreLabels`, by name."""
+
+    @classmethod
+    def of(cls, action: str, force_name: bool = False, **detail: Any) -> "Change":
+        """Return a change with plain JSON from arguments as a user gives them.
+
+        Args:
+            action: Name of the change.
+            force_name: See :meth:`with_forced_name`.
+            detail: Arguments of the change; labels may be a table or a Series.
+        """
+        plain = {name: _plain(name, value) for name, value in detail.items()}
+        return cls(action, plain).with_forced_name(force_name)
 
     def applied(self, labels: StoreLabels) -> StoreLabels:
         """Return the labels after the change.
@@ -66,6 +80,18 @@ class Change:
         if not force_name or self.action not in _NAMING:
             return self
         return replace(self, detail={**self.detail, "force_name": True})
+
+
+def _plain(name: str, value: Any) -> Any:
+    if name in ("classes", "more", "parts"):
+        from nodegraft.tables.labels import keys_by_class  # slow to import
+
+        return {name: _plain("keys", keys) for name, keys in keys_by_class(value).items()}
+    # A single text is passed on, so that the change refuses it.
+    if name not in ("keys", "names") or (name == "keys" and isinstance(value, str)):
+        return value
+    # JSON has no NumPy numbers.
+    return [item.item() if isinstance(item, np.generic) else item for item in value]
 
 
 def changes_labels(action: str) -> bool:

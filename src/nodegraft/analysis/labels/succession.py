@@ -1,10 +1,9 @@
-"""Which classes of a version continue those of an earlier one: renamed, merged or split."""
+"""Which classes continue, change or come with another version, and warnings about them."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
-if TYPE_CHECKING:
-    from nodegraft.analysis.labels.labels import StoreLabels
+from nodegraft.analysis.labels.labels import StoreLabels
 
 
 class ClassSuccession:
@@ -69,3 +68,78 @@ class ClassSuccession:
             name: The old class.
         """
         return len(self.of(name)) > 1
+
+
+WARNED_SHARE, WARNED_CLASSES = 0.1, 2.0
+"""A class causes a warning if it is predicted for more than this share of all nodes, and for more
+than this multiple of the mean share of a class."""
+
+
+@dataclass(frozen=True)
+class ChangedClass:
+    """Class that a change adds, or whose labels it changes."""
+
+    examples: int
+    """Number of training nodes after the change."""
+
+    predicted: int
+    """Number of compared nodes that are predicted to be of the class after the change."""
+
+    gained: int
+    """Number of these that were predicted to be of another class before."""
+
+
+def changed_classes(
+    before: StoreLabels,
+    after: StoreLabels,
+    names: ClassSuccession,
+    pairs: Mapping[tuple[str, str], int],
+) -> dict[str, ChangedClass]:
+    """Return the classes that are new or have other labels; a renamed class has the same labels.
+
+    Args:
+        before: Labels before the change.
+        after: Labels after it.
+        names: Which classes were renamed, merged or split.
+        pairs: (prediction before, prediction after) -> number of nodes.
+    """
+    unchanged = {
+        new for old in before for new in names.of(old) if new in after and after[new] == before[old]
+    }
+    return {
+        name: ChangedClass(
+            len(one.taught),
+            sum(count for (_, new), count in pairs.items() if new == name),
+            sum(
+                count
+                for (old, new), count in pairs.items()
+                if new == name and not names.continues(old, new)
+            ),
+        )
+        for name, one in after.items()
+        if name not in unchanged
+    }
+
+
+def class_warnings(changed: Mapping[str, ChangedClass], num_classes: int, asked: int) -> list[str]:
+    """Return a sentence for each class with one example or with too many predictions.
+
+    Args:
+        changed: The classes that are new or have other labels.
+        num_classes: Number of classes after the change.
+        asked: Number of compared nodes.
+    """
+    found = [
+        f"Class {name!r} has only 1 example: its predictions depend on that node alone. "
+        "Add more examples."
+        for name, one in changed.items()
+        if one.examples == 1
+    ]
+    limit = max(WARNED_SHARE, WARNED_CLASSES / max(num_classes, 1))
+    return found + [
+        f"Class {name!r} would be predicted for {one.predicted:,} of {asked:,} nodes "
+        f"({100 * one.predicted / asked:.1f} %, more than {100 * limit:.0f} %): check that its "
+        "examples are typical of it."
+        for name, one in changed.items()
+        if one.gained and one.predicted > limit * asked
+    ]

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from nodegraft.analysis.snapshot import SAMPLE, State
-from nodegraft.analysis.suggestions.vectors import vectors_of
+from nodegraft.analysis.suggestions.suggestion import vectors_of
 from nodegraft.base.parameters.constraints import PositiveInt
 from nodegraft.base.parameters.validate import validate_value
 from nodegraft.graph.edges.matrix import IntArray, normalise_rows

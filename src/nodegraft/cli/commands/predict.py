@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from enum import StrEnum
 from itertools import chain
 from pathlib import Path
@@ -215,7 +216,7 @@ def suggest(
     from nodegraft.analysis.suggestions.suggestion import suggestions
 
     with open_store(place) as store:
-        number = store.candidate if version is None else version
+        number = store.newest if version is None else version
         # Load the state once for both: its first predictions fill caches.
         state = store.state(number)
         nodes = suggestions(state, count)
@@ -288,13 +289,17 @@ def card(
         Path | None, typer.Option(help="Write a .md file, with its figure beside it.")
     ] = None,
 ) -> None:
-    """Show the model card of a version: classes, labels, accuracy and limits."""
+    """Show the model card of a version; write it into the store if it was live and has none."""
     from nodegraft.analysis.card.markdown import card_markdown
 
     if out is not None and out.suffix != ".md":
         raise ParameterError(f"--out {out} must end in .md.")
     with open_store(place) as store:
         content = store.card(version)
+        if content.promotion is not None:
+            # The card must be shown to users who may only read the store, too.
+            with suppress(OSError):
+                store.write_card(version)
     console, name = Console(), place.resolve().name
     if out is None:
         console.out(card_markdown(content, name), end="", highlight=False)

@@ -33,7 +33,14 @@ def diff(
 
 
 @command
-def promote(place: StorePlace, options: AuthorOptions, number: VersionNumber = None) -> None:
+def promote(
+    place: StorePlace,
+    options: AuthorOptions,
+    number: Annotated[
+        int | None,
+        typer.Argument(metavar="[VERSION]", help="Version number; by default the candidate."),
+    ] = None,
+) -> None:
     """Make a version live, and write its model card."""
     console = Console()
     with open_store(place) as store:

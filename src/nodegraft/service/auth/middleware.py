@@ -3,10 +3,11 @@
 import asyncio
 import logging
 from base64 import b64decode
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from time import perf_counter
+from time import monotonic, perf_counter
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -14,18 +15,88 @@ from starlette.types import ASGIApp, Message, Receive, Send
 from starlette.types import Scope as Connection
 
 from nodegraft.service.auth.limits import BODY_SECONDS, MAX_BYTES
-from nodegraft.service.auth.rate import Rate
 from nodegraft.service.auth.tokens import Scope, Token, TokenCache
 from nodegraft.service.errors import HttpError, internal_error
 from nodegraft.service.observability.metrics import Metrics
 from nodegraft.service.routes.page import PAGE_FILES
 from nodegraft.service.settings import Settings
 
+BURST_SECONDS = 5.0
+"""Unused requests of this time may be sent at once."""
+
+MAX_BUCKETS = 10_000
+"""At this many buckets, full ones are dropped."""
+
+
+class Rate:
+    """Token bucket for each caller: it fills at a constant rate, and every request takes one out.
+
+    >>> clock = iter([0.0, 0.0, 0.0, 1.0])
+    >>> rate = Rate(0.4, lambda: next(clock))
+    >>> [rate.allows("ci") for _ in range(4)]
+    [True, True, False, False]
+
+    Args:
+        per_second: Rate at which a bucket fills; 0 for no limit.
+        clock: Returns the time in seconds.
+        burst_seconds: Time that fills a bucket; it holds at least one request.
+    """
+
+    def __init__(
+        self,
+        per_second: float,
+        clock: Callable[[], float] = monotonic,
+        burst_seconds: float = BURST_SECONDS,
+    ) -> None:
+        self._per_second, self._clock = per_second, clock
+        self._most = max(1.0, per_second * burst_seconds)
+        self._fill_seconds = self._most / per_second if per_second else 0.0
+        self._left: dict[str, tuple[float, float]] = {}
+
+    def allows(self, caller: str) -> bool:
+        """Take one request out of a caller's bucket; return False if it is empty.
+
+        Args:
+            caller: Name or address of the caller.
+        """
+        if not self._per_second:
+            return True
+        at = self._clock()
+        if len(self._left) >= MAX_BUCKETS:
+            self._drop_full(at)
+        left, before = self._left.get(caller, (self._most, at))
+        left = min(self._most, left + (at - before) * self._per_second)
+        self._left[caller] = (max(left - 1.0, 0.0) if left >= 1.0 else left, at)
+        return left >= 1.0
+
+    def is_empty(self, caller: str) -> bool:
+        """Return whether a caller's bucket is empty, without taking anything out.
+
+        Args:
+            caller: Name or address of the caller.
+        """
+        if not self._per_second or caller not in self._left:
+            return False
+        left, before = self._left[caller]
+        return left + (self._clock() - before) * self._per_second < 1.0
+
+    def _drop_full(self, at: float) -> None:
+        """Drop full buckets, which equal new ones: the number of addresses is unlimited."""
+        self._left = {
+            caller: (left, before)
+            for caller, (left, before) in self._left.items()
+            if at - before < self._fill_seconds
+        }
+
+
 OPEN = frozenset(("/livez", "/readyz", "/v2/health/live", "/v2/health/ready"))
 """Paths that need no token: load balancers have none."""
 
 ANONYMOUS = Token("local", Scope.ADMIN, "", "", datetime.min.replace(tzinfo=UTC))
 """Caller of a store without tokens, which is served to its own machine only."""
+
+FORWARDED = ("forwarded", "x-forwarded-for", "x-real-ip", "via")
+"""Headers of proxies: their callers may be on other machines, whatever address is listened on."""
 
 METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"))
 """Other methods are counted together, because callers could invent any number of them."""
@@ -125,7 +196,8 @@ class RequestMiddleware:
         token = self._tokens.find(secret)
         if token is None and secret:
             token = await self._new_token(secret, address)
-        if token is None and self._private and not self._tokens.current().required:
+        is_open = self._private and not self._tokens.current().required
+        if token is None and is_open and not any(name in headers for name in FORWARDED):
             return ANONYMOUS
         if token is None:
             message = "A valid API token is needed."

@@ -1,7 +1,7 @@
 """Cache of a store's API tokens, which is refreshed in the background and fails closed."""
 
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from hmac import compare_digest
 from pathlib import Path
@@ -134,8 +134,11 @@ class TokenCache:
             return
         try:
             if self._stored and (self._reading is None or self._reading.read_at < since):
-                read_at = monotonic()
-                self._reading = _Reading(self._stored.read(), read_at)
+                read_at, listed = monotonic(), self._stored.read()
+                if self._reading and self._reading.listed.required and not listed.required:
+                    # The database was restored from a time before the first token.
+                    listed = replace(listed, required=True)
+                self._reading = _Reading(listed, read_at)
         finally:
             self._reading_lock.release()
 

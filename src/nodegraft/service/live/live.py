@@ -5,7 +5,7 @@ replaces the reference. It makes no difference which process or host promoted th
 """
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from threading import Event, Lock, Thread
 from typing import Any
@@ -43,14 +43,25 @@ class Live:
         return self.state.model.world
 
     @property
-    def cache_key(self) -> tuple[int, World]:
+    def cache_key(self) -> tuple[Hashable, World]:
         """What predictions depend on: the version and the world of the store."""
-        return self.version, self.world
+        return row_key(self.row), self.world
 
     @property
     def fields(self) -> dict[str, Any]:
         """Fields of a response about this version."""
         return version_fields(self.row)
+
+
+def row_key(version: Version) -> Hashable:
+    """Return a key of a version that no other one has.
+
+    A database that was restored from a copy gives the same numbers to other versions.
+
+    Args:
+        version: The version.
+    """
+    return version.number, version.at, version.names
 
 
 class LiveVersion:
@@ -91,7 +102,7 @@ class LiveVersion:
                     self._on_swap(self.now)
                 else:
                     # The setting `world` may have changed, which changes confidence.
-                    state = self.now.state.in_world(self._store.declared_world)
+                    state = self.now.state.in_world(self._store.parts.settings.declared_world)
                     if state is not self.now.state:
                         self.now = Live(version, state)
                 self._problem = ""

@@ -46,30 +46,16 @@ class Writer:
             make: Makes the version; it can be pickled.
         """
 
-        def work() -> Version:
-            version = self._run(partial(make_once, key, make))
-            # The caller's next request must read the new version if it is live.
-            self._live.follow()
-            return version
-
-        return await self.in_turn(work)
+        return await self.run(partial(make_once, key, make))
 
     async def run(self, work: Callable[[Store], Value]) -> Value:
-        """Run long work on the store, after all changes before it.
+        """Run work on the store, after all changes before it.
 
         Args:
             work: The work; it can be pickled.
         """
-        return await self.in_turn(lambda: self._run(work))
-
-    async def in_turn(self, work: Callable[[], Value]) -> Value:
-        """Run short work in this process, after all changes before it.
-
-        Args:
-            work: The work.
-        """
         async with self._turn():
-            return await run_sync(work)
+            return await run_sync(self._run, work)
 
     def close(self) -> None:
         """End the writer process."""
@@ -77,7 +63,10 @@ class Writer:
             self._process.close()
 
     def _run(self, work: Callable[[Store], Value]) -> Value:
-        return self._process.run(work) if self._process else work(self._store)
+        value = self._process.run(work) if self._process else work(self._store)
+        # The caller's next request must read the new version if it is live.
+        self._live.follow()
+        return value
 
     @asynccontextmanager
     async def _turn(self) -> AsyncIterator[None]:
@@ -110,12 +99,12 @@ def make_once(
         attempts: Number of attempts.
     """
     try:
-        return store.made_for(key) or make(store)
+        return store.parts.versions.made_for(key) or make(store)
     except StoreChangedError:
         if attempts == 1:
             raise
     except NodegraftError:
         # Another process may have made it since the check.
-        if store.made_for(key) is None:
+        if store.parts.versions.made_for(key) is None:
             raise
     return make_once(key, make, store, attempts - 1)

@@ -210,7 +210,7 @@ def _run_jobs(place: Path, pipe: "Connection[Any, Any]", is_replacement: bool = 
         # Close inherited descriptors, in particular the listening socket.
         os.closerange(3, pipe.fileno())
         os.closerange(pipe.fileno() + 1, os.sysconf("SC_OPEN_MAX"))
-        with Store.open(place) as store:
+        with Store.open(place, background_cards=True) as store:
             if is_replacement:
                 _load_model(store)
             while True:
@@ -239,7 +239,7 @@ def _load_model(store: Store) -> None:
 def _clear_stale(store: Store, pipe: "Connection[Any, Any]") -> None:
     """Recompute rows that new nodes made stale while there is no job; the next change is faster."""
     try:
-        cleared = store.clear_stale(STALE_ROWS, until=pipe.poll)
+        cleared = store.parts.states.clear_stale(STALE_ROWS, until=pipe.poll)
     except Exception:
         # Predictions do not depend on it, and the process must run the next job.
         LOG.exception("stale rows could not be recomputed")

@@ -39,7 +39,7 @@ LOGGING: dict[str, Any] = {
     "handlers": {"terminal": {"class": "logging.StreamHandler", "formatter": "lines"}},
     "loggers": {
         name: {"handlers": ["terminal"], "level": "INFO", "propagate": False}
-        for name in ("uvicorn", "nodegraft.service")
+        for name in ("uvicorn", "nodegraft")
     },
 }
 """Configuration for :func:`logging.config.dictConfig`."""

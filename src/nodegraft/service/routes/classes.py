@@ -142,7 +142,7 @@ def _preview(change: Change, store: Store) -> tuple[Version, Preview]:
 
 
 def _remove(name: str, store: Store, intent: Intent) -> Version:
-    if name not in store.state(store.candidate).labels:
+    if name not in store.state(store.newest).labels:
         message = f"The newest version has no class {name!r}."
-        raise HttpError(404, "unknown_class", message, "See GET /v1/classes?version=candidate.")
+        raise HttpError(404, "unknown_class", message, "See GET /v1/classes?version=newest.")
     return store.change(Change("remove", {"names": [name]}), intent=intent)

@@ -8,7 +8,14 @@ from pydantic import Field
 
 from nodegraft.analysis.version import Version
 from nodegraft.service.auth.tokens import Scope
-from nodegraft.service.dependencies import Served, VersionName, router, version_named
+from nodegraft.service.dependencies import (
+    VERSION_NAMES,
+    Served,
+    VersionName,
+    router,
+    version_named,
+)
+from nodegraft.service.live.live import row_key
 from nodegraft.service.schemas import (
     Comparison,
     HistoryEntry,
@@ -22,16 +29,15 @@ from nodegraft.store.versions.lineage import unreviewed
 
 ROUTER = router("versions", Scope.READ)
 
-_NAMES = "a number, `live` or `candidate`."
-Before = Annotated[VersionName, Query(description=f"Version before: {_NAMES}")]
+Before = Annotated[VersionName, Query(description=f"Version before: {VERSION_NAMES}")]
 BeforeDrift = Annotated[
     VersionName | None,
     Query(
-        description=f"Version before: {_NAMES} By default the live version, or the oldest that was "
-        "not pruned if the live one is the version after."
+        description=f"Version before: {VERSION_NAMES} By default the live version, or the oldest "
+        "that was not pruned if the live one is the version after."
     ),
 ]
-After = Annotated[VersionName, Query(description=f"Version after: {_NAMES}")]
+After = Annotated[VersionName, Query(description=f"Version after: {VERSION_NAMES}")]
 
 
 class Diff(Comparison):
@@ -86,12 +92,12 @@ class Drift(VersionResponse):
 
 
 @ROUTER.get("/diff")
-async def diff(service: Served, before: Before = "live", after: After = "candidate") -> Diff:
+async def diff(service: Served, before: Before = "live", after: After = "newest") -> Diff:
     """Compare the predictions of two versions."""
     old, new = await run_sync(
         lambda: (version_named(service, before), version_named(service, after))
     )
-    key = old.number, new.number, service.now.world
+    key = row_key(old), row_key(new), service.now.world
     return await service.responses.get("diff", key, lambda: _diff(service, old, new))
 
 
@@ -115,10 +121,10 @@ def _diff(service: Service, old: Version, new: Version) -> Diff:
 
 
 @ROUTER.get("/drift")
-async def drift(service: Served, before: BeforeDrift = None, after: After = "candidate") -> Drift:
+async def drift(service: Served, before: BeforeDrift = None, after: After = "newest") -> Drift:
     """Measure the drift of predictions, confidence, edges and features between two versions."""
     old, new = await run_sync(_drift_versions, service, before, after)
-    key = old.number, new.number, service.now.world
+    key = row_key(old), row_key(new), service.now.world
     return await service.responses.get("drift", key, lambda: _drift(service, old, new))
 
 

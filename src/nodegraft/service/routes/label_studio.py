@@ -135,7 +135,7 @@ def _label(
     """Make a version with these labels; return the newest one if it has them already."""
     # Label Studio ignores errors of a webhook: while a candidate waits, add the label to it.
     intent = replace(intent, promote=intent.promote and store.waiting() is None)
-    state = store.state(store.candidate)
+    state = store.state(store.newest)
     given = {key_in(state.graph, str(key)): value for key, value in labels.items()}
     old = state.labels.owners()
     new = {key: name for key, (name, _) in given.items() if key not in old}

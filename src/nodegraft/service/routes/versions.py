@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import Query
 from pydantic import Field
 
-from nodegraft.analysis.version import Version
+from nodegraft.analysis.version import Promotion, Version
 from nodegraft.service.auth.tokens import Scope
 from nodegraft.service.dependencies import (
     Caller,
@@ -61,7 +61,7 @@ class Versions(VersionResponse):
     """Number of the live version in the store."""
 
     newest: int = Field(examples=[3])
-    """Number of the newest version."""
+    """Number of the newest version, which the next change builds on."""
 
     candidate: int | None = Field(examples=[3])
     """Number of the candidate version, which waits for review; null without one."""
@@ -90,15 +90,17 @@ class Promoted(VersionResponse):
 @READ.get("/versions")
 def versions(service: Served, limit: Limit = 100) -> Versions:
     """List versions, and which of them is live."""
-    candidate, names = service.store.waiting(), ListedVersion.model_fields
+    # Read at one moment: otherwise a promotion meanwhile could make the live version wait.
+    heads, rows = service.store.parts.journal.overview()
+    candidate, names = heads.candidate, ListedVersion.model_fields
     return Versions(
         **service.now.fields,
-        live=service.store.live,
-        newest=service.store.candidate,
+        live=heads.live.number,
+        newest=heads.newest.number,
         candidate=None if candidate is None else candidate.number,
         versions=[
             ListedVersion(**{name: getattr(row, name) for name in names})
-            for row in service.store.history()[::-1][:limit]
+            for row in rows[::-1][:limit]
         ],
     )
 
@@ -126,15 +128,9 @@ async def promote(
 ) -> Promoted:
     """Make a version live; nothing happens if it is live already."""
 
-    def work() -> Promoted:
-        version, last = existing(service.store, number), service.store.promotions()[-1]
-        if last.version != number:
-            intent = Intent(author=caller.name, note=note)
-            last = service.store.promote(number, only_waiting=only_candidate, intent=intent)
-            service.live.follow()
-        return Promoted(**version_fields(version), by=last.by, at=last.at)
-
-    return await service.writer.in_turn(work)
+    intent = Intent(author=caller.name, note=note)
+    version, last = await service.writer.run(partial(_promote, number, only_candidate, intent))
+    return Promoted(**version_fields(version), by=last.by, at=last.at)
 
 
 @TEACH.post("/versions/{number}:discard", status_code=201)
@@ -150,6 +146,15 @@ async def discard(number: Number, changes: Changes, note: Note = "") -> Changed:
 async def undo(number: Number, changes: Changes, note: Note = "") -> Changed:
     """Undo the change of one version; later changes stay. This makes a new version."""
     return await changes.response(partial(_undo, number), note)
+
+
+def _promote(
+    number: int, only_candidate: bool, intent: Intent, store: Store
+) -> tuple[Version, Promotion]:
+    version, last = existing(store, number), store.promotions()[-1]
+    if last.version != number:
+        last = store.promote(number, only_waiting=only_candidate, intent=intent)
+    return version, last
 
 
 def _discard(number: int, store: Store, intent: Intent) -> Version:

@@ -1,10 +1,13 @@
 """API tokens of a store, in its database: all hosts share them, and backups include them.
 
-Each change is in one transaction with its audit entry. The audit entries show that a store ever had
-tokens, so deleting rows of tokens does not open the service to anonymous callers.
+Each change is in one transaction with its audit entry. The audit entries and a file in the folder
+show that a store ever had tokens. So neither deleted rows nor a database that is restored from a
+time before the first token opens the service to anonymous callers.
 """
 
+import os
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from secrets import token_urlsafe
@@ -27,6 +30,7 @@ from sqlalchemy.exc import IntegrityError
 
 from nodegraft.analysis.version import now
 from nodegraft.base.errors import ParameterError, StoreError
+from nodegraft.base.files.folder import WriteOnceFolder
 from nodegraft.store.access.access import PREFIX, Scope, Token, TokenList, secret_digest
 from nodegraft.store.intent import Intent
 from nodegraft.store.objects.place import journal_in
@@ -34,6 +38,14 @@ from nodegraft.store.versions.audit import AUDIT, add_audit_entry
 from nodegraft.store.versions.database import skip_locked
 from nodegraft.store.versions.journal import Journal, metadata
 from nodegraft.store.versions.migration import require_current
+
+MARKER = "tokens"
+"""File in the folder of a store that ever had tokens; the tokens themselves are in the database."""
+
+_MARKER_TEXT = (
+    b"This store has or had API tokens, so it is not served to callers without one. Delete this "
+    b"file to serve a store without tokens again.\n"
+)
 
 ADD, REVOKE = "token add", "token revoke"
 """Actions in the audit log; one of them there says that the store ever had tokens."""
@@ -65,11 +77,12 @@ class StoreTokens:
     """Table of API tokens. Each change is one transaction together with its audit entry.
 
     Args:
+        folder: Folder of the store.
         journal: The database of the store.
     """
 
-    def __init__(self, journal: Journal) -> None:
-        self._journal = journal
+    def __init__(self, folder: Path, journal: Journal) -> None:
+        self._folder, self._journal = folder, journal
 
     @classmethod
     def open(cls, folder: str | Path) -> Self:
@@ -78,13 +91,14 @@ class StoreTokens:
         Args:
             folder: The folder of the store.
         """
-        journal = journal_in(Path(folder).expanduser())
+        place = Path(folder).expanduser()
+        journal = journal_in(place)
         try:
             require_current(journal)
         except StoreError:
             journal.close()
             raise
-        return cls(journal)
+        return cls(place, journal)
 
     def close(self) -> None:
         """Close the connection to the database."""
@@ -104,7 +118,9 @@ class StoreTokens:
                     select(TOKENS).order_by(TOKENS.c.created_at, TOKENS.c.name)
                 ).mappings()
                 tokens = tuple(_token(row) for row in rows)
-                return TokenList(tokens, bool(tokens) or _ever_had_tokens(connection))
+                # A link that leads nowhere counts, too.
+                is_marked = os.path.lexists(self._folder / MARKER)
+                return TokenList(tokens, bool(tokens) or is_marked or _ever_had_tokens(connection))
         except (StoreError, ValueError) as error:
             raise StoreError(
                 f"The tokens of this store cannot be read: {_sentence(error)} The store is not "
@@ -147,6 +163,9 @@ class StoreTokens:
             with self._journal.transaction() as connection:
                 connection.execute(insert(TOKENS).values(**vars(token)))
                 add_audit_entry(connection, ADD, detail, intent)
+                with suppress(OSError):
+                    # The folder may be read-only beside a database server, whose audit entries do.
+                    WriteOnceFolder(self._folder).write(MARKER, _MARKER_TEXT)
         except IntegrityError as error:
             raise ParameterError(
                 f"There is a token called {name!r} already: choose another name, or revoke it "

@@ -17,7 +17,7 @@ DAMAGE = "damage"
 """The setting that holds the record; None after a verification that found nothing."""
 
 DAMAGE_FILE = "damage.json"
-"""The record of a store whose database is damaged itself: nothing more is written into that."""
+"""File with the record if the database itself is damaged, so that nothing is written into it."""
 
 LISTED = 20
 """Number of damaged files that are recorded by name."""
@@ -37,12 +37,12 @@ class DamageRecord:
     """The first of them."""
 
     def to_json(self) -> dict[str, Any]:
-        """As plain JSON."""
+        """Return the record as plain JSON."""
         return asdict(self)
 
     @classmethod
     def from_json(cls, document: dict[str, Any]) -> "DamageRecord":
-        """Read what :meth:`to_json` gave.
+        """Return the record from plain JSON.
 
         Args:
             document: Plain JSON.
@@ -78,7 +78,7 @@ def record_damage(
 
     Args:
         folder: The store.
-        journal: Its database; None where nothing must be written into that.
+        journal: Its database; None if nothing must be written into it.
         files: The damaged files.
         author: Who verifies; None for the logged-in user.
     """
@@ -112,7 +112,7 @@ def _recorded(folder: Path, journal: Journal) -> DamageRecord | None:
     except FileNotFoundError:
         pass
     except (OSError, ValueError, KeyError, TypeError):
-        # It cannot be read, but somebody wrote it because there was damage.
+        # The file cannot be read, but it exists because there was damage.
         return DamageRecord(now().isoformat(), 1, ("its database",))
     with journal.connection() as connection:
         value = read_setting(connection, DAMAGE, None)

@@ -1,4 +1,4 @@
-"""Is the database of a store whole? Its form, its rows, and how rows fit each other."""
+"""Check of a store's database: the file, its rows, and how rows fit each other."""
 
 import sqlite3
 from collections.abc import Sequence
@@ -32,19 +32,19 @@ _NOT_DAMAGE = frozenset(
         sqlite3.SQLITE_PROTOCOL,
     }
 )
-"""Results of SQLite that say nothing about what is in the file. SQLITE_READONLY is none of them:
-a file that this user may write to is called so when its header is damaged."""
+"""SQLite errors that say nothing about the content of the file. SQLITE_READONLY is not one of them:
+SQLite reports it for a damaged header, too."""
 
 
 @dataclass(frozen=True)
 class DatabaseCheck:
-    """What was found."""
+    """Result of the check."""
 
     problem: str = ""
-    """What is wrong; empty if nothing is."""
+    """What is wrong; empty if nothing."""
 
     is_sound: bool = True
-    """Whether it can still be written to: rows may be wrong, but the file has its form."""
+    """Whether the database can be written to: rows may be wrong, but the file is valid."""
 
     versions: Sequence[Version] = ()
     """All versions, if they can be read."""
@@ -56,8 +56,8 @@ class DatabaseCheck:
 def check_database(journal: Journal) -> DatabaseCheck:
     """Read all rows and compare them with their checksums.
 
-    A database that cannot be reached, or that another process has locked, is an error: nothing is
-    known of it. One without tables is that of an `init` that was interrupted, and has no versions.
+    A database that cannot be reached or is locked is an error: nothing is known about it. One
+    without tables is from an interrupted `init`, and has no versions.
 
     Args:
         journal: The database.
@@ -82,7 +82,7 @@ def check_database(journal: Journal) -> DatabaseCheck:
 
 
 def _form(connection: Connection) -> str:
-    """What SQLite says of its own file."""
+    """Return the result of SQLite's integrity check; empty if it passes."""
     if connection.dialect.name != "sqlite":
         return ""
     found = [str(row[0]) for row in connection.execute(text("PRAGMA integrity_check"))]
@@ -114,10 +114,10 @@ def _reason(error: Exception) -> str:
 
 
 def unverified(reason: object) -> StoreError:
-    """Return the error for a store that could not be looked at.
+    """Return the error for a store that could not be verified.
 
     Args:
-        reason: What kept `verify` from looking.
+        reason: Why `verify` could not read it.
     """
     said = str(reason).rstrip(" .")
     return StoreError(

@@ -1,4 +1,4 @@
-"""What is left of versions and rows when some nodes are forgotten: nothing is made from them."""
+"""Graphs, models and rows without some nodes, for a purge."""
 
 import re
 from collections.abc import Collection
@@ -25,34 +25,34 @@ from nodegraft.tables.disk.save import save_mapped
 from nodegraft.tables.features.recipe import FeatureRecipe
 
 STRUCK = "[purged]"
-"""Stands in a note where the key of a node was."""
+"""Text that replaces the key of a node in a note."""
 
 Row = TypeVar("Row", Version, Promotion)
 
 
 def state_without(state: State, keys: Collection[Key], folder: Path, listener: Listener) -> State:
-    """A version without some nodes, learned anew from what is left.
+    """Refit a version without some nodes.
 
     Args:
         state: The version.
-        keys: The nodes, which it need not have.
+        keys: Keys of the nodes; unknown ones are ignored.
         folder: As in :func:`graph_without`.
-        listener: Is told how far it is.
+        listener: Receives progress.
     """
     rows = state.graph.node_keys.find(list(keys))
     graph = graph_without(state.graph, rows[rows >= 0], folder)
     labelled = [key for key in keys if key in state.labels.owners()]
     labels = state.labels.unlabelled(labelled) if labelled else state.labels
-    return State(graph, labels, _learned_anew(state.model, graph, labels, listener))
+    return State(graph, labels, _refitted(state.model, graph, labels, listener))
 
 
 def graph_without(graph: Graph, rows: IntArray, folder: Path) -> Graph:
-    """A graph without some nodes, and without words and values that no other node has.
+    """Return a graph without some nodes, and without features that no other node has.
 
     Args:
         graph: The graph.
         rows: The nodes, by row.
-        folder: Does not exist yet: where a graph that lies on disk is written, in pieces.
+        folder: New folder in which a graph on disk is written, in blocks.
     """
     left, recipe = np.setdiff1d(graph.rows, rows), None
     kept = np.ones(graph.num_features, dtype=bool)
@@ -67,7 +67,7 @@ def graph_without(graph: Graph, rows: IntArray, folder: Path) -> Graph:
 
 
 def _unused(graph: Graph, rows: IntArray) -> NDArray[np.bool_]:
-    """Columns of the features that are 0 in all of some nodes."""
+    """Return the columns of features that are 0 in all of some nodes."""
     used = np.zeros(graph.num_features, dtype=bool)
     for start in range(0, rows.size, BLOCK):
         some: Any = graph.features(rows[start : start + BLOCK])
@@ -75,12 +75,12 @@ def _unused(graph: Graph, rows: IntArray) -> NDArray[np.bool_]:
     return ~used
 
 
-def _learned_anew(model: Method, graph: Graph, labels: StoreLabels, listener: Listener) -> Method:
+def _refitted(model: Method, graph: Graph, labels: StoreLabels, listener: Listener) -> Method:
     fresh = make_method(model.name, **model.get_params())
     taught = labels.taught_rows(graph)
     if Capability.SET_LABELS not in model.capabilities():
         return fresh.fit(graph, taught, listener=listener)
-    # As it came to be: the first classes make the model, the others join it.
+    # As in the history: the model is fitted on the first classes, and the others are added.
     first = min(labels.sessions.values())
     base = [name for name, session in labels.sessions.items() if session == first]
     fresh.fit(graph, taught.select(base), listener=listener)
@@ -89,11 +89,11 @@ def _learned_anew(model: Method, graph: Graph, labels: StoreLabels, listener: Li
 
 
 def version_without(version: Version, keys: Collection[Key]) -> Version:
-    """A row that names some nodes no more.
+    """Return the row of a version without some nodes.
 
     Args:
         version: The row.
-        keys: The nodes.
+        keys: Keys of the nodes.
     """
     measures = version.measures
     if "override" in measures:
@@ -106,11 +106,11 @@ def version_without(version: Version, keys: Collection[Key]) -> Version:
 
 
 def note_without(row: Row, keys: Collection[Key]) -> Row:
-    """A row whose note names some nodes no more.
+    """Return a row whose note does not name some nodes.
 
     Args:
         row: A version or a promotion.
-        keys: The nodes.
+        keys: Keys of the nodes.
     """
     return replace(row, note=text_without(row.note, keys))
 

@@ -14,8 +14,10 @@ from nodegraft.base.files.folder import StoredFile
 from nodegraft.base.parameters.constraints import PositiveInt
 from nodegraft.base.parameters.validate import validate_value
 from nodegraft.store.intent import Intent
+from nodegraft.store.objects.derived_cache import clear_caches
 from nodegraft.store.objects.objects import Objects
 from nodegraft.store.objects.place import require_own_place
+from nodegraft.store.parts import StoreParts
 from nodegraft.store.versions.journal import (
     Journal,
     promotions_in,
@@ -29,82 +31,99 @@ KEEP = 10
 """Number of newest versions, and of previously live versions, that are kept."""
 
 ABANDONED = timedelta(hours=1)
-"""A file that no version names is a leftover from this age on; before, somebody may be about to
-name it."""
+"""A file that no version names is a leftover from this age on; a younger one may be about to be
+named."""
 
 
 BATCH = 50
-"""So many files of an object store are deleted in one transaction."""
+"""Files of an object store that are deleted in one transaction."""
 
 SWEEPS = 20
-"""So often a purge starts again to delete files while others add versions."""
+"""Attempts of a purge to delete all files while other processes add versions."""
 
 
 @dataclass(frozen=True)
 class Pruned:
-    """What was freed, or would be."""
+    """What a prune deleted, or would delete."""
 
     versions: tuple[int, ...]
-    """Versions whose graph, labels and model go."""
+    """Versions whose graph, labels and model are deleted."""
 
     kept: tuple[int, ...]
-    """Versions that stay whole."""
+    """Versions that keep their files."""
 
     files: int
-    """How many files go, those too that killed processes have left."""
+    """Number of deleted files, including leftovers of killed processes."""
 
     size: int
-    """How many bytes they are."""
+    """Size of these files in bytes."""
 
 
 def unneeded(
     versions: Sequence[Version], moves: Sequence[Promotion], pruned: Collection[int], keep: int
 ) -> list[int]:
-    """Versions that are neither among the newest nor answer, nor answered not long ago.
+    """Return the versions to prune: neither among the newest nor the last live ones.
 
     Args:
-        versions: All of them, oldest first.
+        versions: All versions, oldest first.
         moves: All promotions, oldest first.
-        pruned: Versions that have been pruned already.
-        keep: How many of the newest stay, and how many of those that rollbacks lead back to.
+        pruned: Versions that are pruned already.
+        keep: Number of newest and of previously live versions to keep.
     """
     validate_value("keep", keep, PositiveInt)
     changes = [one.number for one in versions if one.action != "prune"]
-    answering = {moves[-1].version, *live_versions(moves)[-keep - 1 :]}
+    last_live = {moves[-1].version, *live_versions(moves)[-keep - 1 :]}
     oldest = changes[-keep:][0]
     return [
         one.number
         for one in versions
-        if one.number < oldest and one.number not in answering and one.number not in pruned
+        if one.number < oldest and one.number not in last_live and one.number not in pruned
     ]
 
 
-def preview_prune(journal: Journal, objects: Objects, keep: int) -> Pruned:
-    """Return what :func:`prune` would free.
+def prune(parts: StoreParts, keep: int, dry_run: bool, intent: Intent) -> Pruned:
+    """Delete the files of old versions; :meth:`nodegraft.Store.prune` describes it.
 
     Args:
-        journal: The store's versions.
-        objects: Their files.
-        keep: As in :func:`unneeded`.
+        parts: Versions and files of the store.
+        keep: Number of newest and of previously live versions to keep.
+        dry_run: Whether to delete nothing.
+        intent: Author and note.
     """
+    intent.refuse("prune", "override", "promote", "idempotency_key")
+    if dry_run:
+        return _preview(parts.journal, parts.objects, keep)
+    try:
+        return _prune(parts.journal, parts.objects, keep, intent)
+    finally:
+        clear_unused_caches(parts, now() - ABANDONED)
+
+
+def clear_unused_caches(parts: StoreParts, abandoned: datetime) -> None:
+    """Delete cached data of graphs that no version has any more.
+
+    Args:
+        parts: Versions and files of the store.
+        abandoned: A graph that is being written stays if something was written later.
+    """
+    pruned = parts.journal.pruned()
+    graphs = {row.graph for row in parts.journal.versions() if row.number not in pruned}
+    # The diffusion of a graph that has grown by little is cached with the graph before it.
+    bases = {parts.states.graphs.base_of(name) or name for name in graphs}
+    clear_caches(parts.place, graphs | bases, abandoned)
+
+
+def _preview(journal: Journal, objects: Objects, keep: int) -> Pruned:
     with journal.connection() as connection:
         require_own_place(connection, objects)
         versions, pruned = versions_in(connection), pruned_in(connection)
         gone = unneeded(versions, promotions_in(connection), pruned, keep)
     found = _free(objects, versions, {*pruned, *gone}, now() - ABANDONED)
-    return _told(versions, pruned, gone, found)
+    return _result(versions, pruned, gone, found)
 
 
-def prune(journal: Journal, objects: Objects, keep: int, intent: Intent) -> Pruned:
-    """Write down which versions go, and take their files away.
-
-    Args:
-        journal: The store's versions.
-        objects: Their files.
-        keep: As in :func:`unneeded`.
-        intent: Author and note.
-    """
-    # The row first: a cut leaves files that nobody needs, never a version that lacks some.
+def _prune(journal: Journal, objects: Objects, keep: int, intent: Intent) -> Pruned:
+    # The row comes first: an interruption leaves unused files, never a version without files.
     with journal.transaction(alone=True) as connection:
         require_own_place(connection, objects)
         versions, pruned = versions_in(connection), pruned_in(connection)
@@ -114,7 +133,7 @@ def prune(journal: Journal, objects: Objects, keep: int, intent: Intent) -> Prun
             row = (last.number + 1, last.number, "prune", {"versions": gone})
             who = (intent.author_name, intent.note, now())
             write_rows(connection, Version(*row, *who, **vars(last.names), measures=measures))
-    return _told(versions, pruned, gone, sweep(journal, objects, now() - ABANDONED))
+    return _result(versions, pruned, gone, sweep(journal, objects, now() - ABANDONED))
 
 
 def sweep(journal: Journal, objects: Objects, abandoned: datetime) -> dict[str, StoredFile]:
@@ -127,7 +146,7 @@ def sweep(journal: Journal, objects: Objects, abandoned: datetime) -> dict[str, 
     Args:
         journal: The store's versions.
         objects: Their files.
-        abandoned: Files that no version names are left alone if they are younger.
+        abandoned: Files that no version names stay if they are younger.
     """
     with journal.transaction(alone=True) as connection:
         require_own_place(connection, objects)
@@ -186,7 +205,7 @@ def _removed_in_batches(
 def _free(
     objects: Objects, versions: Sequence[Version], pruned: Collection[int], abandoned: datetime
 ) -> dict[str, StoredFile]:
-    """Files that can go, in the order in which they must."""
+    """Return the files that can be deleted, in the order in which they must be."""
     needed = objects.names_in(_names(one for one in versions if one.number not in pruned))
     standing = objects.files()
     lists = _names(one for one in versions if one.number in pruned) & standing.keys()
@@ -196,7 +215,7 @@ def _free(
         if file.written < abandoned or objects.is_set_aside(name)
     }
     free = (lists | _parts(objects, lists) | old) & standing.keys() - needed
-    # What says which files belong together goes last: whoever is cut finds the rest by it.
+    # Lists of files are deleted last, so that an interrupted sweep can find the rest by them.
     return {name: standing[name] for name in sorted(free, key=lambda name: (name in lists, name))}
 
 
@@ -210,12 +229,12 @@ def _parts(objects: Objects, lists: Iterable[str]) -> set[str]:
         try:
             found |= objects.names_in([name])
         except StoreError:
-            # Damaged, so nobody knows what belongs to it: its files go when they are old.
+            # A damaged list does not say what belongs to it: its files are deleted when old.
             continue
     return found
 
 
-def _told(
+def _result(
     versions: Sequence[Version],
     pruned: Collection[int],
     gone: Sequence[int],

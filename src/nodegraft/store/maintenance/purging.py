@@ -1,5 +1,6 @@
-"""The right to be forgotten: the one thing that rewrites a store instead of adding to it."""
+"""Purge: delete nodes from all versions. It is the only operation that changes rows of a store."""
 
+import shutil
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -7,9 +8,9 @@ import numpy as np
 
 from nodegraft.analysis.preview import compare
 from nodegraft.analysis.version import Promotion, Version, now
-from nodegraft.base.errors import StoreError
+from nodegraft.base.errors import ParameterError, StoreError
 from nodegraft.graph.graph import Graph
-from nodegraft.graph.keys import Key
+from nodegraft.graph.keys import Key, key_array, several
 from nodegraft.store.intent import Intent
 from nodegraft.store.maintenance.forgetting import (
     note_without,
@@ -17,47 +18,66 @@ from nodegraft.store.maintenance.forgetting import (
     text_without,
     version_without,
 )
-from nodegraft.store.maintenance.pruning import sweep_all
-from nodegraft.store.objects.place import require_own_place
+from nodegraft.store.maintenance.pruning import clear_unused_caches, sweep_all
+from nodegraft.store.objects.place import CARDS, require_own_place
 from nodegraft.store.parts import StoreParts
 from nodegraft.store.versions.audit import rewrite_audit
 from nodegraft.store.versions.database import erase_free_space, erase_on_delete
-from nodegraft.store.versions.gate import diff_measures
 from nodegraft.store.versions.journal import (
     promotions_in,
     rewrite_rows,
     versions_in,
     write_rows,
 )
+from nodegraft.store.versions.versions import diff_measures
 from nodegraft.tables.node_texts import NodeTexts
 
 
 @dataclass(frozen=True)
 class Purged:
-    """What a store has forgotten, and what it has kept."""
+    """Result of a purge."""
 
     nodes: int
-    """How many nodes are forgotten."""
+    """Number of deleted nodes."""
 
     made: tuple[int, ...]
-    """Versions that were made without them: what answered, and, where that was older, the
-    candidate."""
+    """Versions that were made without them: of the live version and, if it differs, the newest."""
 
     live: int
-    """The live one of them."""
+    """Number of the live version."""
 
     versions: tuple[int, ...]
-    """Versions whose graph, labels and model are gone."""
+    """Versions whose graph, labels and model are deleted."""
 
     rows: int
-    """How many rows of versions and promotions named the nodes, and name them no more."""
+    """Number of rows of versions and promotions from which the nodes were removed."""
 
     files: int
-    """How many files were removed."""
+    """Number of deleted files."""
+
+
+def purge(parts: StoreParts, nodes: Iterable[Key], intent: Intent) -> Purged:
+    """Delete nodes permanently; :meth:`nodegraft.Store.purge` describes it.
+
+    Args:
+        parts: Versions and files of the store.
+        nodes: Keys of nodes.
+        intent: Author and note.
+    """
+    intent.refuse("purge", "override", "promote", "idempotency_key")
+    keys = key_array(several(nodes, "nodes"))
+    if not keys.size:
+        raise ParameterError("No node was given: give the keys of the nodes to delete.")
+    try:
+        return Purge(parts, keys.tolist()).run(intent)
+    finally:
+        clear_unused_caches(parts, now())
+        # Cards repeat notes, which may name a node.
+        shutil.rmtree(parts.place / CARDS, ignore_errors=True)
 
 
 class Purge:
-    """Forgets nodes in all that a store has.
+    """Deletion of nodes from all that a store has.
 
     Args:
         parts: Versions and files of the store.
@@ -72,15 +92,15 @@ class Purge:
         self._whole = [one for one in self._versions if one.number not in journal.pruned()]
 
     def run(self, intent: Intent) -> Purged:
-        """Make what answers, and the candidate, anew without the nodes; all that knew them goes.
+        """Refit the live and the newest version without the nodes, and delete everything else.
 
         Args:
             intent: Author and note.
         """
         with self._journal.connection() as connection:
             require_own_place(connection, self._objects)
-        self._refuse_strangers()
-        numbers = dict.fromkeys((self._moves[-1].version, self._journal.candidate().number))
+        self._refuse_unknown()
+        numbers = dict.fromkeys((self._moves[-1].version, self._journal.newest().number))
         made = [self._made(self._versions[number - 1]) for number in numbers]
         rows = self._rows(made, intent)
         first, after = rows[0], self._moves[-1].number + 1
@@ -99,7 +119,7 @@ class Purge:
         )
 
     def _rows(self, made: Sequence[Version], intent: Intent) -> list[Version]:
-        """What is written down of versions made anew; the first of them prunes all others."""
+        """Return the rows of refitted versions; the first of them prunes all others."""
         whole, at, last = [one.number for one in self._whole], now(), self._versions[-1].number
         rows = []
         for place, version in enumerate(made):
@@ -115,7 +135,7 @@ class Purge:
         return rows
 
     def _made(self, version: Version) -> Version:
-        """What a version is without the nodes; it still has its number."""
+        """Refit a version without the nodes; the result still has its number."""
         before = self._states.get(version.names)
         with self._states.graphs.work_folder() as folder:
             after = state_without(before, self._keys, folder, self._listener)
@@ -132,7 +152,7 @@ class Purge:
         return NodeTexts.of(self._states.texts(version.texts).at(left))
 
     def _write(self, made: Sequence[Version], move: Promotion) -> int:
-        """In one step: after it the database names the nodes no more; how many rows did."""
+        """Remove the nodes from all rows in one transaction; return how many rows named them."""
         known: list[Version | Promotion] = [*self._versions, *self._moves]
         struck: list[Version | Promotion] = [
             *(version_without(one, self._keys) for one in self._versions),
@@ -150,8 +170,8 @@ class Purge:
             rewrite_audit(connection, lambda text: text_without(text, self._keys))
         return len(changed)
 
-    def _refuse_strangers(self) -> None:
-        """Nodes that nothing in the store names: misspelt, or forgotten by a purge before."""
+    def _refuse_unknown(self) -> None:
+        """Raise an error for nodes that nothing in the store names: misspelt, or purged before."""
         left = set(self._keys)
         for name in dict.fromkeys(one.graph for one in reversed(self._whole)):
             listed = list(left)
@@ -164,7 +184,7 @@ class Purge:
         if not left:
             return
         if left == self._keys:
-            # Perhaps somebody was cut who purged them: what is left to do is done.
+            # A purge of them may have been interrupted: do what it left.
             sweep_all(self._journal, self._objects)
             erase_free_space(self._journal.engine)
         shown = ", ".join(map(repr, sorted(left, key=str)[:5]))

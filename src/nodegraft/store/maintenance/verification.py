@@ -50,10 +50,10 @@ RESTORE = "restore it from a backup, under the same name"
 
 @dataclass(frozen=True)
 class Finding:
-    """A file that is not as it was written."""
+    """Damaged file."""
 
     file: str
-    """The file."""
+    """Path of the file."""
 
     problem: str
     """What is wrong with it."""
@@ -67,13 +67,13 @@ class Finding:
 
 @dataclass(frozen=True)
 class Verification:
-    """What a verification looked at, and what it found."""
+    """Result of a verification."""
 
     files: int
-    """How many files were compared with their checksums."""
+    """Number of files that were compared with their checksums."""
 
     unused: int
-    """How many files no version names: `prune` removes them when they are an hour old."""
+    """Number of files that no version names: `prune` deletes them when they are an hour old."""
 
     findings: tuple[Finding, ...]
     """The damaged files."""
@@ -95,7 +95,7 @@ class Verifier:
 
     Args:
         folder: The store.
-        listener: Is told how far it is.
+        listener: Receives progress.
     """
 
     def __init__(self, folder: Path, listener: Listener = SILENT) -> None:
@@ -231,7 +231,7 @@ class Verifier:
             self._unused += 1
 
     def _derived(self) -> None:
-        """Check cached data; what is damaged is removed, as it is computed again when needed."""
+        """Check cached data, and delete damaged files: they are computed again when needed."""
         for place in _folders(self._folder / DERIVED):
             if place.name.startswith(UNFINISHED):
                 continue
@@ -296,7 +296,7 @@ def _numbers(versions: list[int]) -> str:
 
 
 def _stored_arrays(document: dict[str, Any]) -> dict[str, StoredArray]:
-    """The arrays of a mapped graph, which have hashes of their own."""
+    """Return the arrays of a graph on disk, which have hashes of their own."""
     if document.get("kind") != KIND:
         return {}
     growth = {name: StoredArray.from_json(one) for name, one in document["growth"].items()}
@@ -309,7 +309,7 @@ def _folders(place: Path) -> Iterator[Path]:
 
 
 def _files_in(place: Path) -> Iterator[Path]:
-    """All files below a folder; links are not followed."""
+    """Yield all files below a folder, without following links."""
     if not place.is_dir() or place.is_symlink():
         return
     for folder, folders, names in os.walk(place):
@@ -319,19 +319,19 @@ def _files_in(place: Path) -> Iterator[Path]:
 
 
 def _removed(path: Path, place: Path) -> str:
-    """Remove damaged derived data; what came of it."""
+    """Delete damaged derived data; return advice about it."""
     with suppress(OSError):
         if path.parent == place:
             path.unlink()
         else:
-            # The files of a layer are of use together only.
+            # The files of a layer can only be used together.
             shutil.rmtree(path.parent)
     done = "delete it" if path.exists() else "it was removed"
     return f"{done}: it is derived data and is computed again when needed"
 
 
 def _is_damaged_cache(path: Path, place: Path) -> bool | None:
-    """Whether a file of derived data is damaged; None for one that has no checksum (yet)."""
+    """Return whether a file of derived data is damaged; None if it has no checksum (yet)."""
     try:
         if path.parent != place:
             whole = None if path.name.endswith(SIDECAR) else matches_sidecar(path)

@@ -1,4 +1,4 @@
-"""What took long to work out about the graphs of a store, for the next process."""
+"""Cache of arrays on disk that are slow to compute from the graphs of a store."""
 
 import shutil
 from collections.abc import Collection
@@ -17,29 +17,28 @@ from nodegraft.graph.graph import Graph
 from nodegraft.graph.stores.protocol import Shelf
 
 DERIVED = "derived"
-"""The folder of shelves in a store."""
+"""Folder of the cache in a store."""
 
 UNFINISHED = "unfinished-"
-"""How folders begin in which a graph is being written."""
+"""Start of the names of folders in which a graph is being written."""
 
 SCHEMA = "3"
-"""To be changed when what is kept is worked out in another way: old files are no longer found."""
+"""Change it whenever cached values are computed in another way: old files are not found then."""
 
 CHECKSUM = 4
-"""Bytes before the arrays, against files that were cut: eight times as fast as a hash."""
+"""Bytes of checksum before the arrays, which finds incomplete files; faster than a hash."""
 
 
 class FolderShelf(Shelf):
-    """Files in a folder, which may be deleted at any time: what is missing is worked out again.
+    """Cache in the files of a folder, which may be deleted at any time.
 
-    Nothing waits for the disk, and nothing fails where it is full or may not be written to. A file
-    that is not as it was written counts as missing.
+    A write does not wait for the disk, and does nothing if the disk is full or read-only. A damaged
+    file counts as missing.
 
     Args:
         place: The folder, which need not exist yet.
-        part: What all that is on this part of it depends on.
-        base: The name of the folder beside it for the graph that this one grew from; its own by
-            default.
+        part: Hash of what all values in this part of the cache depend on.
+        base: Name of the folder of the graph that this one grew from; its own by default.
     """
 
     keeps = True
@@ -50,7 +49,7 @@ class FolderShelf(Shelf):
         self._base = base or place.name
 
     def __eq__(self, other: object) -> bool:
-        """The same files are read and written, whatever graph it grew from."""
+        """Return whether both use the same files."""
         if not isinstance(other, FolderShelf):
             return NotImplemented
         return (self._place, self._part) == (other._place, other._part)
@@ -60,47 +59,47 @@ class FolderShelf(Shelf):
 
     @property
     def base(self) -> "FolderShelf":
-        """The shelf of the graph that this one grew from; itself where it did not grow."""
+        """Cache of the graph that this one grew from; itself if it did not grow."""
         return FolderShelf(self._place.parent / self._base, self._part)
 
     @property
     def graph(self) -> str:
-        """The object that holds the graph."""
+        """Name of the object of the graph."""
         return self._place.name
 
     def under(self, *depends_on: HashPart) -> "FolderShelf":
-        """The part of it for what depends on this, too.
+        """Return the part of the cache for values that also depend on something else.
 
         Args:
-            depends_on: Beside the graph.
+            depends_on: What they depend on beside the graph.
         """
         return FolderShelf(self._place, content_hash(self._part, *depends_on), self._base)
 
     def get(self, *depends_on: HashPart) -> Arrays | None:
-        """What was put; None where it must be worked out.
+        """Return cached arrays; None if there are none.
 
         Args:
-            depends_on: All that the arrays depend on.
+            depends_on: Everything that the arrays depend on.
         """
         try:
             content = self._file(*depends_on).read_bytes()
         except OSError:
             return None
-        told, body = content[:CHECKSUM], content[CHECKSUM:]
-        return load(body) if _checksum(body) == told else None
+        checksum, body = content[:CHECKSUM], content[CHECKSUM:]
+        return load(body) if _checksum(body) == checksum else None
 
     def put(self, arrays: Arrays, *depends_on: HashPart) -> None:
-        """Keep arrays, if that is possible.
+        """Cache arrays, if possible.
 
         Args:
             arrays: The arrays.
-            depends_on: All that they depend on.
+            depends_on: Everything that they depend on.
         """
-        # safetensors writes memory as it lies, whatever the order of dimensions.
+        # safetensors ignores strides, so the memory must be in C order.
         body = save({name: np.asarray(array, order="C") for name, array in arrays.items()})
         draft = self._place / f".{uuid4().hex}"
         if self._place.is_symlink() or self._place.parent.is_symlink():
-            # It leads out of the store.
+            # The link may lead out of the store.
             return
         with suppress(OSError):
             self._place.mkdir(parents=True, exist_ok=True)
@@ -111,10 +110,10 @@ class FolderShelf(Shelf):
                 draft.unlink(missing_ok=True)
 
     def drop(self, *depends_on: HashPart) -> None:
-        """Take away what nobody will ask for again.
+        """Delete cached arrays.
 
         Args:
-            depends_on: As it was put.
+            depends_on: Everything that they depend on.
         """
         with suppress(OSError):
             self._file(*depends_on).unlink()
@@ -128,12 +127,12 @@ def _checksum(body: bytes) -> bytes:
 
 
 def shelf_of(store: Path, graph: str, base: str | None = None) -> FolderShelf:
-    """Of one graph.
+    """Return the cache of one graph.
 
     Args:
-        store: The folder of the store.
-        graph: The object that holds the graph.
-        base: The object of the graph that it grew from, if it did.
+        store: Folder of the store.
+        graph: Object of the graph.
+        base: Object of the graph that it grew from; None for none.
     """
     return FolderShelf(store / DERIVED / graph, base=base)
 
@@ -149,27 +148,27 @@ def name_of(graph: Graph) -> str | None:
 
 
 def clear_caches(store: Path, graphs: Collection[str], abandoned: datetime) -> None:
-    """Of all graphs but some, and what killed processes have left.
+    """Delete the caches of unused graphs, and what killed processes have left.
 
     Args:
-        store: The folder of the store.
-        graphs: The objects of graphs whose shelves stay.
-        abandoned: A graph that is being written is left alone if something was written later.
+        store: Folder of the store.
+        graphs: Objects of graphs whose caches stay.
+        abandoned: A graph that is being written stays if something was written later.
     """
     if (store / DERIVED).is_symlink():
         return
     for place in (store / DERIVED).glob("*"):
         if place.is_symlink():
             continue
-        begun = place.name.startswith(UNFINISHED) and _written(place) >= abandoned
-        if place.name not in graphs and not begun:
+        is_written = place.name.startswith(UNFINISHED) and _written(place) >= abandoned
+        if place.name not in graphs and not is_written:
             shutil.rmtree(place, ignore_errors=True)
 
 
 def _written(place: Path) -> datetime:
     try:
-        # A folder is as old as its list: one of its files may have been written into for hours.
-        latest = max(one.stat().st_mtime for one in (place, *place.rglob("*")))
+        # Writing to a file does not change the time of its folder.
+        latest = max(path.stat().st_mtime for path in (place, *place.rglob("*")))
         return datetime.fromtimestamp(latest, UTC)
     except FileNotFoundError:
         return datetime.max.replace(tzinfo=UTC)

@@ -36,27 +36,26 @@ BASE = "diffusion_on"
 
 
 class GraphObjects:
-    """The graphs of a store.
+    """Graphs of a store.
 
-    A graph in memory is written array by array. Of one on disk the files that were built become
-    objects as they are, and its manifest becomes the object that names them: no array is read, be
-    it to keep or to open the graph.
+    A graph in memory is written array by array. The files of a graph on disk become objects as they
+    are, and its manifest becomes the object that names them; no array is read.
 
     Args:
-        place: The folder of the store.
-        objects: What its versions name.
+        place: Folder of the store.
+        objects: Files that versions name.
     """
 
     def __init__(self, place: Path, objects: Objects) -> None:
         self._place, self._objects = place, objects
 
     def put(self, graph: Graph, parent: Graph | None = None) -> tuple[str, Graph]:
-        """Keep a graph; the object that holds it, and the graph as it is kept there.
+        """Write a graph; return its object, and the graph as it is stored.
 
         Args:
-            graph: In memory or on disk.
-            parent: The graph of this store that it grew from, if it did: of one on disk only what
-                came is written, until that is a sixteenth of it.
+            graph: A graph in memory or on disk.
+            parent: Graph of this store that it grew from, or None. For a graph on disk, only the
+                growth is written, up to a sixteenth of the graph.
         """
         store = graph._store
         base = None if parent is None or graph.is_settled else _name_of_base(parent)
@@ -75,13 +74,13 @@ class GraphObjects:
             files = {name: folder / f"{name}{SUFFIX}" for name in arrays}
             places = {**parent._store.files, **files}
             name, kept = self._put_mapped(parent._store, written, places, base)
-        # So that what came is all that has to be worked out.
+        # Only caches of the growth have to be computed then.
         kept.take_over(graph)
         return name, kept
 
     @contextmanager
     def work_folder(self) -> Iterator[Path]:
-        """A folder of the store that does not exist yet, and is gone when a graph is written."""
+        """Return a path for a new folder, which is deleted at the end of the context."""
         place = self._place / DERIVED / f"{UNFINISHED}{uuid4().hex}"
         try:
             with told_as_unwritable(place.parent):
@@ -90,10 +89,10 @@ class GraphObjects:
             shutil.rmtree(place, ignore_errors=True)
 
     def get(self, name: str) -> Graph:
-        """The graph that an object holds.
+        """Return the graph in an object.
 
         Args:
-            name: The object.
+            name: Name of the object.
         """
         document = self._objects.document(name)
         if document.get("kind") != KIND:
@@ -144,7 +143,7 @@ class GraphObjects:
         return name, self.get(name)
 
     def _take_layers(self, name: str, store: MappedStore) -> None:
-        """What ``nodegraft propagate`` has worked out; what cannot be linked is made again."""
+        """Link layers of ``nodegraft propagate``; others are computed again."""
         if store.layers_folder is None or not store.layers_folder.is_dir():
             return
         place = self._place / DERIVED / name / LAYERS
@@ -168,10 +167,10 @@ def _write(folder: Path, name: str, array: NDArray[Any]) -> StoredArray:
 
 
 def require_local(objects: Objects) -> None:
-    """Refuse to keep a graph on disk where it could not be mapped.
+    """Refuse a place of objects in which a graph on disk could not be memory-mapped.
 
     Args:
-        objects: Where the store would keep it.
+        objects: Place of the store's objects.
     """
     if not objects.are_local:
         raise ParameterError(

@@ -39,7 +39,7 @@ _ARRAY_FILE = b"\x93NUMPY"
 
 
 class Objects:
-    """A folder, here or wherever fsspec reaches, of files that are named by their SHA-256.
+    """Folder of files that are named by their SHA-256, on this machine or behind an fsspec URL.
 
     >>> objects = Objects("memory://doc/objects")
     >>> name = objects.put({"x": np.arange(3)}, {"of": "hats"})
@@ -48,8 +48,7 @@ class Objects:
 
     Args:
         place: The folder, which need not exist yet.
-        in_store: Whether it is the folder that a store has for its objects unless its settings
-            name another place.
+        in_store: Whether it is the default folder, within the store.
     """
 
     def __init__(self, place: str | Path, in_store: bool = False) -> None:
@@ -59,7 +58,7 @@ class Objects:
 
     @property
     def place(self) -> str:
-        """Where the objects are."""
+        """Path or URL of the folder."""
         return self._folder.place
 
     @property
@@ -69,7 +68,7 @@ class Objects:
         return local is not None and local.is_symlink()
 
     def marker(self) -> str | None:
-        """Return the id of the store whose place this is; None where nobody has put one."""
+        """Return the id of the store that owns this folder; None without a marker."""
         try:
             content = self._folder.read(MARKER).decode().strip()
         except FileNotFoundError:
@@ -81,7 +80,7 @@ class Objects:
         return content
 
     def put_marker(self, store_id: str) -> str:
-        """Write down whose place this is; return the id that is written there.
+        """Write the id of the store that owns this folder, unless there is one; return it.
 
         Args:
             store_id: The id of the store.
@@ -91,10 +90,9 @@ class Objects:
         return self.marker() or store_id
 
     def put(self, arrays: Mapping[str, NDArray[Any]], document: Mapping[str, Any]) -> str:
-        """Keep arrays and JSON; the name under which they are found again.
+        """Write arrays and JSON; return the name of the object.
 
-        Every array is a file of its own, and so is the list of them, written last: what is named
-        is whole.
+        Every array has its own file. The list of them is written last, so a named object is whole.
 
         Args:
             arrays: Arrays of numbers, by name.
@@ -104,31 +102,31 @@ class Objects:
         return self.put_list(parts, document)
 
     def put_array(self, array: NDArray[Any]) -> str:
-        """Keep an array that some list will name; its name there.
+        """Write an array; return its name for :meth:`put_list`.
 
         Args:
-            array: Numbers.
+            array: The array.
         """
         return self._write(_packed(array))
 
     def put_list(self, parts: Mapping[str, str], document: Mapping[str, Any]) -> str:
-        """Keep JSON beside files that are kept already; the name under which it is found again.
+        """Write an object from JSON and arrays that are written already; return its name.
 
         Args:
-            parts: What :meth:`put_array` and :meth:`put_file` gave, by name.
+            parts: Array name -> what :meth:`put_array` or :meth:`put_file` returned.
             document: Plain JSON.
         """
         listed = {"arrays": dict(parts), "document": document}
         return self._write(json.dumps(listed, sort_keys=True, ensure_ascii=False).encode())
 
     def put_file(self, path: Path, stored: StoredArray) -> str:
-        """Keep an array that lies in a file, by a hard link where the file system allows.
+        """Take over an array file, by a hard link if the file system allows; return its name.
 
-        It is named by the hash that was taken of its numbers when it was written: nothing is read.
+        The name comes from the hash that was computed when the file was written: nothing is read.
 
         Args:
-            path: The file, which nobody writes into any more.
-            stored: What is known of it.
+            path: The file, which no process writes any more.
+            stored: Type, shape and hash of the array.
         """
         told = json.dumps(["array file", stored.to_json()], sort_keys=True)
         name = hashlib.sha256(told.encode()).hexdigest()
@@ -138,14 +136,14 @@ class Objects:
 
     @property
     def are_local(self) -> bool:
-        """Whether files lie on this machine, where they can be mapped."""
+        """Whether files are on this machine, so that they can be memory-mapped."""
         return self._folder.local_path("") is not None
 
     def paths(self, name: str) -> dict[str, Path]:
-        """Where the files of an object lie on this machine; they are not read.
+        """Return the paths of an object's array files on this machine, without reading them.
 
         Args:
-            name: What :meth:`put_list` gave.
+            name: Name of the object.
         """
         found = {part: self._folder.local_path(file) for part, file in self.parts(name).items()}
         places = {part: path for part, path in found.items() if path is not None}
@@ -155,21 +153,21 @@ class Objects:
         return places
 
     def get(self, name: str, prefix: str = "") -> tuple[Arrays, Document]:
-        """What :meth:`put` was given; a file that is missing or damaged is told.
+        """Read arrays and JSON of an object; a missing or damaged file is an error.
 
         Args:
-            name: What it gave.
-            prefix: Only arrays whose names begin so are read.
+            name: Name of the object.
+            prefix: Read only arrays whose names start with it.
         """
         parts, document = self._listed(name)
         some = {part: place for part, place in parts.items() if part.startswith(prefix)}
         return {part: self._array(place) for part, place in some.items()}, document
 
     def document(self, name: str) -> Document:
-        """The JSON that :meth:`put` was given; arrays are not read.
+        """Read the JSON of an object, without its arrays.
 
         Args:
-            name: What it gave.
+            name: Name of the object.
         """
         return self._listed(name)[1]
 
@@ -177,7 +175,7 @@ class Objects:
         """Return the files of an object by the names of its arrays.
 
         Args:
-            name: What :meth:`put_list` gave.
+            name: Name of the object.
         """
         return {part: _object_name(file) for part, file in self._listed(name)[0].items()}
 
@@ -185,9 +183,9 @@ class Objects:
         """Refuse a file that is missing or not as it was written.
 
         Args:
-            name: Its name.
-            array_files: Whether to leave alone arrays that were taken in as files: their hash is
-                known to the list that names them.
+            name: Name of the file.
+            array_files: Whether to skip array files that were taken over: the object that names
+                them has their hash.
         """
         content = self._content(name)
         if not (array_files and content.startswith(_ARRAY_FILE)):
@@ -197,15 +195,15 @@ class Objects:
         """Return where a file lies, for messages.
 
         Args:
-            name: Its name.
+            name: Name of the file.
         """
         return f"{self._folder.place}/{str(name)[:80]}"
 
     def names_in(self, names: Iterable[str]) -> set[str]:
-        """All files that some objects are made of.
+        """Return all files of some objects.
 
         Args:
-            names: What :meth:`put` gave.
+            names: Names of the objects.
         """
         found: set[str] = set()
         for name in set(names):
@@ -213,10 +211,10 @@ class Objects:
         return found
 
     def lacks(self, names: Iterable[str]) -> bool:
-        """Whether some objects are not whole: one of their files is gone.
+        """Return whether a file of some objects is missing.
 
         Args:
-            names: What :meth:`put` gave.
+            names: Names of the objects.
         """
         lists = set(names)
         if not all(self._folder.has(_object_name(name)) for name in lists):
@@ -224,9 +222,9 @@ class Objects:
         return not all(self._folder.has(_object_name(name)) for name in self.names_in(lists))
 
     def files(self) -> dict[str, StoredFile]:
-        """Return the files of the object scheme, those too that a killed process has left.
+        """Return files whose names a store gives, including leftovers of killed processes.
 
-        Anything else in the folder is not the store's: it is neither listed nor deleted.
+        Other files in the folder do not belong to the store, and are never deleted.
         """
         files, schemes = self._folder.files(), (OBJECT_NAME, _DRAFT, _REMOVED)
         return {
@@ -237,10 +235,10 @@ class Objects:
 
     @staticmethod
     def is_set_aside(name: str) -> bool:
-        """Whether a file was renamed to be deleted.
+        """Return whether a file was renamed to be deleted.
 
         Args:
-            name: Its name.
+            name: Name of the file.
         """
         return _REMOVED.fullmatch(name) is not None
 
@@ -248,27 +246,27 @@ class Objects:
         """Rename a file that is to be deleted; return its new name, which no version can need.
 
         Args:
-            name: Its name; objects must be on this machine.
+            name: Name of the file, which must be on this machine.
         """
         if self.is_set_aside(name):
             return name
         kept = f"{name}." if OBJECT_NAME.fullmatch(name) else ""
         other = f".removed.{kept}{uuid4().hex}"
-        with self._told_as_kept(name):
+        with self._not_removed(name):
             self._folder.rename(name, other)
         return other
 
     def remove(self, name: str) -> None:
-        """Take one file away.
+        """Delete one file.
 
         Args:
-            name: Its name.
+            name: Name of the file.
         """
-        with self._told_as_kept(name):
+        with self._not_removed(name):
             self._folder.remove(name)
 
     @contextmanager
-    def _told_as_kept(self, name: str) -> Iterator[None]:
+    def _not_removed(self, name: str) -> Iterator[None]:
         try:
             yield
         except OSError as error:
@@ -313,22 +311,22 @@ class Objects:
             listed = json.loads(content)
             return dict(listed["arrays"]), dict(listed["document"])
 
-        return _understood(name, parsed, self._read(name))
+        return _parse(name, parsed, self._read(name))
 
     def _array(self, name: str) -> NDArray[Any]:
         def parsed(content: bytes) -> NDArray[Any]:
             array: NDArray[Any] = load(content)["array"]
             return array
 
-        return _understood(name, parsed, self._read(name))
+        return _parse(name, parsed, self._read(name))
 
 
 @contextmanager
 def told_as_unwritable(place: object) -> Iterator[None]:
-    """Say in a store's words that nothing could be written.
+    """Turn an OSError into a StoreError that says that nothing was written.
 
     Args:
-        place: Where to.
+        place: Folder that is written to.
     """
     try:
         yield
@@ -340,7 +338,7 @@ def told_as_unwritable(place: object) -> Iterator[None]:
 
 
 def _object_name(name: object) -> str:
-    """The same, or an error: no list leads to a file outside of the store."""
+    """Return a name, or raise an error: an object must not name a file outside of the store."""
     if not isinstance(name, str) or not OBJECT_NAME.fullmatch(name):
         raise StoreError(f"{str(name)[:80]!r} is no name of an object of a store.")
     return name
@@ -352,7 +350,7 @@ def _packed(array: NDArray[Any]) -> bytes:
     return packed
 
 
-def _understood(name: str, read: Callable[[bytes], Value], content: bytes) -> Value:
+def _parse(name: str, read: Callable[[bytes], Value], content: bytes) -> Value:
     try:
         return read(content)
     except (ValueError, KeyError, TypeError, AttributeError, SafetensorError) as error:

@@ -21,10 +21,10 @@ from nodegraft.store.versions.database import DATABASE_FILES, database_url
 from nodegraft.store.versions.journal import Journal
 
 SETTINGS, FORMAT = "store.json", 1
-"""The file, and what it says of the store's form."""
+"""File that describes a store, and the number of its format."""
 
 OBJECTS = "objects"
-"""The folder in a store's that holds what versions name, unless the file says otherwise."""
+"""Folder with the objects of a store, unless its file names another place."""
 
 CARDS = "cards"
 """Folder of the model cards of versions that were promoted."""
@@ -35,28 +35,28 @@ STORE_ID = "store_id"
 
 @dataclass(frozen=True)
 class StoreSettings:
-    """Where the parts of a store are that need not be in its folder."""
+    """Places of the database and the objects, which need not be in the folder of the store."""
 
     database: str | None
-    """Where versions are written down; None for a file in the folder."""
+    """URL of the database; None for a file in the folder."""
 
     objects: str | None = None
-    """Where graphs, labels and models are kept; None for a folder in the folder."""
+    """URL or folder of graphs, labels and models; None for a subfolder of the store."""
 
     def objects_of(self, folder: Path) -> str | Path:
-        """The place of the objects of a store.
+        """Return the place of a store's objects.
 
         Args:
-            folder: The store.
+            folder: Folder of the store.
         """
         return self.objects or folder / OBJECTS
 
 
 def settings_in(folder: Path) -> StoreSettings:
-    """What the file says of the store in a folder.
+    """Read where the database and objects of a store are.
 
     Args:
-        folder: What :meth:`nodegraft.Store.init` made.
+        folder: Folder of the store.
     """
     try:
         settings = json.loads((folder / SETTINGS).read_text(encoding="utf-8"))
@@ -81,7 +81,7 @@ def settings_text(settings: StoreSettings) -> str:
     """Return the content of the file, byte for byte.
 
     Args:
-        settings: What it says.
+        settings: Content of the file.
     """
     return json.dumps({"format": FORMAT, **asdict(settings)}, indent=2) + "\n"
 
@@ -106,11 +106,11 @@ def _without_dots(objects: str | None) -> str | None:
 
 
 def journal_in(folder: Path, settings: StoreSettings | None = None) -> Journal:
-    """What was done to the store in a folder, whatever revision its tables have.
+    """Open the database of a store, whatever revision its tables have.
 
     Args:
-        folder: What :meth:`nodegraft.Store.init` made.
-        settings: What its file says; None to read it.
+        folder: Folder of the store.
+        settings: Content of its file; None to read it.
     """
     database = (settings or settings_in(folder)).database
     if database is None and not (folder / DATABASE_FILES[0]).exists():
@@ -124,7 +124,7 @@ def journal_in(folder: Path, settings: StoreSettings | None = None) -> Journal:
 def refuse_links(folder: Path) -> None:
     """Refuse a store that has symbolic links where it writes.
 
-    Somebody who hands over such a store could have files outside of it overwritten or deleted.
+    Otherwise a store from an attacker could have files outside of it overwritten or deleted.
     ``store.json`` may be a link, as a mounted configuration is: nothing is written through it.
 
     Args:

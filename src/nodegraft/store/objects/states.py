@@ -1,17 +1,19 @@
 """Write and load the snapshots that versions of a store name."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import chain, islice, repeat
 from pathlib import Path
 
 from nodegraft.analysis.labels.labels import StoreLabels
 from nodegraft.analysis.snapshot import State
-from nodegraft.analysis.version import StateNames
+from nodegraft.analysis.version import StateNames, Version
 from nodegraft.base.errors import CheckpointError, StoreError, UnreadableModelError
 from nodegraft.base.files.bundle import Arrays, Document
 from nodegraft.base.memo import Memo
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.growth.clearing import Cleared, clear_stale
+from nodegraft.graph.keys import Key
 from nodegraft.model.checkpoint import unpack_model
 from nodegraft.model.registry import make_method, unpacked_model
 from nodegraft.store.objects.derived_cache import name_of, shelf_of
@@ -19,31 +21,33 @@ from nodegraft.store.objects.graph_objects import GraphObjects
 from nodegraft.store.objects.objects import Objects
 from nodegraft.tables.node_texts import NodeTexts
 
+SEARCHED = 1 << 16
+"""Number of keys that are searched at a time."""
+
 
 class States:
-    """States in the folder of a store. The last graphs and texts are held, as versions share them,
-    and the last states: what a model has worked out is there for the next change. Two of each, as
-    the live version and the candidate version are read in turn.
+    """Snapshots of a store. The last two graphs, texts and states are cached, because the live and
+    the newest version are read in turn.
 
     Args:
-        place: The folder.
-        objects: What versions name.
+        place: Folder of the store.
+        objects: Files that versions name.
     """
 
     def __init__(self, place: Path, objects: Objects) -> None:
         self._place, self._objects = place, objects
         self.graphs = GraphObjects(place, objects)
-        """Where graphs are kept."""
+        """Reads and writes graphs."""
         self._graphs, self._texts = Memo[Graph](most=2), Memo[NodeTexts](most=2)
         self._states = Memo[State](most=2)
 
     def put(self, state: State, graph: str, texts: NodeTexts | None = None) -> StateNames:
-        """Keep a state.
+        """Write labels, model and texts of a state; return the names of all its objects.
 
         Args:
             state: The state.
-            graph: The object that :meth:`put_graph` made of its graph.
-            texts: Of the nodes of its graph, if there are some.
+            graph: Object that :meth:`put_graph` made of its graph.
+            texts: Texts of its nodes; None for none.
         """
         names = StateNames(
             graph,
@@ -55,11 +59,11 @@ class States:
         return names
 
     def put_graph(self, graph: Graph, parent: Graph | None = None) -> tuple[str, Graph]:
-        """Keep a graph: the object that holds it, and the graph with its shelf.
+        """Write a graph; return its object, and the graph with its cache.
 
         Args:
             graph: The graph.
-            parent: The graph of a version that it grew from, if it did.
+            parent: Graph of the version that it grew from; None for none.
         """
         name, kept = self.graphs.put(graph, parent)
         return name, self._shelved(name, kept)
@@ -68,7 +72,7 @@ class States:
         return graph.with_shelf(shelf_of(self._place, name, self.graphs.base_of(name)))
 
     def settled(self, state: State) -> State:
-        """Return a state whose graph is settled, and kept; its model may have learned nothing.
+        """Return a state whose graph is settled and stored; its model may have learned nothing.
 
         Args:
             state: A state.
@@ -78,7 +82,7 @@ class States:
         return replace(state, graph=self.put_graph(state.graph.settled(), state.graph)[1])
 
     def put_texts(self, texts: NodeTexts) -> str:
-        """Keep texts; the object that holds them.
+        """Write texts; return their object.
 
         Args:
             texts: One for each node of a graph.
@@ -86,11 +90,11 @@ class States:
         return self._objects.put(vars(texts), {"kind": "texts", "schema": 1})
 
     def put_learned(self, state: State, names: StateNames) -> StateNames:
-        """Keep labels and model of a state whose graph is kept already, with its shelf.
+        """Write labels and model of a state whose graph is stored already.
 
         Args:
             state: The state.
-            names: The objects of a version with the same texts.
+            names: Objects of a version with the same texts.
         """
         kept = replace(
             names,
@@ -102,7 +106,7 @@ class States:
         return kept
 
     def hold(self, state: State, names: StateNames) -> None:
-        """Have a state at hand whose objects are kept already.
+        """Cache a state that is stored already.
 
         Args:
             state: The state.
@@ -111,7 +115,7 @@ class States:
         self._states.put(names, state)
 
     def get(self, names: StateNames) -> State:
-        """The state that some objects hold.
+        """Return the state in some objects.
 
         Args:
             names: The objects.
@@ -135,7 +139,7 @@ class States:
         return State(self.graph(names.graph), labels, model)
 
     def unlearned(self, names: StateNames) -> State:
-        """A state whose method has learned nothing yet, whether or not the model can be read.
+        """Return a state whose method has learned nothing, whether or not its model can be read.
 
         Args:
             names: The objects.
@@ -145,19 +149,19 @@ class States:
         return State(self.graph(names.graph), self.labels(names.labels), model)
 
     def labels(self, name: str) -> StoreLabels:
-        """The labels that an object holds.
+        """Return the labels in an object.
 
         Args:
             name: The object.
         """
         return StoreLabels.from_state(*self._objects.get(name))
 
-    def clear_stale(self, most: int, until: Callable[[], bool]) -> Cleared:
-        """Of the states at hand, see :meth:`nodegraft.Store.clear_stale`.
+    def clear_stale(self, most: int, until: Callable[[], bool] = lambda: False) -> Cleared:
+        """Recompute rows of cached states that new edges made stale, before a change needs them.
 
         Args:
-            most: At most about so many rows.
-            until: Ends it.
+            most: Approximate maximum number of rows, because rows take memory.
+            until: Called every few thousand rows; the work stops when it returns true.
         """
         done = Cleared()
         # The latest first: what is made of an earlier graph does not reach those grown from it.
@@ -167,23 +171,56 @@ class States:
         return done
 
     def class_names(self, labels: str) -> list[str]:
-        """The classes that labels are of; their nodes are not read.
+        """Return the class names of stored labels, without reading their nodes.
 
         Args:
-            labels: The object that holds them.
+            labels: Object with the labels.
         """
         return [name for name, _ in self._objects.document(labels)["sessions"]]
 
     def graph(self, name: str) -> Graph:
-        """The graph that an object holds.
+        """Return the graph in an object.
 
         Args:
             name: The object.
         """
         return self._graphs.get(name, lambda: self._shelved(name, self.graphs.get(name)))
 
+    def texts_of(self, version: Version, nodes: Sequence[Key]) -> list[str | None]:
+        """Return the text of each node in a version; None where there is none.
+
+        Args:
+            version: The version.
+            nodes: Keys of nodes.
+        """
+        rows = self.graph(version.graph).rows_of(nodes)
+        if version.texts is None:
+            return [None] * len(rows)
+        return [text or None for text in self.texts(version.texts).at(rows)]
+
+    def search(self, version: Version, words: str, limit: int) -> list[Key]:
+        """Return nodes of a version whose key and text together contain all words.
+
+        Args:
+            version: The version.
+            words: Words or parts of words, with blanks between them.
+            limit: Maximum number of nodes.
+        """
+        keys, wanted = self.graph(version.graph).node_keys, words.casefold().split()
+        texts = repeat("") if version.texts is None else iter(self.texts(version.texts))
+        # Search in blocks, because the keys of a graph on disk need not fit into memory.
+        starts = range(0, len(keys), SEARCHED)
+        blocks = (range(start, min(start + SEARCHED, len(keys))) for start in starts)
+        nodes = chain.from_iterable(keys.at(block) for block in blocks)
+        matches = (
+            node
+            for node, text in zip(nodes, texts, strict=False)
+            if all(word in f"{node} {text}".casefold() for word in wanted)
+        )
+        return list(islice(matches, limit))
+
     def texts(self, name: str) -> NodeTexts:
-        """The texts that an object holds.
+        """Return the texts in an object.
 
         Args:
             name: The object.

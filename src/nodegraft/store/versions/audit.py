@@ -74,11 +74,11 @@ def add_audit_entry(
 
 
 def rewrite_audit(connection: Connection, change: Callable[[str], str]) -> None:
-    """Change the notes and details of all entries; only purging may.
+    """Change the notes and details of all entries; only a purge may.
 
     Args:
         connection: The database, in a transaction.
-        change: From a text to what stands there then.
+        change: Returns the new text for a text.
     """
     for entry in audit_entries(connection):
         note, detail = change(entry.note), _changed(entry.detail, change)

@@ -1,4 +1,4 @@
-"""The database behind a store: how it is reached, and what is said when it is not."""
+"""Connection to the database of a store, and errors that say what to do."""
 
 import os
 import sqlite3
@@ -24,13 +24,13 @@ with extra("store", package="sqlalchemy", purpose="A store"):
     )
 
 WAIT_SECONDS = 30
-"""How long a writer waits for another one, and for a database that is away."""
+"""How long a writer waits for another writer, or for the database server."""
 
 ATTEMPTS = 100
-"""So often somebody who may only read tries to open a database that others are opening."""
+"""Attempts of a read-only user to open a database that other processes are opening."""
 
 DATABASE_FILES = ("store.db", "store.db-wal", "store.db-shm")
-"""What SQLite keeps in the folder."""
+"""Files of SQLite in the folder of a store."""
 
 _SENTENCES = {
     "readonly database": (
@@ -42,25 +42,25 @@ _SENTENCES = {
         "Nothing was written; try again when it has finished."
     ),
 }
-"""What SQLite says -> what to say."""
+"""Part of an SQLite error -> message for the user."""
 
 
 def database_url(folder: Path, database: str | None) -> str | URL:
-    """Where a store's versions are written down.
+    """Return the URL of a store's database.
 
     Args:
-        folder: The store.
-        database: What its settings say; None for a file in the folder.
+        folder: Folder of the store.
+        database: URL in its settings; None for a file in the folder.
     """
     # Not as text: a folder may have any name.
     return database or URL.create("sqlite", database=str((folder / DATABASE_FILES[0]).absolute()))
 
 
 def connected(url: str | URL, create: bool = False) -> Engine:
-    """A database, made so that what is committed survives a power cut.
+    """Return a database engine; what it has committed survives a power failure.
 
     Args:
-        url: As SQLAlchemy writes it.
+        url: SQLAlchemy URL.
         create: Whether a missing SQLite file is created now. Later connections never create one.
     """
     options: dict[str, Any] = {}
@@ -68,18 +68,18 @@ def connected(url: str | URL, create: bool = False) -> Engine:
         parsed = make_url(url)
         file = _sqlite_file(parsed)
         if file and _only_readable(file):
-            return _reading(file)
+            return _read_only_engine(file)
         if file:
             if create:
                 # SQLite takes an empty file for a new database; without a file it says why.
                 with suppress(OSError):
                     Path(file).touch(mode=0o644)
             options["creator"] = lambda: _open_existing(file)
-        engine = create_engine(url, pool_pre_ping=True, connect_args=_patience(parsed), **options)
+        engine = create_engine(url, pool_pre_ping=True, connect_args=_timeouts(parsed), **options)
     except (NoSuchModuleError, ImportError) as error:
         raise StoreError(f"The database cannot be reached: {error}") from error
     except (ArgumentError, ValueError) as error:
-        # What was not understood may be a part of the password: it is not repeated.
+        # Do not repeat the URL: the part that was not understood may belong to the password.
         raise StoreError(
             "The database cannot be reached: its URL is not understood. It looks like "
             "postgresql+psycopg://user:password@host/name; in a password write @ as %40, : as %3A "
@@ -95,20 +95,20 @@ def connected(url: str | URL, create: bool = False) -> Engine:
 
 
 def has_password(url: str | URL) -> bool:
-    """Whether somebody who reads a URL may enter the database.
+    """Return whether a URL contains a password.
 
     Args:
-        url: As SQLAlchemy writes it.
+        url: SQLAlchemy URL.
     """
     return bool(_passwords(make_url(url)))
 
 
 def unreachable(error: Exception, url: URL) -> StoreUnreachableError:
-    """What went wrong with a database, in a sentence without its password.
+    """Return an error that says what went wrong with a database, without its password.
 
     Args:
-        error: What SQLAlchemy says, or the driver.
-        url: Of the database.
+        error: Error of SQLAlchemy or of the driver.
+        url: URL of the database.
     """
     reason = str(getattr(error, "orig", None) or error)
     for said, sentence in _SENTENCES.items():
@@ -139,12 +139,12 @@ def skip_locked(connection: Connection) -> Iterator[None]:
     try:
         yield
     finally:
-        # The connection goes back to the pool.
+        # The pool gives this connection to others.
         connection.exec_driver_sql(f"PRAGMA busy_timeout={1000 * WAIT_SECONDS}")
 
 
 def erase_on_delete(connection: Connection) -> None:
-    """What is overwritten from now on leaves no copy in the file, where that can be chosen.
+    """Overwrite deleted data from now on, where the database supports it.
 
     Args:
         connection: The database.
@@ -154,22 +154,22 @@ def erase_on_delete(connection: Connection) -> None:
 
 
 _REWRITE_POSTGRESQL = (
-    # The planner's statistics hold samples of what columns say: they are taken again.
+    # The planner's statistics hold samples of the columns, so they are computed again.
     "VACUUM (FULL, ANALYZE) versions, promotions, settings, audit",
-    # And the rows of the statistics before are still in the file of their table.
+    # The old statistics are still in the file of their table.
     "VACUUM FULL pg_statistic",
 )
 
 
 def erase_free_space(engine: Engine) -> None:
-    """Write a store's tables anew, without what was in them before.
+    """Rewrite a store's tables without deleted data.
 
     Args:
         engine: The database.
     """
     try:
         if engine.dialect.name == "sqlite":
-            # Not in a transaction, as all else is.
+            # VACUUM cannot run in a transaction.
             with closing(engine.raw_connection()) as connection:
                 _vacuum_sqlite(connection)
         else:
@@ -197,8 +197,8 @@ def _passwords(url: URL) -> list[str]:
     return [password for password in (url.password, *several) if password]
 
 
-def _patience(url: URL) -> dict[str, Any]:
-    """PostgreSQL waits for ever, unless it is told."""
+def _timeouts(url: URL) -> dict[str, Any]:
+    """Return timeouts for PostgreSQL, which otherwise waits forever."""
     if url.get_backend_name() != "postgresql":
         return {}
     asked = url.query.get("options", "")
@@ -258,31 +258,31 @@ def _only_readable(file: str) -> bool:
     return place.exists() and not (os.access(place, os.W_OK) and os.access(place.parent, os.W_OK))
 
 
-def _reading(file: str) -> Engine:
-    """SQLite for somebody who can make no file beside it, as its log would need."""
-    # No connection is kept: each looks anew whether somebody is writing.
-    engine = create_engine("sqlite://", creator=lambda: _opened(file), poolclass=NullPool)
+def _read_only_engine(file: str) -> Engine:
+    """Return an engine for a user who cannot write the log file that SQLite needs beside it."""
+    # Each connection is new, because it must check whether another process is writing.
+    engine = create_engine("sqlite://", creator=lambda: _open_read_only(file), poolclass=NullPool)
     event.listen(engine, "begin", _begin_sqlite)
     return engine
 
 
-def _opened(file: str) -> sqlite3.Connection:
+def _open_read_only(file: str) -> sqlite3.Connection:
     for _ in range(ATTEMPTS):
         with suppress(sqlite3.OperationalError):
-            return _looked_into(file)
+            return _try_read_only(file)
         sleep(0.01)
-    return _looked_into(file)
+    return _try_read_only(file)
 
 
-def _looked_into(file: str) -> sqlite3.Connection:
-    # Where there is a log, somebody writes, and its files are there to be read. Where there is
-    # none, nobody does, and all is in the one file.
+def _try_read_only(file: str) -> sqlite3.Connection:
+    # If there is a log file, another process writes, and SQLite can read its files. Otherwise all
+    # data is in this file.
     how = "mode=ro" if Path(f"{file}-wal").exists() else "mode=ro&immutable=1"
     address = f"file:{quote(file)}?{how}"
     connection = sqlite3.connect(address, uri=True, check_same_thread=False, timeout=WAIT_SECONDS)
     connection.isolation_level = None
     try:
-        # Fails where the last writer took its log away after it was seen; holds it from here on.
+        # This fails if the last writer has removed its log meanwhile, and keeps it otherwise.
         connection.execute("SELECT count(*) FROM sqlite_master")
     except sqlite3.OperationalError:
         connection.close()
@@ -291,10 +291,10 @@ def _looked_into(file: str) -> sqlite3.Connection:
 
 
 def _prepare_sqlite(connection: Any, _: object) -> None:
-    # Else tables are made outside of any transaction, each by itself: see _begin_sqlite.
+    # Otherwise each table would be created outside of the transaction: see _begin_sqlite.
     connection.isolation_level = None
     cursor = connection.cursor()
-    # Readers do not wait for a writer; a commit is on the disk when it is answered.
+    # Readers do not wait for a writer; a commit is on the disk when it returns.
     for setting in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
         cursor.execute(f"PRAGMA {setting}")
     cursor.execute(f"PRAGMA busy_timeout={1000 * WAIT_SECONDS}")

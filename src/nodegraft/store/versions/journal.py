@@ -1,13 +1,15 @@
 """History of a store in its database: rows of versions and promotions, never changed.
 
-The newest version is the candidate and the last promotion names the live version; no other alias is
-stored. The number of a version is one more than that of its parent, and it is the primary key: of
-two processes that start from the same version the database refuses one, without a lock.
+The last promotion names the live version. The newest version is the candidate while it differs from
+the live one; no alias is stored. The number of a version is one more than that of its parent, and
+is the primary key: of two processes that start from the same version the database refuses one,
+without a lock.
 """
 
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import UTC
 from typing import Any
 
@@ -73,17 +75,14 @@ REQUEST_KEY = {
     "sqlite": "json_extract(measures, '$.request.key')",
     "postgresql": "measures -> 'request' ->> 'key'",
 }
-"""The key of the request that made a version; an index is found by these very words alone."""
+"""Expression for the key of the request that made a version; the index has the same words."""
 
 
 class Journal:
-    """The two tables, in a database that SQLAlchemy reaches.
-
-    Of two writers that start from the same row one comes first; the other is refused, since its
-    row has a number that is taken.
+    """Tables of versions and promotions.
 
     Args:
-        url: Of the database, as SQLAlchemy writes it.
+        url: SQLAlchemy URL of the database.
         create: Whether a missing SQLite file is created.
     """
 
@@ -91,19 +90,19 @@ class Journal:
         self.engine = connected(url, create)
 
     def close(self) -> None:
-        """Let go of the database."""
+        """Close the connections to the database."""
         self.engine.dispose()
 
     def versions(self) -> list[Version]:
-        """All of them, oldest first."""
+        """Return all versions, oldest first."""
         with self.connection() as connection:
             return versions_in(connection)
 
     def version(self, number: int | None = None) -> Version:
-        """One of them.
+        """Return one version.
 
         Args:
-            number: Which one; None for the newest.
+            number: Number of the version; None for the newest.
         """
         wanted = select(VERSIONS).order_by(VERSIONS.c.number.desc()).limit(1)
         if number is not None:
@@ -118,17 +117,27 @@ class Journal:
         with readable_rows():
             return Version(**in_utc(row))
 
-    def candidate(self) -> Version:
-        """The newest that changed something: not one that only pruned others."""
+    def newest(self) -> Version:
+        """Return the newest version that changed something, not only pruned others."""
         with self.connection() as connection:
-            number = candidate_in(connection)
+            number = newest_in(connection)
         return self.version(number)
 
+    def heads(self) -> "Heads":
+        """Return the live version and the newest one, as they were at one moment."""
+        with self.connection() as connection:
+            return heads_in(connection)
+
+    def overview(self) -> "tuple[Heads, list[Version]]":
+        """Return the live version, the newest one and all versions, as they were at one moment."""
+        with self.connection() as connection:
+            return heads_in(connection), versions_in(connection)
+
     def version_for(self, key: str) -> Version | None:
-        """The version that a request made; None if it made none.
+        """Return the version that a request made; None if it made none.
 
         Args:
-            key: Of the request.
+            key: Idempotency key of the request.
         """
         asked = literal_column(REQUEST_KEY[self.engine.dialect.name], String)
         with self.connection() as connection, readable_rows():
@@ -141,7 +150,7 @@ class Journal:
             return promotions_in(connection)
 
     def pruned(self) -> dict[int, Version]:
-        """The versions that have no objects any more -> the version that pruned each."""
+        """Return the pruned versions by number, each with the version that pruned it."""
         with self.connection() as connection:
             return pruned_in(connection)
 
@@ -153,9 +162,9 @@ class Journal:
         """Add rows, all or none of them.
 
         Args:
-            rows: Versions and promotions whose numbers are one more than the newest one's.
-            confirm: Is called with the database when nobody else can write any more; what it
-                raises undoes all.
+            rows: Versions and promotions, numbered from one more than the newest.
+            confirm: Is called within the transaction, when no other process can write any more; an
+                error that it raises undoes the transaction.
         """
         try:
             with self.transaction() as connection:
@@ -163,23 +172,26 @@ class Journal:
                 if confirm:
                     confirm(connection)
         except IntegrityError as error:
-            raise StoreChangedError(_told(self, rows)) from error
+            raise StoreChangedError(_conflict_text(self, rows)) from error
 
     @contextmanager
     def connection(self) -> Iterator[Connection]:
-        """The database, for reading; whatever goes wrong with it is told."""
+        """Read the database as it is at one moment; errors say what to do."""
         try:
             with self.engine.connect() as connection:
+                if connection.dialect.name == "postgresql":
+                    # Otherwise each statement would see what others have written meanwhile.
+                    connection.execution_options(isolation_level="REPEATABLE READ")
                 yield connection
         except (SQLAlchemyError, sqlite3.Error) as error:
             raise unreachable(error, self.engine.url) from error
 
     @contextmanager
     def transaction(self, alone: bool = False) -> Iterator[Connection]:
-        """The database, for writing; what was written is kept if nothing goes wrong.
+        """Write to the database in one transaction; an error undoes it.
 
         Args:
-            alone: Whether nobody else may add a row meanwhile: others wait.
+            alone: Whether other writers wait until the end.
         """
         try:
             with self.engine.begin() as connection:
@@ -187,14 +199,14 @@ class Journal:
                     connection.execute(text(_ALONE[self.engine.dialect.name]))
                 yield connection
         except IntegrityError:
-            # Whoever adds rows knows what it means.
+            # The caller knows what it means.
             raise
         except (SQLAlchemyError, sqlite3.Error) as error:
             raise unreachable(error, self.engine.url) from error
 
 
 _ALONE = {
-    # SQLite has one writer at a time, and who writes nothing is one, too.
+    # SQLite has one writer at a time; a statement that changes no row makes it this transaction.
     "sqlite": LOCK_ONLY,
     "postgresql": "LOCK TABLE versions, promotions IN SHARE ROW EXCLUSIVE MODE",
 }
@@ -202,7 +214,7 @@ _ALONE = {
 
 @contextmanager
 def readable_rows() -> Iterator[None]:
-    """Raise a sentence where rows of the database hold something that nodegraft does not write."""
+    """Raise a StoreError if rows of the database hold what nodegraft does not write."""
     try:
         yield
     except (ValueError, TypeError, KeyError, AttributeError) as error:
@@ -214,7 +226,7 @@ def readable_rows() -> Iterator[None]:
 
 @readable_rows()
 def versions_in(connection: Connection) -> list[Version]:
-    """All versions, oldest first.
+    """Return all versions, oldest first.
 
     Args:
         connection: The database.
@@ -223,7 +235,7 @@ def versions_in(connection: Connection) -> list[Version]:
     return [Version(**in_utc(row)) for row in rows]
 
 
-def candidate_in(connection: Connection) -> int | None:
+def newest_in(connection: Connection) -> int | None:
     """Return the number of the newest version that changed something; None if there is none.
 
     Args:
@@ -234,9 +246,39 @@ def candidate_in(connection: Connection) -> int | None:
     return number
 
 
+@dataclass(frozen=True)
+class Heads:
+    """The live version and the newest one, as they were at one moment."""
+
+    live: Version
+    """Version that predictions come from."""
+
+    newest: Version
+    """Newest version that changed something."""
+
+    @property
+    def candidate(self) -> Version | None:
+        """Version that waits for review: the newest one, unless it equals the live one."""
+        return None if self.newest.names == self.live.names else self.newest
+
+
+@readable_rows()
+def heads_in(connection: Connection) -> Heads:
+    """Return the live version and the newest one.
+
+    Args:
+        connection: The database.
+    """
+    last = select(PROMOTIONS.c.version).order_by(PROMOTIONS.c.number.desc()).limit(1)
+    live, newest = connection.execute(last).scalar(), newest_in(connection)
+    wanted = select(VERSIONS).where(VERSIONS.c.number.in_((live, newest)))
+    rows = {row["number"]: row for row in connection.execute(wanted).mappings()}
+    return Heads(Version(**in_utc(rows[live])), Version(**in_utc(rows[newest])))
+
+
 @readable_rows()
 def promotions_in(connection: Connection) -> list[Promotion]:
-    """All promotions, oldest first.
+    """Return all promotions, oldest first.
 
     Args:
         connection: The database.
@@ -247,7 +289,7 @@ def promotions_in(connection: Connection) -> list[Promotion]:
 
 @readable_rows()
 def pruned_in(connection: Connection) -> dict[int, Version]:
-    """The versions that have no objects any more -> the version that pruned each.
+    """Return the pruned versions by number, each with the version that pruned it.
 
     Args:
         connection: The database.
@@ -255,7 +297,7 @@ def pruned_in(connection: Connection) -> dict[int, Version]:
     wanted = select(VERSIONS).where(VERSIONS.c.action.in_(PRUNING)).order_by(VERSIONS.c.number)
     rows = connection.execute(wanted).mappings()
     pruning = [Version(**in_utc(row)) for row in rows]
-    return {number: one for one in pruning for number in one.detail["versions"]}
+    return {number: version for version in pruning for number in version.detail["versions"]}
 
 
 def write_rows(connection: Connection, *rows: Version | Promotion) -> None:
@@ -268,7 +310,7 @@ def write_rows(connection: Connection, *rows: Version | Promotion) -> None:
     for row in rows:
         table = VERSIONS if isinstance(row, Version) else PROMOTIONS
         connection.execute(insert(table).values(**vars(row)))
-    # After the first row nobody else can prune.
+    # No other process can prune after the first row.
     pruned = pruned_in(connection)
     for row in rows:
         if isinstance(row, Promotion):
@@ -276,11 +318,11 @@ def write_rows(connection: Connection, *rows: Version | Promotion) -> None:
 
 
 def rewrite_rows(connection: Connection, rows: Iterable[Version | Promotion]) -> None:
-    """Say something else in rows that are there; only purging may.
+    """Change existing rows; only a purge may.
 
     Args:
         connection: The database, in a transaction.
-        rows: Versions and promotions with the numbers that they have.
+        rows: Versions and promotions with the numbers of existing rows.
     """
     for row in rows:
         table = VERSIONS if isinstance(row, Version) else PROMOTIONS
@@ -288,11 +330,11 @@ def rewrite_rows(connection: Connection, rows: Iterable[Version | Promotion]) ->
 
 
 def refuse_pruned(number: int, pruned: Mapping[int, Version]) -> None:
-    """An error for a version that has no objects any more.
+    """Raise an error for a version whose objects were pruned.
 
     Args:
-        number: The version.
-        pruned: Versions without objects -> the version that pruned each.
+        number: Number of the version.
+        pruned: The pruned versions, each with the version that pruned it.
     """
     if number in pruned:
         by = pruned[number]
@@ -314,7 +356,7 @@ def in_utc(row: Mapping[Any, Any]) -> dict[str, Any]:
     return {**row, "at": at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)}
 
 
-def _told(journal: Journal, rows: tuple[Version | Promotion, ...]) -> str:
+def _conflict_text(journal: Journal, rows: tuple[Version | Promotion, ...]) -> str:
     newest, last = journal.version(), journal.promotions()[-1]
     newer = any(isinstance(row, Version) and row.number <= newest.number for row in rows)
     moved = any(isinstance(row, Promotion) and row.number <= last.number for row in rows)

@@ -1,4 +1,4 @@
-"""The tables of a store's database, made and brought up to date by Alembic."""
+"""Creation and migration of the tables of a store's database, by Alembic."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,25 +22,25 @@ _LOCK = {
     "sqlite": ("ROLLBACK", "BEGIN IMMEDIATE"),
     "postgresql": ("SELECT pg_advisory_xact_lock(1852793957)",),
 }
-"""What lets processes that migrate one database take turns, in an open transaction."""
+"""Statements that lock the database for a migration, in an open transaction."""
 
 
 @dataclass(frozen=True)
 class Migration:
-    """What the tables of a store were, and what they are."""
+    """Result of a migration."""
 
     before: str
     """The revision before."""
 
     after: str
-    """The revision after; the same where there was nothing to do."""
+    """The revision after; the same if there was nothing to do."""
 
 
 def migrated(url: str | URL) -> Journal:
-    """A journal whose tables are those of this version, made if there are none.
+    """Open a database, and create or migrate its tables.
 
     Args:
-        url: Of the database, as SQLAlchemy writes it.
+        url: SQLAlchemy URL of the database.
     """
     journal = Journal(url, create=True)
     try:
@@ -52,7 +52,7 @@ def migrated(url: str | URL) -> Journal:
 
 
 def migrate(journal: Journal) -> Migration:
-    """Bring the tables of a store up to date, all of it or nothing.
+    """Migrate the tables of a store in one transaction.
 
     Args:
         journal: The database.
@@ -64,10 +64,10 @@ def migrate(journal: Journal) -> Migration:
 
 
 def require_free(url: str) -> None:
-    """Refuse a database that does not answer, or that is another store's.
+    """Refuse a database that cannot be reached, or that belongs to another store.
 
     Args:
-        url: Of the database, as SQLAlchemy writes it.
+        url: SQLAlchemy URL of the database.
     """
     journal = Journal(url, create=True)
     try:
@@ -94,7 +94,7 @@ def require_current(journal: Journal) -> None:
 
 
 def _upgrade(journal: Journal) -> None:
-    # Slow to import, and only making and migrating a store needs it.
+    # Alembic is slow to import, and only needed here.
     from alembic import command
     from alembic.config import Config
 
@@ -128,7 +128,7 @@ def _lock(connection: Connection) -> None:
 
 
 def _revisions() -> list[str]:
-    """All that this nodegraft knows, oldest first."""
+    """Return the revisions that this nodegraft knows, oldest first."""
     scripts = (_SCRIPTS / "versions").glob("*_*.py")
     return sorted(path.stem.partition("_")[0] for path in scripts)
 
@@ -158,7 +158,7 @@ def _known_revision(journal: Journal) -> str:
 
 
 def _revision(journal: Journal) -> str | None:
-    """As Alembic writes it down; None where it never did."""
+    """Return the revision of a database; None without tables."""
     with journal.connection() as connection:
         if not inspect(connection).has_table("alembic_version"):
             return None

@@ -17,20 +17,20 @@ with extra("store", package="sqlalchemy", purpose="A store"):
     from sqlalchemy import Connection, Engine, event
 
 APPENDED = ("versions", "promotions", "audit")
-"""Tables to which rows are added: their hash is extended by what came."""
+"""Tables whose rows never change: their hash is extended by new rows."""
 
 COVERED = (*APPENDED, "settings", "tokens")
 """All tables whose rows are covered."""
 
 PREFIX = "digest:"
-"""How the names of the settings begin that hold the hashes."""
+"""Start of the names of settings that hold the hashes."""
 
 LOCK_ONLY = "DELETE FROM versions WHERE number < 0"
-"""Deletes nothing: it makes a transaction the one writer."""
+"""Deletes no row, but makes a transaction the only writer."""
 
 _WRITE = re.compile(r'\s*(INSERT(?: OR \w+)? INTO|UPDATE|DELETE FROM)\s+"?(\w+)', re.IGNORECASE)
 _NEWEST = 2**63 - 1
-"""No row has a higher number: SQLite has no larger one."""
+"""Largest integer of SQLite."""
 _CHANGES, _BROKEN = "nodegraft changes", "nodegraft broken"
 
 
@@ -46,7 +46,7 @@ def keep_digests(engine: Engine) -> None:
 
 
 def write_digests(connection: Connection) -> None:
-    """Write the hashes of all tables, whatever they were; for tables that were just migrated.
+    """Write the hashes of all tables, after a migration.
 
     Args:
         connection: An SQLite database, in a transaction.
@@ -106,7 +106,7 @@ def _is_whole(database: sqlite3.Connection, table: str) -> bool:
 def _digest(
     database: sqlite3.Connection, table: str, before: dict[str, Any] | None = None
 ) -> dict[str, Any]:
-    """The hash of each row with that of the rows before it, from some row on."""
+    """Return the chained hash of rows, continued from an earlier one for appended tables."""
     last, digest = (0, "") if before is None else (before["last"], before["digest"])
     given: tuple[Any, ...] = (last,) if table in APPENDED else (f"{PREFIX}%",)
     chosen = "number > ? ORDER BY number" if table in APPENDED else "name NOT LIKE ? ORDER BY name"
@@ -144,5 +144,5 @@ def _tables(database: sqlite3.Connection) -> list[str]:
 
 
 def _driver(connection: Connection) -> sqlite3.Connection:
-    # Not through SQLAlchemy: what is done here is no write that has to be noted.
+    # Not through SQLAlchemy, whose events would note these writes.
     return cast(sqlite3.Connection, connection.connection.dbapi_connection)

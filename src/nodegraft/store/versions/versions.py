@@ -1,18 +1,31 @@
-"""Versions of a store: which there are, which one is live, and how a version is added."""
+"""Versions of a store: which one is live, how a version is added, and the quality gate."""
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from nodegraft.analysis.version import Promotion, StateNames, Version, now
-from nodegraft.base.errors import CandidateWaitsError, StoreChangedError, StoreError
+from nodegraft.base.errors import (
+    CandidateWaitsError,
+    GateError,
+    NoCandidateError,
+    StoreChangedError,
+    StoreError,
+)
 from nodegraft.store.intent import IdempotencyKey, Intent
 from nodegraft.store.objects.objects import Objects
-from nodegraft.store.versions.journal import Journal, candidate_in, refuse_pruned
+from nodegraft.store.versions.journal import Journal, newest_in, refuse_pruned
 from nodegraft.store.versions.lineage import live_versions
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
+
+    from nodegraft.analysis.labels.labels import StoreLabels
+    from nodegraft.analysis.preview import Preview
+
+WITH_OVERRIDE = "To apply the change anyway, give a reason: override='…' (--override REASON)."
+
+WITHOUT_PROMOTION = "To review the version before it is live, omit promote=True (--promote)."
 
 
 @dataclass(frozen=True)
@@ -39,16 +52,21 @@ class Versions:
 
     def __init__(self, journal: Journal, objects: Objects) -> None:
         self.journal, self._objects = journal, objects
+        self.on_promotion: Callable[[int], object] = lambda number: None
+        """Is called with the number of a version after its promotion is committed."""
 
     @property
     def live(self) -> int:
         """Number of the live version."""
         return self.journal.promotions()[-1].version
 
-    def waiting(self) -> Version | None:
-        """Return the candidate version that waits for review; None if it equals the live one."""
-        candidate = self.journal.candidate()
-        return None if candidate.names == self.journal.version(self.live).names else candidate
+    @property
+    def candidate(self) -> Version:
+        """Version that waits for review; an error if none does."""
+        heads = self.journal.heads()
+        if heads.candidate is None:
+            raise NoCandidateError(heads.live.number)
+        return heads.candidate
 
     def whole(self, number: int | None = None) -> Version:
         """Return a version whose files are not pruned.
@@ -87,11 +105,12 @@ class Versions:
             only_waiting: Whether to refuse a version that does not wait for review.
             intent: Author and note.
         """
-        chosen = self.journal.candidate() if number is None else self.journal.version(number)
+        chosen = self.candidate if number is None else self.journal.version(number)
         if not only_waiting:
             return self._add_promotion(chosen.number, "promote", intent)
-        if chosen != self.waiting():
-            newest = self.journal.candidate()
+        heads = self.journal.heads()
+        if chosen != heads.candidate:
+            newest = heads.newest
             raise StoreError(
                 f"Version {chosen.number} was not promoted: it is not waiting for review. The "
                 f"newest version is {newest.number} ({newest.action} by {newest.by}, "
@@ -99,7 +118,7 @@ class Versions:
             )
 
         def confirm(connection: "Connection") -> None:
-            newest = candidate_in(connection)
+            newest = newest_in(connection)
             if newest != chosen.number:
                 raise StoreChangedError(
                     f"Version {chosen.number} was not promoted: version {newest} was made "
@@ -135,6 +154,8 @@ class Versions:
         who = intent.author_name, intent.note, now()
         promotion = Promotion(last.number + 1, number, action, *who)
         self.journal.add(promotion, confirm=confirm)
+        if action == "promote":
+            self.on_promotion(number)
         return promotion
 
     def begin(self, intent: Intent) -> tuple[Version, Promotion | None]:
@@ -160,7 +181,7 @@ class Versions:
         """
         last = self.journal.promotions()[-1]
         if self.journal.version(last.version).names not in (parent.names, after):
-            raise CandidateWaitsError(self.journal.candidate().number, last.version)
+            raise CandidateWaitsError(self.journal.newest().number, last.version)
         return last
 
     def add(
@@ -189,6 +210,8 @@ class Versions:
         if last:
             rows.append(Promotion(last.number + 1, number, "promote", *who))
         self.journal.add(*rows, confirm=lambda _: self._require_files(names))
+        if last:
+            self.on_promotion(number)
         return version
 
     def _require_files(self, names: StateNames) -> None:
@@ -197,3 +220,46 @@ class Versions:
                 "Files that this version shares with older ones were pruned meanwhile by another "
                 "process. Nothing was written; try again."
             )
+
+
+def refuse_drop(diff: "Preview", advice: str) -> None:
+    """Raise an error if held-out accuracy drops.
+
+    Args:
+        diff: The new version compared with the one before it.
+        advice: What to do about it.
+    """
+    objections = diff.objections()
+    if objections:
+        raise GateError(objections, advice)
+
+
+def refuse_unmeasured(labels: "StoreLabels", diff: "Preview") -> None:
+    """Raise an error if a promotion would lose all held-out nodes, which measure accuracy.
+
+    Args:
+        labels: Labels of the version before.
+        diff: The new version compared with the one before it.
+    """
+    num_held_out = sum(map(len, labels.held_out.values()))
+    if num_held_out and not diff.before.nodes:
+        raise GateError(
+            [f"No held-out node is left to measure accuracy; there were {num_held_out:,}."],
+            "Make it without promote=True (--promote), and review it.",
+        )
+
+
+def diff_measures(diff: "Preview") -> dict[str, Any]:
+    """Return what is stored of a comparison.
+
+    Args:
+        diff: The new version compared with the one before it.
+    """
+    return {
+        "before": diff.before.to_json(),
+        "after": diff.after.to_json(),
+        "asked": diff.asked,
+        "new": diff.new.to_json(),
+        "flipped": diff.flipped,
+        "warnings": diff.warnings(),
+    }

@@ -1,4 +1,4 @@
-"""Where Alembic finds the database: the connection it is given."""
+"""Environment of Alembic: it uses the connection that it is given."""
 
 from alembic import context
 
@@ -7,7 +7,7 @@ from nodegraft.store.versions.journal import metadata
 context.configure(
     connection=context.config.attributes["connection"],
     target_metadata=metadata,
-    # One transaction for all: a cut leaves the tables before or the tables after.
+    # One transaction for all revisions, so that an interruption changes nothing.
     transactional_ddl=True,
 )
 with context.begin_transaction():
