@@ -3,10 +3,11 @@
     python -m studies.new_rows --data DIR        # measure what is missing, then write the page
     python -m studies.new_rows                   # write the page again
 
-1,000 nodes are taken out of a graph, and ``graft`` is fitted on 20 labels of each class. Each of
+1,000 nodes are taken out of a graph, and ``graft`` is fitted on 10 labels of each of the 30 largest
+classes. Each of
 these nodes is then predicted as a row beside the graph, in memory and on disk, and as a node of the
 graph that has grown by it alone. Seconds are those of the processor, for one row, and for one known
-node beside it. With 20 labels no unlabelled node refines the mean of a class, so the sample of
+node beside it. With 10 labels no unlabelled node refines the mean of a class, so the sample of
 unlabelled nodes, from which only shares of classes are estimated, is small here: it costs most of a
 growth and changes no class. Writes ``studies/records/new-rows.json`` and
 ``docs/how-to/new-rows-measured.md``.
@@ -35,7 +36,7 @@ from studies import record_file
 
 RECORDS = record_file.FOLDER / "new-rows.json"
 PAGE = PAGES.parent / "how-to" / "new-rows-measured.md"
-ROWS, LABELS, SAMPLE = 1000, 20, 64
+ROWS, CLASSES, LABELS, SAMPLE = 1000, 30, 10, 64
 
 
 def main() -> None:
@@ -60,10 +61,11 @@ def measured(data: LoadedDataset, seed: int) -> Record:
     graph = data.graph.without(gone)
     place = np.full(data.graph.num_nodes, -1)
     place[np.setdiff1d(data.graph.rows, gone)] = graph.rows
+    largest = sorted(data.labels, key=lambda name: -data.labels[name].size)[:CLASSES]
     labels = {
-        name: graph.keys_of(random.permutation(left)[:LABELS])
-        for name, rows in data.labels.items()
-        if (left := place[rows][place[rows] >= 0]).size >= LABELS
+        name: graph.keys_of(random.permutation(left[left >= 0])[:LABELS])
+        for name in largest
+        for left in [place[data.labels[name]]]
     }
     model = Graft(seed=seed).fit(graph, labels)
     model.predict(graph, graph.keys_of(graph.rows[:100]))

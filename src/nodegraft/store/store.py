@@ -27,6 +27,7 @@ from nodegraft.store.versions.migration import require_current
 if TYPE_CHECKING:
     from nodegraft.analysis.card.card import Card
     from nodegraft.analysis.drift import Shift
+    from nodegraft.analysis.label_audit import SuspiciousLabel
     from nodegraft.analysis.own_labels.comparison import Evaluation
     from nodegraft.analysis.predictions import Missing, Predictions
     from nodegraft.analysis.preview import Preview
@@ -788,6 +789,24 @@ class Store:
 
         state = self.state(self.candidate if version is None else version)
         return Records(suggestions(state, count))
+
+    def audit_labels(
+        self, count: int = 20, version: int | None = None
+    ) -> "Records[SuspiciousLabel]":
+        """Return the labels that are most probably wrong, with a reason and a suggested class.
+
+        Each label is compared with what a model says that learned without it
+        (:mod:`nodegraft.analysis.label_audit`); the version is not changed. Correct labels with
+        :meth:`relabel`.
+
+        Args:
+            count: Largest number of labels.
+            version: Number of the version; None for the candidate.
+        """
+        from nodegraft.analysis.label_audit import audit_labels
+
+        state = self.state(self.candidate if version is None else version)
+        return audit_labels(state, count, self._parts.listener)
 
     def suggest_classes(self, count: int = 3, version: int | None = None) -> "Records[NewClass]":
         """Suggest groups of nodes that may be a new class, the largest first.

@@ -155,7 +155,9 @@ class DiffusionTable:
             neighbours: Node numbers of the neighbours.
         """
         near = self.at(neighbours)
-        found = (means @ near.reshape(-1, neighbours.size).T).T.reshape(*near.shape[:2], -1)
+        sets, times = near.shape[:2]
+        flat = near.reshape(sets * times, neighbours.size)
+        found = (means @ flat.T).T.reshape(sets, times, means.shape[0])
         rows = np.arange(self.num_nodes, self.num_nodes + means.shape[0])
         mass = [
             entry._replace(
