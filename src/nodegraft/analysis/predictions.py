@@ -16,10 +16,12 @@ from nodegraft.base.parameters.validate import validate_value
 from nodegraft.base.tabular import Tabular
 from nodegraft.graph.edges.matrix import IntArray
 from nodegraft.graph.graph import Graph
+from nodegraft.graph.growth.rows_view import RowsView
 from nodegraft.graph.keys import Key, KeyArray, KeyType, integer_keys, several
 from nodegraft.model.best_classes import best_classes, rows_in_block
 from nodegraft.model.confidence import NO_ESTIMATE, World, confidence
 from nodegraft.model.hooks import Capability
+from nodegraft.tables.new_rows import Row, rows_view
 
 Missing = Literal["error", "skip", "null"]
 """Treatment of keys that the graph does not have: an error that names them, no row, or a row with
@@ -258,6 +260,7 @@ def predict_in_blocks(
     keys: Sequence[Key] | None = None,
     ignore_labels: bool = False,
     coverage: float | None = None,
+    beside: RowsView | None = None,
 ) -> Iterator[Predictions]:
     """Yield the predictions of a version, a block of nodes at a time; at least one block.
 
@@ -271,8 +274,12 @@ def predict_in_blocks(
         ignore_labels: Whether the class of a labelled node is its prediction, not its label.
         coverage: Between 0 and 1: also give a set of classes for each node that contains its class
             for this share of nodes; None for no sets.
+        beside: The graph with rows that are not stored in it, if ``rows`` are such rows.
     """
     validate_value("top", top, PositiveInt)
+    view, label_of = state.graph, state.label_of
+    if beside is not None:
+        view, label_of = beside, {}
     thresholds = note = None
     if coverage is not None:
         validate_value("coverage", coverage, OpenFraction)
@@ -291,7 +298,7 @@ def predict_in_blocks(
     def block(start: int, stop: int) -> Predictions:
         wanted = rows[start:stop]
         found = wanted >= 0
-        best = best_classes(state.model, state.graph, wanted[found], top, thresholds)
+        best = best_classes(state.model, view, wanted[found], top, thresholds)
         nodes = (
             state.graph.keys_of(wanted) if keys is None else list(keys[start : start + wanted.size])
         )
@@ -302,7 +309,7 @@ def predict_in_blocks(
             best.names,
             _expanded(best.probabilities, found, np.nan),
             _expanded(best.known, found, np.nan),
-            [state.label_of.get(n) if f else None for n, f in zip(nodes, found, strict=True)],
+            [label_of.get(n) if f else None for n, f in zip(nodes, found, strict=True)],
             best.world,
             min_confidence,
             ignore_labels,
@@ -315,6 +322,25 @@ def predict_in_blocks(
 
     step = rows_in_block(state.model)
     return (block(start, start + step) for start in range(0, max(1, rows.size), step))
+
+
+def predict_new_rows(
+    state: State, rows: Iterable[Row], version: int, *args: Any, key: str = "key", **options: Any
+) -> Predictions:
+    """Return the predictions of a version for rows that are not in its graph, stored nowhere.
+
+    Args:
+        state: The version.
+        rows: As in :func:`nodegraft.tables.new_rows.rows_view`.
+        version: Number of the version.
+        args: The other arguments of :func:`predict_in_blocks`.
+        key: Column that names a row in the table.
+        options: The same, by name.
+    """
+    view = rows_view(state.graph, rows, key)
+    return predict_rows(
+        state, view.new_rows, version, *args, keys=view.names, beside=view, **options
+    )
 
 
 def _expanded(values: NDArray[Any], found: NDArray[np.bool_], other: float) -> NDArray[Any]:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from nodegraft.cli.commands import build, data, maintenance, predict, serve, teach, versions
+from nodegraft.cli.commands import audit, build, data, maintenance, predict, serve, teach, versions
 from nodegraft.cli.commands.lab import lists, methods, records, runs
 
 app = typer.Typer(
@@ -21,7 +21,7 @@ PANELS = {
     "Data": data.COMMANDS | build.COMMANDS,
     "Teach": teach.COMMANDS,
     "Versions": versions.COMMANDS,
-    "Predict and inspect": predict.COMMANDS,
+    "Predict and inspect": predict.COMMANDS | audit.COMMANDS,
     "Serve": serve.COMMANDS,
     "Maintenance": maintenance.COMMANDS,
 }

@@ -57,6 +57,11 @@ class ViewCache:
         """Edges between visible nodes."""
         return self._edges.get("visible", self._visible_edges)
 
+    @property
+    def spreading(self) -> Adjacency:
+        """Edges that features are propagated along: those between visible nodes."""
+        return self.adjacency
+
     def _visible_edges(self) -> Adjacency:
         if self._weights is None:
             edges = self._store.merged_edges()

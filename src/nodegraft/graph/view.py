@@ -368,11 +368,14 @@ class GraphView:
         slices: list[Operator] = []
         rings = [nodes]
         for _ in range(hops):
-            matrix, nodes = self._adjacency.hop(nodes)
+            matrix, nodes = self._cache.spreading.hop(nodes)
             slices.append(Operator(matrix))
             rings.append(nodes)
-        features = Operator(self.features(self._at(nodes)))
+        features = Operator(self._features_at(nodes))
         return Neighbourhood(features, tuple(reversed(slices)), tuple(reversed(rings)))
+
+    def _features_at(self, positions: IntArray) -> Matrix:
+        return self.features(self._at(positions))
 
     def around(self, rows: IntArray, hops: int) -> tuple[Neighbourhood, NDArray[np.int64]]:
         """The neighbourhood of rows in any order, repeats included, and each one's place in it.

@@ -7,11 +7,13 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from nodegraft.base.errors import NotSupportedError
 from nodegraft.base.parameters.constraints import (
     FractionBelowOne,
     NonNegativeFloat,
     PositiveInt,
 )
+from nodegraft.graph.growth.rows_view import RowsView
 from nodegraft.graph.statistics.homophily import homophily_of_kinds, relation_weights
 from nodegraft.graph.view import GraphView
 from nodegraft.methods.templates.derived import Derived
@@ -84,6 +86,10 @@ class LabelPropagation(Derived[NDArray[np.float64]]):
         spread: Any = engine(start, ends, edge_weight=weights)
         shares: NDArray[np.float64] = spread.double().numpy()
         return shares / shares.mean(axis=0) if self.balanced else shares
+
+    def for_rows(self, value: NDArray[np.float64], view: RowsView) -> NDArray[np.float64]:
+        """Refuse rows that are not in the graph: labels are spread over stored nodes only."""
+        raise NotSupportedError(self.name, "predict rows that are not in the graph")
 
     def _edges(self, view: GraphView) -> tuple[torch.Tensor, torch.Tensor | None]:
         """Return the two ends of every edge, both ways, and its normalised weight.

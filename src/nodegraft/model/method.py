@@ -37,6 +37,7 @@ from nodegraft.model.prediction_sets import (
 from nodegraft.model.stateful import Stateful
 from nodegraft.streams.curriculum import Curriculum
 from nodegraft.tables.labels import Labels, keys_by_class
+from nodegraft.tables.new_rows import Row, rows_view
 
 
 @dataclass(frozen=True)
@@ -194,16 +195,28 @@ class Method(Stateful):
 
     # Predictions.
 
-    def predict(self, graph: GraphView, nodes: Sequence[Key]) -> list[str]:
-        """Return the most likely class name of each node.
+    def predict(
+        self,
+        graph: GraphView,
+        nodes: Sequence[Key] | None = None,
+        *,
+        rows: Iterable[Row] | None = None,
+    ) -> list[str]:
+        """Return the most likely class name of each node, or of each row that is not in the graph.
+
+        Rows are stored nowhere. Each is scored as if it was alone: its neighbours are as they are
+        without it, and so are the classes (:func:`nodegraft.tables.new_rows.rows_view`).
 
         Args:
-            graph: The graph, or a view of it.
-            nodes: Keys of nodes.
+            graph: The graph, or a view of it; for rows the whole graph.
+            nodes: Keys of nodes; None with ``rows``.
+            rows: For each row its columns and, as ``edges``, a list such as
+                ``[{"type": "needs", "target": "react"}]``; None with ``nodes``.
         """
         model = self._now()
         names = np.array(model.classes_, dtype=object)
-        predicted: list[str] = names[model._scores(graph, nodes).argmax(axis=1)].tolist()
+        view, places, _ = _chosen(graph, nodes, rows)
+        predicted: list[str] = names[model._score_rows(view, places).argmax(axis=1)].tolist()
         return predicted
 
     def predict_all(self, graph: GraphView, top: int = 1) -> Iterator[BestClasses]:
@@ -245,23 +258,31 @@ class Method(Stateful):
         predicted: list[str | None] = names[np.where(confident, scores.argmax(axis=1), -1)].tolist()
         return predicted
 
-    def predict_table(self, graph: GraphView, nodes: Sequence[Key]) -> PredictionTable:
-        """Return prediction, confidence, probability and known of each node.
+    def predict_table(
+        self,
+        graph: GraphView,
+        nodes: Sequence[Key] | None = None,
+        *,
+        rows: Iterable[Row] | None = None,
+    ) -> PredictionTable:
+        """Return prediction, confidence, probability and known of each node or row.
 
         :mod:`nodegraft.model.confidence` defines the three numbers.
 
         Args:
-            graph: The graph, or a view of it.
-            nodes: Keys of nodes.
+            graph: As in :meth:`predict`.
+            nodes: As in :meth:`predict`.
+            rows: As in :meth:`predict`.
         """
         model = self._now()
-        scores = model._scores(graph, nodes)
+        view, places, listed = _chosen(graph, nodes, rows)
+        scores = model._score_rows(view, places)
         names = np.array(model.classes_, dtype=object)
         return PredictionTable(
-            list(nodes),
+            listed,
             names[scores.argmax(axis=1)].tolist(),
-            model.probabilities(graph, scores).max(axis=1),
-            model.known_class_probability(graph, scores),
+            model.probabilities(view, scores).max(axis=1),
+            model.known_class_probability(view, scores),
             model.world,
         )
 
@@ -427,6 +448,19 @@ def _check_graph(graph: GraphView) -> None:
             f"A nodegraft.Graph or a view of one is needed, not a {type(graph).__name__}: see "
             "nodegraft.read_graph."
         )
+
+
+def _chosen(
+    graph: GraphView, nodes: Sequence[Key] | None, rows: Iterable[Row] | None
+) -> tuple[GraphView, IntArray, list[Key]]:
+    """Return the view, the row numbers and the names of nodes, or of rows beside the graph."""
+    _check_graph(graph)
+    if (nodes is None) == (rows is None):
+        raise ParameterError("Give keys of nodes (nodes=…), or rows (rows=…).")
+    if nodes is not None:
+        return graph, graph.rows_of(nodes), list(nodes)
+    view = rows_view(graph, rows or ())
+    return view, view.new_rows, view.names
 
 
 def _by_row(view: GraphView, labels: NodeLabels | Labels) -> NodeLabels:

@@ -27,15 +27,13 @@ from nodegraft.graph.keys import Key
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView
 from nodegraft.model.best_classes import rows_in_block
+from nodegraft.model.folds import FOLDS, models_without_a_fold
 from nodegraft.model.hooks import Capability
 
 if TYPE_CHECKING:
     from nodegraft.model.method import Method
 
 Floats = NDArray[np.float64]
-
-FOLDS = 5
-"""Number of parts of the labels of a class; each is scored by a model that learned the others."""
 
 FEW_LABELS = 10
 """Classes with at most this many labels share a threshold."""
@@ -227,17 +225,11 @@ def calibrate(
         found[name].append(own)
     names = [name for name in model.classes_ if not found[name] and model.labels_[name].size > 1]
     if Capability.SET_LABELS in model.capabilities():
-        for fold in range(FOLDS) if names else ():
-            listener.step("calibrate prediction sets", fold, FOLDS)
-            part = {name: model.labels_[name] for name in names if model.labels_[name].size > fold}
-            left_out = KeyedLabels(
-                {name: keys[fold::FOLDS][: MOST_NODES // FOLDS] for name, keys in part.items()}
-            )
-            kept = {name: np.delete(keys, slice(fold, None, FOLDS)) for name, keys in part.items()}
-            other = model._with_labels(view, KeyedLabels({**model.labels_, **kept}))
-            for name, own in _own_probabilities(other, view, left_out.on(view)):
+        folds = models_without_a_fold(model, view, names, "calibrate prediction sets", listener)
+        for other, left_out in folds:
+            some = {name: keys[: MOST_NODES // FOLDS] for name, keys in left_out.items()}
+            for name, own in _own_probabilities(other, view, KeyedLabels(some).on(view)):
                 found[name].append(own)
-        listener.step("calibrate prediction sets", FOLDS, FOLDS)
     elif not any(found.values()):
         raise ParameterError(
             f"{model.name} has to be fitted again to leave labels out, so prediction sets need "

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from nodegraft.analysis.labels.changes import Change
 from nodegraft.analysis.version import Promotion, Version
-from nodegraft.base.errors import NodegraftError
+from nodegraft.base.errors import NodegraftError, ParameterError
 from nodegraft.base.events import SILENT, Listener
 from nodegraft.base.tabular import Records
 from nodegraft.graph.keys import Key
@@ -23,6 +23,7 @@ from nodegraft.store.versions.migration import require_current
 if TYPE_CHECKING:
     from nodegraft.analysis.card.card import Card
     from nodegraft.analysis.drift import Shift
+    from nodegraft.analysis.label_audit import SuspiciousLabel
     from nodegraft.analysis.own_labels.comparison import Evaluation
     from nodegraft.analysis.predictions import Missing, Predictions
     from nodegraft.analysis.preview import Preview
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from nodegraft.store.versions.migration import Migration
     from nodegraft.tables.columns import Source
     from nodegraft.tables.labels import Labels
+    from nodegraft.tables.new_rows import Row
     from nodegraft.tables.node_texts import NodeTexts
 
 
@@ -557,7 +559,7 @@ class Store:
         """
         return self.parts.journal.version(number)
 
-    @property
+    @cached_property
     def table_options(self) -> dict[str, Any]:
         """Options for reading tables (columns, key type, delimiter), as given to ``init``."""
         options: dict[str, Any] = self.parts.journal.version(1).detail["tables"]
@@ -644,6 +646,7 @@ class Store:
         missing: "Missing" = "error",
         ignore_labels: bool = False,
         coverage: float | None = None,
+        rows: "Iterable[Row] | None" = None,
     ) -> "Predictions":
         """Return the class of each node, and where it comes from.
 
@@ -661,25 +664,26 @@ class Store:
             coverage: Between 0 and 1, such as 0.9: also return a set of classes for each node that
                 contains its class for this share of the nodes of known classes. The first call for
                 a version takes longer: it calibrates on labels that were not used for training.
+            rows: Rows that are not in the graph, instead of ``nodes``: each has the columns that
+                the store was created from and, as ``edges``, a list such as
+                ``[{"type": "needs", "target": "react"}]``. They are stored nowhere, and each is
+                scored as if it was alone (:func:`nodegraft.tables.new_rows.rows_view`).
         """
-        from nodegraft.analysis.predictions import found_rows, predict_rows
+        from nodegraft.analysis.predictions import found_rows, predict_new_rows, predict_rows
 
         number = self.live if version is None else version
-        state = self.state(number)
+        state, shown = self.state(number), (top, min_confidence)
+        if rows is not None:
+            if nodes is not None:
+                raise ParameterError("Give keys of nodes (nodes=…) or rows (rows=…), not both.")
+            key = self.table_options.get("key", "key")
+            return predict_new_rows(state, rows, number, *shown, key=key, coverage=coverage)
         if nodes is None:
-            rows, keys = state.graph.rows, None
+            places, keys = state.graph.rows, None
         else:
-            rows, keys = found_rows(state.graph, nodes, missing)
-        return predict_rows(
-            state,
-            rows,
-            number,
-            top,
-            min_confidence,
-            keys=keys,
-            ignore_labels=ignore_labels,
-            coverage=coverage,
-        )
+            places, keys = found_rows(state.graph, nodes, missing)
+        options = {"keys": keys, "ignore_labels": ignore_labels, "coverage": coverage}
+        return predict_rows(state, places, number, *shown, **options)
 
     def score(self, labels: "Labels | None" = None, version: int | None = None) -> float:
         """Return the accuracy, from 0 to 1.
@@ -744,6 +748,24 @@ class Store:
         from nodegraft.analysis.suggestions.suggestion import suggestions
 
         return Records(suggestions(self._newest_or(version), count))
+
+    def audit_labels(
+        self, count: int = 20, version: int | None = None
+    ) -> "Records[SuspiciousLabel]":
+        """Return the labels that are most probably wrong, with a reason and a suggested class.
+
+        Each label is compared with what a model says that learned without it
+        (:mod:`nodegraft.analysis.label_audit`); the version is not changed. Correct labels with
+        :meth:`relabel`.
+
+        Args:
+            count: Largest number of labels.
+            version: Number of the version; None for the candidate.
+        """
+        from nodegraft.analysis.label_audit import audit_labels
+
+        state = self.state(self.candidate if version is None else version)
+        return audit_labels(state, count, self._parts.listener)
 
     def suggest_classes(self, count: int = 3, version: int | None = None) -> "Records[NewClass]":
         """Suggest groups of nodes that may be a new class, the largest first.

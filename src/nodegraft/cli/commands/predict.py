@@ -58,6 +58,13 @@ def predict(
     place: StorePlace,
     nodes: Annotated[str | None, typer.Option(help="Node keys, separated by commas.")] = None,
     table: Annotated[str | None, typer.Option(help="Table with a column of node keys.")] = None,
+    rows: Annotated[
+        Path | None,
+        typer.Option(
+            help="JSON Lines of rows that are not in the graph: columns, and edges such as "
+            '[{"type": "needs", "target": "react"}]. They are stored nowhere.'
+        ),
+    ] = None,
     everyone: Annotated[bool, typer.Option("--all", help="Predict all nodes.")] = False,
     key: Annotated[str, typer.Option(help="Column with the node key, in the table.")] = "key",
     top: Annotated[int, typer.Option(help="Number of classes shown for each node.")] = 1,
@@ -91,36 +98,45 @@ def predict(
     out: Annotated[Path | None, typer.Option(help="Write a .parquet or .csv file.")] = None,
     version: LiveVersion = None,
 ) -> None:
-    """Predict the classes of nodes: --nodes, --table or --all."""
+    """Predict the classes of nodes (--nodes, --table or --all), or of new rows (--rows)."""
     from nodegraft.analysis.predictions import found_rows, predict_in_blocks, predict_rows
+    from nodegraft.tables.new_rows import read_rows, rows_view
 
     if as_json and out is not None:
         raise ParameterError("Give --json or --out, not both.")
-    if sum((nodes is not None, table is not None, everyone)) != 1:
+    if sum((nodes is not None, table is not None, rows is not None, everyone)) != 1:
         raise ParameterError(
-            "Choose the nodes with one of --nodes p17,p20, --table new.parquet and --all."
+            "Choose the nodes with one of --nodes p17,p20, --table new.parquet, --rows new.jsonl "
+            "and --all."
         )
+    if rows is not None and (missing or ignore_labels):
+        raise ParameterError("--missing and --ignore-labels have no effect on --rows: omit them.")
     with open_store(place) as store:
         live, waiting = store.live, store.waiting()
         number = live if version is None else version
         state = store.state(number)
-        rows, keys = state.graph.rows, None
-        if nodes is not None:
+        chosen, keys, beside = state.graph.rows, None, None
+        if rows is not None:
+            key_column = store.table_options.get("key", "key")
+            beside = rows_view(state.graph, read_rows(rows), key_column)
+            chosen, keys = beside.new_rows, beside.names
+        elif nodes is not None:
             given = keys_from(nodes, state.graph, missing in (None, MissingKeys.ERROR))
-            rows, keys = found_rows(state.graph, given, missing.value if missing else "error")
+            chosen, keys = found_rows(state.graph, given, missing.value if missing else "error")
         elif table is not None:
             delimiter = store.table_options.get("delimiter")
             listed = keys_in_table(table, key, state.graph, delimiter)
-            rows, keys = found_rows(state.graph, listed, missing.value if missing else "null")
+            chosen, keys = found_rows(state.graph, listed, missing.value if missing else "null")
         options: dict[str, Any] = {
             "keys": keys,
             "ignore_labels": ignore_labels,
             "coverage": coverage,
+            "beside": beside,
         }
         if out is None:
-            most = rows.size if as_json else MAX_SHOWN
-            shown = predict_rows(state, rows[:most], number, top, min_confidence, **options)
-            texts = _texts(store, shown, number)
+            most = chosen.size if as_json else MAX_SHOWN
+            shown = predict_rows(state, chosen[:most], number, top, min_confidence, **options)
+            texts = [None] * len(shown) if beside else _texts(store, shown, number)
     console = Console()
     if as_json:
         console.out(
@@ -128,19 +144,19 @@ def predict(
         )
         return
     if out is None:
-        console.print(predictions_table(shown, texts, rows.size - len(shown), console.width))
+        console.print(predictions_table(shown, texts, chosen.size - len(shown), console.width))
         console.print(predicting_version(number, live, waiting))
         return
     reasons, notes = Counter[str](), dict[str | None, None]()
 
     def tables() -> Iterator["pa.Table"]:
-        for block in predict_in_blocks(state, rows, number, top, min_confidence, **options):
+        for block in predict_in_blocks(state, chosen, number, top, min_confidence, **options):
             reasons.update(block.reasons)
             notes.update(dict.fromkeys((block.note, block.sets_note)))
             yield block.to_arrow()
 
     _write_tables(tables(), out)
-    print_line(f"{out}: {written_text(rows.size, reasons)}", console)
+    print_line(f"{out}: {written_text(chosen.size, reasons)}", console)
     for note in filter(None, notes):
         console.print(note, highlight=False)
     console.print(predicting_version(number, live, waiting))

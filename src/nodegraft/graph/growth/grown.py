@@ -208,7 +208,24 @@ def with_rows(
         entries = merged_entries([rows_of(before, kept), entries])
         order = np.argsort(entries.rows, kind="stable")
         entries = Entries(*(None if one is None else one[order] for one in entries))  # type: ignore[arg-type]
-    kind = base.indices.dtype
+    return with_rows_apart(base, nodes, entries, num_nodes)
+
+
+def with_rows_apart(
+    base: Adjacency, nodes: IntArray, entries: Entries, num_nodes: int
+) -> GrownAdjacency:
+    """Return the edges with other rows of some nodes, whatever lies behind the edges.
+
+    Args:
+        base: The edges; they may have grown.
+        nodes: As in :func:`with_rows`.
+        entries: As in :func:`with_rows`.
+        num_nodes: How many nodes there are then.
+    """
+    innermost = base
+    while isinstance(innermost, GrownAdjacency):
+        innermost = innermost.base
+    kind = innermost.indices.dtype
     ends = np.append(np.searchsorted(entries.rows, nodes), entries.rows.size).astype(kind)
     rows = Adjacency(ends, entries.columns.astype(kind), entries.weights, entries.directions)
     return GrownAdjacency(base, nodes, rows, num_nodes)
@@ -259,15 +276,27 @@ def again_joined(
     """
     if weights is None and len(kinds) == 1:
         return kinds[0]
-    parts = [rows_of(kind, nodes) for kind in kinds]
-    if weights is None:
-        entries = distinct(merged_entries(parts))
-    elif any(weight > 0 for weight in weights):
-        entries = distinct(weighed_entries(parts, weights), summed=True)
-    else:
-        entries = Entries(nodes[:0], nodes[:0])
+    entries = joined_rows(kinds, weights, nodes)
     grown = with_rows(before, nodes, entries, kinds[0].num_nodes)
     return grown if all(isinstance(kind, GrownAdjacency) for kind in kinds) else grown.whole
+
+
+def joined_rows(
+    kinds: Sequence[Adjacency], weights: Sequence[float] | None, nodes: IntArray
+) -> Entries:
+    """Return the rows of some nodes in all kinds of edges as one.
+
+    Args:
+        kinds: The edges of each kind.
+        weights: What each kind is worth; None merges them.
+        nodes: Node numbers, ascending.
+    """
+    parts = [rows_of(kind, nodes) for kind in kinds]
+    if weights is None:
+        return distinct(merged_entries(parts))
+    if any(weight > 0 for weight in weights):
+        return distinct(weighed_entries(parts, weights), summed=True)
+    return Entries(nodes[:0], nodes[:0])
 
 
 def rows_of(adjacency: Adjacency, nodes: IntArray) -> Entries:

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from nodegraft.graph.edges.matrix import IntArray, is_run
 
@@ -145,6 +146,27 @@ class DiffusionTable:
             columns: Places of the sets.
         """
         return DiffusionTable([self._mass[column] for column in columns], self.num_nodes)
+
+    def with_rows(self, means: "csr_array[np.float32]", neighbours: IntArray) -> "DiffusionTable":
+        """Return the table with rows behind the nodes: the mean of their neighbours, same totals.
+
+        Args:
+            means: How much each neighbour counts for each row: rows x neighbours.
+            neighbours: Node numbers of the neighbours.
+        """
+        near = self.at(neighbours)
+        sets, times = near.shape[:2]
+        flat = near.reshape(sets * times, neighbours.size)
+        found = (means @ flat.T).T.reshape(sets, times, means.shape[0])
+        rows = np.arange(self.num_nodes, self.num_nodes + means.shape[0])
+        mass = [
+            entry._replace(
+                late_nodes=np.append(entry.late_nodes, rows),
+                late=np.concatenate((entry.late, own.astype(np.float32)), axis=1),
+            )
+            for entry, own in zip(self._mass, found, strict=True)
+        ]
+        return DiffusionTable(mass, self.num_nodes)
 
     def without_peaks(self, times: IntArray) -> "DiffusionTable":
         """Return the table with :meth:`SetMass.without_peaks` of all sets.

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nodegraft.graph.edges.matrix import IntArray
+from nodegraft.graph.growth.rows_view import RowsView
 from nodegraft.graph.propagation.set_mass import DiffusionTable
 from nodegraft.graph.propagation.spread import SpreadFeatures
 from nodegraft.graph.view import GraphView
@@ -94,6 +95,16 @@ class Evidence:
         features = self.features.grown(view, growth)
         means = self._means.grown(features, self.features.stale(growth))
         return Evidence(features, *self._options, means)
+
+    def for_rows(self, view: RowsView) -> "Evidence":
+        """Return the evidence of rows that are not in the graph; means of labels are not computed.
+
+        Args:
+            view: The graph with the rows and weighted edge types.
+        """
+        own = self.features
+        features = SpreadFeatures(view, own.hops, own.columns, bool(own.directions), own.blocks)
+        return Evidence(features, *self._options, self._means)
 
     # Classes.
 

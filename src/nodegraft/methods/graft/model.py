@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from nodegraft.base.memo import LatestMemo
 from nodegraft.base.parameters.constraints import NonNegativeInt, PositiveInt
 from nodegraft.graph.edges.matrix import Matrix, weigh_columns
+from nodegraft.graph.growth.rows_view import RowsView
 from nodegraft.graph.keyed_labels import KeyedLabels
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.propagation.spread import SpreadFeatures
@@ -253,6 +254,10 @@ class Graft(Derived[Derivation]):
             lasting=not self._is_trial,
         )
 
+    def for_rows(self, value: Derivation, view: RowsView) -> Derivation:
+        """Keep the classes; rows have their own features and the mean heat of their neighbours."""
+        return value.for_rows(view.weighing(self._worth(view)))
+
     def score(self, view: GraphView, rows: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the weighted sum of all signals."""
         return self.derived(view).scoring.cached_scores(rows, self.block_rows)
@@ -348,8 +353,10 @@ class Graft(Derived[Derivation]):
         self._evidence_memo = LatestMemo[Evidence]()
 
     def _weighing(self, view: GraphView) -> GraphView:
-        worth = {name: self.kinds_.get(name, self.unseen_kind_) for name in view.relations}
-        return view.weighing(worth)
+        return view.weighing(self._worth(view))
+
+    def _worth(self, view: GraphView) -> dict[str, float]:
+        return {name: self.kinds_.get(name, self.unseen_kind_) for name in view.relations}
 
     def _evidence(self, view: GraphView) -> Evidence:
         def new_evidence() -> Evidence:

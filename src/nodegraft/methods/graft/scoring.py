@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from nodegraft.base.files.bundle import Arrays
 from nodegraft.base.hashing import content_hash
 from nodegraft.graph.edges.matrix import IntArray
+from nodegraft.graph.growth.rows_view import RowsView
 from nodegraft.graph.stores.protocol import Shelf
 from nodegraft.methods.graft.classes import ClassVectors, Floats, LabelledClasses
 from nodegraft.methods.graft.confidence import (
@@ -111,6 +112,17 @@ class Derivation:
     scoring: Scoring
     shares: Floats
     share_of_known: float
+
+    def for_rows(self, view: RowsView) -> "Derivation":
+        """Return the derivation for rows that are not in the graph; the classes stay as they are.
+
+        Args:
+            view: The graph with the rows and weighted edge types.
+        """
+        evidence, classes = self.evidence.for_rows(view), self.scoring.classes
+        heat = None if classes.heat is None else classes.heat.with_rows(*view.neighbour_means())
+        scoring = replace(self.scoring, evidence=evidence, classes=replace(classes, heat=heat))
+        return replace(self, evidence=evidence, scoring=scoring)
 
     def values(self, rows: IntArray) -> Signals:
         """Return the values of all signals, with classes in the model's order.

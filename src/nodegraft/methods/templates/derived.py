@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nodegraft.base.memo import LatestMemo
+from nodegraft.graph.growth.rows_view import RowsView
 from nodegraft.graph.keyed_labels import KeyedLabels
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView
@@ -90,9 +91,24 @@ class Derived(Method, Generic[Value]):
         """Return the result of :meth:`derive`, computed once for these labels and this view.
 
         Args:
-            view: Visible part of the graph.
+            view: Visible part of the graph; or one with rows that are not stored in it, for which
+                the result of the graph itself is used.
         """
+        if isinstance(view, RowsView):
+            value = self.derived(view.base)
+            return view.derived.get(id(value), lambda: (value, self.for_rows(value, view)))[1]
         return self._derivations.get((view, self.labels_), lambda: self._recalled(view))
+
+    def for_rows(self, value: Value, view: RowsView) -> Value:
+        """Return what scores of rows that are not in the graph are made of.
+
+        Override it if the derived value has something for each node.
+
+        Args:
+            value: What was derived from the labels and the graph without the rows.
+            view: The graph with the rows.
+        """
+        return value
 
     def _recalled(self, view: GraphView) -> Value:
         sessions = [known.session for known in self._table.classes]

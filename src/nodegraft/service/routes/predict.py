@@ -5,14 +5,23 @@ from typing import Annotated, Any
 from fastapi import Query
 from pydantic import Field
 
-from nodegraft.analysis.predictions import Missing, Reason, found_rows, predict_rows
+from nodegraft.analysis.predictions import (
+    Missing,
+    Reason,
+    found_rows,
+    predict_new_rows,
+    predict_rows,
+)
+from nodegraft.analysis.predictions import Predictions as PredictionTable
+from nodegraft.analysis.snapshot import State
 from nodegraft.analysis.suggestions.suggestion import suggestions
 from nodegraft.base.errors import DataError
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.keys import Key
 from nodegraft.model.confidence import World
+from nodegraft.service.auth.limits import MAX_KEYS
 from nodegraft.service.auth.tokens import Scope
-from nodegraft.service.dependencies import Node, ReadVersion, key_in, router
+from nodegraft.service.dependencies import Node, ReadVersion, Served, key_in, router
 from nodegraft.service.schemas import Keys, Model, NodeKey, RequestModel, VersionResponse
 
 ROUTER = router("predictions", Scope.READ)
@@ -21,8 +30,16 @@ ROUTER = router("predictions", Scope.READ)
 class PredictRequest(RequestModel):
     """Nodes to predict."""
 
-    keys: Keys = Field(examples=[["p7", "p9"]])
-    """Node keys."""
+    keys: Keys | None = Field(default=None, examples=[["p7", "p9"]])
+    """Node keys; omit them if you send `rows`."""
+
+    rows: list[dict[str, Any]] | None = Field(
+        default=None, min_length=1, max_length=MAX_KEYS, examples=[None]
+    )
+    """Rows that are not in the graph, instead of `keys`: each has the columns that the store was
+    created from (null where a value is missing) and `edges`, a list such as
+    `[{"type": "needs", "target": "react"}]`. They are stored and logged nowhere, and each is scored
+    as if it was alone. A row is called by its key column or, without one, `row 1`, `row 2` …"""
 
     top: int = Field(default=1, ge=1, le=100, examples=[3])
     """Number of classes for each node, the most probable first."""
@@ -146,26 +163,38 @@ class Suggestions(VersionResponse):
 
 
 @ROUTER.post("/predict")
-def predict(request: PredictRequest, live: ReadVersion) -> Predictions:
-    """Predict the classes of nodes."""
-    if request.missing != "error":
-        _require_key_type(live.state.graph, request.keys)
-    rows, keys = found_rows(live.state.graph, request.keys, request.missing)
-    found = predict_rows(
-        live.state,
-        rows,
-        live.version,
-        request.top,
-        request.min_confidence,
-        keys=keys,
-        ignore_labels=request.ignore_labels,
-        coverage=request.coverage,
-    )
+def predict(request: PredictRequest, live: ReadVersion, service: Served) -> Predictions:
+    """Predict the classes of nodes, or of rows that are not in the graph."""
+    if (request.keys is None) == (request.rows is None):
+        raise DataError("Send either `keys` or `rows`.")
+    shown = live.version, request.top, request.min_confidence
+    if request.rows is not None:
+        key = service.store.table_options.get("key", "key")
+        rows = request.rows
+        found = predict_new_rows(live.state, rows, *shown, key=key, coverage=request.coverage)
+    else:
+        found = _predict_keys(request, request.keys or [], live.state, shown)
     return Predictions(
         **live.fields,
         world=found.world,
         predictions=[_prediction(**row) for row in found.to_rows()],
         sets_note=found.sets_note,
+    )
+
+
+def _predict_keys(
+    request: PredictRequest, keys: list[Key], state: State, shown: tuple[int, int, float | None]
+) -> PredictionTable:
+    if request.missing != "error":
+        _require_key_type(state.graph, keys)
+    rows, listed = found_rows(state.graph, keys, request.missing)
+    return predict_rows(
+        state,
+        rows,
+        *shown,
+        keys=listed,
+        ignore_labels=request.ignore_labels,
+        coverage=request.coverage,
     )
 
 

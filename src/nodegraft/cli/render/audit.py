@@ -1,0 +1,50 @@
+"""Labels that are probably wrong, as a table."""
+
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.box import SIMPLE
+from rich.console import RenderableType
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+
+from nodegraft.cli.inputs import joined_keys
+from nodegraft.cli.render.values import Texts, add_text_column
+
+if TYPE_CHECKING:
+    from nodegraft.analysis.label_audit import SuspiciousLabel
+
+TEXT_WIDTH = 9
+"""Smallest width of the column of texts."""
+
+
+def audit_table(
+    found: "list[SuspiciousLabel]", texts: Texts, place: Path
+) -> Iterator[RenderableType]:
+    """Yield a table, the reasons, and the command that corrects the first label.
+
+    Args:
+        found: The labels, the most suspicious first.
+        texts: Text of each node.
+        place: Folder of the store.
+    """
+    if not found:
+        yield Text("No label disagrees with the others: for none is another class likelier.")
+        return
+    table = Table(box=SIMPLE, pad_edge=False)
+    for heading in ("node", "label", "suggested"):
+        table.add_column(heading, overflow="fold", min_width=len("suggested"))
+    text_cells = add_text_column(table, texts, TEXT_WIDTH)
+    for one, text in zip(found, text_cells, strict=True):
+        names = map(escape, (str(one.node), one.label, one.suggested))
+        table.add_row(*names, *text)
+    yield table
+    for one in found:
+        yield Text(f"{one.node}: {one.reason}")
+    first = found[0]
+    yield Text("To correct a label:")
+    command = ["nodegraft", "relabel", str(place), "--class", first.suggested]
+    yield Text("  " + shlex.join([*command, "--nodes", joined_keys([first.node])]), no_wrap=True)

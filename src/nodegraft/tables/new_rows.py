@@ -1,0 +1,217 @@
+"""Rows that are not in a graph, as plain JSON: their columns by name, and their edges."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from nodegraft.base.counting import counted
+from nodegraft.base.errors import DataError, ParameterError
+from nodegraft.graph.edges.entries import IN, OUT, Entries, narrowed
+from nodegraft.graph.edges.matrix import Matrix
+from nodegraft.graph.graph import Graph
+from nodegraft.graph.growth.rows_view import NewRows, RowsView
+from nodegraft.graph.keys import Key, several
+from nodegraft.graph.view import GraphView
+from nodegraft.tables.columns import SourceTable
+from nodegraft.tables.data_report import DataReport
+from nodegraft.tables.features.recipe import FeatureRecipe
+
+Row = Mapping[str, Any]
+"""Column -> value; ``edges`` is a list of edges, and the key column may name the row."""
+
+EDGES, FEATURES = "edges", "features"
+_ENDS = {"target": OUT, "source": IN}
+_EDGE_FIELDS = {"type", "weight", *_ENDS}
+
+SHOWN = 5
+"""At most this many faults are listed in an error."""
+
+
+def rows_view(graph: GraphView, rows: Iterable[Row], key: str = "key") -> RowsView:
+    """Return the view of a graph with rows that are not stored in it.
+
+    Args:
+        graph: The whole graph.
+        rows: For each row the columns of the graph's recipe (null where a value is missing), and
+            ``edges``, a list of ``{"type": …, "target": …}`` with the key of a node of the graph;
+            ``source`` instead of ``target`` for an edge that leads to the row. The type may be
+            omitted if there is one; ``weight`` is 1 if omitted. If the graph was not made from
+            tables, ``features`` is a list of numbers instead of columns.
+        key: Column that names a row in results; rows without it are called ``row 1``, ``row 2`` …
+    """
+    if not isinstance(graph, Graph):
+        raise ParameterError("Rows are predicted beside a whole nodegraft.Graph, not a part of it.")
+    listed = several(rows, "rows")
+    if not listed:
+        raise DataError("No row was given: a row is an object with columns and edges.")
+    wrong = [place for place, row in enumerate(listed, 1) if not isinstance(row, Mapping)]
+    _refuse("rows that are no object of columns", [f"row {place}" for place in wrong])
+    columns = _columns(graph)
+    fields = {*columns, EDGES, key}
+    _refuse(
+        "columns that the graph's features are not made from",
+        [f"row {at}: {n!r}" for at, row in enumerate(listed, 1) for n in row if n not in fields],
+        f"Leave them out; a row may have {', '.join(map(repr, sorted(fields)))}.",
+    )
+    _refuse(
+        "missing columns",
+        [f"row {at}: {n!r}" for at, row in enumerate(listed, 1) for n in columns if n not in row],
+        "Give them in every row, as null where there is no value.",
+    )
+    names = _names(graph, listed, key)
+    return RowsView.of(graph, NewRows(names, _features(graph, listed), _edges(graph, listed)))
+
+
+def read_rows(file: Path) -> list[Any]:
+    """Return the rows in a file of JSON Lines; blank lines are skipped.
+
+    Args:
+        file: The file.
+    """
+    try:
+        lines = file.read_text(encoding="utf-8").split("\n")
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(f"{file} cannot be read: {error}.") from error
+    rows = []
+    for number, line in enumerate(lines, 1):
+        try:
+            rows += [json.loads(line)] if line.strip() else []
+        except ValueError as error:
+            raise DataError(
+                f"Line {number} of {file} is no JSON: {error}. A file of rows has one object in "
+                "each line."
+            ) from error
+    return rows
+
+
+def _refuse(what: str, faults: Sequence[str], advice: str = "") -> None:
+    if faults:
+        more = f" and {len(faults) - SHOWN:,} more" if len(faults) > SHOWN else ""
+        raise DataError(f"There are {what}: {'; '.join(faults[:SHOWN])}{more}. {advice}".rstrip())
+
+
+def _columns(graph: Graph) -> tuple[str, ...]:
+    if isinstance(graph.recipe, FeatureRecipe):
+        return graph.recipe.columns
+    return (FEATURES,) if graph.num_features else ()
+
+
+def _names(graph: Graph, rows: Sequence[Row], key: str) -> list[Key]:
+    """Return what rows are called; a key that a node or another row has is refused."""
+    given = [row.get(key) for row in rows]
+    kind = str if graph.has_text_keys else int
+    _refuse(
+        f"keys that are no {'text' if graph.has_text_keys else 'integer'}, as those of the graph",
+        [
+            f"row {place}: {one!r}"
+            for place, one in enumerate(given, 1)
+            if one is not None and (not isinstance(one, kind) or isinstance(one, bool))
+        ],
+    )
+    named = [(place, one) for place, one in enumerate(given, 1) if one is not None]
+    found = graph.node_keys.find([one for _, one in named])
+    _refuse(
+        "rows whose key is a node of the graph",
+        [f"row {at}: {one!r}" for (at, one), row in zip(named, found, strict=True) if row >= 0],
+        "Predict a node by its key; or omit the key to look at the row as another node.",
+    )
+    first = {one: place for place, one in reversed(named)}
+    again = [f"row {at}: {one!r} as in row {first[one]}" for at, one in named if first[one] != at]
+    _refuse("rows with the key of an earlier row", again)
+    return [f"row {at}" if one is None else one for at, one in enumerate(given, 1)]
+
+
+def _features(graph: Graph, rows: Sequence[Row]) -> Matrix | None:
+    recipe = graph.recipe
+    if isinstance(recipe, FeatureRecipe):
+        table = SourceTable(_table(recipe.columns, rows), "the rows")
+        encoded = recipe.encode(table, np.arange(1, len(rows) + 1))
+        DataReport(len(rows), 0, recipe.num_features, encoded.findings).require_usable(False)
+        return encoded.matrix
+    if not graph.num_features:
+        return None
+    try:
+        matrix = np.array([row[FEATURES] for row in rows], dtype=np.float64)
+    except (TypeError, ValueError):
+        matrix = np.zeros(0)
+    if matrix.shape != (len(rows), graph.num_features):
+        raise DataError(f"`features` of each row must be a list of {graph.num_features} numbers.")
+    return matrix
+
+
+def _table(columns: Sequence[str], rows: Sequence[Row]) -> pa.Table:
+    arrays = {}
+    for name in columns:
+        try:
+            arrays[name] = pa.array([row[name] for row in rows])
+        except (pa.ArrowException, OverflowError) as error:
+            raise DataError(
+                f"Column {name!r} of the rows has values of several types: {error}."
+            ) from error
+    return pa.table(arrays) if arrays else pa.table({EDGES: pa.nulls(len(rows))})
+
+
+def _edges(graph: Graph, rows: Sequence[Row]) -> dict[str, Entries]:
+    """Return the edges of each type, from places of rows to rows of the graph."""
+    given: dict[str, list[tuple[int, Key, float, np.uint8]]] = {}
+    faults = list[str]()
+    for place, row in enumerate(rows):
+        edges = row.get(EDGES) or []
+        if not isinstance(edges, Sequence) or isinstance(edges, str):
+            faults.append(f"row {place + 1}: `edges` must be a list")
+            continue
+        for edge in edges:
+            try:
+                kind, *found = _edge(graph, edge)
+                given.setdefault(kind, []).append((place, *found))
+            except DataError as error:
+                faults.append(f"row {place + 1}: {error}")
+    _refuse("edges that cannot be used", faults)
+    ends = [(place, key) for edges in given.values() for place, key, *_ in edges]
+    targets = graph.node_keys.find([key for _, key in ends])
+    missing = [
+        f"row {at + 1}: {key!r}" for (at, key), row in zip(ends, targets, strict=True) if row < 0
+    ]
+    _refuse(
+        f"{counted(len(missing), 'edge')} to nodes that are not in the graph",
+        missing,
+        "Correct the keys, or omit these edges; a row cannot be linked to another row.",
+    )
+    entries, start = {}, 0
+    for kind, edges in given.items():
+        places, _, weights, directions = zip(*edges, strict=True)
+        own, start = targets[start : start + len(edges)], start + len(edges)
+        adjacency = graph._store.adjacency(kind)
+        entries[kind] = Entries(
+            np.array(places),
+            own,
+            np.array(weights, dtype=np.float32) if adjacency.is_weighted else None,
+            np.array(directions, dtype=np.uint8) if adjacency.is_directed else None,
+        )
+    return entries
+
+
+def _edge(graph: Graph, edge: Any) -> tuple[str, Key, float, np.uint8]:
+    """Return type, other end, weight and direction of an edge."""
+    if not isinstance(edge, Mapping) or not edge.keys() <= _EDGE_FIELDS:
+        raise DataError(f"{edge!r} must have the fields type, target or source, and weight")
+    kinds, kind = graph.relations, edge.get("type")
+    if kind is None and len(kinds) == 1:
+        kind = kinds[0]
+    if kind not in kinds:
+        raise DataError(f"edge type {kind!r} is none of {', '.join(kinds)}")
+    ends = [name for name in _ENDS if edge.get(name) is not None]
+    if len(ends) != 1:
+        raise DataError("an edge needs either target or source")
+    weight = edge.get("weight", 1.0)
+    if isinstance(weight, bool) or not isinstance(weight, int | float):
+        raise DataError(f"weight {weight!r} is no number")
+    if not narrowed(np.array([weight], dtype=np.float64))[1].all():
+        raise DataError(f"weight {weight!r} must be positive and finite")
+    if weight != 1.0 and not graph._store.adjacency(kind).is_weighted:
+        raise DataError(f"edges of type {kind!r} have no weights in this graph: omit weight")
+    return kind, edge[ends[0]], float(weight), _ENDS[ends[0]]

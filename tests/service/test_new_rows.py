@@ -1,0 +1,84 @@
+"""The service and the command line predict rows that are not in the graph; nothing is logged."""
+
+import json
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+from typer.testing import CliRunner
+
+from nodegraft.cli.app import app
+from tests.service.served import asked, make_of_tables
+
+ROW = {"text": "felt brim secretword", "price": 4.0, "edges": [{"target": "hats3"}]}
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("rows") / "wear"
+    make_of_tables(place)
+    return place
+
+
+@pytest.fixture(scope="module")
+def client(place: Path) -> Iterator[TestClient]:
+    with asked(place) as client:
+        yield client
+
+
+def test_the_command_prints_what_the_service_sends(
+    place: Path, client: TestClient, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.DEBUG):
+        sent = client.post("/v1/predict", json={"rows": [ROW], "top": 2})
+        refused = client.post(
+            "/v1/predict", json={"rows": [{**ROW, "edges": [{"target": "secretkey"}]}]}
+        )
+    assert (sent.status_code, refused.status_code) == (200, 422)
+    assert "row 1: 'secretkey'" in refused.json()["error"]["message"]
+    assert "secret" not in caplog.text
+    (found,) = sent.json()["predictions"]
+    assert (found["node"], found["class"], found["reason"]) == ("row 1", "hats", "prediction")
+    file = tmp_path / "new.jsonl"
+    file.write_text(json.dumps(ROW) + "\n")
+    call = ["predict", str(place), "--rows", str(file)]
+    printed = CliRunner().invoke(app, [*call, "--json", "--top", "2"])
+    assert json.loads(printed.stdout)["predictions"] == sent.json()["predictions"]
+    shown = CliRunner().invoke(app, call).output
+    assert "row 1" in shown
+    assert "hats" in shown
+    written = CliRunner().invoke(app, [*call, "--out", str(tmp_path / "found.csv")])
+    assert "predictions for 1 node" in written.output
+    assert (tmp_path / "found.csv").read_text().count("\n") == 2
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ({}, "either `keys` or `rows`"),
+        ({"keys": ["hats1"], "rows": [ROW]}, "either `keys` or `rows`"),
+        ({"rows": []}, "at least 1"),
+        ({"rows": [{**ROW, "price": "dear"}]}, "must hold numbers"),
+        ({"rows": [{"text": "a"}]}, "missing columns: row 1: 'price'"),
+    ],
+)
+def test_rows_that_cannot_be_used_are_refused(
+    client: TestClient, body: dict[str, object], words: str
+) -> None:
+    response = client.post("/v1/predict", json=body)
+    assert response.status_code == 422
+    assert words in response.json()["error"]["message"]
+
+
+def test_options_that_are_about_nodes_are_refused(place: Path, tmp_path: Path) -> None:
+    (tmp_path / "new.jsonl").write_text(json.dumps(ROW))
+    call = ["predict", str(place), "--rows", str(tmp_path / "new.jsonl")]
+    for options, words in (
+        (["--missing", "skip"], "no effect on --rows"),
+        (["--all"], "one of --nodes"),
+    ):
+        refused = CliRunner().invoke(app, [*call, *options])
+        assert refused.exit_code == 2
+        assert words in " ".join(refused.output.split())
