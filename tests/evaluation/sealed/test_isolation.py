@@ -12,7 +12,7 @@ PROBE = """
 import os, socket, sys
 from nodegraft.evaluation.sealed.isolation import isolate
 
-isolation = isolate([sys.prefix, sys.base_prefix, *sys.path], [sys.argv[1]])
+isolation = isolate([sys.prefix, sys.base_prefix, *sys.path], sys.argv[3], [sys.argv[1]])
 port = int(sys.argv[2])
 
 def tries(step):
@@ -28,6 +28,7 @@ print(tries(lambda: open(sys.argv[1] + "/written.txt", "w")))
 print(tries(lambda: socket.create_connection(("127.0.0.1", port), timeout=2)))
 print(tries(lambda: open(f"/proc/{os.getppid()}/environ").read()))
 print(tries(lambda: open("/proc/self/status").read()))
+print(tries(lambda: open(sys.argv[3] + "/written.txt", "w")))
 """
 
 
@@ -36,14 +37,16 @@ def probed(folder: Path) -> list[str]:
 
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = str(server.getsockname()[1])
-        command = [sys.executable, "-c", PROBE, str(folder), port]
+        command = [sys.executable, "-c", PROBE, str(folder / "data"), port, str(folder / "own")]
         done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
     return done.stdout.splitlines()
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    (tmp_path / "labels.txt").write_text("hats")
+    (tmp_path / "own").mkdir()
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "labels.txt").write_text("hats")
     return tmp_path
 
 
@@ -52,7 +55,7 @@ def test_files_network_and_other_processes_are_out_of_reach(folder: Path) -> Non
     if "OPEN" in said or "ALL FILES" in said:
         pytest.skip(f"the kernel does not permit it: {said}")
     assert said == "no network, reads only Python's folders"
-    assert tried == ["refused", "refused", "refused", "refused", "done"]
+    assert tried == ["refused", "refused", "refused", "refused", "done", "done"]
 
 
 def test_a_folder_on_the_path_of_python_is_reported(
@@ -62,7 +65,7 @@ def test_a_folder_on_the_path_of_python_is_reported(
     import os
 
     inherited = os.environ.get("PYTHONPATH", "")
-    monkeypatch.setenv("PYTHONPATH", f"{folder}{os.pathsep}{inherited}")
+    monkeypatch.setenv("PYTHONPATH", f"{folder / 'data'}{os.pathsep}{inherited}")
     said, read, *_ = probed(folder)
     assert "READS ALL FILES" in said
     assert read == "done"

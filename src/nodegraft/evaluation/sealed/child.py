@@ -22,7 +22,7 @@ def main() -> None:
     if sys.platform == "linux":
         end_with_parent()
     settings = json.load(sys.stdin)
-    isolation = isolate(settings["readable"], settings["forbidden"])
+    isolation = isolate(settings["readable"], settings["scratch"], settings["forbidden"])
 
     # Only now: numpy and torch start threads, which the isolation would not reach.
     from nodegraft.evaluation.sealed.channel import Channel, Message

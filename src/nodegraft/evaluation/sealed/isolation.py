@@ -50,7 +50,7 @@ class Isolation:
     """Whether it is without network."""
 
     files: bool
-    """Whether it can read only the folders of Python and its packages, and can write nothing."""
+    """Whether it can read only folders of Python and write only in a temporary folder."""
 
     reason: str = ""
     """Why one of them is not in force; empty if both are."""
@@ -70,15 +70,16 @@ class Isolation:
         return f"{network}, {files}" + (f" ({self.reason})" if self.reason else "")
 
 
-def isolate(readable: Iterable[str], forbidden: Iterable[str]) -> Isolation:
+def isolate(readable: Iterable[str], scratch: str, forbidden: Iterable[str]) -> Isolation:
     """Isolate this process for good, as far as the kernel permits, and test it.
 
     Args:
         readable: Folders and files that may be read, besides :data:`NEEDED`.
+        scratch: Folder in which it may write: libraries need one for temporary files.
         forbidden: Folders that must not be readable afterwards.
     """
     network = _error_of(_leave_network)
-    files = _error_of(lambda: _restrict_files((*NEEDED, *readable)))
+    files = _error_of(lambda: _restrict_files((*NEEDED, *readable), scratch))
     if not files:
         within_reach = [folder for folder in forbidden if _is_readable(folder)]
         files = f"{', '.join(within_reach)}: a folder of Python's path" if within_reach else ""
@@ -109,7 +110,7 @@ def _leave_network() -> None:
     Path("/proc/self/gid_map").write_text(f"{group} {group} 1")
 
 
-def _restrict_files(readable: Iterable[str]) -> None:
+def _restrict_files(readable: Iterable[str], scratch: str) -> None:
     libc, system = _libc(), _libc().syscall
     version = _call("Landlock", system, _CREATE_RULESET, None, 0, _VERSION_ONLY)
     rights = (1 << _RIGHTS.get(version, 16)) - 1
@@ -123,6 +124,7 @@ def _restrict_files(readable: Iterable[str]) -> None:
     try:
         for path in readable:
             _allow(rules, path, _EXECUTE | _READ_FILE | _READ_DIRECTORY)
+        _allow(rules, scratch, rights)
         for path in WRITABLE:
             _allow(rules, path, _READ_FILE | _WRITE_FILE)
         _call("Landlock", libc.prctl, _NO_NEW_PRIVILEGES, 1, 0, 0, 0)

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Self
 
 import numpy as np
@@ -54,6 +55,7 @@ class SealedMethod:
         self.classes_: tuple[str, ...] = ()
         self.peak_bytes = 0
         self._kept_bytes = 0
+        self._scratch = TemporaryDirectory(prefix="sealed-")
         ours, theirs = socket.socketpair()
         with theirs:
             self._process = subprocess.Popen(  # noqa: S603  (this Python, no text of a user)
@@ -62,7 +64,7 @@ class SealedMethod:
                 stdout=subprocess.DEVNULL,
                 pass_fds=[theirs.fileno()],
                 cwd="/",
-                env=_environment(),
+                env={**_environment(), "TMPDIR": self._scratch.name},
             )
         self._channel = Channel(ours, max_bytes=_SMALL)
         try:
@@ -90,6 +92,7 @@ class SealedMethod:
         self._channel.close()
         self._process.kill()
         self._process.wait()
+        self._scratch.cleanup()
 
     def fit(self, view: GraphView, curriculum: Curriculum) -> None:
         """Send the first classes, as :meth:`nodegraft.Method.fit`.
@@ -139,7 +142,8 @@ class SealedMethod:
         self.peak_bytes, self._kept_bytes = int(reply["peak_bytes"]), int(reply["kept_bytes"])
 
     def _isolated(self, forbidden: list[str]) -> Isolation:
-        settings = {"readable": _readable(), "forbidden": forbidden}
+        scratch = self._scratch.name
+        settings = {"readable": _readable(), "scratch": scratch, "forbidden": forbidden}
         assert self._process.stdin is not None  # noqa: S101  (it is a pipe)
         with self._process.stdin as stream:
             stream.write(json.dumps(settings).encode())
