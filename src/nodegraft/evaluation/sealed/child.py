@@ -25,6 +25,7 @@ def main() -> None:
     isolation = isolate(settings["readable"], settings["scratch"], settings["forbidden"])
 
     # Only now: numpy and torch start threads, which the isolation would not reach.
+    from nodegraft.base.errors import NodegraftError
     from nodegraft.evaluation.sealed.channel import Channel, Message
 
     channel = Channel(socket.socket(fileno=int(sys.argv[1])))
@@ -34,8 +35,11 @@ def main() -> None:
     except EOFError:
         return
     except Exception as error:
-        channel.send(Message("error", {"error": f"{type(error).__name__}: {error}"}))
-        raise
+        expected = isinstance(error, NodegraftError)
+        text = str(error) if expected else f"{type(error).__name__}: {error}"
+        channel.send(Message("error", {"error": text}))
+        if not expected:
+            raise
 
 
 def _serve(channel: "Channel") -> None:
