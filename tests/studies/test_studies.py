@@ -11,6 +11,7 @@ from nodegraft.lab.report.figures.attention import draw_attention
 from studies import (
     attention,
     attention_figure,
+    cheats,
     confidence,
     edge_drift,
     gate,
@@ -31,6 +32,7 @@ PAGES_OF_STUDIES: list[tuple[str, Callable[[], str]]] = [
         "published-measured.md",
         lambda: published.told(read(published.RECORDS), read(published.AUTHORS)),
     ),
+    ("cheats-measured.md", lambda: cheats.told(read(cheats.RECORDS))),
     ("edge-drift-measured.md", lambda: edge_drift.told(read(edge_drift.RECORDS))),
     ("seeds-measured.md", lambda: seeds.told(read(seeds.RECORDS))),
     ("confidence-measured.md", lambda: confidence.told(read(confidence.RECORDS))),

@@ -62,6 +62,22 @@ class NotSupportedError(NodegraftError):
         super().__init__(f"{method} cannot {capability}: model.capabilities() lists what it can.")
 
 
+class SealedMethodError(NodegraftError):
+    """A method failed in its sealed process.
+
+    Args:
+        method: Name of the method.
+        finding: What happened.
+    """
+
+    def __init__(self, method: str, finding: str) -> None:
+        self.method, self.finding = method, finding
+        super().__init__(f"Sealed method {method}: {finding}")
+
+    def __reduce__(self) -> tuple[type["SealedMethodError"], tuple[str, str]]:
+        return type(self), (self.method, self.finding)
+
+
 class ClassNameError(NodegraftError):
     """A class name is taken, unknown, or has no usable nodes."""
 

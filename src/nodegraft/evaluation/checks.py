@@ -31,35 +31,39 @@ Scores = NDArray[np.float64]
 SETTING = Setting(base=3, pseudo_novel=2, validation=2, novel=6, ways=2, shots=3)
 
 
-def small_stream(sparse: bool = True, seed: int = 0, arrival: Arrival = "growing") -> ClassStream:
-    """Return a stream with 13 classes, 400 nodes and four sessions.
+def small_stream(
+    sparse: bool = True, seed: int = 0, arrival: Arrival = "growing", nodes: int = 400
+) -> ClassStream:
+    """Return a stream with 13 classes and four sessions.
 
     Args:
         sparse: Whether features are sparse.
         seed: Seed of the split.
         arrival: When nodes become visible.
+        nodes: Number of nodes.
     """
-    graph, labels = BlockModel(nodes=400, classes=13, sparse=sparse, features=40).draw()
+    graph, labels = BlockModel(nodes=nodes, classes=13, sparse=sparse, features=40).draw()
     return ClassStream.draw(graph, labels, SETTING, seed=seed, arrival=arrival)
 
 
-def check_no_leaks(method: str | Make) -> list[str]:
+def check_no_leaks(method: str | Make, nodes: int = 400) -> list[str]:
     """Run all leak checks on a method; the first that fails raises an error with what was seen.
 
     Args:
         method: Name of the method, or a class or function that returns one.
+        nodes: Number of nodes of the graph. A method may behave differently on a large one.
 
     Returns:
         What was checked.
     """
     make: Make = REGISTRY.get(method) if isinstance(method, str) else method
     for sparse in (True, False):
-        stream = small_stream(sparse)
+        stream = small_stream(sparse, nodes=nodes)
         for last in range(len(stream) - 1):
             check_independent_of_unseen_classes(make, stream, last)
         check_independent_of_other_queries(make, stream)
     for arrival in ARRIVALS:
-        check_independent_of_query_labels(make, small_stream(arrival=arrival))
+        check_independent_of_query_labels(make, small_stream(arrival=arrival, nodes=nodes))
     return [
         "independent of unseen classes",
         "independent of query labels",

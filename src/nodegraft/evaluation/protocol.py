@@ -1,7 +1,7 @@
 """The strict protocol: train on a stream session by session and measure on all classes so far."""
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -229,8 +229,19 @@ class QueryScores:
     known classes in their order."""
 
 
+class Fitted(Protocol):
+    """What a result says about a method itself."""
+
+    @property
+    def classes_(self) -> tuple[str, ...]:
+        """Names of the known classes."""
+
+    def kept_bytes(self) -> int:
+        """Return the size of the learned state."""
+
+
 def session_result(
-    method: Method,
+    method: Fitted,
     session: Session,
     split: ClassSplit,
     predicted: QueryScores,

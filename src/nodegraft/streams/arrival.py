@@ -4,6 +4,7 @@ from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from nodegraft.base.seeds import Seeds
 from nodegraft.graph.edges.matrix import IntArray
@@ -49,6 +50,30 @@ def without_edges_between_sessions(graph: Graph, entry: IntArray) -> Graph:
         entry: Session in which each node becomes visible.
     """
     return graph.keeping_edges(lambda source, target: entry[source] == entry[target])
+
+
+def without_hidden_nodes(graph: Graph, visible: IntArray) -> Graph:
+    """Remove features and edges of hidden nodes; every row keeps its number.
+
+    Args:
+        graph: The graph.
+        visible: Rows that stay as they are.
+    """
+    stays = np.zeros(graph.num_nodes, dtype=bool)
+    stays[visible] = True
+    if stays.all():
+        return graph
+    features = graph.features(graph.rows)
+    if isinstance(features, csr_array):
+        counts = np.diff(features.indptr)
+        entries = np.repeat(stays, counts)
+        ends = np.concatenate(([0], np.cumsum(np.where(stays, counts, 0))))
+        parts = features.data[entries], features.indices[entries], ends
+        shown = csr_array(parts, shape=features.shape)
+    else:
+        shown = np.where(stays[:, None], features, features.dtype.type(0))
+    bare = graph.keeping_edges(lambda source, target: stays[source] & stays[target])
+    return bare.with_features(shown)
 
 
 def _equal_shares(count: int, shares: int) -> NDArray[np.int64]:

@@ -1,6 +1,7 @@
 """Sessions in order, drawn from a graph and its labels."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -16,6 +17,7 @@ from nodegraft.streams.arrival import (
     Arrival,
     entry_sessions,
     without_edges_between_sessions,
+    without_hidden_nodes,
 )
 from nodegraft.streams.curriculum import Curriculum
 from nodegraft.streams.session import Session, Sessions
@@ -119,10 +121,17 @@ class ClassStream:
             split.train,
             split.held_out,
             split.pseudo_novel,
-            self.rehearsal()._sessions if split.validation else None,
+            self._rehearsed if split.validation else None,
             ways=split.setting.ways,
             shots=split.setting.shots,
         )
+
+    @property
+    def _rehearsed(self) -> Sessions:
+        # A method is given the curriculum: its graph has only what the rehearsal shows.
+        sessions = self.rehearsal()._sessions
+        shown = np.flatnonzero(sessions.entry < len(sessions))
+        return replace(sessions, graph=without_hidden_nodes(sessions.graph, shown))
 
     def rehearsal(self) -> "ClassStream":
         """Return a stream with the validation classes as the new classes, without test nodes.

@@ -274,3 +274,13 @@ def test_eight_and_eight_point_zero_are_one_job() -> None:
 def test_suites_that_ask_for_nothing_or_twice_say_so(change: dict[str, Any], message: str) -> None:
     with pytest.raises(ParameterError, match=message):
         Suite.from_document({**DOCUMENT, **change})
+
+
+def test_the_seed_of_a_method_does_not_reveal_a_large_seed() -> None:
+    assert Job(dataset="synthetic", method="graft", seed=7).make_model().seed == 7
+    assert Job(dataset="synthetic", method="graft", seed=81250943607).make_model().seed == 607
+
+
+def test_the_published_protocol_cannot_be_sealed() -> None:
+    with pytest.raises(ParameterError, match="cannot be sealed"):
+        Job(dataset="synthetic", method="graft", protocol="published", sealed=True)

@@ -14,16 +14,22 @@ from nodegraft.base.parameters.constraints import NonNegativeInt, PositiveInt
 from nodegraft.base.parameters.validate import validate
 from nodegraft.evaluation.protocol import STRICT, UPPER_REFERENCE, evaluate
 from nodegraft.evaluation.published import PUBLISHED, Ingredients, evaluate_published
+from nodegraft.evaluation.sealed.method import SealedMethod
+from nodegraft.evaluation.sealed.protocol import SEALED, evaluate_sealed
 from nodegraft.lab.benchmark.records.record import RunRecord, make_record
-from nodegraft.lab.benchmark.records.source import code_of
+from nodegraft.lab.benchmark.records.source import this_code
 from nodegraft.lab.datasets.templates.dataset import REGISTRY as DATASETS
-from nodegraft.lab.datasets.templates.dataset import Dataset, LoadedDataset
+from nodegraft.lab.datasets.templates.dataset import Dataset, LoadedDataset, label_folders
+from nodegraft.model.description import MethodDescription
 from nodegraft.model.method import Method
 from nodegraft.model.registry import REGISTRY as METHODS
 from nodegraft.streams.arrival import Arrival
 from nodegraft.streams.stream import STREAM_VERSION, ClassStream
 
 Protocol = Literal["strict", "published"]
+
+PUBLIC_SEEDS = 1000
+"""Split seeds below this are public: whoever wants to can try all of them."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +47,7 @@ class Job:
     """The name of the method."""
 
     seed: NonNegativeInt = 0
-    """Draws the split and starts the method."""
+    """Draws the split; its last three digits are the seed of the method."""
 
     node_seed: NonNegativeInt | None = None
     """Draws which nodes teach, apart from the roles of classes; None takes ``seed``."""
@@ -74,6 +80,9 @@ class Job:
     rehearse: bool = False
     """Whether the validation classes are taught instead, to choose settings."""
 
+    sealed: bool = False
+    """Whether the method runs in a process of its own, without network and data."""
+
     stream_version: PositiveInt = STREAM_VERSION
     """How streams are drawn. Those of an earlier version can be looked up, not run."""
 
@@ -83,6 +92,10 @@ class Job:
             raise ParameterError("The seed of a run is not set as a parameter: use its seed.")
         if self.without and self.protocol == "strict":
             raise ParameterError("The strict protocol has nothing to be left out.")
+        if self.sealed and self.protocol != "strict":
+            raise ParameterError(
+                "The published protocol gives query labels to the method: it cannot be sealed."
+            )
         Ingredients.without(self.without)
 
     @property
@@ -98,16 +111,35 @@ class Job:
     @property
     def protocol_name(self) -> str:
         """As records and tables name it."""
-        reference = f", {UPPER_REFERENCE}" if METHODS.get(self.method).many_shot else ""
+        reference = f", {UPPER_REFERENCE}" if self.description.many_shot else ""
+        sealed = f", {SEALED}" if self.sealed else ""
         rehearsal = ", rehearsal" if self.rehearse else ""
         off = sorted(Ingredients.without(self.without).left_out)
         missing = f", without {' '.join(off)}" if off else ""
         name = STRICT if self.protocol == "strict" else PUBLISHED + missing
-        return name + reference + rehearsal
+        return name + reference + rehearsal + sealed
+
+    @property
+    def method_seed(self) -> int:
+        """Seed of the method. It does not reveal a split's seed of more than three digits."""
+        return self.seed % PUBLIC_SEEDS
+
+    @cached_property
+    def description(self) -> MethodDescription:
+        """Name and parameters of the method; a sealed one describes itself in its own process."""
+        if not self.sealed:
+            return MethodDescription.of(self.make_model())
+        with self._sealed_method() as method:
+            return method.description
 
     def make_model(self) -> Method:
         """The method, not yet taught."""
-        return build(METHODS.get(self.method), {"seed": self.seed, **self.parameters})
+        return build(METHODS.get(self.method), {"seed": self.method_seed, **self.parameters})
+
+    def _sealed_method(self, forbidden: Sequence[str | Path] = ()) -> SealedMethod:
+        return SealedMethod(
+            self.method, seed=self.method_seed, parameters=self.parameters, forbidden=forbidden
+        )
 
     def make_dataset(self) -> Dataset:
         """The dataset with its options, not yet loaded."""
@@ -139,13 +171,17 @@ class Job:
             seed=self.seed,
             arrival=self.arrival,
             setting=setting,
-            many_shot=METHODS.get(self.method).many_shot,
+            many_shot=self.description.many_shot,
             node_seed=self.node_seed,
         )
         return stream.rehearsal() if self.rehearse else stream
 
     def run(
-        self, loaded: LoadedDataset, stream: ClassStream, listener: Listener = SILENT
+        self,
+        loaded: LoadedDataset,
+        stream: ClassStream,
+        listener: Listener = SILENT,
+        data: str | Path | None = None,
     ) -> RunRecord:
         """Teach, measure, and put it on record.
 
@@ -153,15 +189,22 @@ class Job:
             loaded: The dataset it is about.
             stream: Its sessions.
             listener: Is told how far it is.
+            data: The folder that holds the data folders, which a sealed method must not read.
         """
-        model = self.make_model()
-        code_of(type(model))  # before the run: files may be edited while it goes on
-        if self.protocol == "strict":
-            result = evaluate(model, stream, listener=listener)
+        this_code()  # before the run: files may be edited while it goes on
+        description, name, isolation = self.description, self.protocol_name, None
+        if self.sealed:
+            with self._sealed_method(label_folders(data)) as method:
+                result = evaluate_sealed(method, stream, listener=listener)
+                isolation = method.isolation
+        elif self.protocol == "strict":
+            result = evaluate(self.make_model(), stream, listener=listener)
         else:
             chosen = Ingredients.without(self.without)
-            result = evaluate_published(model, stream, ingredients=chosen, listener=listener)
-        return make_record(model, loaded, stream, result, self.protocol_name)
+            result = evaluate_published(
+                self.make_model(), stream, ingredients=chosen, listener=listener
+            )
+        return make_record(description, loaded, stream, result, name, isolation)
 
     def matches(self, document: Mapping[str, Any]) -> bool:
         """Whether a record tells the result of this job.
@@ -203,5 +246,4 @@ class Job:
     @cached_property
     def _parameters(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """This job's, and the default ones."""
-        model = self.make_model()
-        return model.get_params(), type(model)().get_params()
+        return self.description.parameters, self.description.defaults

@@ -7,6 +7,7 @@ from nodegraft.evaluation.protocol import evaluate
 from nodegraft.lab.benchmark.records.record import RunRecord, comparable, make_record
 from nodegraft.lab.datasets.synthetic import Synthetic
 from nodegraft.methods.sgc_mean import SGCMean
+from nodegraft.model.description import MethodDescription
 from nodegraft.streams.arrival import Arrival
 
 SESSION_FIELDS = {
@@ -28,7 +29,7 @@ def record(
 ) -> RunRecord:
     loaded = Synthetic(nodes=300, classes=8, signal=2.0, **options).load()
     stream, model = loaded.stream(seed=seed, arrival=arrival), SGCMean(seed=seed, hops=hops)
-    return make_record(model, loaded, stream, evaluate(model, stream))
+    return make_record(MethodDescription.of(model), loaded, stream, evaluate(model, stream))
 
 
 def test_a_record_has_what_was_promised() -> None:

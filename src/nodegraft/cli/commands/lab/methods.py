@@ -51,6 +51,9 @@ def tune(
 @command
 def check(
     method: Annotated[str, typer.Argument(help="Method; list them with: nodegraft lab methods.")],
+    nodes: Annotated[
+        int, typer.Option(min=200, help="Nodes of the graph that is checked for leaks.")
+    ] = 400,
 ) -> None:
     """Check that a method fulfils the contract of all methods and uses no leaked data."""
     from nodegraft.evaluation.checks import check_no_leaks
@@ -65,7 +68,7 @@ def check(
             contract_check(case)
         console.print(f"[green]ok[/]  {name}")
     with console.status("checking for leaks"):
-        properties = check_no_leaks(method)
+        properties = check_no_leaks(method, nodes)
     for name in properties:
         console.print(f"[green]ok[/]  {name}")
 

@@ -64,6 +64,12 @@ def run(
         bool,
         typer.Option("--rehearse", help="Use the validation classes, to choose parameters."),
     ] = False,
+    sealed: Annotated[
+        bool,
+        typer.Option(
+            "--sealed", help="Run the method in its own process, without labels, files and network."
+        ),
+    ] = False,
     threads: Annotated[
         int, typer.Option(min=1, help="Threads of torch; one is usually fastest.")
     ] = 1,
@@ -78,19 +84,23 @@ def run(
 
     from nodegraft.base.files.folder import WriteOnceFolder
     from nodegraft.base.parameters.build import read
-    from nodegraft.lab.benchmark.job import Job
+    from nodegraft.evaluation.sealed.isolation import Isolation
+    from nodegraft.lab.benchmark.job import PUBLIC_SEEDS, Job
     from nodegraft.lab.benchmark.records.archive import Archive
     from nodegraft.lab.datasets.templates.dataset import REGISTRY as DATASETS
     from nodegraft.model.registry import REGISTRY as METHODS
 
     torch.set_num_threads(threads)
     console = Console(stderr=as_json)
+    values: Mapping[str, Any] = name_value_pairs(settings)
+    if not sealed:  # a sealed method's code is imported by its own process only
+        values = read(METHODS.get(method), values)
     job = Job(
         dataset=dataset,
         method=method,
         seed=seed,
         node_seed=node_seed,
-        parameters=read(METHODS.get(method), name_value_pairs(settings)),
+        parameters=values,
         dataset_options=read(DATASETS.get(dataset), name_value_pairs(dataset_settings)),
         ways=ways,
         shots=shots,
@@ -99,9 +109,10 @@ def run(
         protocol=cast(Any, protocol),
         without=tuple(without or ()),
         rehearse=rehearse,
+        sealed=sealed,
     )
     # Wrong parameters and an unwritable folder are reported before the data are read.
-    job.make_model()
+    _ = job.description
     WriteOnceFolder(out).check_writable()
     with console.status(f"reading {dataset}"):
         loaded = job.load(data)
@@ -110,9 +121,19 @@ def run(
         console.print(f"[yellow]note:[/] {escape(note)}", highlight=False)
     title = f"{job.title}\n{stream.split.setting}\n{arrival}, {job.protocol_name} protocol"
     with RunDisplay(console, title, len(stream)) as display:
-        record = job.run(loaded, stream, display)
+        record = job.run(loaded, stream, display, data)
     place = Archive(out).write(record)
     console.print(summary_table(record.document["summary"]))
+    if sealed:
+        isolation = Isolation(**record.document["isolation"])
+        style = "" if isolation.complete else "yellow"
+        console.print(f"sealed: own process, {isolation}", style=style, highlight=False)
+        if seed < PUBLIC_SEEDS:
+            console.print(
+                f"A method can try all split seeds below {PUBLIC_SEEDS:,}: take a large secret "
+                "--seed to judge one that you do not trust.",
+                highlight=False,
+            )
     print_line(f"record: {place}", console)
     if as_json:
         Console().out(json.dumps(record.document, indent=2), highlight=False)

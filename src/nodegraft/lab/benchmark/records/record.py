@@ -12,9 +12,10 @@ import pyarrow as pa
 from nodegraft.base.errors import DataError
 from nodegraft.base.hashing import content_hash
 from nodegraft.evaluation.protocol import STRICT, SessionResult, StreamResult
+from nodegraft.evaluation.sealed.isolation import Isolation
 from nodegraft.lab.benchmark.records.source import code_of
 from nodegraft.lab.datasets.templates.dataset import LoadedDataset
-from nodegraft.model.method import Method
+from nodegraft.model.description import MethodDescription
 from nodegraft.streams.stream import STREAM_VERSION, ClassStream
 
 SCHEMA = 6
@@ -49,7 +50,7 @@ PACKAGES = (
 # What may differ between two runs of the same thing: what a clock says, where they ran, and
 # parameters that were not there yet.
 MEASURED = ("seconds", "query_seconds", "peak_bytes")
-SURROUNDINGS = ("versions", "notes", "source", "parameters")
+SURROUNDINGS = ("versions", "notes", "source", "parameters", "sealed", "isolation")
 
 CLASSES = pa.schema(
     [
@@ -147,22 +148,24 @@ def same_parameters(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
 
 
 def make_record(
-    method: Method,
+    method: MethodDescription,
     dataset: LoadedDataset,
     stream: ClassStream,
     result: StreamResult,
     protocol: str = STRICT,
+    isolation: Isolation | None = None,
 ) -> RunRecord:
     """Everything about a finished run.
 
     Args:
-        method: The method, as it was taught.
+        method: Name and parameters of the method.
         dataset: What it was taught.
         stream: In which sessions.
         result: What was measured.
         protocol: How, as tables name it.
+        isolation: Isolation of a sealed method's process; None for a method that was not sealed.
     """
-    parameters, default = method.get_params(), type(method)().get_params()
+    parameters, default = method.parameters, method.defaults
     changed = {
         name: value
         for name, value in parameters.items()
@@ -183,7 +186,9 @@ def make_record(
         "dataset_options": dict(dataset.options),
         "default_setting": asdict(dataset.setting),
         "hashes": {"dataset": dataset.content_hash, "split": stream.split.content_hash},
-        "source": code_of(type(method)),
+        "sealed": isolation is not None,
+        "isolation": None if isolation is None else isolation.to_json(),
+        "source": code_of(method),
         "versions": {
             "python": platform.python_version(),
             **{name: version(name) for name in PACKAGES},

@@ -1,11 +1,11 @@
 """Which code made a record."""
 
-import inspect
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
 from nodegraft.base.hashing import content_hash, file_hash
+from nodegraft.model.description import MethodDescription
 
 
 @cache
@@ -21,17 +21,10 @@ def this_code() -> dict[str, str]:
     return {"version": version("nodegraft"), "hash": content_hash(told)}
 
 
-@cache
-def code_of(method: type) -> dict[str, str]:
-    """The same, and a hash of the file of a method that is somebody else's.
+def code_of(method: MethodDescription) -> dict[str, str]:
+    """Return :func:`this_code`, and the hash of the file of a method of another package.
 
     Args:
-        method: The class of a method.
+        method: The method.
     """
-    if method.__module__.partition(".")[0] == "nodegraft":
-        return this_code()
-    try:
-        return {**this_code(), "method": file_hash(Path(inspect.getfile(method)))}
-    except (OSError, TypeError):
-        # Written at a prompt: there is no file.
-        return this_code()
+    return this_code() | ({"method": method.file_hash} if method.file_hash else {})

@@ -153,7 +153,7 @@ class Dataset(ABC):
         Args:
             root: The folder that holds the data folders, as in :meth:`load`.
         """
-        top = Path(root or os.environ.get(DATA_VARIABLE) or "data")
+        top = _data_folder(root)
         looked = [top / folder for folder in self.folders] or [top]
         for folder in looked:
             if all((folder / name).is_file() for name in self.required_files):
@@ -197,6 +197,19 @@ def load_dataset(name: str, root: str | Path | None = None, **options: Any) -> L
         options: Fields of the dataset.
     """
     return build(REGISTRY.get(name), options).load(root)
+
+
+def label_folders(root: str | Path | None = None) -> list[Path]:
+    """Return the folders with labels: raw files, and the cache of parsed graphs.
+
+    Args:
+        root: The folder that holds the data folders, as in :func:`load_dataset`.
+    """
+    return [_data_folder(root), _cache_folder(None)]
+
+
+def _data_folder(root: str | Path | None) -> Path:
+    return Path(root or os.environ.get(DATA_VARIABLE) or "data")
 
 
 def _cache_folder(cache: str | Path | None) -> Path:

@@ -1,0 +1,97 @@
+"""The sealed process: it isolates itself, then runs one method on what it is sent.
+
+Started by :class:`nodegraft.evaluation.sealed.method.SealedMethod` as
+``python -m nodegraft.evaluation.sealed.child``. The judge sends the settings of the isolation over
+standard input and everything else over a socket.
+"""
+
+import json
+import socket
+import sys
+from typing import TYPE_CHECKING, Any
+
+from nodegraft.evaluation.sealed.isolation import end_with_parent, isolate
+
+if TYPE_CHECKING:
+    from nodegraft.evaluation.sealed.channel import Channel, Message
+    from nodegraft.model.method import Method
+
+
+def main() -> None:
+    """Isolate this process and serve the judge until it closes the socket."""
+    if sys.platform == "linux":
+        end_with_parent()
+    settings = json.load(sys.stdin)
+    isolation = isolate(settings["readable"], settings["scratch"], settings["forbidden"])
+
+    # Only now: numpy and torch start threads, which the isolation would not reach.
+    from nodegraft.base.errors import NodegraftError
+    from nodegraft.evaluation.sealed.channel import Channel, Message
+
+    channel = Channel(socket.socket(fileno=int(sys.argv[1])))
+    channel.send(Message("isolation", isolation.to_json()))
+    try:
+        _serve(channel)
+    except EOFError:
+        return
+    except Exception as error:
+        expected = isinstance(error, NodegraftError)
+        text = str(error) if expected else f"{type(error).__name__}: {error}"
+        channel.send(Message("error", {"error": text}))
+        if not expected:
+            raise
+
+
+def _serve(channel: "Channel") -> None:
+    import torch
+
+    from nodegraft.base.measure import Measurement
+    from nodegraft.evaluation.sealed.channel import Message
+    from nodegraft.evaluation.sealed.contents import Contents
+    from nodegraft.model.description import MethodDescription
+
+    start = channel.receive()
+    torch.set_num_threads(start.fields["threads"])
+    method = _make(start)
+    channel.send(Message("description", MethodDescription.of(method).to_json()))
+    while True:
+        message = channel.receive()
+        contents = Contents(dict(message.arrays), dict(message.fields))
+        view = contents.view()
+        with Measurement() as work:
+            if message.kind == "fit":
+                method.fit(view, contents.curriculum())
+            else:
+                method.add_classes(view, contents.labels("support"))
+        cost = {"peak_bytes": work.peak_bytes, "kept_bytes": method.kept_bytes()}
+        channel.send(Message("learned", cost))
+        channel.receive()
+        scores = method.score_rows(view, view.rows)
+        predictions = {
+            "probabilities": method.probabilities(view, scores).astype("float64"),
+            "confidence": method.confidence(view, scores).astype("float64"),
+        }
+        channel.send(Message("predictions", {}, predictions))
+
+
+def _make(start: "Message") -> "Method":
+    from nodegraft.base.parameters.build import build, read
+    from nodegraft.model.registry import REGISTRY
+
+    name: str = start.fields["method"]
+    given: dict[str, Any] = start.fields["parameters"]
+    cls = _class_at(name) if ":" in name else REGISTRY.get(name)
+    texts = {key: value for key, value in given.items() if isinstance(value, str)}
+    return build(cls, {"seed": start.fields["seed"], **given, **read(cls, texts)})
+
+
+def _class_at(place: str) -> "type[Method]":
+    from importlib import import_module
+
+    module, _, name = place.partition(":")
+    found: type[Method] = getattr(import_module(module), name)
+    return found
+
+
+if __name__ == "__main__":
+    main()

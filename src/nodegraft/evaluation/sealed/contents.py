@@ -1,0 +1,120 @@
+"""What a sealed method is given, as arrays and JSON: graphs, labels and the curriculum."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from nodegraft.base.errors import DataError
+from nodegraft.base.files.bundle import Arrays, prefixed, under
+from nodegraft.graph.graph import Graph
+from nodegraft.graph.labels import NodeLabels
+from nodegraft.graph.view import GraphView
+from nodegraft.streams.arrival import without_hidden_nodes
+from nodegraft.streams.curriculum import Curriculum
+from nodegraft.streams.session import Sessions
+from nodegraft.tables.storage import pack_graph, unpack_graph
+
+
+@dataclass
+class Contents:
+    """Arrays and JSON under names, written and read in the same order."""
+
+    arrays: Arrays
+    """Arrays by name."""
+
+    fields: dict[str, Any]
+    """Plain JSON by name."""
+
+    def put_labels(self, name: str, labels: NodeLabels) -> None:
+        """Add labels.
+
+        Args:
+            name: Name of the labels.
+            labels: The labels.
+        """
+        self.arrays[name] = labels.rows()
+        self.fields[name] = list(labels.counts().items())
+
+    def labels(self, name: str) -> NodeLabels:
+        """Return labels.
+
+        Args:
+            name: Name of the labels.
+        """
+        classes = [entry[0] for entry in self.fields[name]]
+        ends = np.cumsum([entry[1] for entry in self.fields[name]])[:-1]
+        rows = np.split(self.arrays[name], ends) if classes else []
+        return NodeLabels(dict(zip(classes, rows, strict=True)))
+
+    def put_graph(self, name: str, graph: Graph) -> None:
+        """Add a graph, without the recipe of its features.
+
+        Args:
+            name: Name of the graph.
+            graph: The graph, with row numbers as keys.
+        """
+        if not np.array_equal(graph.key_array_of(graph.rows), graph.rows):
+            raise DataError(
+                "A sealed method is given anonymous nodes only: make the stream with "
+                "ClassStream.draw, which replaces keys by row numbers."
+            )
+        arrays, header = pack_graph(graph)
+        self.arrays |= prefixed(f"{name}.", arrays)
+        self.fields[name] = header | {"recipe": None}
+
+    def graph(self, name: str) -> Graph:
+        """Return a graph.
+
+        Args:
+            name: Name of the graph.
+        """
+        return unpack_graph(under(f"{name}.", self.arrays), self.fields[name], name)[0]
+
+    def put_view(self, view: GraphView) -> None:
+        """Add the visible part of a graph; other nodes have neither features nor edges.
+
+        Args:
+            view: The visible part.
+        """
+        self.put_graph("graph", without_hidden_nodes(Graph.from_store(view._store), view.rows))
+        self.arrays["visible"] = view.rows
+
+    def view(self) -> GraphView:
+        """Return the visible part of the graph."""
+        return self.graph("graph").view(self.arrays["visible"])
+
+    def put_curriculum(self, curriculum: Curriculum) -> None:
+        """Add a curriculum.
+
+        Args:
+            curriculum: The curriculum.
+        """
+        self.put_labels("train", curriculum.train)
+        self.put_labels("held_out", curriculum.held_out)
+        self.fields["pseudo_novel"] = list(curriculum.pseudo_novel)
+        self.fields["sizes"] = [curriculum.ways, curriculum.shots]
+        rehearsal = curriculum.rehearsal
+        self.fields["rehearsals"] = 0 if rehearsal is None else len(rehearsal)
+        if rehearsal is not None:
+            self.put_graph("rehearsal", rehearsal.graph)
+            self.arrays["entry"] = rehearsal.entry
+            for index, (support, query) in enumerate(
+                zip(rehearsal.support, rehearsal.query, strict=True)
+            ):
+                self.put_labels(f"support.{index}", support)
+                self.put_labels(f"query.{index}", query)
+
+    def curriculum(self) -> Curriculum:
+        """Return the curriculum."""
+        ways, shots = self.fields["sizes"]
+        pseudo_novel = tuple(self.fields["pseudo_novel"])
+        train, held_out = self.labels("train"), self.labels("held_out")
+        curriculum = Curriculum(train, held_out, pseudo_novel, ways=ways, shots=shots)
+        if not self.fields["rehearsals"]:
+            return curriculum
+        places = range(self.fields["rehearsals"])
+        support = tuple(self.labels(f"support.{index}") for index in places)
+        query = tuple(self.labels(f"query.{index}") for index in places)
+        sessions = Sessions(self.graph("rehearsal"), self.arrays["entry"], support, query)
+        return replace(curriculum, rehearsal=sessions)

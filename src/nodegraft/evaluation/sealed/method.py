@@ -1,0 +1,193 @@
+"""A method in a sealed process, as the judge's process uses it."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Self
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from nodegraft.base.errors import DataError, SealedMethodError
+from nodegraft.evaluation.sealed.channel import Channel, Message
+from nodegraft.evaluation.sealed.contents import Contents
+from nodegraft.evaluation.sealed.isolation import Isolation
+from nodegraft.graph.labels import NodeLabels
+from nodegraft.graph.view import GraphView
+from nodegraft.model.description import MethodDescription
+from nodegraft.streams.curriculum import Curriculum
+
+_PASSED_ON = ("LANG", "LC_ALL", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+"""Environment variables of the judge that the sealed process has, too."""
+
+_SMALL = 1 << 20
+"""Largest size in bytes of an answer without arrays."""
+
+
+class SealedMethod:
+    """A method that runs in a process of its own and is given arrays only; a context manager.
+
+    The judge's process never imports the code of the method.
+
+    Args:
+        method: Name of a registered method, or ``module:class``.
+        seed: Seed of the method, which must not be that of the split unless that is public.
+        parameters: Hyper-parameters by name; texts are parsed by the type of the parameter.
+        forbidden: Folders that the process must not be able to read, such as that of the data.
+    """
+
+    def __init__(
+        self,
+        method: str,
+        *,
+        seed: int = 0,
+        parameters: Mapping[str, Any] | None = None,
+        forbidden: Sequence[str | Path] = (),
+    ) -> None:
+        self._name = method
+        self.classes_: tuple[str, ...] = ()
+        self.peak_bytes = 0
+        self._kept_bytes = 0
+        self._scratch = TemporaryDirectory(prefix="sealed-")
+        ours, theirs = socket.socketpair()
+        with theirs:
+            self._process = subprocess.Popen(  # noqa: S603  (this Python, no text of a user)
+                [sys.executable, "-P", "-m", f"{__package__}.child", str(theirs.fileno())],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                pass_fds=[theirs.fileno()],
+                cwd="/",
+                env={**_environment(), "TMPDIR": self._scratch.name},
+            )
+        self._channel = Channel(ours, max_bytes=_SMALL)
+        try:
+            self.isolation = self._isolated([str(Path(place).resolve()) for place in forbidden])
+            start = {
+                "method": method,
+                "parameters": dict(parameters or {}),
+                "seed": seed,
+                "threads": torch.get_num_threads(),
+            }
+            described = self._ask(Message("start", start), "description").fields
+            self.description = MethodDescription(**described)
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the process."""
+        self._channel.close()
+        self._process.kill()
+        self._process.wait()
+        self._scratch.cleanup()
+
+    def fit(self, view: GraphView, curriculum: Curriculum) -> None:
+        """Send the first classes, as :meth:`nodegraft.Method.fit`.
+
+        Args:
+            view: Visible part of the graph.
+            curriculum: What may be learned before the first new class.
+        """
+        contents = Contents({}, {})
+        contents.put_curriculum(curriculum)
+        self._learn("fit", view, contents)
+        self.classes_ = curriculum.train.classes
+
+    def add_classes(self, view: GraphView, support: NodeLabels) -> None:
+        """Send new classes, as :meth:`nodegraft.Method.add_classes`.
+
+        Args:
+            view: Visible part of the graph.
+            support: Labels of the new classes.
+        """
+        contents = Contents({}, {})
+        contents.put_labels("support", support)
+        self._learn("add", view, contents)
+        self.classes_ += support.classes
+
+    def kept_bytes(self) -> int:
+        """Return the size of the learned state, as the sealed process reports it."""
+        return self._kept_bytes
+
+    def predictions(self, view: GraphView) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return probabilities and confidence of every visible node, in the order of rows.
+
+        All visible nodes are asked about: which ones are measured would reveal their class.
+
+        Args:
+            view: Visible part of the graph, as sent last.
+        """
+        shape = (view.num_nodes, len(self.classes_))
+        self._channel.max_bytes = 8 * (shape[0] * shape[1] + shape[0]) + _SMALL
+        arrays = self._ask(Message("predict"), "predictions").arrays
+        probabilities = _checked(arrays.get("probabilities"), shape)
+        return probabilities, _checked(arrays.get("confidence"), shape[:1])
+
+    def _learn(self, kind: str, view: GraphView, contents: Contents) -> None:
+        contents.put_view(view)
+        reply = self._ask(Message(kind, contents.fields, contents.arrays), "learned").fields
+        self.peak_bytes, self._kept_bytes = int(reply["peak_bytes"]), int(reply["kept_bytes"])
+
+    def _isolated(self, forbidden: list[str]) -> Isolation:
+        scratch = self._scratch.name
+        settings = {"readable": _readable(), "scratch": scratch, "forbidden": forbidden}
+        assert self._process.stdin is not None  # noqa: S101  (it is a pipe)
+        with self._process.stdin as stream:
+            stream.write(json.dumps(settings).encode())
+        return Isolation(**self._receive("isolation").fields)
+
+    def _ask(self, message: Message, kind: str) -> Message:
+        with suppress(OSError):  # the process may have ended: its last message says why
+            self._channel.send(message)
+        return self._receive(kind)
+
+    def _receive(self, kind: str) -> Message:
+        try:
+            message = self._channel.receive()
+        except (EOFError, OSError):
+            code = self._process.wait()
+            raise SealedMethodError(
+                self._name, f"its process ended with exit code {code}"
+            ) from None
+        except DataError as error:
+            raise SealedMethodError(self._name, str(error)) from None
+        if message.kind == "error":
+            raise SealedMethodError(self._name, str(message.fields["error"]))
+        if message.kind != kind:
+            raise SealedMethodError(self._name, f"it sent {message.kind!r} instead of {kind!r}")
+        return message
+
+
+def _checked(array: NDArray[Any] | None, shape: tuple[int, ...]) -> NDArray[np.float64]:
+    if array is None or array.shape != shape or array.dtype != np.float64:
+        described = "nothing" if array is None else f"{array.dtype} of shape {array.shape}"
+        raise DataError(f"A sealed method sent {described} instead of float64 of {shape}.")
+    if not np.isfinite(array).all():
+        raise DataError("A sealed method sent NaN or infinite values.")
+    return array
+
+
+def _readable() -> list[str]:
+    package = Path(__file__).parents[2]
+    places = (sys.prefix, sys.base_prefix, str(package), *sys.path)
+    return [str(Path(place).resolve()) for place in dict.fromkeys(places) if place]
+
+
+def _environment() -> dict[str, str]:
+    kept = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
+    package = Path(__file__).parents[3]
+    path = [str(Path(place).resolve()) for place in (str(package), *sys.path) if place]
+    return {**kept, "PYTHONPATH": os.pathsep.join(dict.fromkeys(path)), "HOME": "/nonexistent"}
