@@ -174,11 +174,13 @@ class Mixer(nn.Module):
     ) -> None:
         super().__init__()
         self.dropout, self.temperature = dropout, temperature
-        for name, (inside, outside) in {"first": (20, hidden), "last": (hidden, LOW_PASS)}.items():
-            layer = torch.nn.utils.skip_init(nn.Linear, inside, outside, dtype=torch.float64)
+        # Layers draw from the global generator, which belongs to the user.
+        with torch.random.fork_rng(devices=[]):
+            self.first = nn.Linear(20, hidden, dtype=torch.float64)
+            self.last = nn.Linear(hidden, LOW_PASS, dtype=torch.float64)
+        for layer in (self.first, self.last):
             nn.init.xavier_uniform_(layer.weight, generator=generator)
             nn.init.zeros_(layer.bias)
-            self.add_module(name, layer)
         self.normalise = nn.BatchNorm1d(hidden, dtype=torch.float64)
 
     def forward(self, similarity: Tensor, noise: np.random.Generator | None = None) -> Tensor:

@@ -63,7 +63,7 @@ class InContext(Derived["Fitted"], Propagated):
         """Fit the reduction to visible nodes, then the classifier to the known classes."""
         from sklearn.decomposition import TruncatedSVD
 
-        rows = view.sampled(SAMPLE, view.rows[:0])
+        rows = view.sampled(SAMPLE, view.rows[:0]).astype(np.int64)
         vectors = Propagated.embedding(self, view, rows)
         count = min(self.columns, *vectors.shape)
         seed = self.seeds.number("reduction") % 2**32
@@ -108,7 +108,7 @@ class InContext(Derived["Fitted"], Propagated):
     def _changed(self, view: GraphView, old: int) -> float:
         if not 0 < old < len(self.labels_):
             return 0.0
-        rows = view.sampled(SAMPLE, view.rows[:0])
+        rows = view.sampled(SAMPLE, view.rows[:0]).astype(np.int64)
         vectors = self.embedding(view, rows)
         labels = self.labels_.on(view, self.kept_labels)
         before = self._fitted(view, labels.select(labels.classes[:old]))(vectors)

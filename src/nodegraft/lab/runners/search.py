@@ -118,7 +118,7 @@ class Search:
         Args:
             parameters: Hyper-parameters by name.
         """
-        found = {}
+        found: dict[str, Any] = {}
         for name, choices in self.space.items():
             value, numbers = parameters[name], [one for one in choices if _is_number(one)]
             if _is_number(value) and len(numbers) > 1:
