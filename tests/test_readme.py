@@ -5,7 +5,12 @@ from docs.refresh_tables import BLOCK, ROOT, refreshed
 
 from nodegraft.lab.report.site import write_report
 
-PAGES = ["README.md", "results/README.md", "docs/explanation/hag-meta.md"]
+PAGES = [
+    "README.md",
+    "results/README.md",
+    "docs/explanation/baselines.md",
+    "docs/explanation/hag-meta.md",
+]
 REPORT = "results/report"
 
 

@@ -233,8 +233,12 @@ def test_tune_keeps_its_trials_beside_the_plan(tmp_path: Path) -> None:
         'arrival = "with-class"\n'
         "[space]\nhops = [0, 1]\n"
     )
+    to_run = invoke("lab", "tune", str(plan), "--dry-run")
+    assert "2 jobs to run, 0 of 2 done" in to_run.stdout
     done = invoke("lab", "tune", str(plan))
     assert done.exit_code == 0, done.stderr
+    assert "is at the edge of its list" in " ".join(done.stdout.split())
+    assert "0 jobs to run, 2 of 2 done" in invoke("lab", "tune", str(plan), "--dry-run").stdout
     kept = json.loads(plan.with_suffix(".json").read_text())
     found = kept["datasets"]["synthetic"]
     assert len(found["trials"]) == 2

@@ -1,4 +1,5 @@
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -87,6 +88,21 @@ def test_dense_columns_are_not_weighted() -> None:
     np.testing.assert_array_equal(ours, theirs)
 
 
+def test_self_training_adds_the_best_unlabelled_nodes_as_labels() -> None:
+    counts = np.vstack((COUNTS, [[0.0, 2, 1], [0, 5, 1], [1, 1, 1]]))
+    whole = Graph([*KEYS, "e", "f", "g"], csr_array(counts), {"near": EDGES["near"]})
+    labels = {"x": ["a", "b"], "y": ["c", "d"]}
+    rows = np.arange(7)
+    first = SGCRidge(hops=0).fit(whole, labels).score_rows(whole, rows)
+    # The first solution gives "e" and "f" to x, "e" with the higher score, and "g" to y.
+    assert first[4:].argmax(axis=1).tolist() == [0, 0, 1]
+    assert first[4, 0] > first[5, 0] + 0.01
+    found = SGCRidge(hops=0, self_training=1).fit(whole, labels).score_rows(whole, rows)
+    taught = SGCRidge(hops=0).fit(whole, {"x": ["a", "b", "e"], "y": ["c", "d", "g"]})
+    np.testing.assert_allclose(found, taught.score_rows(whole, rows), atol=1e-12)
+    assert np.abs(found - first).max() > 1e-3
+
+
 @both
 def test_hidden_nodes_are_in_no_block(sparse: bool) -> None:
     whole = graph(sparse)
@@ -147,10 +163,10 @@ def test_typed_blocks_of_a_graph_on_disk(sparse: bool, tmp_path: Path) -> None:
         )
 
 
-@pytest.mark.parametrize("typed", [False, True])
-def test_contract_and_leaks_with_all_options(typed: bool) -> None:
+@pytest.mark.parametrize("options", [{}, {"typed_blocks": True}, {"self_training": 3}])
+def test_contract_and_leaks_with_all_options(options: dict[str, Any]) -> None:
     def make() -> SGCRidge:
-        return SGCRidge(idf=True, typed_blocks=typed)
+        return SGCRidge(idf=True, **options)
 
     check_method(make)
     check_no_leaks(make)

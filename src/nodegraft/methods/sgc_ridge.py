@@ -6,13 +6,15 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from nodegraft.base.parameters.constraints import PositiveFloat
+from nodegraft.base.parameters.constraints import NonNegativeInt, PositiveFloat
 from nodegraft.graph.edges.matrix import Matrix, normalise_rows, weigh_columns
+from nodegraft.graph.keys import hash_order
+from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.propagation.typed_blocks import block_neighbours, block_types, typed_blocks
 from nodegraft.graph.statistics.rarity import column_rarity
 from nodegraft.graph.view import GraphView
 from nodegraft.methods.linear.dual import Dual, dual_ridge
-from nodegraft.methods.templates.propagated import KernelHead, side_by_side
+from nodegraft.methods.templates.propagated import KernelHead, Solved, side_by_side
 from nodegraft.model.learned import learned
 from nodegraft.streams.curriculum import Curriculum
 
@@ -27,9 +29,9 @@ class SGCRidge(KernelHead):
     labels of each one's class (:func:`nodegraft.methods.linear.dual.dual_ridge`). The analytic head
     on a frozen backbone without parameters is the recipe of newer work (Zhuang et al. 2022, ACIL).
 
-    Two options give it the inputs of ``graft``. With ``typed_blocks`` a row is :math:`z = [X,
-    A_r^\mathrm{out} X, A_r^\mathrm{in} X, …] / \sqrt{b}` over all edge types :math:`r`, each of
-    the :math:`b` blocks of length 1.
+    Two options give it the inputs of ``graft``; a third adds a round of self-training. With
+    ``typed_blocks`` a row is :math:`z = [X, A_r^\mathrm{out} X, A_r^\mathrm{in} X, …] / \sqrt{b}`
+    over all edge types :math:`r`, each of the :math:`b` blocks of length 1.
     """
 
     penalty: PositiveFloat = 0.1
@@ -44,6 +46,10 @@ class SGCRidge(KernelHead):
     apart by edge type and direction (one block for an edge type without directions; at most 16
     edge types, those with most edges). ``hops`` has no effect then. Edge types that appear after
     ``fit`` are ignored."""
+
+    self_training: NonNegativeInt = 0
+    """How many unlabelled visible nodes of each class join its labels in a second solution: those
+    with the highest scores among the nodes that the first one assigns to the class."""
 
     rarity_: NDArray[np.float32] = learned()
     """Inverse document frequency of each column; empty without ``idf``."""
@@ -74,6 +80,26 @@ class SGCRidge(KernelHead):
         joined = side_by_side(blocks)
         return joined / np.float32(np.sqrt(len(blocks))) if typed else normalise_rows(joined)
 
+    def derive(self, view: GraphView) -> Solved:
+        """Solve for the labels, then for labels and nodes of highest score if it trains itself."""
+        first = super().derive(view)
+        if not self.self_training:
+            return first
+        labels = self.labels_.on(view, self.kept_labels)
+        unlabelled = np.setdiff1d(view.rows, self.labels_.on(view).rows())
+        scores = [
+            self.scores_of(view, unlabelled[start : start + self.block_rows], first)
+            for start in range(0, unlabelled.size, self.block_rows)
+        ]
+        if not scores:
+            return first
+        # Scores are rounded, so that nodes with equal ones are chosen by the hash of their keys.
+        ranks = np.argsort(hash_order(view.key_array_of(unlabelled)))
+        chosen = highest_scores(np.concatenate(scores).round(9), ranks, self.self_training)
+        more = {name: unlabelled[new] for name, new in zip(labels, chosen, strict=True)}
+        both = {name: np.concatenate((own, more[name])) for name, own in labels.items()}
+        return self.solved(view, NodeLabels(both))
+
     def solve(self, gram: NDArray[np.float64], counts: NDArray[np.int64], width: int) -> Dual:
         """Solve a ridge regression on one-hot targets."""
         return dual_ridge(gram, counts, self.penalty)
@@ -88,3 +114,24 @@ class SGCRidge(KernelHead):
         near = [block_neighbours(view, rows, block) for block in typed_blocks(self.edge_types_)]
         sums = [one.hops[0].matrix @ one.features.matrix for one in near]
         return [view.features(rows), *sums]
+
+
+def highest_scores(
+    scores: NDArray[np.float64], ranks: NDArray[np.int64], count: int
+) -> list[NDArray[np.int64]]:
+    """Return for each class the positions of its best nodes, best first.
+
+    A node counts for the class of its highest score only.
+
+    >>> scores = np.array([[0.9, 0.1], [0.5, 0.4], [0.7, 0.8], [0.9, 0.3]])
+    >>> [places.tolist() for places in highest_scores(scores, np.array([1, 2, 3, 0]), count=2)]
+    [[3, 0], [2]]
+
+    Args:
+        scores: A row for each node, a column for each class.
+        ranks: Decide between equal scores: the lowest rank first.
+        count: Number of nodes of each class; a class that has fewer gets fewer.
+    """
+    best = scores.argmax(axis=1)
+    order = np.lexsort((ranks, -scores.max(axis=1)))
+    return [order[best[order] == column][:count] for column in range(scores.shape[1])]

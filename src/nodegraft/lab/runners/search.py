@@ -6,9 +6,10 @@ are drawn, none twice, and all datasets try the same ones.
 
 import json
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice, product
+from functools import cached_property
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +52,7 @@ class Search:
     """Draw the splits and start the method."""
 
     trials: PositiveInt
-    """How many sets of values are tried on each dataset at most, today's among them."""
+    """How many sets of values are tried on each dataset at most, the defaults first."""
 
     space: Mapping[str, list[Any]]
     """For each hyper-parameter a list to choose from."""
@@ -99,9 +100,51 @@ class Search:
             for seed in self.seeds
         ]
 
+    def untried(self, trials: Sequence[Trial]) -> list[dict[str, Any]]:
+        """Return the values that are still to be tried on a dataset, in order.
+
+        Args:
+            trials: Those done on the dataset.
+        """
+        values = [trial.parameters for trial in trials]
+        fresh = [one for one in self._proposals if one not in values]
+        return fresh[: max(self.trials - len(trials), 0)]
+
+    def at_edge(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the numbers that are not between two others of their list.
+
+        Better values may lie beyond; text and yes-or-no values have no edge.
+
+        Args:
+            parameters: Hyper-parameters by name.
+        """
+        found: dict[str, Any] = {}
+        for name, choices in self.space.items():
+            value, numbers = parameters[name], [one for one in choices if _is_number(one)]
+            if _is_number(value) and len(numbers) > 1:
+                found |= {} if min(numbers) < value < max(numbers) else {name: value}
+        return found
+
+    @cached_property
+    def _proposals(self) -> list[dict[str, Any]]:
+        """The defaults, then all other combinations in an order drawn once for all."""
+        model = self.jobs(self.datasets[0], {})[0].make_model()
+        for name, choices in self.space.items():
+            if name not in model.get_params():
+                raise ParameterError(f"{self.method} has no parameter {name!r} to search.")
+            if not choices:
+                raise ParameterError(f"{name} in a search needs at least one value.")
+        # A search should say whether it found anything better than the defaults.
+        default = {name: getattr(model, name) for name in self.space}
+        grid = product(*self.space.values())
+        every = [dict(zip(self.space, values, strict=True)) for values in grid]
+        order = Seeds(0).generator("search").permutation(len(every))
+        return [default, *(every[place] for place in order if every[place] != default)]
+
 
 def search(plan: Search, place: Path, objective: Objective) -> Iterator[tuple[str, Trial]]:
-    """Try values until the plan's trials are done on every dataset; a cut costs one trial.
+    """Try values until the plan's trials are done on every dataset; an interruption costs one
+    trial.
 
     The score is the mean over seeds; the file says which values were best on which dataset.
 
@@ -110,31 +153,38 @@ def search(plan: Search, place: Path, objective: Objective) -> Iterator[tuple[st
         place: The file that keeps the trials.
         objective: Runs one rehearsal and scores it.
     """
-    proposals = _proposals(plan)
-    done = {name: _read(place, name) for name in plan.datasets}
+    done = trials_so_far(plan, place)
     for dataset, trials in done.items():
-        tried = [trial.parameters for trial in trials]
-        fresh = (parameters for parameters in proposals if parameters not in tried)
-        for parameters in islice(fresh, max(plan.trials - len(trials), 0)):
+        for parameters in plan.untried(trials):
             scores = [objective(job) for job in plan.jobs(dataset, parameters)]
             trials.append(Trial(parameters, float(np.mean(scores))))
             _write(place, plan, done)
             yield dataset, trials[-1]
 
 
-def _proposals(plan: Search) -> list[dict[str, Any]]:
-    """What stands today, then all other combinations in an order drawn once for all."""
-    model = plan.jobs(plan.datasets[0], {})[0].make_model()
-    for name, choices in plan.space.items():
-        if name not in model.get_params():
-            raise ParameterError(f"{plan.method} has no parameter {name!r} to search.")
-        if not choices:
-            raise ParameterError(f"{name} in a search needs at least one value.")
-    # A search should say whether it found anything better than what stands today.
-    today = {name: _today(choices, getattr(model, name)) for name, choices in plan.space.items()}
-    every = [dict(zip(plan.space, values, strict=True)) for values in product(*plan.space.values())]
-    order = Seeds(0).generator("search").permutation(len(every))
-    return [today, *(every[place] for place in order if every[place] != today)]
+def trials_so_far(plan: Search, place: Path) -> dict[str, list[Trial]]:
+    """Return the trials done on each dataset of the plan.
+
+    Args:
+        plan: What is searched for.
+        place: The file that keeps the trials; it need not exist yet.
+    """
+    if not place.exists():
+        return {name: [] for name in plan.datasets}
+    try:
+        document = json.loads(place.read_text())
+        kept = {name: document["datasets"].get(name, {"trials": []}) for name in plan.datasets}
+        done = {name: [Trial(**one) for one in own["trials"]] for name, own in kept.items()}
+        head = {name: document[name] for name in _head(plan)}
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ParameterError(f"{place} holds no search: move it away ({error!r}).") from error
+    for name, value in _head(plan).items():
+        if head[name] != value:
+            raise ParameterError(
+                f"{place} holds trials with {name} {head[name]}, the plan has {value}: scores "
+                "of both cannot be compared. Move the file away to search again."
+            )
+    return done
 
 
 def best(trials: list[Trial]) -> Trial:
@@ -146,27 +196,23 @@ def best(trials: list[Trial]) -> Trial:
     return max(trials, key=lambda trial: trial.score)
 
 
-def _today(choices: list[Any], value: Any) -> Any:
-    """What stands today, or the first value if the search does not allow it."""
-    return value if value in choices else choices[0]
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _read(place: Path, dataset: str) -> list[Trial]:
-    if not place.exists():
-        return []
-    try:
-        kept = json.loads(place.read_text())["datasets"].get(dataset, {"trials": []})
-        return [Trial(**trial) for trial in kept["trials"]]
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise ParameterError(f"{place} holds no search: move it away ({error!r}).") from error
-
-
-def _write(place: Path, plan: Search, done: Mapping[str, list[Trial]]) -> None:
-    document = {
+def _head(plan: Search) -> dict[str, Any]:
+    """What all trials of a file have in common."""
+    return {
         "method": plan.method,
         "arrival": plan.arrival,
         "seeds": list(plan.seeds),
         "stream_version": STREAM_VERSION,
+    }
+
+
+def _write(place: Path, plan: Search, done: Mapping[str, list[Trial]]) -> None:
+    document = {
+        **_head(plan),
         "datasets": {
             name: {"best": vars(best(trials)), "trials": [vars(trial) for trial in trials]}
             for name, trials in done.items()

@@ -100,7 +100,10 @@ class Episodic(Pretrained, Method, Generic[Network]):
     def network(self) -> Network:
         """Return the network as it was trained."""
         features = next(iter(self.network_.values())).shape[0]
-        network = self.new_network(self.new_encoder(features))
+        encoder = self.new_encoder(features)
+        if self.idf:
+            encoder.column_weights = torch.ones(features)
+        network = self.new_network(encoder)
         network.load_state_dict(self.network_)
         return network
 

@@ -17,6 +17,7 @@ from nodegraft.base.parameters.constraints import (
     PositiveInt,
 )
 from nodegraft.graph.labels import NodeLabels
+from nodegraft.graph.statistics.rarity import column_rarity
 from nodegraft.graph.view import GraphView
 from nodegraft.methods.neural.encoders.encoder import Encoder, embed_rows
 from nodegraft.methods.neural.encoders.gcn import GCN
@@ -51,6 +52,10 @@ class Pretrained(Hooks):
 
     max_epochs: NonNegativeInt = 1000
     """Training stops after so many epochs at the latest."""
+
+    idf: bool = False
+    """Whether columns of sparse features are weighted by inverse document frequency (relative to
+    its mean over columns), counted over the nodes visible when the encoder is pre-trained."""
 
     def new_encoder(self, features: int) -> Encoder:
         """Return an encoder with initial weights; override this for another encoder.
@@ -93,6 +98,9 @@ class Pretrained(Hooks):
             view: Visible part of the graph.
             curriculum: Labels of the known classes.
         """
+        if self.idf:
+            rarity = torch.from_numpy(column_rarity(view))
+            encoder.column_weights = rarity / rarity.mean()
         return self.pretraining(encoder, view, curriculum, self.seeds, self.listener)
 
 
@@ -115,6 +123,8 @@ class Encoding(Pretrained):
         """Return the encoder as it was last trained; a copy, free to be trained further."""
         features = next(iter(self.encoder_.values())).shape[0]
         encoder = self.new_encoder(features)
+        if self.idf:
+            encoder.column_weights = torch.ones(features)
         encoder.load_state_dict(self.encoder_)
         return encoder
 

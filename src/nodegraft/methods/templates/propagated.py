@@ -11,6 +11,7 @@ from scipy.sparse import csr_array, hstack
 
 from nodegraft.base.parameters.constraints import NonNegativeInt, PositiveInt
 from nodegraft.graph.edges.matrix import Matrix, gram, is_sparse, normalise_rows
+from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView
 from nodegraft.methods.linear.dual import Dual
 from nodegraft.methods.templates.derived import Derived
@@ -83,13 +84,32 @@ class KernelHead(Derived[Solved], Propagated):
 
     def score(self, view: GraphView, rows: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the products with the weights of every class."""
-        solved = self.derived(view)
+        return self.scores_of(view, rows, self.derived(view))
+
+    def scores_of(
+        self, view: GraphView, rows: NDArray[np.int64], solved: Solved
+    ) -> NDArray[np.float64]:
+        """Return the products with given weights.
+
+        Args:
+            view: Visible part of the graph.
+            rows: Row numbers of the nodes.
+            solved: Weights and offsets of every class.
+        """
         scores: NDArray[np.float64] = self._lifted(view, rows) @ solved.weights + solved.offsets
         return scores
 
     def derive(self, view: GraphView) -> Solved:
         """Solve the equations of all labels."""
-        labels = self.labels_.on(view, self.kept_labels)
+        return self.solved(view, self.labels_.on(view, self.kept_labels))
+
+    def solved(self, view: GraphView, labels: NodeLabels) -> Solved:
+        """Return weights and offsets that are learned from some labels.
+
+        Args:
+            view: Visible part of the graph.
+            labels: Nodes of every class.
+        """
         examples = self._lifted(view, labels.rows())
         counts = np.array([rows.size for rows in labels.values()])
         dual = self.solve(gram(examples), counts, examples.shape[1])

@@ -9,29 +9,41 @@ from rich.console import Console
 
 from nodegraft.cli.options import DataRoot, DatasetName, Seed
 from nodegraft.cli.output import command, print_line
+from nodegraft.cli.render.lab import suite_status
 from nodegraft.cli.render.values import percent
 
 if TYPE_CHECKING:
     from nodegraft.lab.benchmark.job import Job
+    from nodegraft.lab.runners.search import Search
 
 
 @command
 def tune(
     plan: Annotated[Path, typer.Argument(help="TOML file of a search; see experiments/search/.")],
     data: DataRoot = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show how many rehearsals are to run, and stop.")
+    ] = False,
+    runs: Annotated[
+        str, typer.Option(help="Run records to estimate the time of a dry run from.")
+    ] = "runs",
 ) -> None:
     """Choose a method's parameters on validation classes, for each dataset.
 
-    Trials are stored beside PLAN. Run it again to resume.
+    Trials are stored beside PLAN. Run it again to resume. Best values that are the smallest or
+    largest of their list are named at the end: better ones may lie beyond.
     """
     import torch
 
     from nodegraft.base.files.folder import WriteOnceFolder
     from nodegraft.lab.datasets.templates.dataset import load_dataset
-    from nodegraft.lab.runners.search import Search, search
+    from nodegraft.lab.runners.search import Search, best, search, trials_so_far
 
     torch.set_num_threads(1)
-    wanted, console = Search.read(plan), Console()
+    wanted, place, console = Search.read(plan), plan.with_suffix(".json"), Console()
+    if dry_run:
+        print_line(_rehearsals_to_run(wanted, place, runs), console)
+        return
     WriteOnceFolder(plan.parent).check_writable()
 
     load = cache(lambda name: load_dataset(name, data))  # once, not for every trial
@@ -41,11 +53,32 @@ def tune(
         summary = job.run(loaded, job.stream(loaded)).document["summary"]
         return float(summary["harmonic_mean"])
 
-    for dataset, trial in search(wanted, plan.with_suffix(".json"), score):
+    for dataset, trial in search(wanted, place, score):
         values = ", ".join(f"{name}={value}" for name, value in trial.parameters.items())
         line = f"{dataset}  {percent(trial.score)}  {values}"
         console.print(line, highlight=False, markup=False)
-    print_line(f"trials: {plan.with_suffix('.json')}", console)
+    for dataset, trials in trials_so_far(wanted, place).items():
+        for name, value in wanted.at_edge(best(trials).parameters).items():
+            text = f"{dataset}: the best {name}, {value}, is at the edge of its list: extend the "
+            print_line(text + "list and the number of trials, and run this again.", console)
+    print_line(f"trials: {place}", console)
+
+
+def _rehearsals_to_run(plan: "Search", place: Path, runs: str) -> str:
+    from nodegraft.lab.benchmark.estimate import Estimates
+    from nodegraft.lab.benchmark.records.archive import read_documents
+    from nodegraft.lab.runners.search import trials_so_far
+
+    done = trials_so_far(plan, place)
+    jobs = [
+        job
+        for dataset, trials in done.items()
+        for values in plan.untried(trials)
+        for job in plan.jobs(dataset, values)
+    ]
+    finished = len(plan.seeds) * sum(len(trials) for trials in done.values())
+    counts = len(jobs), finished, len(jobs) + finished
+    return suite_status(place.stem, counts, *Estimates(read_documents(runs)).total(jobs))
 
 
 @command

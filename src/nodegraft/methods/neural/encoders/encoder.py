@@ -17,6 +17,13 @@ from nodegraft.graph.view import GraphView
 class Encoder(nn.Module):
     """What trainers and methods need to know of a network that embeds nodes."""
 
+    column_weights: Tensor | None
+    """Weight of each feature column; None leaves features as they are."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("column_weights", None)
+
     @property
     def hops(self) -> int:
         """How many hops around a node its embedding depends on: one a layer."""
@@ -41,6 +48,14 @@ class Encoder(nn.Module):
             generator: Decides which ones; without it nothing is dropped.
         """
         raise NotImplementedError
+
+    def weighted(self, first: Tensor) -> Tensor:
+        """Return first-layer weights that also multiply each column by its weight.
+
+        Args:
+            first: Inputs by outputs.
+        """
+        return first if self.column_weights is None else self.column_weights[:, None] * first
 
     def row_network(self) -> RowNetwork | None:
         """Return the network without dropout, to embed all nodes in blocks; None where a layer

@@ -64,7 +64,7 @@ class GAT(Encoder):
         generator: np.random.Generator | None = None,
     ) -> Tensor:
         """Compute layer by layer, from the outermost nodes inwards."""
-        hidden: Tensor = neighbourhood.features @ self.weights[0]
+        hidden: Tensor = neighbourhood.features @ self.weighted(self.weights[0])
         for number, layer in enumerate(self.layers):
             if number:
                 hidden = apply_dropout(F.elu(hidden), dropout, generator) @ self.weights[number]

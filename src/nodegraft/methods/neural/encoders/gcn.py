@@ -56,7 +56,9 @@ class GCN(Encoder):
         generator: np.random.Generator | None = None,
     ) -> Tensor:
         """Compute layer by layer, from the outermost nodes inwards."""
-        hidden: Tensor = neighbourhood.hops[0] @ (neighbourhood.features @ self.weights[0])
+        hidden: Tensor = neighbourhood.hops[0] @ (
+            neighbourhood.features @ self.weighted(self.weights[0])
+        )
         hidden = hidden + self.biases[0]
         for layer in range(1, self.hops):
             hidden = apply_dropout(hidden.relu(), dropout, generator)
@@ -66,7 +68,8 @@ class GCN(Encoder):
 
     def row_network(self) -> RowNetwork:
         """Return the layers: weights before the product with S, the bias behind it."""
-        first, *weights = (weight.detach().numpy() for weight in self.weights)
+        first = self.weighted(self.weights[0]).detach().numpy()
+        weights = [weight.detach().numpy() for weight in self.weights[1:]]
         *biases, last = (bias.detach().numpy() for bias in self.biases)
         inner = [RowMap(bias, True, weight) for bias, weight in zip(biases, weights, strict=True)]
         return RowNetwork((RowMap(weight=first), *inner, RowMap(last, self.last_relu)), len(first))

@@ -167,7 +167,8 @@ class MAML(Learner[AdaptedModel]):
             weights: What :meth:`adapt` gave.
         """
         encoder = deepcopy(self.encoder).requires_grad_(False)
-        encoder.load_state_dict({name: one for name, one in weights.items() if name != HEAD})
+        adapted = {name: one for name, one in weights.items() if name != HEAD}
+        encoder.load_state_dict({**self.encoder.state_dict(), **adapted})
         return encoder
 
     @torch.enable_grad()

@@ -105,6 +105,8 @@ class WeightedPrototypeLearner(PrototypeLearner):
         features, (hidden, out) = encoder.weights[0].shape[0], [len(b) for b in encoder.biases]
         self.options = options
         self.node_attention = NodeAttention(features, (hidden, out), generator, options.nla_start)
+        if encoder.column_weights is not None:
+            self.node_attention.layers.column_weights = encoder.column_weights.clone()
         self._noise = np.random.default_rng(generator.initial_seed())
 
     def prototypes(self, view: GraphView, support: NodeLabels, few_shot: bool) -> Tensor:

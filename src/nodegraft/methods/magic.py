@@ -1,0 +1,229 @@
+"""MAGIC, our reading: ridge regression whose new classes are refined by a Potts field."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from nodegraft.base.parameters.constraints import (
+    NonNegativeFloat,
+    NonNegativeInt,
+    OpenFraction,
+    PositiveFloat,
+    PositiveInt,
+)
+from nodegraft.graph.keys import hash_order
+from nodegraft.graph.labels import NodeLabels
+from nodegraft.graph.view import GraphView
+from nodegraft.methods.linear.dual import Dual, dual_ridge
+from nodegraft.methods.templates.propagated import KernelHead, Solved
+from nodegraft.model.learned import learned
+from nodegraft.streams.curriculum import Curriculum
+
+
+@dataclass(kw_only=True)
+class Magic(KernelHead):
+    r"""Class-balanced ridge regression on :math:`z = [X, SX, S^2X]`, solved twice.
+
+    A pair of numbers says how labels of neighbours go together, from edges between labelled nodes
+    of the classes known at ``fit``: :math:`J_\mathrm{same} = \log(o / e)` with the observed and
+    the expected share of edges that join one class, :math:`J_\mathrm{diff} = \log((1 - o) / (1 -
+    e))`. In the two hops around the labels of classes with few labels a Potts field is solved by
+    mean field, starting from the first solution :math:`u_i(c) = \tau w_c^\top z_i`, with labelled
+    nodes fixed:
+
+    .. math:: q_i(c) \propto \exp\Bigl(u_i(c) + \sum_{j \in N(i)} [J_\mathrm{same} q_j(c) +
+        J_\mathrm{diff} (1 - q_j(c))]\Bigr)
+
+    Nodes that the field gives to such a class with more than ``threshold`` join its labels in the
+    second solution, ``most_joining`` at most. MAGIC, 2026, https://arxiv.org/abs/2610.04963.
+
+    Only the abstract was readable, so all of this is our reading of it, equations and values
+    alike. Its third part, predictions of old nodes as targets for their changed representations,
+    is left out: all labels are kept here and their representations are computed on the current
+    graph, so there is nothing to repair.
+    """
+
+    penalty: PositiveFloat = 0.1
+    r"""How strongly weights are drawn to zero; rows have length 1."""
+
+    few_labels: PositiveInt = 20
+    """Classes with fewer labels than this are refined."""
+
+    sharpness: PositiveFloat = 10.0
+    r"""What scores of the first solution are multiplied by in the field (:math:`\tau`)."""
+
+    rounds: NonNegativeInt = 5
+    """Rounds of mean field."""
+
+    threshold: OpenFraction = 0.9
+    """The probability from which on a node joins a class."""
+
+    most_joining: NonNegativeInt = 10
+    """At most so many nodes join each class: those with the highest scores."""
+
+    strength: NonNegativeFloat = 1.0
+    """What the two numbers are multiplied by; 0 ignores edges between nodes."""
+
+    prior_: list[float] = learned()
+    r""":math:`J_\mathrm{same}` and :math:`J_\mathrm{diff}`."""
+
+    name: ClassVar[str] = "magic"
+    summary: ClassVar[str] = "our reading of MAGIC: ridge regression refined by a Potts field"
+    citation: ClassVar[str] = "MAGIC 2026 (arXiv 2610.04963)"
+    reversible: ClassVar[bool] = True
+
+    def learn_base(self, view: GraphView, curriculum: Curriculum) -> None:
+        """Learn how labels of neighbours go together, then solve for the known classes."""
+        self.prior_ = list(label_pair_prior(view, curriculum.train))
+        super().learn_base(view, curriculum)
+
+    def derive(self, view: GraphView) -> Solved:
+        """Solve for the labels, refine classes with few of them, and solve again."""
+        first = super().derive(view)
+        labels = self.labels_.on(view)
+        few = [place for place, rows in enumerate(labels.values()) if rows.size < self.few_labels]
+        if not few or not self.most_joining:
+            return first
+        names = labels.classes
+        ball = two_hops(view, np.concatenate([labels[names[place]] for place in few]))
+        scores = np.concatenate(
+            [
+                self.scores_of(view, ball[start : start + self.block_rows], first)
+                for start in range(0, ball.size, self.block_rows)
+            ]
+        )
+        fixed = fixed_labels(ball, labels)
+        field = mean_field(
+            self.sharpness * scores,
+            fixed,
+            edges_within(view, ball),
+            self.strength * (self.prior_[0] - self.prior_[1]),
+            self.rounds,
+        )
+        sure = (fixed < 0) & (field.max(axis=1) > self.threshold)
+        more = dict(self.labels_.on(view, self.kept_labels))
+        for place in few:
+            joining = np.flatnonzero(sure & (field.argmax(axis=1) == place))
+            # Scores are rounded, so that rounding errors decide nothing.
+            ranks = hash_order(view.key_array_of(ball[joining])).argsort()
+            order = np.lexsort((ranks, -scores[joining, place].round(9)))
+            own = more[names[place]]
+            more[names[place]] = np.concatenate((own, ball[joining[order[: self.most_joining]]]))
+        return self.solved(view, NodeLabels(more))
+
+    def solve(self, gram: NDArray[np.float64], counts: NDArray[np.int64], width: int) -> Dual:
+        """Solve a ridge regression on one-hot targets."""
+        return dual_ridge(gram, counts, self.penalty)
+
+
+def label_pair_prior(view: GraphView, labels: NodeLabels) -> tuple[float, float]:
+    r"""Return :math:`J_\mathrm{same}` and :math:`J_\mathrm{diff}` of edges between labelled nodes.
+
+    One edge that ignores classes is added to those observed, so that both are finite; both are 0
+    without edges between labelled nodes.
+
+    Args:
+        view: Visible part of the graph.
+        labels: Nodes of some classes.
+    """
+    rows = np.sort(labels.rows())
+    classes = fixed_labels(rows, labels)
+    ends = edges_within(view, rows).nonzero()
+    if not ends[0].size:
+        return 0.0, 0.0
+    same = (classes[ends[0]] == classes[ends[1]]).sum() / 2
+    edges = ends[0].size / 2
+    shares = np.bincount(classes[ends[0]], minlength=len(labels)) / ends[0].size
+    chance = float((shares**2).sum())
+    observed = (same + chance) / (edges + 1)
+    if chance >= 1:
+        return 0.0, 0.0
+    return float(np.log(observed / chance)), float(np.log((1 - observed) / (1 - chance)))
+
+
+def two_hops(view: GraphView, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the nodes at most two steps from some, ascending.
+
+    Args:
+        view: Visible part of the graph.
+        rows: Row numbers of nodes.
+    """
+    near = np.union1d(rows, view.neighbours(rows)[1])
+    return np.union1d(near, view.neighbours(near)[1]).astype(np.int64)
+
+
+def edges_within(view: GraphView, rows: NDArray[np.int64]) -> "csr_array[float]":
+    """Return the adjacency among some nodes, 1 for each edge.
+
+    Args:
+        view: Visible part of the graph.
+        rows: Row numbers of the nodes, ascending.
+    """
+    counts, neighbours = view.neighbours(rows)
+    sources = np.repeat(np.arange(rows.size), counts)
+    inside = np.isin(neighbours, rows)
+    places = np.searchsorted(rows, neighbours[inside])
+    entries = np.ones(places.size), (sources[inside], places)
+    return csr_array(entries, shape=(rows.size, rows.size))
+
+
+def fixed_labels(rows: NDArray[np.int64], labels: NodeLabels) -> NDArray[np.int64]:
+    """Return the number of each node's class; -1 for nodes without a label.
+
+    >>> fixed_labels(np.array([2, 5, 9]), NodeLabels({"hats": [9], "caps": [2]})).tolist()
+    [1, -1, 0]
+
+    Args:
+        rows: Row numbers of the nodes, ascending.
+        labels: Nodes of some classes.
+    """
+    found = np.full(rows.size, -1)
+    for number, own in enumerate(labels.values()):
+        found[np.isin(rows, own)] = number
+    return found
+
+
+def mean_field(
+    unary: NDArray[np.float64],
+    fixed: NDArray[np.int64],
+    edges: "csr_array[float]",
+    coupling: float,
+    rounds: int,
+) -> NDArray[np.float64]:
+    r"""Return the class probabilities :math:`q` of a Potts field.
+
+    .. math:: q_i(c) \propto \exp\Bigl(u_i(c) + J \sum_{j \in N(i)} q_j(c)\Bigr)
+
+    With :math:`J = J_\mathrm{same} - J_\mathrm{diff}` it is the same as with both, because
+    :math:`J_\mathrm{diff}` adds as much to each class.
+
+    >>> field = mean_field(
+    ...     np.zeros((2, 2)), np.array([0, -1]), csr_array([[0.0, 1], [1, 0]]), np.log(3), 1
+    ... )
+    >>> field.round(6).tolist()
+    [[1.0, 0.0], [0.75, 0.25]]
+
+    Args:
+        unary: Scores (:math:`u`): a row for each node, a column for each class.
+        fixed: The class of each labelled node, -1 for the others.
+        edges: Adjacency of the nodes.
+        coupling: What a neighbour of the same class is worth (:math:`J`).
+        rounds: Number of rounds, in each of which all nodes change together.
+    """
+    from scipy.special import softmax
+
+    known = fixed >= 0
+    one_hot = np.eye(unary.shape[1])[fixed[known]]
+
+    def shares(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        found: NDArray[np.float64] = softmax(scores, axis=1)
+        found[known] = one_hot
+        return found
+
+    field = shares(unary)
+    for _ in range(rounds):
+        field = shares(unary + coupling * (edges @ field))
+    return field

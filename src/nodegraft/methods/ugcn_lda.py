@@ -1,0 +1,89 @@
+"""Untrained GCN with LDA: a random graph encoder, then linear discriminants."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from nodegraft.base.memo import Memo
+from nodegraft.base.parameters.constraints import OpenFraction, PositiveInt
+from nodegraft.graph.edges.matrix import Matrix
+from nodegraft.graph.keyed_labels import KeyedLabels
+from nodegraft.graph.propagation.neighbourhood import Neighbourhood
+from nodegraft.graph.view import GraphView
+from nodegraft.methods.linear.dual import Dual, dual_lda
+from nodegraft.methods.templates.propagated import KernelHead
+from nodegraft.model.inputs import GraphInputs
+
+
+@dataclass(kw_only=True)
+class UGCNLDA(KernelHead):
+    r"""A graph encoder that is drawn at random and never trained:
+
+    .. math:: H_0 = X, \quad H_l = \tanh(S H_{l-1} T_l), \quad z = [H_1, \dots, H_L]
+
+    with Glorot-uniform :math:`T_l`; then linear discriminants with one shrunken covariance
+    (:func:`~nodegraft.methods.linear.dual.dual_lda`). It answers whether training an encoder helps
+    at all. Untrained GCN with streaming LDA, 2025, https://arxiv.org/abs/2510.06819, of which a
+    review was readable, and neither tables nor code.
+
+    Adapted: means and covariance are those of at most ``kept_labels`` labels of a class, solved
+    among the labels, instead of running sums over all of them. Widths and shrinkage are ours.
+    """
+
+    hops: PositiveInt = 2
+    """How many layers the encoder has (:math:`L`), each of which looks one step further."""
+
+    width: PositiveInt = 1024
+    """How many numbers each layer gives."""
+
+    shrinkage: OpenFraction = 0.1
+    """How far the covariance is drawn to a round one; small values trust few labels much."""
+
+    name: ClassVar[str] = "ugcn-lda"
+    summary: ClassVar[str] = "random untrained GCN, linear discriminants with one covariance"
+    citation: ClassVar[str] = "untrained GCN with streaming LDA 2025 (arXiv 2510.06819)"
+    reversible: ClassVar[bool] = True
+
+    def _start(self, inputs: GraphInputs, labels: KeyedLabels) -> None:
+        super()._start(inputs, labels)
+        self._drawn = Memo[list[Tensor]]()
+
+    def embedding(self, view: GraphView, rows: NDArray[np.int64]) -> Matrix:
+        """Return the outputs of all layers side by side."""
+        neighbourhood, places = view.around(rows, self.hops)
+        key = self.seed, view.num_features, self.hops, self.width
+        weights = self._drawn.get(key, lambda: self._draw(view.num_features))
+        return untrained_layers(neighbourhood, weights).numpy()[places]
+
+    def solve(self, gram: NDArray[np.float64], counts: NDArray[np.int64], width: int) -> Dual:
+        """Solve for the discriminants among the labels."""
+        return dual_lda(gram, counts, self.shrinkage, width)
+
+    def _draw(self, features: int) -> list[Tensor]:
+        draws = self.seeds.torch_generator("untrained encoder")
+        sizes = [features, *[self.width] * (self.hops - 1)]
+        shapes = [torch.empty(size, self.width) for size in sizes]
+        return [nn.init.xavier_uniform_(shape, generator=draws) for shape in shapes]
+
+
+@torch.no_grad()
+def untrained_layers(neighbourhood: Neighbourhood, weights: list[Tensor]) -> Tensor:
+    r"""Return :math:`[H_1, \dots, H_L]` of the nodes at the centre.
+
+    Args:
+        neighbourhood: As many hops around the nodes as there are layers.
+        weights: Weights of each layer, inputs by outputs.
+    """
+    hidden = neighbourhood.features @ weights[0]
+    centre, outputs = neighbourhood.rings[-1], list[Tensor]()
+    for number, hop in enumerate(neighbourhood.hops):
+        # In double precision a row rounds alike alone and among many.
+        inner = hidden if not number else (hidden.double() @ weights[number].double()).float()
+        hidden = torch.tanh(hop @ inner)
+        places = np.searchsorted(neighbourhood.rings[number + 1], centre)
+        outputs.append(hidden[torch.from_numpy(places)])
+    return torch.cat(outputs, dim=1)
