@@ -24,7 +24,7 @@ class PrintProgress(Listener):
         self._stage, self._written, self._width = "", 0.0, 0
 
     def step(self, stage: str, done: int, total: int, **numbers: float) -> None:
-        """The line of a stage; the next stage gets one of its own."""
+        """Rewrite the line of a stage; the next stage gets a line of its own."""
         now = monotonic()
         if self._stage and stage != self._stage:
             self._write("\n")
@@ -41,7 +41,7 @@ class PrintProgress(Listener):
             self._stage, self._width = "", 0
 
     def session(self, result: Any) -> None:
-        """One line for each session of an evaluation."""
+        """Print a line for each session of an evaluation."""
         self._write(
             f"\rsession {result.index}: {result.classes} classes, "
             f"macro accuracy {100 * result.macro_accuracy:.1f} %\n"
@@ -55,7 +55,7 @@ class PrintProgress(Listener):
 
 
 def step_text(stage: str, done: int, total: int, **numbers: float) -> str:
-    """How far a stage is, in words.
+    """Return the progress of a stage as text.
 
     >>> step_text("meta-train", 20, 1000, node_spread=0.25)
     'meta-train: 20 of 1000  node-spread 0.250'

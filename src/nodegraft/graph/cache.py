@@ -18,7 +18,7 @@ from nodegraft.graph.propagation.diffusion import Diffusion
 from nodegraft.graph.propagation.grown_diffusion import GrownDiffusion
 from nodegraft.graph.propagation.neighbourhood import Neighbourhood
 from nodegraft.graph.propagation.propagation import PropagatedFeatures
-from nodegraft.graph.stores.protocol import GraphStore, Shelf
+from nodegraft.graph.stores.protocol import ArrayCache, GraphStore
 
 
 class ViewCache:
@@ -89,16 +89,16 @@ class ViewCache:
         return [self._store.adjacency(name) for name in names]
 
     @property
-    def shelf(self) -> Shelf:
+    def array_cache(self) -> ArrayCache:
         """Cache of arrays that outlives the process; a part of a graph has none."""
         if self._rows is not None or self._full_degrees:
-            return Shelf()
-        return self._store.shelf.under(list(self._weights or ()))
+            return ArrayCache()
+        return self._store.array_cache.under(list(self._weights or ()))
 
     @property
-    def _base_shelf(self) -> Shelf:
-        """The shelf of the graph that this one grew from."""
-        return self._store.shelf.base.under(list(self._weights or ()))
+    def _base_arrays(self) -> ArrayCache:
+        """Cache of the graph that this one grew from."""
+        return self._store.array_cache.base.under(list(self._weights or ()))
 
     def kept_layers(self, folder: Path | None = None) -> OperatorFolder | None:
         """Return where whole products are stored on disk; None for a part of a graph, or no folder.
@@ -143,9 +143,9 @@ class ViewCache:
         if that was computed on them."""
         edges = self.adjacency
         if not isinstance(edges, GrownAdjacency) or not edges.is_small_growth:
-            return Diffusion(edges, times, self.shelf)
+            return Diffusion(edges, times, self.array_cache)
         if before is None or before.adjacency is not edges.base:
-            before = Diffusion(edges.base, times, self._base_shelf)
+            before = Diffusion(edges.base, times, self._base_arrays)
         return GrownDiffusion(before, edges)
 
     def smallest_hashes(self, count: int) -> IntArray:
@@ -188,8 +188,8 @@ class ViewCache:
             self._edges, self._propagated = before._edges, before._propagated
             self._samples = before._samples
             self._diffusion = before._diffusion.followed(
-                lambda heat: heat.with_shelf(
-                    self.shelf if heat.before is heat else self._base_shelf
+                lambda heat: heat.with_array_cache(
+                    self.array_cache if heat.before is heat else self._base_arrays
                 )
             )
         else:

@@ -25,7 +25,7 @@ from nodegraft.graph.growth.grown_keys import with_keys
 from nodegraft.graph.growth.stacked import in_one_piece, num_stored
 from nodegraft.graph.keys import Key, NodeKeys
 from nodegraft.graph.stores.memory import MemoryStore, content_of
-from nodegraft.graph.stores.protocol import EDGES, GraphStore, Recipe, Shelf
+from nodegraft.graph.stores.protocol import EDGES, ArrayCache, GraphStore, Recipe
 from nodegraft.graph.view import GraphView
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class Graph(GraphView):
 
     @classmethod
     def from_store(cls, store: GraphStore) -> "Graph":
-        """The graph that lies in a store.
+        """Return the graph of a store of arrays.
 
         Args:
             store: In memory or elsewhere.
@@ -124,7 +124,8 @@ class Graph(GraphView):
         return cls.from_parts(node_keys, features, edges)
 
     def to_pyg(self) -> "Data":
-        """A PyG ``Data`` with dense ``x`` and, where there are some, kinds and weights of edges.
+        """Return a PyG ``Data`` with dense ``x`` and, if there are some, types and weights of
+        edges.
 
         Edges without a direction are there both ways. ``edge_type`` has the place of each kind in
         :attr:`relations`.
@@ -134,7 +135,7 @@ class Graph(GraphView):
         return as_data(self.features(self.rows), self._kinds())
 
     def to_pyg_stores(self) -> "tuple[PyGFeatureStore, PyGGraphStore]":
-        """The graph behind PyG's interfaces of stores, which its loaders read; nothing is copied.
+        """Return PyG's interfaces of stores for this graph, which its loaders read, without a copy.
 
         Nodes are of the type ``"node"``, their features are called ``"x"``, and edges are of the
         types ``("node", relation, "node")``.
@@ -144,7 +145,7 @@ class Graph(GraphView):
         return PyGFeatureStore(self), PyGGraphStore(self._store)
 
     def view(self, rows: IntArray) -> GraphView:
-        """A part of it, in which all other nodes are hidden.
+        """Return a view of some nodes, in which all others are hidden.
 
         Args:
             rows: The rows that may be seen.
@@ -152,7 +153,7 @@ class Graph(GraphView):
         return GraphView(self._store, rows)
 
     def keeping_edges(self, keep: Callable[[IntArray, IntArray], NDArray[np.bool_]]) -> "Graph":
-        """The same nodes with some of their edges.
+        """Return the same nodes with some of their edges.
 
         Args:
             keep: From the two ends of edges, as rows, to whether each edge stays. It is asked for
@@ -167,7 +168,7 @@ class Graph(GraphView):
         return not any(isinstance(one, GrownAdjacency) for one in self._kinds().values())
 
     def settled(self) -> "Graph":
-        """The same graph, with heat that diffuses on all edges.
+        """Return an equal graph in which heat diffuses on all edges, new ones included.
 
         After :meth:`grow`, ``graft`` keeps the heat of old nodes, and gives new ones the mean of
         their neighbours, until one percent of the nodes or two percent of the edges are new. This
@@ -185,18 +186,18 @@ class Graph(GraphView):
         store = self._store
         return Graph.from_store(MemoryStore(store.keys, store.feature_matrix, kinds, store.recipe))
 
-    def with_shelf(self, shelf: Shelf) -> "Graph":
-        """The same graph, with a place for what takes long to work out about it.
+    def with_array_cache(self, array_cache: ArrayCache) -> "Graph":
+        """Return an equal graph that stores derived arrays in a cache.
 
         Args:
-            shelf: The place.
+            array_cache: The place.
         """
-        shelved = Graph.from_store(self._store.with_shelf(shelf))
-        shelved.take_over(self)
-        return shelved
+        copy = Graph.from_store(self._store.with_array_cache(array_cache))
+        copy.take_over(self)
+        return copy
 
     def with_features(self, features: Matrix, recipe: Recipe | None = None) -> "Graph":
-        """The same nodes and edges with other numbers.
+        """Return the same nodes and edges with other features.
 
         Args:
             features: One row of numbers per node.
@@ -206,7 +207,7 @@ class Graph(GraphView):
         return Graph.from_parts(self._store.keys, features, kinds, how)
 
     def without(self, rows: IntArray) -> "Graph":
-        """A smaller graph: some nodes are gone, and their edges with them.
+        """Return a smaller graph, without some nodes and their edges.
 
         >>> graph = Graph(["a", "b", "c"], np.eye(3), [("a", "b"), ("b", "c")])
         >>> graph.without(np.array([0]))
@@ -238,13 +239,14 @@ class Graph(GraphView):
         )
 
     def merging_kinds(self) -> "Graph":
-        """The same graph with edges of one kind, without weight or direction."""
+        """Return the same graph with edges of one type, without weight or direction."""
         joined = self._adjacency
         edges = Adjacency(joined.indptr, joined.indices, origin=joined.origin)
         return self._with_edges(edges)
 
     def weighing_kinds(self, weights: Mapping[str, float]) -> "Graph":
-        """The same graph with edges of one kind that count by what theirs is worth.
+        """Return the same graph with edges of one type, weighted by the weight of their former
+        type.
 
         Args:
             weights: What each kind is worth, by its name, at least 0.
@@ -266,7 +268,7 @@ class Graph(GraphView):
         return {name: self._store.adjacency(name) for name in self.relations}
 
     def reordered(self, rows: IntArray) -> "Graph":
-        """The same graph in another row order, nodes known by their new row numbers only.
+        """Return the same graph in another row order, with the new row numbers as keys.
 
         Args:
             rows: Every row once: the new row ``i`` is ``rows[i]`` of this graph.
@@ -287,13 +289,13 @@ class Graph(GraphView):
         return num_stored(self._store.feature_matrix)
 
     def edges(self) -> tuple[IntArray, IntArray]:
-        """Every pair of joined nodes once, whatever the kind, as two arrays of rows."""
+        """Return every pair of joined nodes once, whatever the edge type, as two arrays of rows."""
         return self._adjacency.edges()
 
     def grow(
         self, keys: Sequence[Key] = (), features: Matrix | None = None, edges: Edges = ()
     ) -> "Graph":
-        """A graph with more nodes and edges; old rows stay as they are, old keys stay taken.
+        """Return a graph with more nodes and edges; old rows and keys stay as they are.
 
         For tables instead of arrays see :func:`nodegraft.grow_graph`.
 

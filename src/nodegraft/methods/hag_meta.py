@@ -33,7 +33,7 @@ from nodegraft.streams.session import Session
 
 @dataclass(frozen=True)
 class Attention:
-    """What both attentions say."""
+    """Output of both attentions."""
 
     nodes: dict[str, dict[Key, float]]
     """Few-shot class -> key of a support -> its weight."""

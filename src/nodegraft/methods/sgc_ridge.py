@@ -19,7 +19,7 @@ from nodegraft.streams.curriculum import Curriculum
 
 @dataclass(kw_only=True)
 class SGCRidge(KernelHead):
-    r"""What ``ridge`` does on an encoder, on :math:`z = [X, SX, S^2X]`:
+    r"""``ridge`` on :math:`z = [X, SX, S^2X]` instead of an encoder:
 
     .. math:: s(z) = z^\top Z^\top (Z Z^\top + \lambda D)^{-1} Y
 

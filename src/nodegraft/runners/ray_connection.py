@@ -74,7 +74,7 @@ def _join(address: str) -> None:
 
 @dataclass(frozen=True)
 class JobResources:
-    """What one job may use of a node."""
+    """Share of a node that one job may use."""
 
     cpus: PositiveFloat = 1.0
     """CPUs, or a part of one."""
@@ -89,7 +89,7 @@ class JobResources:
         validate(self)
 
     def jobs_on(self, node: dict[str, float]) -> int:
-        """How many jobs fit into a node.
+        """Return how many jobs fit into a node.
 
         >>> JobResources(cpus=1, memory=2**30).jobs_on({"CPU": 8, "memory": 5 * 2**30})
         5
@@ -124,6 +124,6 @@ class RayCluster:
         self._connection.__exit__(None, None, None)
 
     def capacity(self) -> int:
-        """How many jobs the nodes alive have room for."""
+        """Return how many jobs the nodes alive have room for."""
         nodes: list[dict[str, Any]] = ray.nodes()  # type: ignore[no-untyped-call]
         return sum(self._resources.jobs_on(node["Resources"]) for node in nodes if node["Alive"])

@@ -177,7 +177,7 @@ def _header_size(path: Path, stored: StoredArray) -> int:
 
 
 def is_unchanged(array: NDArray[Any], stored: StoredArray) -> bool:
-    """Whether every bit of an array is as it was written; all of it is read.
+    """Return whether every bit of an array is as it was written, by reading all of it.
 
     Args:
         array: What :func:`map_array` gave.

@@ -25,7 +25,7 @@ WRITABLE = 0o222
 
 @dataclass(frozen=True)
 class StoredFile:
-    """What is known of a file without reading it."""
+    """Size and times of a file, known without reading it."""
 
     size: int
     """Size in bytes."""

@@ -20,7 +20,7 @@ def write_sidecar(path: Path) -> None:
 
 
 def matches_sidecar(path: Path) -> bool | None:
-    """Whether a file is as its checksum says; None where it has none, so it is not finished.
+    """Return whether a file matches its checksum; None if it has none, so it is not finished.
 
     Args:
         path: The file.

@@ -1,4 +1,4 @@
-"""What a graph on disk says of itself: sizes, kinds of edges, and the arrays it is made of."""
+"""Manifest of a graph on disk: sizes, edge types, and the list of its arrays."""
 
 import json
 import re
@@ -55,7 +55,7 @@ class Manifest:
         flush_to_disk(folder)
 
     def to_json(self) -> dict[str, Any]:
-        """As plain JSON."""
+        """Return the manifest as plain JSON."""
         return {
             "kind": KIND,
             "schema": SCHEMA,
@@ -68,7 +68,7 @@ class Manifest:
 
     @classmethod
     def read(cls, folder: Path) -> "Manifest":
-        """The manifest of a folder; one that is not as :meth:`write` writes it is refused.
+        """Read the manifest of a folder; refuse one that :meth:`write` would not write.
 
         Args:
             folder: The folder of a mapped graph.
@@ -81,7 +81,8 @@ class Manifest:
 
     @classmethod
     def from_json(cls, document: dict[str, Any]) -> "Manifest":
-        """What :meth:`to_json` gave; anything else is an error of Python's own.
+        """Return the manifest from what :meth:`to_json` gave; anything else is an error of Python's
+        own.
 
         Args:
             document: Plain JSON.
@@ -105,7 +106,7 @@ class Manifest:
         return cls(nodes, features, tuple(names), recipe, arrays)
 
     def files_in(self, folder: Path) -> dict[str, Path]:
-        """The file of each array.
+        """Return the file of each array.
 
         Args:
             folder: The folder of the graph.
@@ -113,7 +114,7 @@ class Manifest:
         return {name: folder / f"{name}{SUFFIX}" for name in self.arrays}
 
     def mapped(self, files: Mapping[str, Path]) -> Arrays:
-        """All arrays, mapped; small ones are compared with their hashes, once per process.
+        """Map all arrays; small ones are compared with their hashes, once per process.
 
         Args:
             files: The file of each.

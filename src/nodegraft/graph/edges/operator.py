@@ -133,7 +133,7 @@ def _product(left: "csr_array[Any]", right: FloatArray) -> FloatArray:
 
 
 def _in_chunks(matrix: "csr_array[Any]", chunks: IntArray) -> "csr_array[Any]":
-    """The same entries, a row for each chunk of a long row."""
+    """Return the same entries with a row for each chunk of a long row."""
     long = np.flatnonzero(chunks > 1)
     cuts = [
         np.arange(matrix.indptr[row] + CHUNK_ENTRIES, matrix.indptr[row + 1], CHUNK_ENTRIES)
@@ -146,7 +146,7 @@ def _in_chunks(matrix: "csr_array[Any]", chunks: IntArray) -> "csr_array[Any]":
 
 
 def _added_up(parts: FloatArray, chunks: IntArray) -> FloatArray:
-    """The sums of consecutive rows, so many each."""
+    """Return the sums of groups of consecutive rows."""
     first = np.cumsum(chunks) - chunks
     sums: FloatArray = parts[first]
     for row in np.flatnonzero(chunks > 1):

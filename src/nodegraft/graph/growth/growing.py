@@ -1,4 +1,4 @@
-"""What a larger graph is made of: what was there, and what came to it."""
+"""Parts of a larger graph: the rows, edges and types that growth adds."""
 
 from collections.abc import Iterable, Mapping
 
@@ -70,7 +70,7 @@ def with_new_edges(
 
 
 def touched_rows(new: Iterable[Entries], before: int, now: int) -> IntArray:
-    """The rows that new edges come to, and new rows; ascending.
+    """Return the rows that new edges end in, and new rows; ascending.
 
     Args:
         new: Edges of each kind, both ways.
@@ -81,7 +81,7 @@ def touched_rows(new: Iterable[Entries], before: int, now: int) -> IntArray:
 
 
 def is_more_of_the_same(before: Mapping[str, Adjacency], now: Mapping[str, Adjacency]) -> bool:
-    """Whether there is no new kind of edges, and none that has come to have weights or directions.
+    """Return whether there is no new edge type, and none that gains weights or directions.
 
     Args:
         before: The kinds there were.

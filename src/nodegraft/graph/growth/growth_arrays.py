@@ -1,4 +1,4 @@
-"""What came to a graph on disk, as a few small arrays: its own files stay as they are."""
+"""Additions to a graph on disk, as a few small arrays: its own files stay as they are."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -33,7 +33,7 @@ EDGE_PARTS = ("indptr", "indices", "weights", "directions")
 
 
 def growth_arrays(before: MappedStore, now: GraphStore) -> Arrays | None:
-    """What a graph has beyond the files of the one it grew from; None where it is too much.
+    """Return what a graph has beyond the files of the one it grew from; None if it is too much.
 
     New nodes have keys and feature rows; of nodes that edges came to all neighbours are listed.
 
@@ -63,7 +63,7 @@ def growth_arrays(before: MappedStore, now: GraphStore) -> Arrays | None:
 def grown_store(
     base: MappedStore, growth: Mapping[str, StoredArray], files: Mapping[str, Path]
 ) -> MappedStore:
-    """A graph on disk with what came to it.
+    """Return a graph on disk with its additions.
 
     Args:
         base: As it was built.
@@ -100,14 +100,15 @@ def _base_edges(edges: Adjacency) -> Adjacency:
 
 
 def _merged(before: MappedStore, kinds: list[Adjacency]) -> Adjacency:
-    """Of several kinds as one, made where rows have changed."""
+    """Return several edge types merged into one, computed only for rows that have changed."""
     apart = [kind.nodes for kind in kinds if isinstance(kind, GrownAdjacency)]
     nodes = np.unique(np.concatenate(apart))
     return again_joined(_base_edges(before.merged), kinds, None, nodes)
 
 
 def _rows_apart(places: Mapping[str, tuple[Adjacency, Adjacency]]) -> Arrays | None:
-    """By the place of each kind, of its edges before and now; None where all were made anew."""
+    """Return, by the place of each edge type, its edges before and now; None if all were
+    rebuilt."""
     found: Arrays = {}
     for place, (before, now) in places.items():
         if not isinstance(now, GrownAdjacency) or now.base is not _base_edges(before):
@@ -151,7 +152,7 @@ def with_apart(base: Adjacency, arrays: Arrays, num_nodes: int) -> Adjacency:
 
 
 def _is_list_of_rows(rows: Adjacency, nodes: NDArray[Any]) -> bool:
-    """Whether types and shapes fit each other."""
+    """Return whether types and shapes fit each other."""
     numbers = nodes, rows.indptr, rows.indices
     beside = [one for one in (rows.weights, rows.directions) if one is not None]
     return (
@@ -162,7 +163,8 @@ def _is_list_of_rows(rows: Adjacency, nodes: NDArray[Any]) -> bool:
 
 
 def _are_rows_of(base: Adjacency, rows: Adjacency, nodes: NDArray[Any], num_nodes: int) -> bool:
-    """Whether rows and columns are in range; these arrays are small, so all of them is read."""
+    """Return whether rows and columns are in range; these arrays are small, so all of them is
+    read."""
     ends, new = rows.indptr, np.arange(base.num_nodes, num_nodes)
     return bool(
         (rows.is_weighted, rows.is_directed) == (base.is_weighted, base.is_directed)

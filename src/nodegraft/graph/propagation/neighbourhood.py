@@ -1,4 +1,4 @@
-"""What a network needs to see of a graph to embed some of its nodes."""
+"""Part of a graph that a network needs to embed some of its nodes."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""How far edges join nodes of one class, kind by kind."""
+"""Homophily by edge type: how often edges join nodes of one class."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -11,7 +11,7 @@ from nodegraft.graph.view import GraphView
 
 
 class Homophily(NamedTuple):
-    """What edges between labelled nodes say of their classes."""
+    """Counts of edges between labelled nodes, by whether they join nodes of one class."""
 
     pairs: int
     """How many edges have two labelled ends."""
@@ -45,7 +45,7 @@ def homophily(classes: IntArray) -> Homophily:
 
 
 def homophily_of_kinds(view: GraphView, labels: NodeLabels) -> dict[str, Homophily]:
-    """For each kind of edges, what those between labelled nodes say.
+    """Return the homophily of each edge type, from the edges between labelled nodes.
 
     Args:
         view: What may be seen of the graph.
@@ -75,7 +75,7 @@ def homophily_of_kinds(view: GraphView, labels: NodeLabels) -> dict[str, Homophi
 
 
 def relation_weights(kinds: Mapping[str, Homophily]) -> tuple[dict[str, float], float]:
-    r"""What each kind of edges is worth, and what one that nobody has seen yet is.
+    r"""Return the weight of each edge type, and that of a type which appears later.
 
     .. math:: w_r \propto \frac{\hat h_r}{1 - \hat h_r}, \quad
         \hat h_r = \frac{n_r h_r + 10 \bar h}{n_r + 10}

@@ -45,7 +45,7 @@ def check_is_a_plain_dataclass(case: Case) -> None:
 
 
 def check_parameters_are_checked(case: Case) -> None:
-    """A value of the wrong type is refused with the name of its parameter.
+    """Require that a value of the wrong type is refused with the name of its parameter.
 
     Args:
         case: The method and a small graph.
@@ -93,7 +93,7 @@ def check_learns_something(case: Case) -> None:
 
 
 def check_saving_keeps_every_bit(case: Case) -> None:
-    """A loaded model is the one that was saved, and learns on as that would have.
+    """Require that a loaded model equals the saved one, and learns on as that would have.
 
     Args:
         case: The method and a small graph.
@@ -118,7 +118,7 @@ def check_saving_keeps_every_bit(case: Case) -> None:
 
 
 def check_is_deterministic(case: Case) -> None:
-    """The same seed gives the same scores, and no global generator is touched.
+    """Require that equal seeds give equal scores, and that no global generator is used.
 
     Args:
         case: The method and a small graph.
@@ -190,7 +190,7 @@ def check_unfitted_raises(case: Case) -> None:
 
 
 def check_one_isolated_node_is_enough(case: Case) -> None:
-    """A class of one node without edges, in a graph that has grown.
+    """Add a class of one node without edges, in a graph that has grown.
 
     Args:
         case: The method and a small graph.
@@ -215,7 +215,7 @@ def check_reports_what_it_did(case: Case) -> None:
 
 
 def check_changes_leave_earlier_states_alone(case: Case) -> None:
-    """What a change builds on is never written into: earlier states stay readable.
+    """Require that a change modifies nothing in place: earlier states stay readable.
 
     Args:
         case: The method and a small graph.
@@ -231,7 +231,7 @@ def check_changes_leave_earlier_states_alone(case: Case) -> None:
 
 
 def check_abilities_are_as_declared(case: Case) -> None:
-    """What a method declares it does; what it does not is refused.
+    """Require that declared capabilities work, and that others are refused.
 
     Args:
         case: The method and a small graph.
@@ -279,7 +279,7 @@ def check_abilities_are_as_declared(case: Case) -> None:
 
 
 def check_removing_classes(case: Case) -> None:
-    """The scores of the other classes stay, or every byte is as if the class had never come.
+    """Require that scores of other classes stay, or that every byte is as if the class never came.
 
     Args:
         case: The method and a small graph.

@@ -18,7 +18,7 @@ TOLERANCE = 1e-5
 
 
 def check_rows_may_come_in_any_order(case: Case, seed: int = 0) -> None:
-    """A saved model gives the same answers about the same nodes, however the tables are sorted.
+    """Require that predictions of a saved model do not depend on the order of the tables.
 
     Args:
         case: The method and a small graph.
@@ -53,7 +53,7 @@ def check_rows_may_be_inserted(case: Case, seed: int = 0) -> None:
 
 
 def check_nodes_may_go(case: Case, seed: int = 0) -> None:
-    """Without nodes that it rests on a model says which, or answers all the same.
+    """Require that a model names needed nodes that are gone, or predicts as before.
 
     Args:
         case: The method and a small graph.

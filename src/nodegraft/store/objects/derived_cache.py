@@ -14,10 +14,10 @@ from safetensors.numpy import load, save
 from nodegraft.base.files.bundle import Arrays
 from nodegraft.base.hashing import HashPart, content_hash
 from nodegraft.graph.graph import Graph
-from nodegraft.graph.stores.protocol import Shelf
+from nodegraft.graph.stores.protocol import ArrayCache
 
 DERIVED = "derived"
-"""The folder of shelves in a store."""
+"""Folder of the caches in a store."""
 
 UNFINISHED = "unfinished-"
 """How folders begin in which a graph is being written."""
@@ -29,7 +29,7 @@ CHECKSUM = 4
 """Bytes before the arrays, against files that were cut: eight times as fast as a hash."""
 
 
-class FolderShelf(Shelf):
+class FolderCache(ArrayCache):
     """Files in a folder, which may be deleted at any time: what is missing is worked out again.
 
     Nothing waits for the disk, and nothing fails where it is full or may not be written to. A file
@@ -51,7 +51,7 @@ class FolderShelf(Shelf):
 
     def __eq__(self, other: object) -> bool:
         """The same files are read and written, whatever graph it grew from."""
-        if not isinstance(other, FolderShelf):
+        if not isinstance(other, FolderCache):
             return NotImplemented
         return (self._place, self._part) == (other._place, other._part)
 
@@ -59,22 +59,22 @@ class FolderShelf(Shelf):
         return hash((self._place, self._part))
 
     @property
-    def base(self) -> "FolderShelf":
-        """The shelf of the graph that this one grew from; itself where it did not grow."""
-        return FolderShelf(self._place.parent / self._base, self._part)
+    def base(self) -> "FolderCache":
+        """Cache of the graph that this one grew from; itself if it did not grow."""
+        return FolderCache(self._place.parent / self._base, self._part)
 
     @property
     def graph(self) -> str:
         """The object that holds the graph."""
         return self._place.name
 
-    def under(self, *depends_on: HashPart) -> "FolderShelf":
+    def under(self, *depends_on: HashPart) -> "FolderCache":
         """The part of it for what depends on this, too.
 
         Args:
             depends_on: Beside the graph.
         """
-        return FolderShelf(self._place, content_hash(self._part, *depends_on), self._base)
+        return FolderCache(self._place, content_hash(self._part, *depends_on), self._base)
 
     def get(self, *depends_on: HashPart) -> Arrays | None:
         """What was put; None where it must be worked out.
@@ -127,7 +127,7 @@ def _checksum(body: bytes) -> bytes:
     return crc32(body).to_bytes(CHECKSUM, "little")
 
 
-def shelf_of(store: Path, graph: str, base: str | None = None) -> FolderShelf:
+def cache_of(store: Path, graph: str, base: str | None = None) -> FolderCache:
     """Of one graph.
 
     Args:
@@ -135,7 +135,7 @@ def shelf_of(store: Path, graph: str, base: str | None = None) -> FolderShelf:
         graph: The object that holds the graph.
         base: The object of the graph that it grew from, if it did.
     """
-    return FolderShelf(store / DERIVED / graph, base=base)
+    return FolderCache(store / DERIVED / graph, base=base)
 
 
 def name_of(graph: Graph) -> str | None:
@@ -144,8 +144,8 @@ def name_of(graph: Graph) -> str | None:
     Args:
         graph: A graph.
     """
-    shelf = graph._store.shelf
-    return shelf.graph if isinstance(shelf, FolderShelf) else None
+    cache = graph._store.array_cache
+    return cache.graph if isinstance(cache, FolderCache) else None
 
 
 def clear_caches(store: Path, graphs: Collection[str], abandoned: datetime) -> None:
@@ -153,7 +153,7 @@ def clear_caches(store: Path, graphs: Collection[str], abandoned: datetime) -> N
 
     Args:
         store: The folder of the store.
-        graphs: The objects of graphs whose shelves stay.
+        graphs: Objects of the graphs whose caches stay.
         abandoned: A graph that is being written is left alone if something was written later.
     """
     if (store / DERIVED).is_symlink():

@@ -14,7 +14,7 @@ from nodegraft.graph.graph import Graph
 from nodegraft.graph.growth.clearing import Cleared, clear_stale
 from nodegraft.model.checkpoint import unpack_model
 from nodegraft.model.registry import make_method, unpacked_model
-from nodegraft.store.objects.derived_cache import name_of, shelf_of
+from nodegraft.store.objects.derived_cache import cache_of, name_of
 from nodegraft.store.objects.graph_objects import GraphObjects
 from nodegraft.store.objects.objects import Objects
 from nodegraft.tables.node_texts import NodeTexts
@@ -55,17 +55,17 @@ class States:
         return names
 
     def put_graph(self, graph: Graph, parent: Graph | None = None) -> tuple[str, Graph]:
-        """Keep a graph: the object that holds it, and the graph with its shelf.
+        """Keep a graph: the object that holds it, and the graph with its cache.
 
         Args:
             graph: The graph.
             parent: The graph of a version that it grew from, if it did.
         """
         name, kept = self.graphs.put(graph, parent)
-        return name, self._shelved(name, kept)
+        return name, self._with_cache(name, kept)
 
-    def _shelved(self, name: str, graph: Graph) -> Graph:
-        return graph.with_shelf(shelf_of(self._place, name, self.graphs.base_of(name)))
+    def _with_cache(self, name: str, graph: Graph) -> Graph:
+        return graph.with_array_cache(cache_of(self._place, name, self.graphs.base_of(name)))
 
     def settled(self, state: State) -> State:
         """Return a state whose graph is settled, and kept; its model may have learned nothing.
@@ -86,7 +86,7 @@ class States:
         return self._objects.put(vars(texts), {"kind": "texts", "schema": 1})
 
     def put_learned(self, state: State, names: StateNames) -> StateNames:
-        """Keep labels and model of a state whose graph is kept already, with its shelf.
+        """Keep labels and model of a state whose graph is stored already, with its cache.
 
         Args:
             state: The state.
@@ -180,7 +180,7 @@ class States:
         Args:
             name: The object.
         """
-        return self._graphs.get(name, lambda: self._shelved(name, self.graphs.get(name)))
+        return self._graphs.get(name, lambda: self._with_cache(name, self.graphs.get(name)))
 
     def texts(self, name: str) -> NodeTexts:
         """The texts that an object holds.

@@ -58,7 +58,7 @@ def split_support_query(
 def sample_per_class(
     labelled: NodeLabels, count: int, generator: np.random.Generator
 ) -> NodeLabels:
-    """Some nodes of every class.
+    """Draw some nodes of every class.
 
     >>> labelled = NodeLabels({"many": range(9), "one": [10]})
     >>> sample_per_class(labelled, 3, np.random.default_rng(0)).num_nodes

@@ -11,7 +11,7 @@ from nodegraft.streams.episodes.episode import Episode, split_support_query
 def nway_episodes(
     labels: NodeLabels, *, ways: int, shots: int, queries: int, generator: np.random.Generator
 ) -> Iterator[Episode]:
-    """An endless sequence of tasks.
+    """Yield an endless sequence of tasks.
 
     >>> labels = NodeLabels({"a": range(9), "b": range(10, 19), "c": range(20, 29)})
     >>> episodes = nway_episodes(

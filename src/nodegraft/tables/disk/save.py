@@ -76,7 +76,8 @@ def _keys(keys: NodeKeys, rows: IntArray) -> Iterator[Stored]:
 
 
 def _rows_in(other: Graph, graph: Graph, rows: IntArray) -> IntArray:
-    """Rows that another graph has for the same nodes, -1 for nodes that it does not have."""
+    """Return the rows that another graph has for the same nodes, -1 for nodes that it does not
+    have."""
     blocks = [rows[start : start + NODES_AT_ONCE] for start in range(0, rows.size, NODES_AT_ONCE)]
     return np.concatenate([other.node_keys.find(graph.key_array_of(some)) for some in blocks])
 

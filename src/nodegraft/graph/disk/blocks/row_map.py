@@ -1,4 +1,4 @@
-"""What a layer of a network does to each row by itself, whoever its neighbours are."""
+"""Map that a layer of a network applies to each row, independent of the node's neighbours."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,7 +14,7 @@ from nodegraft.graph.edges.operator import multiply
 
 @dataclass(frozen=True, eq=False)
 class RowMap:
-    r"""Of a row :math:`h` it makes :math:`\max(h + b, 0) \, W`; each part may be left out.
+    r"""Map from a row :math:`h` to :math:`\max(h + b, 0) \, W`; each part is optional.
 
     >>> halved = RowMap(bias=np.array([-1.0], "f4"), relu=True, weight=np.array([[0.5]], "f4"))
     >>> halved(np.array([[3.0], [0.0]], "f4")).tolist()
@@ -70,7 +70,7 @@ class RowNetwork:
 
     @cached_property
     def name(self) -> str:
-        """The same for the same weights."""
+        """Name that depends on the weights only."""
         return content_hash(*(part for one in self.maps for part in one.parts))
 
     @property

@@ -1,4 +1,4 @@
-"""What a graph encoder is: a neighbourhood in, one embedding per node out."""
+"""Interface of a graph encoder: a neighbourhood in, one embedding per node out."""
 
 from collections.abc import Callable
 
@@ -15,7 +15,7 @@ from nodegraft.graph.view import GraphView
 
 
 class Encoder(nn.Module):
-    """What trainers and methods need to know of a network that embeds nodes."""
+    """Network that embeds nodes, as trainers and methods see it."""
 
     @property
     def hops(self) -> int:

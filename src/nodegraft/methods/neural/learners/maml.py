@@ -28,7 +28,7 @@ Weights = dict[str, Tensor]
 
 @dataclass(frozen=True, kw_only=True)
 class InnerLoop:
-    """How the weights are adapted to the supports of a task, by plain gradient descent."""
+    """Adaptation of the weights to the supports of a task, by plain gradient descent."""
 
     learning_rate: float = 0.5
     r"""The length of a gradient step (:math:`\alpha`)."""
@@ -78,7 +78,7 @@ class LabelledBatch:
 
 @dataclass(frozen=True)
 class AdaptedModel:
-    """What is kept from session to session."""
+    """Weights and classes that are stored from session to session."""
 
     supports: NodeLabels
     """The nodes kept of every class, on which the next session trains again."""

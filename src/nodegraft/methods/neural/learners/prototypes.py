@@ -53,7 +53,7 @@ class PrototypeLearner(Learner[Tensor]):
 
 @dataclass(frozen=True, kw_only=True)
 class ValuatorOptions:
-    """Whether and how a node valuator weighs the supports of a class."""
+    """Options of a node valuator, which weighs the supports of a class."""
 
     nla: bool = True
     """Whether node-level attention weighs supports; else prototypes are plain means."""
@@ -192,7 +192,7 @@ class WeightedPrototypeLearner(PrototypeLearner):
 
 @dataclass(frozen=True)
 class EpisodeEmbeddings:
-    """What a network makes of the nodes of an episode."""
+    """Embeddings of the nodes of an episode."""
 
     prototypes: tuple[Tensor, ...]
     """The prototypes of each task, one row a class."""
