@@ -9,6 +9,7 @@ from nodegraft.base.memo import Memo
 from nodegraft.graph.disk.blocks.operator_folder import OperatorFolder
 from nodegraft.graph.edges.adjacency import Adjacency
 from nodegraft.graph.edges.matrix import IntArray
+from nodegraft.graph.edges.operator import Neighbourhood
 from nodegraft.graph.edges.relation import merged
 from nodegraft.graph.growth.grown import GrownAdjacency, again_joined, joined
 from nodegraft.graph.growth.lineage import Growth, Lineage
@@ -16,7 +17,6 @@ from nodegraft.graph.growth.stacked import in_one_piece, some_rows
 from nodegraft.graph.keys import hash_order
 from nodegraft.graph.propagation.diffusion import Diffusion
 from nodegraft.graph.propagation.grown_diffusion import GrownDiffusion
-from nodegraft.graph.propagation.neighbourhood import Neighbourhood
 from nodegraft.graph.propagation.propagation import PropagatedFeatures
 from nodegraft.graph.stores.protocol import ArrayCache, GraphStore
 

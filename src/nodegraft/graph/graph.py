@@ -18,10 +18,10 @@ from nodegraft.graph.growth.growing import (
     is_more_of_the_same,
     touched_rows,
     with_feature_rows,
+    with_keys,
     with_new_edges,
 )
 from nodegraft.graph.growth.grown import GrownAdjacency
-from nodegraft.graph.growth.grown_keys import with_keys
 from nodegraft.graph.growth.stacked import in_one_piece, num_stored
 from nodegraft.graph.keys import Key, NodeKeys
 from nodegraft.graph.stores.memory import MemoryStore, content_of

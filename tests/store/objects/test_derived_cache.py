@@ -6,7 +6,7 @@ import pytest
 
 from nodegraft.analysis.labels.changes import Change
 from nodegraft.graph.propagation.diffusion import Diffusion
-from nodegraft.methods.linear.frozen_ridge import FrozenRidge
+from nodegraft.methods.linear.dual import FrozenRidge
 from nodegraft.store.intent import Intent
 from nodegraft.store.objects.derived_cache import FolderCache
 from nodegraft.store.store import Store

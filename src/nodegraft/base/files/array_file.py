@@ -13,7 +13,7 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from nodegraft.base.errors import CheckpointError, DamagedFileError
-from nodegraft.base.files.flush import flush_to_disk
+from nodegraft.base.files.finished import flush_to_disk
 
 SUFFIX = ".npy"
 

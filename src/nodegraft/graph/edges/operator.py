@@ -8,6 +8,7 @@ is symmetric), on 32-bit indices wherever they fit.
 
 import warnings
 from copy import copy
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -165,3 +166,25 @@ def _as_tensor(matrix: Matrix) -> Tensor:
         size=matrix.shape,
         check_invariants=False,
     )
+
+
+@dataclass(frozen=True)
+class Neighbourhood:
+    """All that a network of ``len(hops)`` layers needs to see to embed some nodes.
+
+    So one forward pass is the same code for the whole graph and for three nodes of it:
+
+        hidden = neighbourhood.features @ first_weight
+        hidden = neighbourhood.hops[0] @ hidden
+    """
+
+    features: Operator
+    """Feature rows of the outermost nodes."""
+
+    hops: tuple[Operator, ...]
+    """Slices of the normalised adjacency: ``hops[0]`` takes a tensor on the outermost nodes one
+    step inwards, the last one arrives at the nodes that were asked for."""
+
+    rings: tuple[IntArray, ...]
+    """The nodes themselves, outermost first: ``hops[i]`` leads from ``rings[i]`` to
+    ``rings[i + 1]``, which is part of it."""

@@ -15,8 +15,8 @@ from nodegraft.graph.disk.mapped import MERGED, MappedStore
 from nodegraft.graph.disk.packed_texts import PackedTexts
 from nodegraft.graph.edges.adjacency import Adjacency
 from nodegraft.graph.edges.matrix import Matrix, is_sparse
+from nodegraft.graph.growth.growing import GrownKeys
 from nodegraft.graph.growth.grown import GrownAdjacency, again_joined
-from nodegraft.graph.growth.grown_keys import GrownKeys
 from nodegraft.graph.growth.stacked import StackedRows, Stored, parts_of, some_rows
 from nodegraft.graph.keys import KeyArray, NodeKeys
 from nodegraft.graph.stores.protocol import GraphStore

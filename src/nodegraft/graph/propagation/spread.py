@@ -18,8 +18,8 @@ from nodegraft.graph.edges.matrix import (
     row_norms,
     weigh_columns,
 )
+from nodegraft.graph.edges.operator import Neighbourhood
 from nodegraft.graph.growth.lineage import Growth
-from nodegraft.graph.propagation.neighbourhood import Neighbourhood
 from nodegraft.graph.propagation.typed_blocks import Block, block_neighbours
 from nodegraft.graph.view import GraphView
 

@@ -14,7 +14,7 @@ from nodegraft.graph.stores.protocol import ArrayCache
 from nodegraft.graph.view import GraphView
 from nodegraft.methods.graft.classes import Floats
 from nodegraft.methods.graft.label_means import LabelMeans
-from nodegraft.methods.linear.frozen_ridge import FrozenRidge, PrimalRidge
+from nodegraft.methods.linear.dual import FrozenRidge, PrimalRidge
 
 LABELS_PER_CLASS, MOST_LABELS = 60, 3000
 """Maximum number of labels of each first class, and of all together."""

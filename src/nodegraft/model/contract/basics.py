@@ -20,8 +20,7 @@ from nodegraft.base.errors import (
 )
 from nodegraft.base.parameters.build import build
 from nodegraft.graph.graph import Graph
-from nodegraft.model.contract.case import Case, scores
-from nodegraft.model.contract.expect import expect, expect_close, must_raise
+from nodegraft.model.contract.case import Case, expect, expect_close, must_raise, scores
 from nodegraft.model.hooks import Capability
 from nodegraft.model.learned import is_learned
 from nodegraft.model.method import Method

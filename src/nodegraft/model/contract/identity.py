@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 from nodegraft.base.errors import MissingLabelsError
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.keys import Key
-from nodegraft.model.contract.case import Case
-from nodegraft.model.contract.expect import expect, expect_close
+from nodegraft.model.contract.case import Case, expect, expect_close
 from nodegraft.model.hooks import Capability
 from nodegraft.model.method import Method
 

@@ -10,8 +10,8 @@ from numpy.lib.format import open_memmap
 from numpy.typing import NDArray
 
 from nodegraft.base.errors import CheckpointError
+from nodegraft.base.files.finished import write_sidecar
 from nodegraft.base.files.folder import WriteOnceFolder
-from nodegraft.base.files.sidecar import write_sidecar
 from nodegraft.base.hashing import content_hash
 from nodegraft.graph.disk.blocks.layer_files import LayerFiles
 from nodegraft.graph.disk.blocks.layer_rows import (

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from nodegraft.graph.disk.blocks.encode import kept_encoding
 from nodegraft.graph.disk.blocks.row_map import RowNetwork
 from nodegraft.graph.edges.matrix import Matrix
-from nodegraft.graph.propagation.neighbourhood import Neighbourhood
+from nodegraft.graph.edges.operator import Neighbourhood
 from nodegraft.graph.view import GraphView
 
 

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from nodegraft.graph.view import GraphView
-from nodegraft.methods.neural.attention.task import (
+from nodegraft.methods.neural.attention import (
     ClassAxisTaskAttention,
     Scale,
     SetTaskAttention,

@@ -11,8 +11,8 @@ from torch import Tensor
 from torch.func import functional_call
 
 from nodegraft.base.seeds import Seeds
+from nodegraft.graph.edges.operator import Neighbourhood
 from nodegraft.graph.labels import NodeLabels
-from nodegraft.graph.propagation.neighbourhood import Neighbourhood
 from nodegraft.graph.view import GraphView
 from nodegraft.methods.neural.encoders.encoder import Encoder, embed_rows
 from nodegraft.methods.neural.learners.learner import EpisodeLoss, Learner

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView
-from nodegraft.methods.neural.attention.node import (
+from nodegraft.methods.neural.attention import (
     Centrality,
     NodeAttention,
     Start,

@@ -1,9 +1,24 @@
-"""Checksums beside files: ``NAME.hash`` holds the hash of ``NAME``."""
+"""Finished files: flushed to the disk, and their checksums beside them in ``NAME.hash``."""
 
+import os
 from pathlib import Path
 from uuid import uuid4
 
 from nodegraft.base.hashing import file_hash
+
+
+def flush_to_disk(path: Path) -> None:
+    """Wait until a file, or the list of a folder's files, would survive a power cut.
+
+    Args:
+        path: A file or a folder.
+    """
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
 
 SIDECAR = ".hash"
 
