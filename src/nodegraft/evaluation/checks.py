@@ -153,8 +153,8 @@ def check_independent_of_query_labels(make: Make, stream: ClassStream) -> None:
     """
     honest = scores_in_evaluation(make(), stream)
     damaged = scores_in_evaluation(make(), with_query_labels_scrambled(stream))
-    for index, (one, other) in enumerate(zip(honest, damaged, strict=True)):
-        expect(np.array_equal(one, other), f"session {index} saw query labels")
+    for index, (expected, actual) in enumerate(zip(honest, damaged, strict=True)):
+        expect(np.array_equal(expected, actual), f"session {index} saw query labels")
 
 
 def check_independent_of_other_queries(make: Make, stream: ClassStream) -> None:

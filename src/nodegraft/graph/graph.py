@@ -65,7 +65,7 @@ class Graph(GraphView):
     ) -> None:
         node_keys = NodeKeys(keys)
         kinds = relations_in(edges, EDGES)
-        by_kind = {name: one.adjacency(node_keys) for name, one in kinds.items()}
+        by_kind = {name: relation.adjacency(node_keys) for name, relation in kinds.items()}
         super().__init__(MemoryStore.checked(node_keys, features, by_kind, recipe))
 
     @classmethod
@@ -159,13 +159,13 @@ class Graph(GraphView):
             keep: From the two ends of edges, as rows, to whether each edge stays. It is asked for
                 every kind.
         """
-        edges = {name: one.keeping(keep(*one.edges())) for name, one in self._kinds().items()}
+        edges = {name: part.keeping(keep(*part.edges())) for name, part in self._kinds().items()}
         return self._with_edges(edges)
 
     @property
     def is_settled(self) -> bool:
         """Whether heat diffuses on all edges: none came since the graph was built or settled."""
-        return not any(isinstance(one, GrownAdjacency) for one in self._kinds().values())
+        return not any(isinstance(part, GrownAdjacency) for part in self._kinds().values())
 
     def settled(self) -> "Graph":
         """Return an equal graph in which heat diffuses on all edges, new ones included.
@@ -180,8 +180,8 @@ class Graph(GraphView):
         if self.is_settled:
             return self
         kinds = {
-            name: one.whole if isinstance(one, GrownAdjacency) else one
-            for name, one in self._kinds().items()
+            name: part.whole if isinstance(part, GrownAdjacency) else part
+            for name, part in self._kinds().items()
         }
         store = self._store
         return Graph.from_store(MemoryStore(store.keys, store.feature_matrix, kinds, store.recipe))
@@ -217,7 +217,7 @@ class Graph(GraphView):
             rows: The nodes that go.
         """
         left = np.setdiff1d(self.rows, rows)
-        edges = {name: one.induced(left) for name, one in self._kinds().items()}
+        edges = {name: part.induced(left) for name, part in self._kinds().items()}
         keys = NodeKeys(self._store.keys.array_at(left))
         return Graph.from_parts(keys, self._features[left], edges, self.recipe)
 
@@ -235,7 +235,7 @@ class Graph(GraphView):
         place = self.node_keys.find(other.key_array_of(other.rows))
         kinds = other._kinds().items()
         return self._with_edges(
-            {name: one.renumbered(place, self.num_nodes) for name, one in kinds}
+            {name: part.renumbered(place, self.num_nodes) for name, part in kinds}
         )
 
     def merging_kinds(self) -> "Graph":
@@ -274,7 +274,9 @@ class Graph(GraphView):
             rows: Every row once: the new row ``i`` is ``rows[i]`` of this graph.
         """
         place = np.argsort(rows)
-        edges = {name: one.renumbered(place, self.num_nodes) for name, one in self._kinds().items()}
+        edges = {
+            name: part.renumbered(place, self.num_nodes) for name, part in self._kinds().items()
+        }
         keys = NodeKeys(np.arange(self.num_nodes))
         return Graph.from_parts(keys, self.features(rows), edges, self.recipe)
 
@@ -316,7 +318,10 @@ class Graph(GraphView):
         if features is not None:
             added = len(all_keys) - self.num_nodes
             all_features = with_feature_rows(all_features, features, added)
-        new = {name: one.entries(all_keys) for name, one in self._new_relations(edges).items()}
+        new = {
+            name: relation.entries(all_keys)
+            for name, relation in self._new_relations(edges).items()
+        }
         before = self._kinds()
         kinds = with_new_edges(before, new, len(all_keys))
         grown = Graph.from_store(MemoryStore(all_keys, all_features, kinds, self.recipe))

@@ -263,7 +263,9 @@ def labels_from_numbers(
             Numbers of one name are one class.
     """
     numbers = _whole(np.asarray(y), graph.num_nodes)
-    name_of = {one: _name(one, names) for one in np.unique(numbers).tolist() if one != -1}
+    name_of = {
+        number: _name(number, names) for number in np.unique(numbers).tolist() if number != -1
+    }
     labels = NodeLabels.from_names(name_of.get(number) for number in numbers.tolist())
     return KeyedLabels.of(labels, graph)
 

@@ -86,5 +86,5 @@ class SGCRidge(KernelHead):
 
     def _blocks_by_type(self, view: GraphView, rows: NDArray[np.int64]) -> list[Matrix]:
         near = [block_neighbours(view, rows, block) for block in typed_blocks(self.edge_types_)]
-        sums = [one.hops[0].matrix @ one.features.matrix for one in near]
+        sums = [layer.hops[0].matrix @ layer.features.matrix for layer in near]
         return [view.features(rows), *sums]

@@ -56,7 +56,7 @@ class StoredArray:
             document: Plain JSON.
         """
         dtype, shape, digest = document["dtype"], document["shape"], document["digest"]
-        whole = isinstance(shape, list) and all(type(one) is int and one >= 0 for one in shape)
+        whole = isinstance(shape, list) and all(type(size) is int and size >= 0 for size in shape)
         plain = isinstance(dtype, str) and isinstance(digest, str)
         if not (whole and plain and np.dtype(dtype).kind in _KINDS):
             raise ValueError(f"{dtype!r} and {shape!r} are no type and shape of numbers")

@@ -179,10 +179,14 @@ class WriteOnceFolder:
         if not isinstance(self._files, LocalFileSystem):
             self._files.makedirs(self._path, exist_ok=True)
             return
-        missing = [one for one in (Path(self._path), *Path(self._path).parents) if not one.exists()]
-        for one in reversed(missing):
-            one.mkdir(exist_ok=True)
-            flush_to_disk(one.parent)
+        missing = [
+            folder
+            for folder in (Path(self._path), *Path(self._path).parents)
+            if not folder.exists()
+        ]
+        for folder in reversed(missing):
+            folder.mkdir(exist_ok=True)
+            flush_to_disk(folder.parent)
 
     def remove(self, name: str) -> None:
         """Delete a file.

@@ -63,7 +63,7 @@ class Manifest:
             "features": self.features,
             "relations": list(self.relations),
             "recipe": self.recipe,
-            "arrays": {name: one.to_json() for name, one in self.arrays.items()},
+            "arrays": {name: array.to_json() for name, array in self.arrays.items()},
         }
 
     @classmethod
@@ -102,7 +102,9 @@ class Manifest:
         strange = [name for name in document["arrays"] if not _ARRAY_NAME.fullmatch(name)]
         if strange:
             raise ValueError(f"{strange[0]!r} is no name of an array")
-        arrays = {name: StoredArray.from_json(one) for name, one in document["arrays"].items()}
+        arrays = {
+            name: StoredArray.from_json(fields) for name, fields in document["arrays"].items()
+        }
         return cls(nodes, features, tuple(names), recipe, arrays)
 
     def files_in(self, folder: Path) -> dict[str, Path]:
@@ -119,4 +121,4 @@ class Manifest:
         Args:
             files: The file of each.
         """
-        return {name: map_checked(files[name], one) for name, one in self.arrays.items()}
+        return {name: map_checked(files[name], array) for name, array in self.arrays.items()}

@@ -99,8 +99,8 @@ class MappedStore(EdgesByKind):
 
     def verify(self) -> None:
         """Read everything and refuse what is not as it was written, or is no graph."""
-        for name, one in self._stored.items():
-            require_unchanged(self.files[name], map_array(self.files[name], one), one)
+        for name, array in self._stored.items():
+            require_unchanged(self.files[name], map_array(self.files[name], array), array)
         try:
             for edges in (self.merged, *self.edges.values()):
                 edges.check()
@@ -122,7 +122,7 @@ class MappedStore(EdgesByKind):
     @cached_property
     def fingerprint(self) -> str:
         """Depends on every byte of every array, of which none is read."""
-        stored = {name: one.to_json() for name, one in self._stored.items()}
+        stored = {name: array.to_json() for name, array in self._stored.items()}
         return content_hash(stored, list(self.edges))
 
     def merged_edges(self) -> Adjacency:

@@ -117,8 +117,8 @@ class PackedTexts:
         equal: NDArray[np.bool_] = lengths == their_ends - theirs
         for place in range(_words(lengths)):
             some = _longer(np.where(equal, lengths, 0), place)
-            one = self._word(mine[some], lengths[some], place)
-            equal[some] = one == others._word(theirs[some], lengths[some], place)
+            words = self._word(mine[some], lengths[some], place)
+            equal[some] = words == others._word(theirs[some], lengths[some], place)
         return equal
 
     def _word(

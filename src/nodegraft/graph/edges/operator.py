@@ -140,7 +140,7 @@ def _in_chunks(matrix: "csr_array[Any]", chunks: IntArray) -> "csr_array[Any]":
         np.arange(matrix.indptr[row] + CHUNK_ENTRIES, matrix.indptr[row + 1], CHUNK_ENTRIES)
         for row in long
     ]
-    behind = np.repeat(long + 1, [one.size for one in cuts])
+    behind = np.repeat(long + 1, [cut.size for cut in cuts])
     ends = np.insert(matrix.indptr, behind, np.concatenate(cuts))
     shape = (ends.size - 1, matrix.shape[1])
     return csr_array((matrix.data, matrix.indices, ends), shape=shape)

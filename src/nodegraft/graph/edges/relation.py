@@ -80,7 +80,8 @@ def relations_in(edges: Edges, unnamed: str) -> dict[str, Relation]:
         if not isinstance(name, str) or not name:
             raise DataError(f"An edge type needs a name (text), not {name!r}.")
     return {
-        name: one if isinstance(one, Relation) else Relation(one) for name, one in given.items()
+        name: edges if isinstance(edges, Relation) else Relation(edges)
+        for name, edges in given.items()
     }
 
 

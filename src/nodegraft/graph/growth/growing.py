@@ -57,15 +57,17 @@ def with_new_edges(
     nobody = np.zeros(0, dtype=np.int64)
     more = {name: new.get(name, Entries(nobody, nobody)) for name in kinds}
     grown = {name: with_edges(edges, more[name], num_nodes) for name, edges in kinds.items()}
-    apart = {name: one for name, one in grown.items() if one is not None and can_stay_apart(one)}
+    apart = {
+        name: edges for name, edges in grown.items() if edges is not None and can_stay_apart(edges)
+    }
     if apart.keys() == kinds.keys() and new.keys() <= kinds.keys():
         return dict(apart)
     # Either all kinds have rows apart, or none has: else they would have grown from another graph
     # each, and heat could not diffuse on it.
     whole = {
         name: merged([edges.widened(num_nodes), Adjacency(*compressed(more[name], num_nodes))])
-        if (one := grown[name]) is None
-        else one.whole
+        if (after := grown[name]) is None
+        else after.whole
         for name, edges in kinds.items()
     }
     others = new.keys() - kinds.keys()
@@ -80,7 +82,7 @@ def touched_rows(new: Iterable[Entries], before: int, now: int) -> IntArray:
         before: How many rows there were.
         now: How many there are.
     """
-    return np.unique(np.concatenate([np.arange(before, now), *(one.rows for one in new)]))
+    return np.unique(np.concatenate([np.arange(before, now), *(entries.rows for entries in new)]))
 
 
 def is_more_of_the_same(before: Mapping[str, Adjacency], now: Mapping[str, Adjacency]) -> bool:
@@ -91,8 +93,8 @@ def is_more_of_the_same(before: Mapping[str, Adjacency], now: Mapping[str, Adjac
         now: Those there are.
     """
     return before.keys() == now.keys() and all(
-        (one.is_weighted, one.is_directed) == (now[name].is_weighted, now[name].is_directed)
-        for name, one in before.items()
+        (edges.is_weighted, edges.is_directed) == (now[name].is_weighted, now[name].is_directed)
+        for name, edges in before.items()
     )
 
 

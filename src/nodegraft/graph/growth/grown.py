@@ -153,8 +153,8 @@ class GrownAdjacency(Adjacency):
         counts = self.degrees(nodes)
         entry_is_apart = np.repeat(is_apart, counts)
         woven = [
-            None if one is None or other is None else _woven(entry_is_apart, one, other)
-            for one, other in zip(theirs[1:], own[1:], strict=True)
+            None if others is None or mine is None else _woven(entry_is_apart, others, mine)
+            for others, mine in zip(theirs[1:], own[1:], strict=True)
         ]
         return Entries(np.repeat(np.arange(nodes.size), counts), *woven)  # type: ignore[arg-type]
 
@@ -208,7 +208,7 @@ def with_rows(
         nodes = np.union1d(kept, nodes)
         entries = merged_entries([rows_of(before, kept), entries])
         order = np.argsort(entries.rows, kind="stable")
-        entries = Entries(*(None if one is None else one[order] for one in entries))  # type: ignore[arg-type]
+        entries = Entries(*(None if part is None else part[order] for part in entries))  # type: ignore[arg-type]
     kind = base.indices.dtype
     ends = np.append(np.searchsorted(entries.rows, nodes), entries.rows.size).astype(kind)
     rows = Adjacency(ends, entries.columns.astype(kind), entries.weights, entries.directions)

@@ -56,7 +56,7 @@ def growth_arrays(before: MappedStore, now: GraphStore) -> Arrays | None:
         arrays |= prefixed("keys.", _packed_keys(now.keys.array_at(new)))
         arrays |= prefixed("features.", _packed_rows(now.feature_matrix, new))
     size = sum(array.nbytes for array in arrays.values())
-    whole = sum(_size(one) for one in before.manifest.arrays.values())
+    whole = sum(_size(array) for array in before.manifest.arrays.values())
     return prefixed(GROWTH, arrays) if LARGEST_SHARE * size <= whole else None
 
 
@@ -71,7 +71,9 @@ def grown_store(
         files: Where they lie, and those of the graph.
     """
     origin = " or ".join(str(files[name]) for name in growth if ".keys." in name)
-    arrays = under(GROWTH, {name: map_checked(files[name], one) for name, one in growth.items()})
+    arrays = under(
+        GROWTH, {name: map_checked(files[name], array) for name, array in growth.items()}
+    )
     keys: NodeKeys = base.keys
     features: Stored = base.feature_matrix
     if any(name.startswith("keys.") for name in arrays):
@@ -81,8 +83,8 @@ def grown_store(
             raise ValueError("new nodes and their feature rows do not fit each other")
         features = StackedRows((*parts_of(base.feature_matrix), rows))
     edges = {
-        name: with_apart(one, under(f"edges.{place}.", arrays), len(keys))
-        for place, (name, one) in enumerate(base.edges.items())
+        name: with_apart(edges, under(f"edges.{place}.", arrays), len(keys))
+        for place, (name, edges) in enumerate(base.edges.items())
     }
     (merged, *others) = edges.values()
     if others:
@@ -154,10 +156,10 @@ def with_apart(base: Adjacency, arrays: Arrays, num_nodes: int) -> Adjacency:
 def _is_list_of_rows(rows: Adjacency, nodes: NDArray[Any]) -> bool:
     """Return whether types and shapes fit each other."""
     numbers = nodes, rows.indptr, rows.indices
-    beside = [one for one in (rows.weights, rows.directions) if one is not None]
+    beside = [part for part in (rows.weights, rows.directions) if part is not None]
     return (
-        all(one.ndim == 1 and one.dtype.kind == "i" for one in numbers)
-        and all(one.shape == rows.indices.shape for one in beside)
+        all(array.ndim == 1 and array.dtype.kind == "i" for array in numbers)
+        and all(array.shape == rows.indices.shape for array in beside)
         and rows.indptr.size == nodes.size + 1
     )
 

@@ -83,7 +83,11 @@ class Lineage(Generic[Member]):
             parents: Those before.
             growth: What changed.
         """
-        older = [(one, growth.after(since)) for one, since in parents._ancestors if one()]
+        older = [
+            (reference, growth.after(since))
+            for reference, since in parents._ancestors
+            if reference()
+        ]
         self._ancestors = [(ref(parent), growth), *older][:GENERATIONS]
 
     def since(self, ancestor: Member) -> Growth | None:
@@ -92,5 +96,5 @@ class Lineage(Generic[Member]):
         Args:
             ancestor: What it may have grown from.
         """
-        found = (growth for one, growth in self._ancestors if one() is ancestor)
+        found = (growth for reference, growth in self._ancestors if reference() is ancestor)
         return next(found, None)

@@ -128,7 +128,7 @@ def num_stored(stored: Stored) -> int:
     Args:
         stored: In one piece or several.
     """
-    return sum(int(one.nnz if is_sparse(one) else one.size) for one in parts_of(stored))
+    return sum(int(part.nnz if is_sparse(part) else part.size) for part in parts_of(stored))
 
 
 def parts_of(stored: Stored) -> tuple[Matrix, ...]:

@@ -241,9 +241,9 @@ class PropagatedFeatures:
         child = PropagatedFeatures(adjacency, features, self._hops)
         with self._lock:
             child._made = list(self._made)
-            whole = {power: KeptLayer.of(one) for power, one in self._kept.items() if power}
+            whole = {power: KeptLayer.of(layer) for power, layer in self._kept.items() if power}
             layers = {**self._some, **whole}
-            child._some = {power: one.grown(changed(power)) for power, one in layers.items()}
+            child._some = {power: layer.grown(changed(power)) for power, layer in layers.items()}
             child._grown = self._grown | whole.keys()
         return child
 

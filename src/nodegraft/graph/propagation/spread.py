@@ -183,7 +183,7 @@ class SpreadFeatures:
         if layers is not None:
             new = np.flatnonzero(~self._is_known[places])
             if new.size:
-                self._know(places[new], self._norms(one[new] for one in layers))
+                self._know(places[new], self._norms(layer[new] for layer in layers))
             return self._lengths[:, places]
         if self.array_cache.keeps:
             self._read_cached(self._unknown(rows, places))
@@ -200,7 +200,7 @@ class SpreadFeatures:
         self._know(self.view.positions(rows), self._norms(self.raw(rows)))
 
     def _norms(self, layers: Iterable[Matrix]) -> list[Floats]:
-        return [row_norms(weigh_columns(one, self.columns)) for one in layers]
+        return [row_norms(weigh_columns(layer, self.columns)) for layer in layers]
 
     def _know(self, places: IntArray, lengths: Sequence[Floats] | Floats) -> None:
         for layer in self.all_layers:
@@ -255,7 +255,7 @@ class SpreadRows:
             places: Where they stand among these.
         """
         part = copy(self)
-        part._rows, part._dense = self._rows[places], [one[places] for one in self._dense or ()]
+        part._rows, part._dense = self._rows[places], [layer[places] for layer in self._dense or ()]
         part.present, part.factors = self.present[:, places], self.factors[:, places]
         return part
 
@@ -279,7 +279,7 @@ class SpreadRows:
 
     @cached_property
     def _formed(self) -> list[list[Any]]:
-        return [[_wide(one)] for one in self._features.raw(self._rows)]
+        return [[_wide(layer)] for layer in self._features.raw(self._rows)]
 
     @cached_property
     def _chains(self) -> list[list["csr_array[Any]"]]:

@@ -32,7 +32,7 @@ LEAST = 1e-300
 """Least probability of a class: otherwise the other classes of a node could add up to 0."""
 
 SLOPE_PENALTY = 1e-4
-"""Penalty on squared slopes: keeps them finite where predictors tell the answers apart without error."""
+"""Penalty on squared slopes: keeps them finite if predictors separate the cases without error."""
 
 STEPS, HALVINGS = 100, 30
 """Largest number of Newton steps, and of attempts at each; fewer than ten steps are usual."""

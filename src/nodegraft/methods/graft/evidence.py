@@ -117,7 +117,9 @@ class Evidence:
         starts = tuple(np.sort(rows) for rows in labels)
         means = self._means.of(starts)
         centre = tuple(means[layer][first].mean(axis=0) for layer in self.features.layers)
-        weights = [one.weights(starts, means, first, practice) for one in self._regressions]
+        weights = [
+            regression.weights(starts, means, first, practice) for regression in self._regressions
+        ]
         return LabelledClasses(counts, starts, means, centre, weights)
 
     def class_vectors(self, classes: LabelledClasses, lasting: bool = False) -> ClassVectors:

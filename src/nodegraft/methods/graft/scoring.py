@@ -50,7 +50,7 @@ class Scoring:
     def hashes(self) -> list[str]:
         """Hash for each class of all that its scores depend on, beside the graph."""
         names = [signal.name for signal in self.evidence.signals]
-        return [content_hash(self.weights, names, one) for one in self.classes.hashes()]
+        return [content_hash(self.weights, names, digest) for digest in self.classes.hashes()]
 
     def scores(self, rows: IntArray) -> Floats:
         """Return scores: nodes x classes.

@@ -34,12 +34,12 @@ def check_is_a_plain_dataclass(case: Case) -> None:
     """
     model = case.make()
     fields = dataclasses.fields(model)
-    expect(all(one.kw_only for one in fields), "fields must be keyword-only")
-    odd = [one.name for one in fields if is_learned(one) == one.init]
+    expect(all(field.kw_only for field in fields), "fields must be keyword-only")
+    odd = [field.name for field in fields if is_learned(field) == field.init]
     expect(not odd, f"{odd} is neither a parameter nor declared by learned()")
-    ends = [one.name for one in fields if is_learned(one) != one.name.endswith("_")]
+    ends = [field.name for field in fields if is_learned(field) != field.name.endswith("_")]
     expect(not ends, f"names of learned attributes, and only those, end in _: {ends}")
-    expect(set(vars(model)) == {one.name for one in fields if one.init}, "__init__ does work")
+    expect(set(vars(model)) == {field.name for field in fields if field.init}, "__init__ does work")
     expect(bool(model.summary) and "\n" not in model.summary, "summary must be one line")
 
 
@@ -106,12 +106,12 @@ def check_saving_keeps_every_bit(case: Case) -> None:
     expect(files == ["README.md", "arrays.safetensors", "document.json"], f"saved as {files}")
     expect(loaded.classes_ == model.classes_, "a loaded model knows other classes")
     expect(loaded.get_params() == model.get_params(), "a loaded model has other parameters")
-    for one in (model, loaded):
+    for candidate in (model, loaded):
         expect(
-            np.array_equal(scores(one, case.graph), scores(case.taught(), case.graph)),
+            np.array_equal(scores(candidate, case.graph), scores(case.taught(), case.graph)),
             "a loaded model predicts differently",
         )
-        one.add_classes(case.graph, {case.untaught[0]: case.keys(case.untaught[0])})
+        candidate.add_classes(case.graph, {case.untaught[0]: case.keys(case.untaught[0])})
     same = np.array_equal(scores(loaded, case.graph), scores(model, case.graph))
     expect(same, "a loaded model learns differently")
 

@@ -111,8 +111,8 @@ def _reloaded(model: Method) -> Method:
 def _expect_same(model: Method, graph: Graph, other: Method, moved: Graph, what: str) -> None:
     nodes = graph.keys_of(graph.rows)
     scores = [
-        one.score_rows(place, place.rows_of(nodes))
-        for one, place in ((model, graph), (other, moved))
+        fitted.score_rows(place, place.rows_of(nodes))
+        for fitted, place in ((model, graph), (other, moved))
     ]
     size = max(1.0, float(np.abs(scores[0]).max()))
     expect_close(scores[1] / size, scores[0] / size, TOLERANCE, f"{what}: other scores")

@@ -50,7 +50,7 @@ class FolderCache(ArrayCache):
         self._base = base or place.name
 
     def __eq__(self, other: object) -> bool:
-        """The same files are read and written, whatever graph it grew from."""
+        """Return whether two caches read and write the same files, whatever their base graph."""
         if not isinstance(other, FolderCache):
             return NotImplemented
         return (self._place, self._part) == (other._place, other._part)
@@ -128,7 +128,7 @@ def _checksum(body: bytes) -> bytes:
 
 
 def cache_of(store: Path, graph: str, base: str | None = None) -> FolderCache:
-    """Of one graph.
+    """Return the cache of one graph.
 
     Args:
         store: The folder of the store.
@@ -149,7 +149,7 @@ def name_of(graph: Graph) -> str | None:
 
 
 def clear_caches(store: Path, graphs: Collection[str], abandoned: datetime) -> None:
-    """Of all graphs but some, and what killed processes have left.
+    """Delete the caches of all graphs but some, and files that killed processes left.
 
     Args:
         store: The folder of the store.

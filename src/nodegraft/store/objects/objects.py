@@ -340,7 +340,7 @@ def told_as_unwritable(place: object) -> Iterator[None]:
 
 
 def _object_name(name: object) -> str:
-    """The same, or an error: no list leads to a file outside of the store."""
+    """Return an object name, or raise an error: no list leads to a file outside of the store."""
     if not isinstance(name, str) or not OBJECT_NAME.fullmatch(name):
         raise StoreError(f"{str(name)[:80]!r} is no name of an object of a store.")
     return name

@@ -153,7 +153,7 @@ class States:
         return StoreLabels.from_state(*self._objects.get(name))
 
     def clear_stale(self, most: int, until: Callable[[], bool]) -> Cleared:
-        """Of the states at hand, see :meth:`nodegraft.Store.clear_stale`.
+        """Clear the states in memory, see :meth:`nodegraft.Store.clear_stale`.
 
         Args:
             most: At most about so many rows.

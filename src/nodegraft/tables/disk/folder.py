@@ -90,7 +90,7 @@ class BuildFolder:
             arrays: The arrays that it wrote.
             document: Other results, as JSON.
         """
-        written = {name: one.to_json() for name, one in arrays.items()}
+        written = {name: array.to_json() for name, array in arrays.items()}
         self._note({"step": step, "arrays": written, "document": document})
         shutil.rmtree(self.place / _WORK, ignore_errors=True)
         return Step(arrays, document)
@@ -133,4 +133,4 @@ def _parsed(line: str) -> Any:
 
 
 def _stored(arrays: Mapping[str, Any]) -> dict[str, StoredArray]:
-    return {name: StoredArray.from_json(one) for name, one in arrays.items()}
+    return {name: StoredArray.from_json(array) for name, array in arrays.items()}

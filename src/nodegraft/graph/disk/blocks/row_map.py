@@ -71,12 +71,13 @@ class RowNetwork:
     @cached_property
     def name(self) -> str:
         """Name that depends on the weights only."""
-        return content_hash(*(part for one in self.maps for part in one.parts))
+        return content_hash(*(part for row_map in self.maps for part in row_map.parts))
 
     @property
     def widths(self) -> tuple[int, ...]:
         """How many columns come out of each map."""
         widths = [self.features]
-        for one in self.maps:
-            widths.append(widths[-1] if one.weight is None else one.weight.shape[1])
+        for row_map in self.maps:
+            weight = row_map.weight
+            widths.append(widths[-1] if weight is None else weight.shape[1])
         return tuple(widths[1:])

@@ -23,7 +23,7 @@ def this_code() -> dict[str, str]:
 
 @cache
 def code_of(method: type) -> dict[str, str]:
-    """The same, and a hash of the file of a method that is somebody else's.
+    """Return version and hash of the code, with a hash of the file of another package's method.
 
     Args:
         method: The class of a method.

@@ -167,7 +167,7 @@ class MAML(Learner[AdaptedModel]):
             weights: What :meth:`adapt` gave.
         """
         encoder = deepcopy(self.encoder).requires_grad_(False)
-        encoder.load_state_dict({name: one for name, one in weights.items() if name != HEAD})
+        encoder.load_state_dict({name: weight for name, weight in weights.items() if name != HEAD})
         return encoder
 
     @torch.enable_grad()
