@@ -1,4 +1,4 @@
-"""The one door for multiplying by an adjacency or by sparse features.
+"""Products with an adjacency or with sparse features, and their gradients.
 
 torch multiplies CSR matrices quickly, but its own autograd for them is an order of magnitude
 slower and takes indices in 64 bits. So the gradient is written out here: for ``y = A x`` with a
