@@ -116,7 +116,7 @@ def measure(options: argparse.Namespace, folder: Path, stack: ExitStack) -> Tabl
         "processes": kept(stack.enter_context(BlockProcesses(2))),
     }
     if options.ray:
-        from nodegraft.runners.ray_blocks import RayBlocks
+        from nodegraft.runners.ray_connection import RayBlocks
 
         variants["ray"] = kept(stack.enter_context(RayBlocks("local", cpus=2)))
     # The first round warms caches, starts workers and finds the graph's fingerprint.

@@ -1,19 +1,20 @@
 """How long scoring every node takes, against the products that any such scorer needs.
 
     python -m performance.score_all                      # up to a million nodes: 3 GB, some minutes
-    python -m performance.score_all --nodes 10000 100000
+    python -m performance.score_all --nodes 20000 --classes 100
 
-Each line is a process of its own: it draws a graph with dense features, fits, teaches five classes
-and then, block by block, scores nodes and makes the bare products: rows of X, SX and S²X, which it
-has at hand, times the vectors that classes have for them, in the same precision. Both take turns,
-so a busy machine slows down both. It is the second pass over all nodes that counts: the first finds
-out how long rows are.
+Each line is a process of its own: it draws a graph with dense features, fits, adds five classes
+and then, block by block, scores nodes and makes the bare products: rows of X, SX and S²X, which are
+in memory, times the vectors that classes have for them, in the same precision. Both take turns, so
+a busy machine slows down both. The second pass over all nodes is compared: the first measures the
+lengths of rows. "CPU s" is the processor time of the fastest of five such passes.
 """
 
 import argparse
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from multiprocessing import get_context
+from time import process_time
 from typing import Any
 
 import numpy as np
@@ -25,8 +26,8 @@ from nodegraft.base.measure import Measurement
 from nodegraft.graph.block_model import BlockModel
 from nodegraft.methods.graft import Graft
 
-KNOWN, LABELS, NEW, SHOTS = 45, 100, 5, 5
-"""Classes that a model starts with and labels of each; classes that come later, by fewer."""
+LABELS, NEW, SHOTS = 100, 5, 5
+"""Labels of each class that a model starts with; classes that come later, and labels of each."""
 
 FEATURES, HOPS, DEGREE = 64, 2, 20.0
 """Of the graph."""
@@ -34,7 +35,10 @@ FEATURES, HOPS, DEGREE = 64, 2, 20.0
 GOAL = 2.0
 """How many times as long as the bare products scoring may take."""
 
-HEAD = f"{'nodes':>10} {'bare/s':>10} {'scored/s':>10} {'ratio':>6} {'first/s':>10} {'peak MB':>8}"
+HEAD = (
+    f"{'nodes':>10} {'bare/s':>10} {'scored/s':>10} {'ratio':>6} {'first/s':>10} {'peak MB':>8} "
+    f"{'CPU s':>7}"
+)
 
 
 @dataclass(frozen=True)
@@ -46,16 +50,21 @@ class Cost:
     first: float
     peak_bytes: int
     """How far memory rose while scoring."""
+    processor: float
+    """Seconds of processor time of the fastest pass."""
 
 
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--nodes", type=int, nargs="*", default=[10**4, 10**5, 10**6])
+    parser.add_argument("--classes", type=int, default=50)
+    options = parser.parse_args()
     print(f"scoring all nodes (goal: at most {GOAL} times the bare products)\n{HEAD}", flush=True)
     with ProcessPoolExecutor(1, get_context("spawn"), max_tasks_per_child=1) as pool:
-        for nodes in parser.parse_args().nodes:
-            print(line(nodes, pool.submit(measure, nodes).result()), flush=True)
+        for nodes in options.nodes:
+            cost = pool.submit(measure, nodes, options.classes).result()
+            print(line(nodes, cost), flush=True)
 
 
 def line(nodes: int, cost: Cost) -> str:
@@ -63,33 +72,39 @@ def line(nodes: int, cost: Cost) -> str:
     return (
         f"{nodes:>10,} {nodes / cost.bare:>10,.0f} {nodes / cost.scores:>10,.0f} "
         f"{cost.scores / cost.bare:>6.2f} {nodes / cost.first:>10,.0f} "
-        f"{cost.peak_bytes / 1e6:>8,.0f}"
+        f"{cost.peak_bytes / 1e6:>8,.0f} {cost.processor:>7.3f}"
     )
 
 
-def measure(nodes: int) -> Cost:
-    """Score all nodes of a graph that large twice, the second time beside the bare products."""
+def measure(nodes: int, classes: int) -> Cost:
+    """Score all nodes of a graph of that size, at first and then beside the bare products."""
     torch.set_num_threads(1)
     graph, labels = BlockModel(
-        nodes=nodes, classes=KNOWN + NEW, features=FEATURES, degree=DEGREE, signal=2.0
+        nodes=nodes, classes=classes, features=FEATURES, degree=DEGREE, signal=2.0
     ).draw()
     keys = {name: graph.keys_of(rows[:LABELS]) for name, rows in labels.items()}
     names = list(keys)
     # With fixed weights: none is zero, so that every signal is worked out.
-    model = Graft(practise=False).fit(graph, {name: keys[name] for name in names[:KNOWN]})
-    model.add_classes(graph, {name: keys[name][:SHOTS] for name in names[KNOWN:]})
+    model = Graft(practise=False).fit(graph, {name: keys[name] for name in names[:-NEW]})
+    model.add_classes(graph, {name: keys[name][:SHOTS] for name in names[-NEW:]})
     starts = range(0, nodes, model.block_rows)
     blocks = [graph.rows[start : start + model.block_rows] for start in starts]
     with Measurement() as work:
         first = sum(timed(lambda: model.score_rows(graph, rows))[0] for rows in blocks)  # noqa: B023
     layers = graph.propagated(graph.rows, HOPS)
     # Two for each class, which cosines and a regression need, and the centre.
-    vectors = np.random.default_rng(0).standard_normal((FEATURES, 2 * (KNOWN + NEW) + 1))
+    vectors = np.random.default_rng(0).standard_normal((FEATURES, 2 * classes + 1))
     bare = scores = 0.0
     for rows in blocks:
         bare += timed(lambda: products([layer[rows] for layer in layers], vectors))[0]  # noqa: B023
         scores += timed(lambda: model.score_rows(graph, rows))[0]  # noqa: B023
-    return Cost(bare, scores, first, work.peak_bytes)
+    passes = []
+    for _ in range(5):
+        start = process_time()
+        for rows in blocks:
+            model.score_rows(graph, rows)
+        passes.append(process_time() - start)
+    return Cost(bare, scores, first, work.peak_bytes, min(passes))
 
 
 def products(layers: list[Any], vectors: NDArray[np.float64]) -> None:

@@ -28,7 +28,7 @@ from nodegraft.analysis.rendering.table import Table
 from nodegraft.lab.datasets.templates.dataset import LoadedDataset
 from nodegraft.lab.report.tables import percent
 from nodegraft.methods.hag_meta import HAGMeta
-from nodegraft.methods.neural.attention.node import softmax_within, weighted_means
+from nodegraft.methods.neural.attention import softmax_within, weighted_means
 from nodegraft.methods.neural.learners.prototypes import relative_spread
 from nodegraft.methods.neural.meta import macro_accuracy
 from nodegraft.methods.neural.prototypes import squared_distances

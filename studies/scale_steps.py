@@ -30,7 +30,7 @@ from nodegraft.graph.disk.blocks.propagate import propagate
 from nodegraft.graph.edges.operator import Operator
 from nodegraft.graph.edges.row_blocks import widened
 from nodegraft.graph.keys import Key
-from nodegraft.store.objects.derived_cache import FolderShelf
+from nodegraft.store.objects.derived_cache import FolderCache
 
 if TYPE_CHECKING:
     from nodegraft.model.method import Method
@@ -60,7 +60,8 @@ class Case:
 
     def opened(self) -> ng.Graph:
         """The graph as a store opens it, with a place for what takes long to work out."""
-        return ng.load_graph(self.folder / "graph").with_shelf(FolderShelf(self.folder / "derived"))
+        cache = FolderCache(self.folder / "derived")
+        return ng.load_graph(self.folder / "graph").with_array_cache(cache)
 
     def model(self) -> "Method":
         """The one that was fitted."""

@@ -17,6 +17,12 @@ GLOSSARY = ROOT / "docs" / "reference" / "glossary.md"
 QUOTED = re.compile(r"`([^`]+)`")
 
 
+FOLDERS = sorted(path.name for path in SOURCE.iterdir() if path.is_dir())
+
+CALLED_ONE = ("analysis", "lab", "store", "tables")
+"""Folders in which variables called `one` are still to be renamed."""
+
+
 def banned_phrases() -> list[str]:
     """Return the phrases in the last column of the glossary's table."""
     rows = [line for line in GLOSSARY.read_text().splitlines() if line.startswith("| ")]
@@ -66,7 +72,7 @@ def _not_shown(node: ast.AST) -> Iterator[ast.AST]:
             yield from ast.walk(annotation)
 
 
-@pytest.mark.parametrize("folder", sorted(path.name for path in SOURCE.iterdir() if path.is_dir()))
+@pytest.mark.parametrize("folder", FOLDERS)
 def test_messages_use_the_words_of_the_glossary(folder: str) -> None:
     found = [
         f"{file.relative_to(ROOT)}:{line}: {phrase!r} in {text!r}"
@@ -104,6 +110,42 @@ def test_help_uses_the_words_of_the_glossary(monkeypatch: pytest.MonkeyPatch) ->
         assert done.exit_code == 0, done.output
         found += [f"{' '.join(names)}: {phrase}" for phrase in banned_in(done.output)]
     assert found == []
+
+
+VAGUE_START = re.compile(
+    r"The same\b|Those (?:of|that|who)\b|As (?:one|in|above)\b|(?:Of|When|Who|Whoever)\b"
+)
+"""First words of a summary whose subject must be guessed."""
+
+
+def vague_summaries(source: str) -> list[str]:
+    """Return the docstrings of a module whose summary does not name its subject."""
+    documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    nodes = (node for node in ast.walk(ast.parse(source)) if isinstance(node, documented))
+    texts = (ast.get_docstring(node) for node in nodes)
+    return [text.splitlines()[0] for text in texts if text and VAGUE_START.match(text)]
+
+
+def names_of_one(source: str) -> list[int]:
+    """Return the lines of a module in which a variable is called `one`."""
+    names = (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Name))
+    return [node.lineno for node in names if node.id == "one" and isinstance(node.ctx, ast.Store)]
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_summaries_name_their_subject_and_variables_say_what_they_are(folder: str) -> None:
+    files = {file: file.read_text() for file in sorted((SOURCE / folder).rglob("*.py"))}
+    found = [(file, text) for file, source in files.items() for text in vague_summaries(source)]
+    if folder not in CALLED_ONE:
+        found += [(file, f"line {n}") for file, code in files.items() for n in names_of_one(code)]
+    assert [f"{file.relative_to(ROOT)}: {text}" for file, text in found] == []
+
+
+def test_vague_summaries_and_names_are_found() -> None:
+    source = 'def grown():\n    """The same after growth."""\n    return [one for one in ()]\n'
+    assert vague_summaries(source) == ["The same after growth."]
+    assert names_of_one(source) == [3]
+    assert vague_summaries('"""Offices of a town."""') == []
 
 
 def test_a_banned_phrase_is_found() -> None:

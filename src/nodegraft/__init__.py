@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nodegraft.base import errors
-    from nodegraft.base.events import Listener
-    from nodegraft.base.progress import PrintProgress
+    from nodegraft.base.events import Listener, PrintProgress
     from nodegraft.evaluation.protocol import evaluate
     from nodegraft.graph.edges.relation import Relation
     from nodegraft.graph.graph import Graph
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "errors": "nodegraft.base.errors",
     "Listener": "nodegraft.base.events",
-    "PrintProgress": "nodegraft.base.progress",
+    "PrintProgress": "nodegraft.base.events",
     "list_datasets": "nodegraft.lab.datasets.templates.dataset",
     "load_dataset": "nodegraft.lab.datasets.templates.dataset",
     "evaluate": "nodegraft.evaluation.protocol",

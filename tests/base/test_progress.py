@@ -3,8 +3,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from nodegraft.base.events import Listener
-from nodegraft.base.progress import PrintProgress
+from nodegraft.base.events import Listener, PrintProgress
 from nodegraft.evaluation.protocol import evaluate
 from nodegraft.methods.graft import Graft
 from tests.contract.streams import small_stream

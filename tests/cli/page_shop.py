@@ -30,7 +30,7 @@ SHOP = [
 ]
 
 
-def shelf_of(number: int) -> str:
+def cache_of(number: int) -> str:
     """The class of a product: every second one is a hat."""
     if number >= FIRST_BIKE:
         return "e-bikes"
@@ -49,7 +49,7 @@ def write_tables(folder: Path) -> None:
     joined = {"source": "p150", "kind": "bought-together", "times": 1}
     edges += [{**joined, "target": other} for other in ("p2", "p3", "p20")]
     labels = [
-        {"id": f"p{number}", "label": shelf_of(number), "category": shelf_of(number)}
+        {"id": f"p{number}", "label": cache_of(number), "category": cache_of(number)}
         for number in range(PRODUCTS - 40)
         if number % 4 != 1
     ]
@@ -70,7 +70,7 @@ def write_tables(folder: Path) -> None:
 
 
 def _product(number: int, draw: random.Random) -> dict[str, Any]:
-    words = WORDS[shelf_of(number)].split()
+    words = WORDS[cache_of(number)].split()
     # Only p17 is called a hat: whoever searches for that finds one product.
     text = " ".join(draw.sample(words, 5)) if number != 17 else "a felt hat with a brim"
     return {
@@ -79,13 +79,13 @@ def _product(number: int, draw: random.Random) -> dict[str, Any]:
         "description": text,
         "price": float(draw.randint(5, 90)),
         "weight": draw.random(),
-        "embedding": [draw.gauss(list(WORDS).index(shelf_of(number)), 0.5), draw.random()],
+        "embedding": [draw.gauss(list(WORDS).index(cache_of(number)), 0.5), draw.random()],
         "brand": draw.choice(["Acme", "Boa"]),
     }
 
 
 def _edge(number: int, numbers: list[int], draw: random.Random) -> dict[str, Any]:
-    alike = [other for other in numbers if shelf_of(other) == shelf_of(number) and other != number]
+    alike = [other for other in numbers if cache_of(other) == cache_of(number) and other != number]
     kind = draw.choice(["bought-together", "same-brand", "replaces"])
     other = draw.choice(numbers if kind == "same-brand" else alike)
     return {

@@ -12,8 +12,7 @@ from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView
 from nodegraft.methods.sgc_mean import SGCMean
 from nodegraft.model.contract import basics, identity, threads
-from nodegraft.model.contract.case import Case
-from nodegraft.model.contract.expect import ContractError
+from nodegraft.model.contract.case import Case, ContractError
 from nodegraft.model.learned import learned
 from nodegraft.streams.curriculum import Curriculum
 

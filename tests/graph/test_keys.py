@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from nodegraft.base.errors import DataError, UnknownNodeError
-from nodegraft.graph.growth.grown_keys import GrownKeys, with_keys
+from nodegraft.graph.growth.growing import GrownKeys, with_keys
 from nodegraft.graph.keys import NodeKeys
 
 TEXT = NodeKeys(["b", "é", "", "a"])

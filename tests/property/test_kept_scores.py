@@ -15,7 +15,7 @@ from nodegraft.graph.graph import Graph
 from nodegraft.methods.graft import Graft
 from nodegraft.methods.graft.classes import Floats
 from nodegraft.methods.graft.scoring import Scoring
-from nodegraft.store.objects.derived_cache import FolderShelf
+from nodegraft.store.objects.derived_cache import FolderCache
 from tests.graph.reference import random_graph
 from tests.slow_suite import examples
 
@@ -46,11 +46,11 @@ def test_rescoring_what_moved_is_scoring_all(sparse: bool, seed: int) -> None:
     draws = np.random.default_rng(seed)
     bare, model = GRAPHS[sparse], copy(FITTED[sparse, bool(seed % 2)])
     with TemporaryDirectory() as folder:
-        graph = bare.with_shelf(FolderShelf(Path(folder) / "0"))
+        graph = bare.with_array_cache(FolderCache(Path(folder) / "0"))
         for step in range(6):
             if draws.random() < 0.15:
                 bare = bare.grow([1000 + step], np.ones((1, 7)), [(1000 + step, 3)])
-                graph = bare.with_shelf(FolderShelf(Path(folder) / f"{step + 1}"))
+                graph = bare.with_array_cache(FolderCache(Path(folder) / f"{step + 1}"))
             change(model, graph, draws)
             kept = model.score_rows(graph, graph.rows)
             fresh = model.score_rows(bare, bare.rows)
@@ -76,7 +76,7 @@ def test_only_classes_that_moved_are_compared(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The new class, and those with few labels, whose means unlabelled nodes refine."""
-    graph, model = GRAPHS[False].with_shelf(FolderShelf(tmp_path)), copy(FITTED[False, False])
+    graph, model = GRAPHS[False].with_array_cache(FolderCache(tmp_path)), copy(FITTED[False, False])
     compared = list[int]()
     scores = Scoring.scores
 

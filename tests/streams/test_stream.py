@@ -6,7 +6,7 @@ import pytest
 
 from nodegraft.base.errors import HiddenNodeError, ParameterError
 from nodegraft.base.seeds import Seeds
-from nodegraft.evaluation.reach import labelled_rows_within_reach
+from nodegraft.evaluation.checks import labelled_rows_within_reach
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.keys import Key
 from nodegraft.graph.labels import NodeLabels

@@ -54,10 +54,10 @@ def node_map(state: State) -> NodeMap:
     rows = state.graph.sampled(NODES, state.graph.rows[:0])
     # The key does not contain the labels, so that nodes keep their positions when classes change.
     depends_on = ("map", state.model.name, NODES, STEPS)
-    cached = state.graph.shelf.get(*depends_on)
+    cached = state.graph.array_cache.get(*depends_on)
     if cached is None:
         cached = {"places": _within_square(_flattened(vectors_of(state, rows)))}
-        state.graph.shelf.put(cached, *depends_on)
+        state.graph.array_cache.put(cached, *depends_on)
     return NodeMap(rows, cached["places"])
 
 

@@ -97,7 +97,11 @@ class State:
         if self.model.world == world or "world" not in self.model.get_params():
             return self
         # Readers may hold the other state, so the model is copied. The cache is shared.
-        return replace(self, model=self.model._now().set_params(world=world))
+        state: State = self._cache.get(
+            ("world", world),
+            lambda: replace(self, model=self.model._now().set_params(world=world)),
+        )
+        return state
 
     def relabelled(self, labels: StoreLabels, listener: Listener = SILENT) -> "State":
         """Return a state with other labels; the model is fitted again if it :meth:`needs_fit`.

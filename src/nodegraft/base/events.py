@@ -1,6 +1,8 @@
-"""Listeners for progress bars and trackers; the library itself prints nothing."""
+"""Progress of long work: what listeners are told, and a listener that prints it."""
 
-from typing import Any
+import sys
+from time import monotonic
+from typing import Any, TextIO
 
 
 class Listener:
@@ -32,3 +34,66 @@ class Listener:
 
 
 SILENT = Listener()
+
+
+class PrintProgress(Listener):
+    """Writes how far it is: ``model.fit(graph, labels, listener=PrintProgress())``.
+
+    >>> progress = PrintProgress(sys.stdout)
+    >>> progress.step("practise", 2, 2, loss=0.5)
+    \rpractise: 2 of 2  loss 0.500
+
+    Args:
+        stream: Where to; standard error if none is given.
+        seconds: How often the line is written anew, at most.
+    """
+
+    def __init__(self, stream: TextIO | None = None, seconds: float = 0.2) -> None:
+        self._stream, self._seconds = stream, seconds
+        self._stage, self._written, self._width = "", 0.0, 0
+
+    def step(self, stage: str, done: int, total: int, **numbers: float) -> None:
+        """Rewrite the line of a stage; the next stage gets a line of its own."""
+        now = monotonic()
+        if self._stage and stage != self._stage:
+            self._write("\n")
+            self._width = 0
+        is_due = stage != self._stage or done == total or now - self._written >= self._seconds
+        self._stage = stage
+        if is_due:
+            self._written = now
+            text = step_text(stage, done, total, **numbers)
+            self._write("\r" + text.ljust(self._width))
+            self._width = len(text)
+        if done == total:
+            self._write("\n")
+            self._stage, self._width = "", 0
+
+    def session(self, result: Any) -> None:
+        """Print a line for each session of an evaluation."""
+        self._write(
+            f"\rsession {result.index}: {result.classes} classes, "
+            f"macro accuracy {100 * result.macro_accuracy:.1f} %\n"
+        )
+        self._stage, self._width = "", 0
+
+    def _write(self, text: str) -> None:
+        stream = self._stream or sys.stderr
+        stream.write(text)
+        stream.flush()
+
+
+def step_text(stage: str, done: int, total: int, **numbers: float) -> str:
+    """Return the progress of a stage as text.
+
+    >>> step_text("meta-train", 20, 1000, node_spread=0.25)
+    'meta-train: 20 of 1000  node-spread 0.250'
+
+    Args:
+        stage: What is being done.
+        done: How many steps of it are over.
+        total: How many there are at most.
+        numbers: How it goes.
+    """
+    shown = "".join(f"  {name.replace('_', '-')} {value:.3f}" for name, value in numbers.items())
+    return f"{stage}: {done} of {total}{shown}"

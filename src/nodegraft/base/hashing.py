@@ -35,7 +35,7 @@ def content_hash(*parts: HashPart) -> str:
 
 
 def file_hash(path: Path) -> str:
-    """The hash of a file's bytes, read in pieces.
+    """Return the hash of a file's bytes, read in pieces.
 
     Args:
         path: The file.

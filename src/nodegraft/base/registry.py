@@ -83,11 +83,11 @@ class Registry(Generic[T]):
         )
 
     def names(self) -> list[str]:
-        """All names, sorted."""
+        """Return all names, sorted."""
         return list(self._classes)
 
     def get(self, name: str) -> type[T]:
-        """The class of that name, or an error that offers the closest one.
+        """Return the class of that name, or raise an error that offers the closest one.
 
         Args:
             name: Its name.

@@ -22,7 +22,7 @@ class Seeds:
     """The number all generators of the family come from."""
 
     def number(self, *names: str) -> int:
-        """A 63-bit integer for this name.
+        """Return a 63-bit integer for this name.
 
         Args:
             names: What it is for, in one or more words.
@@ -31,7 +31,7 @@ class Seeds:
         return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") >> 1
 
     def generator(self, *names: str) -> np.random.Generator:
-        """A NumPy generator for this name.
+        """Return a NumPy generator for this name.
 
         Args:
             names: What it is for, in one or more words.
@@ -39,7 +39,7 @@ class Seeds:
         return np.random.default_rng(self.number(*names))
 
     def torch_generator(self, *names: str) -> torch.Generator:
-        """A torch generator (CPU) for this name.
+        """Return a torch generator (CPU) for this name.
 
         Args:
             names: What it is for, in one or more words.

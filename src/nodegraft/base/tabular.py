@@ -35,7 +35,7 @@ class Records(list[Record], Tabular):
         import pyarrow as pa
 
         names = [field.name for field in fields(self[0])] if self else []  # type: ignore[arg-type]
-        return pa.table({name: [_cell(getattr(one, name)) for one in self] for name in names})
+        return pa.table({name: [_cell(getattr(item, name)) for item in self] for name in names})
 
 
 def _cell(value: Any) -> Any:

@@ -9,8 +9,7 @@ from rich.live import Live
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
-from nodegraft.base.events import Listener
-from nodegraft.base.progress import step_text
+from nodegraft.base.events import Listener, step_text
 from nodegraft.cli.render.lab import (
     SuiteProgress,
     job_line,

@@ -4,8 +4,11 @@ They run over every method of this package, and must catch every planted cheat. 
 rules are in :mod:`nodegraft.model.checks`.
 """
 
-from collections.abc import Callable
+import gc
+import types
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,13 +20,51 @@ from nodegraft.graph.edges.matrix import IntArray
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView
-from nodegraft.model.contract.expect import expect, expect_close
+from nodegraft.model.contract.case import expect, expect_close
 from nodegraft.model.method import Method
 from nodegraft.model.registry import REGISTRY
 from nodegraft.streams.arrival import ARRIVALS, Arrival
 from nodegraft.streams.setting import Setting
 from nodegraft.streams.split import ClassSplit
 from nodegraft.streams.stream import ClassStream
+
+# Every object leads to these, and they lead to everything in the process.
+_EVERYWHERE = (type, types.ModuleType, types.BuiltinFunctionType)
+
+
+def labelled_rows_within_reach(*given: Any) -> NDArray[np.int64]:
+    """Return the rows of every :class:`~nodegraft.graph.labels.NodeLabels` that objects lead to.
+
+    Attributes, items, closures, bound methods and suspended generators are followed; the contents
+    of modules are not.
+
+    Args:
+        given: Objects that a method receives.
+    """
+    seen: dict[int, Any] = {}
+    found: list[NDArray[np.int64]] = [np.zeros(0, dtype=np.int64)]
+    waiting: list[Any] = list(given)
+    while waiting:
+        value = waiting.pop()
+        if id(value) in seen or isinstance(value, _EVERYWHERE):
+            continue
+        seen[id(value)] = value
+        if isinstance(value, NodeLabels):
+            found.append(value.rows())
+        waiting.extend(_references(value))
+    return np.unique(np.concatenate(found))
+
+
+def _references(value: Any) -> list[Any]:
+    if isinstance(value, types.FunctionType):
+        # The globals of a function are those of its module, which are not followed.
+        cells = [cell.cell_contents for cell in value.__closure__ or ()]
+        return [*cells, value.__defaults__, value.__kwdefaults__]
+    if isinstance(value, np.ndarray) and value.dtype != object:
+        return []
+    items = list(value.values()) if isinstance(value, Mapping) else []
+    return [*gc.get_referents(value), *items]
+
 
 Make = Callable[[], Method]
 Scores = NDArray[np.float64]
@@ -116,8 +157,8 @@ def check_independent_of_query_labels(make: Make, stream: ClassStream) -> None:
     """
     honest = scores_in_evaluation(make(), stream)
     damaged = scores_in_evaluation(make(), with_query_labels_scrambled(stream))
-    for index, (one, other) in enumerate(zip(honest, damaged, strict=True)):
-        expect(np.array_equal(one, other), f"session {index} saw query labels")
+    for index, (expected, actual) in enumerate(zip(honest, damaged, strict=True)):
+        expect(np.array_equal(expected, actual), f"session {index} saw query labels")
 
 
 def check_independent_of_other_queries(make: Make, stream: ClassStream) -> None:

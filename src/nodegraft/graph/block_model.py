@@ -63,7 +63,7 @@ class BlockModel:
     """Draws everything."""
 
     def draw(self) -> tuple[Graph, NodeLabels]:
-        """A graph with integer keys, and the class of each node."""
+        """Draw a graph with integer keys, and the class of each node."""
         if not 4 <= self.classes <= self.nodes:
             raise ParameterError(f"classes must be from 4 to nodes ({self.nodes}): {self.classes}.")
         seeds = Seeds(self.seed)

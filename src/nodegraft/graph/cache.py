@@ -9,6 +9,7 @@ from nodegraft.base.memo import Memo
 from nodegraft.graph.disk.blocks.operator_folder import OperatorFolder
 from nodegraft.graph.edges.adjacency import Adjacency
 from nodegraft.graph.edges.matrix import IntArray
+from nodegraft.graph.edges.operator import Neighbourhood
 from nodegraft.graph.edges.relation import merged
 from nodegraft.graph.growth.grown import GrownAdjacency, again_joined, joined
 from nodegraft.graph.growth.lineage import Growth, Lineage
@@ -16,9 +17,8 @@ from nodegraft.graph.growth.stacked import in_one_piece, some_rows
 from nodegraft.graph.keys import hash_order
 from nodegraft.graph.propagation.diffusion import Diffusion
 from nodegraft.graph.propagation.grown_diffusion import GrownDiffusion
-from nodegraft.graph.propagation.neighbourhood import Neighbourhood
 from nodegraft.graph.propagation.propagation import PropagatedFeatures
-from nodegraft.graph.stores.protocol import GraphStore, Shelf
+from nodegraft.graph.stores.protocol import ArrayCache, GraphStore
 
 
 class ViewCache:
@@ -94,16 +94,16 @@ class ViewCache:
         return [self._store.adjacency(name) for name in names]
 
     @property
-    def shelf(self) -> Shelf:
+    def array_cache(self) -> ArrayCache:
         """Cache of arrays that outlives the process; a part of a graph has none."""
         if self._rows is not None or self._full_degrees:
-            return Shelf()
-        return self._store.shelf.under(list(self._weights or ()))
+            return ArrayCache()
+        return self._store.array_cache.under(list(self._weights or ()))
 
     @property
-    def _base_shelf(self) -> Shelf:
-        """The shelf of the graph that this one grew from."""
-        return self._store.shelf.base.under(list(self._weights or ()))
+    def _base_arrays(self) -> ArrayCache:
+        """Cache of the graph that this one grew from."""
+        return self._store.array_cache.base.under(list(self._weights or ()))
 
     def kept_layers(self, folder: Path | None = None) -> OperatorFolder | None:
         """Return where whole products are stored on disk; None for a part of a graph, or no folder.
@@ -148,9 +148,9 @@ class ViewCache:
         if that was computed on them."""
         edges = self.adjacency
         if not isinstance(edges, GrownAdjacency) or not edges.is_small_growth:
-            return Diffusion(edges, times, self.shelf)
+            return Diffusion(edges, times, self.array_cache)
         if before is None or before.adjacency is not edges.base:
-            before = Diffusion(edges.base, times, self._base_shelf)
+            before = Diffusion(edges.base, times, self._base_arrays)
         return GrownDiffusion(before, edges)
 
     def smallest_hashes(self, count: int) -> IntArray:
@@ -193,8 +193,8 @@ class ViewCache:
             self._edges, self._propagated = before._edges, before._propagated
             self._samples = before._samples
             self._diffusion = before._diffusion.followed(
-                lambda heat: heat.with_shelf(
-                    self.shelf if heat.before is heat else self._base_shelf
+                lambda heat: heat.with_array_cache(
+                    self.array_cache if heat.before is heat else self._base_arrays
                 )
             )
         else:

@@ -18,14 +18,14 @@ from nodegraft.graph.growth.growing import (
     is_more_of_the_same,
     touched_rows,
     with_feature_rows,
+    with_keys,
     with_new_edges,
 )
 from nodegraft.graph.growth.grown import GrownAdjacency
-from nodegraft.graph.growth.grown_keys import with_keys
 from nodegraft.graph.growth.stacked import in_one_piece, num_stored
 from nodegraft.graph.keys import Key, NodeKeys
 from nodegraft.graph.stores.memory import MemoryStore, content_of
-from nodegraft.graph.stores.protocol import EDGES, GraphStore, Recipe, Shelf
+from nodegraft.graph.stores.protocol import EDGES, ArrayCache, GraphStore, Recipe
 from nodegraft.graph.view import GraphView
 
 if TYPE_CHECKING:
@@ -65,12 +65,12 @@ class Graph(GraphView):
     ) -> None:
         node_keys = NodeKeys(keys)
         kinds = relations_in(edges, EDGES)
-        by_kind = {name: one.adjacency(node_keys) for name, one in kinds.items()}
+        by_kind = {name: relation.adjacency(node_keys) for name, relation in kinds.items()}
         super().__init__(MemoryStore.checked(node_keys, features, by_kind, recipe))
 
     @classmethod
     def from_store(cls, store: GraphStore) -> "Graph":
-        """The graph that lies in a store.
+        """Return the graph of a store of arrays.
 
         Args:
             store: In memory or elsewhere.
@@ -124,7 +124,8 @@ class Graph(GraphView):
         return cls.from_parts(node_keys, features, edges)
 
     def to_pyg(self) -> "Data":
-        """A PyG ``Data`` with dense ``x`` and, where there are some, kinds and weights of edges.
+        """Return a PyG ``Data`` with dense ``x`` and, if there are some, types and weights of
+        edges.
 
         Edges without a direction are there both ways. ``edge_type`` has the place of each kind in
         :attr:`relations`.
@@ -134,7 +135,7 @@ class Graph(GraphView):
         return as_data(self.features(self.rows), self._kinds())
 
     def to_pyg_stores(self) -> "tuple[PyGFeatureStore, PyGGraphStore]":
-        """The graph behind PyG's interfaces of stores, which its loaders read; nothing is copied.
+        """Return PyG's interfaces of stores for this graph, which its loaders read, without a copy.
 
         Nodes are of the type ``"node"``, their features are called ``"x"``, and edges are of the
         types ``("node", relation, "node")``.
@@ -144,7 +145,7 @@ class Graph(GraphView):
         return PyGFeatureStore(self), PyGGraphStore(self._store)
 
     def view(self, rows: IntArray) -> GraphView:
-        """A part of it, in which all other nodes are hidden.
+        """Return a view of some nodes, in which all others are hidden.
 
         Args:
             rows: The rows that may be seen.
@@ -152,22 +153,22 @@ class Graph(GraphView):
         return GraphView(self._store, rows)
 
     def keeping_edges(self, keep: Callable[[IntArray, IntArray], NDArray[np.bool_]]) -> "Graph":
-        """The same nodes with some of their edges.
+        """Return the same nodes with some of their edges.
 
         Args:
             keep: From the two ends of edges, as rows, to whether each edge stays. It is asked for
                 every kind.
         """
-        edges = {name: one.keeping(keep(*one.edges())) for name, one in self._kinds().items()}
+        edges = {name: part.keeping(keep(*part.edges())) for name, part in self._kinds().items()}
         return self._with_edges(edges)
 
     @property
     def is_settled(self) -> bool:
         """Whether heat diffuses on all edges: none came since the graph was built or settled."""
-        return not any(isinstance(one, GrownAdjacency) for one in self._kinds().values())
+        return not any(isinstance(part, GrownAdjacency) for part in self._kinds().values())
 
     def settled(self) -> "Graph":
-        """The same graph, with heat that diffuses on all edges.
+        """Return an equal graph in which heat diffuses on all edges, new ones included.
 
         After :meth:`grow`, ``graft`` keeps the heat of old nodes, and gives new ones the mean of
         their neighbours, until one percent of the nodes or two percent of the edges are new. This
@@ -179,24 +180,24 @@ class Graph(GraphView):
         if self.is_settled:
             return self
         kinds = {
-            name: one.whole if isinstance(one, GrownAdjacency) else one
-            for name, one in self._kinds().items()
+            name: part.whole if isinstance(part, GrownAdjacency) else part
+            for name, part in self._kinds().items()
         }
         store = self._store
         return Graph.from_store(MemoryStore(store.keys, store.feature_matrix, kinds, store.recipe))
 
-    def with_shelf(self, shelf: Shelf) -> "Graph":
-        """The same graph, with a place for what takes long to work out about it.
+    def with_array_cache(self, array_cache: ArrayCache) -> "Graph":
+        """Return an equal graph that stores derived arrays in a cache.
 
         Args:
-            shelf: The place.
+            array_cache: The place.
         """
-        shelved = Graph.from_store(self._store.with_shelf(shelf))
-        shelved.take_over(self)
-        return shelved
+        copy = Graph.from_store(self._store.with_array_cache(array_cache))
+        copy.take_over(self)
+        return copy
 
     def with_features(self, features: Matrix, recipe: Recipe | None = None) -> "Graph":
-        """The same nodes and edges with other numbers.
+        """Return the same nodes and edges with other features.
 
         Args:
             features: One row of numbers per node.
@@ -206,7 +207,7 @@ class Graph(GraphView):
         return Graph.from_parts(self._store.keys, features, kinds, how)
 
     def without(self, rows: IntArray) -> "Graph":
-        """A smaller graph: some nodes are gone, and their edges with them.
+        """Return a smaller graph, without some nodes and their edges.
 
         >>> graph = Graph(["a", "b", "c"], np.eye(3), [("a", "b"), ("b", "c")])
         >>> graph.without(np.array([0]))
@@ -216,7 +217,7 @@ class Graph(GraphView):
             rows: The nodes that go.
         """
         left = np.setdiff1d(self.rows, rows)
-        edges = {name: one.induced(left) for name, one in self._kinds().items()}
+        edges = {name: part.induced(left) for name, part in self._kinds().items()}
         keys = NodeKeys(self._store.keys.array_at(left))
         return Graph.from_parts(keys, self._features[left], edges, self.recipe)
 
@@ -234,17 +235,18 @@ class Graph(GraphView):
         place = self.node_keys.find(other.key_array_of(other.rows))
         kinds = other._kinds().items()
         return self._with_edges(
-            {name: one.renumbered(place, self.num_nodes) for name, one in kinds}
+            {name: part.renumbered(place, self.num_nodes) for name, part in kinds}
         )
 
     def merging_kinds(self) -> "Graph":
-        """The same graph with edges of one kind, without weight or direction."""
+        """Return the same graph with edges of one type, without weight or direction."""
         joined = self._adjacency
         edges = Adjacency(joined.indptr, joined.indices, origin=joined.origin)
         return self._with_edges(edges)
 
     def weighing_kinds(self, weights: Mapping[str, float]) -> "Graph":
-        """The same graph with edges of one kind that count by what theirs is worth.
+        """Return the same graph with edges of one type, weighted by the weight of their former
+        type.
 
         Args:
             weights: What each kind is worth, by its name, at least 0.
@@ -266,13 +268,15 @@ class Graph(GraphView):
         return {name: self._store.adjacency(name) for name in self.relations}
 
     def reordered(self, rows: IntArray) -> "Graph":
-        """The same graph in another row order, nodes known by their new row numbers only.
+        """Return the same graph in another row order, with the new row numbers as keys.
 
         Args:
             rows: Every row once: the new row ``i`` is ``rows[i]`` of this graph.
         """
         place = np.argsort(rows)
-        edges = {name: one.renumbered(place, self.num_nodes) for name, one in self._kinds().items()}
+        edges = {
+            name: part.renumbered(place, self.num_nodes) for name, part in self._kinds().items()
+        }
         keys = NodeKeys(np.arange(self.num_nodes))
         return Graph.from_parts(keys, self.features(rows), edges, self.recipe)
 
@@ -287,13 +291,13 @@ class Graph(GraphView):
         return num_stored(self._store.feature_matrix)
 
     def edges(self) -> tuple[IntArray, IntArray]:
-        """Every pair of joined nodes once, whatever the kind, as two arrays of rows."""
+        """Return every pair of joined nodes once, whatever the edge type, as two arrays of rows."""
         return self._adjacency.edges()
 
     def grow(
         self, keys: Sequence[Key] = (), features: Matrix | None = None, edges: Edges = ()
     ) -> "Graph":
-        """A graph with more nodes and edges; old rows stay as they are, old keys stay taken.
+        """Return a graph with more nodes and edges; old rows and keys stay as they are.
 
         For tables instead of arrays see :func:`nodegraft.grow_graph`.
 
@@ -314,7 +318,10 @@ class Graph(GraphView):
         if features is not None:
             added = len(all_keys) - self.num_nodes
             all_features = with_feature_rows(all_features, features, added)
-        new = {name: one.entries(all_keys) for name, one in self._new_relations(edges).items()}
+        new = {
+            name: relation.entries(all_keys)
+            for name, relation in self._new_relations(edges).items()
+        }
         before = self._kinds()
         kinds = with_new_edges(before, new, len(all_keys))
         grown = Graph.from_store(MemoryStore(all_keys, all_features, kinds, self.recipe))

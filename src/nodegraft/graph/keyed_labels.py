@@ -22,7 +22,7 @@ class NamesRows(FindsRows, Protocol):
 
     @property
     def identity(self) -> object:
-        """The same object as long as the rows mean the same nodes."""
+        """Object that stays the same as long as the rows mean the same nodes."""
 
     def key_array_of(self, rows: IntArray) -> KeyArray:
         """Keys of rows.
@@ -52,7 +52,7 @@ class KeyedLabels(Mapping[str, KeyArray]):
 
     @classmethod
     def of(cls, labels: NodeLabels, graph: NamesRows) -> "KeyedLabels":
-        """The keys of labels that are given by rows.
+        """Return the keys of labels that are given by rows.
 
         Args:
             labels: Rows of a graph.
@@ -61,7 +61,8 @@ class KeyedLabels(Mapping[str, KeyArray]):
         return cls({name: graph.key_array_of(rows) for name, rows in labels.items()})
 
     def on(self, graph: NamesRows, limit: int | None = None) -> NodeLabels:
-        """The same nodes by the rows of a graph, which may be another than they were taken from.
+        """Return the nodes by the rows of a graph, which may differ from the one they were taken
+        from.
 
         Keys that the graph does not have are named in an error. Looked up once for each graph.
 
@@ -109,7 +110,7 @@ class KeyedLabels(Mapping[str, KeyArray]):
         return sum(keys.size for keys in self.values())
 
     def select(self, classes: Iterable[str]) -> "KeyedLabels":
-        """Some classes, in this order.
+        """Return some classes, in this order.
 
         Args:
             classes: Names of classes, each among these labels.
@@ -134,7 +135,7 @@ class KeyedLabels(Mapping[str, KeyArray]):
         return renamed
 
     def extended(self, more: Mapping[str, KeyArray]) -> "KeyedLabels":
-        """With more classes, and more nodes of the same classes.
+        """Return the labels with more classes, and more nodes of the same classes.
 
         Classes that get more are put in the order of the keys' hashes, so that it makes no
         difference whether labels come at once or bit by bit.
@@ -177,13 +178,13 @@ class KeyedLabels(Mapping[str, KeyArray]):
         return self._bytes
 
     def to_arrays(self) -> Arrays:
-        """As arrays of plain numbers, for saving; the names are told apart."""
+        """Return the labels as arrays of plain numbers, for saving; names are stored apart."""
         sizes = np.array([keys.size for keys in self.values()], dtype=np.int64)
         return {"sizes": sizes, **pack_keys(_together(self.values()))}
 
     @classmethod
     def from_arrays(cls, names: Iterable[str], arrays: Arrays) -> "KeyedLabels":
-        """What :meth:`to_arrays` describes.
+        """Return the labels that :meth:`to_arrays` describes.
 
         Args:
             names: The classes, in order.
@@ -193,7 +194,7 @@ class KeyedLabels(Mapping[str, KeyArray]):
         return cls(dict(zip(names, parts, strict=True)) if arrays["sizes"].size else {})
 
     def __eq__(self, other: object) -> bool:
-        """The same classes in the same order, each with the same keys in the same order."""
+        """Return whether classes and keys are equal and in the same order."""
         return isinstance(other, KeyedLabels) and self._listed() == other._listed()
 
     def __hash__(self) -> int:
@@ -217,7 +218,7 @@ def _key_bytes(keys: KeyArray) -> int:
 
 
 def _rows(graph: NamesRows, labels: Mapping[str, KeyArray]) -> dict[str, NDArray[np.int64]]:
-    """Of all classes in one look-up."""
+    """Return the rows of all classes in one look-up."""
     ends = np.cumsum([0, *(keys.size for keys in labels.values())])
     try:
         rows = graph.rows_of(_together(labels.values()))
@@ -262,7 +263,9 @@ def labels_from_numbers(
             Numbers of one name are one class.
     """
     numbers = _whole(np.asarray(y), graph.num_nodes)
-    name_of = {one: _name(one, names) for one in np.unique(numbers).tolist() if one != -1}
+    name_of = {
+        number: _name(number, names) for number in np.unique(numbers).tolist() if number != -1
+    }
     labels = NodeLabels.from_names(name_of.get(number) for number in numbers.tolist())
     return KeyedLabels.of(labels, graph)
 

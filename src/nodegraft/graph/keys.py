@@ -53,7 +53,7 @@ class NodeKeys:
 
     @property
     def key_type(self) -> KeyType:
-        """What the keys are."""
+        """Type of the keys."""
         return "text" if self.is_text else "integer"
 
     @property
@@ -73,7 +73,7 @@ class NodeKeys:
         return self._values[order], order
 
     def rows(self, keys: Iterable[Key] | KeyArray) -> NDArray[np.int64]:
-        """Row numbers of keys, in the given order; every key that is missing is named.
+        """Return the row numbers of keys, in the given order; name every key that is missing.
 
         Args:
             keys: Keys of nodes, in any order; a single text is refused.
@@ -87,7 +87,7 @@ class NodeKeys:
         return rows
 
     def find(self, keys: Sequence[Key] | KeyArray) -> NDArray[np.int64]:
-        """Row numbers of keys, -1 for those that do not exist.
+        """Return the row numbers of keys, -1 for those that do not exist.
 
         Args:
             keys: Keys of nodes, in any order.
@@ -113,7 +113,7 @@ class NodeKeys:
         return keys
 
     def array_at(self, rows: IntArray | Sequence[int]) -> KeyArray:
-        """The same as an array.
+        """Return some keys as an array.
 
         Args:
             rows: Row numbers, from 0.
@@ -124,7 +124,7 @@ class NodeKeys:
     """The file that keys are mapped from; empty for keys in memory."""
 
     def values(self) -> KeyArray:
-        """All keys, in row order: int64 or objects (text)."""
+        """Return all keys, in row order: int64 or objects (text)."""
         return self._values
 
     @cached_property
@@ -191,7 +191,7 @@ def _in_order(keys: Iterable[Key] | KeyArray) -> list[Any] | KeyArray:
 
 
 def several(values: Iterable[Any], what: str) -> list[Any]:
-    """A list of what was given, unless that is a single text: its letters are never meant.
+    """Return a list of keys; refuse a single text, whose letters are never meant.
 
     >>> several(("p1", "p2"), "node keys")
     ['p1', 'p2']
@@ -226,7 +226,7 @@ def key_hashes(keys: KeyArray) -> NDArray[np.uint64]:
 
 
 def text_hashes(encoded: Iterable[bytes]) -> NDArray[np.uint64]:
-    """The hashes of keys that are text, from their UTF-8.
+    """Return the hashes of keys that are text, from their UTF-8.
 
     Args:
         encoded: One key after the other.
@@ -236,7 +236,7 @@ def text_hashes(encoded: Iterable[bytes]) -> NDArray[np.uint64]:
 
 
 def hash_order(keys: KeyArray, seed: int = 0) -> NDArray[np.int64]:
-    """The places of keys in the order of their hashes: the first ones are a fair sample.
+    """Return the places of keys in the order of their hashes: the first ones are a fair sample.
 
     The first of two sets together are among the first of each, so sampling can be done in parts.
 
@@ -294,7 +294,7 @@ def pack_keys(keys: KeyArray) -> dict[str, NDArray[Any]]:
 
 
 def unpack_keys(arrays: Mapping[str, NDArray[Any]]) -> KeyArray:
-    """The keys that :func:`pack_keys` was given.
+    """Return the keys that :func:`pack_keys` was given.
 
     Args:
         arrays: What it gave; others are refused.
@@ -311,7 +311,7 @@ def unpack_keys(arrays: Mapping[str, NDArray[Any]]) -> KeyArray:
 def integer_keys(
     keys: Sequence[Any] | KeyArray,
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """The keys as integers, and which of them are: 1.5 and "1" are not, though NumPy obliges.
+    """Return keys as integers, and which of them are integers: 1.5 and "1" are not.
 
     Args:
         keys: Whatever was given as keys of integers.

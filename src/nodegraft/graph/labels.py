@@ -1,4 +1,4 @@
-"""Which nodes belong to which class: the only carrier of labels."""
+"""Labels: class name -> rows of nodes, the only carrier of labels."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
@@ -18,7 +18,7 @@ class FindsRows(Protocol):
     """A graph or a part of one: whatever knows the rows of keys."""
 
     def rows_of(self, keys: Iterable[Key]) -> NDArray[np.int64]:
-        """Row numbers of keys.
+        """Return the row numbers of keys.
 
         Args:
             keys: Keys of nodes.
@@ -129,17 +129,17 @@ class NodeLabels(Mapping[str, NDArray[np.int64]]):
         return sum(members.size for members in self.values())
 
     def counts(self) -> dict[str, int]:
-        """How many nodes each class has."""
+        """Return the number of nodes of each class."""
         return {name: int(members.size) for name, members in self.items()}
 
     def rows(self) -> NDArray[np.int64]:
-        """All rows, one class after the other."""
+        """Return all rows, class after class."""
         if not self._rows:
             return np.zeros(0, dtype=np.int64)
         return np.concatenate(list(self.values()))
 
     def targets(self, columns: Sequence[str]) -> NDArray[np.int64]:
-        """For every row of :meth:`rows`, the position of its class in ``columns``.
+        """Return for every row of :meth:`rows` the position of its class in ``columns``.
 
         Args:
             columns: Class names, among them all of these labels.
@@ -153,7 +153,7 @@ class NodeLabels(Mapping[str, NDArray[np.int64]]):
         return {name: members.tolist() for name, members in self.items()}
 
     def select(self, classes: Iterable[str]) -> "NodeLabels":
-        """Some classes, in this order.
+        """Return some classes, in this order.
 
         Args:
             classes: Names of classes, each among these labels.

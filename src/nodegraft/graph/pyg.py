@@ -83,7 +83,7 @@ def _ends(edges: Any) -> Ends:
 
 
 def as_data(features: Matrix, kinds: Mapping[str, Adjacency]) -> Data:
-    """A PyG ``Data`` with dense ``x``.
+    """Return a PyG ``Data`` with dense ``x``.
 
     Args:
         features: One row a node.
@@ -136,7 +136,7 @@ class PyGFeatureStore(FeatureStore):  # type: ignore[misc]
         self.__dict__["_view"] = view
 
     def get_all_tensor_attrs(self) -> list[TensorAttr]:
-        """The features are all there is."""
+        """Return the features, the only attribute."""
         return [TensorAttr(NODE, FEATURES)]
 
     def _get_tensor(self, attr: TensorAttr) -> torch.Tensor | None:
@@ -170,7 +170,7 @@ class PyGGraphStore(GraphStore):  # type: ignore[misc]
         self.__dict__["_store"] = store
 
     def get_all_edge_attrs(self) -> list[EdgeAttr]:
-        """Every kind of edges, by source and by target."""
+        """Return every edge type, by source and by target."""
         size = (len(self._store.keys),) * 2
         return [
             EdgeAttr((NODE, name, NODE), layout, size=size)

@@ -1,4 +1,4 @@
-"""What may be seen of a graph: the only thing a method is ever given."""
+"""Visible part of a graph: the only graph object given to a method."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -20,13 +20,12 @@ from nodegraft.graph.cache import ViewCache
 from nodegraft.graph.disk.blocks.operator_folder import OperatorFolder
 from nodegraft.graph.edges.adjacency import Adjacency
 from nodegraft.graph.edges.matrix import FloatArray, IntArray, Matrix, Rows, row_numbers
-from nodegraft.graph.edges.operator import Operator
+from nodegraft.graph.edges.operator import Neighbourhood, Operator
 from nodegraft.graph.growth.lineage import Growth
 from nodegraft.graph.growth.stacked import holds_sparse, num_stored, some_rows
 from nodegraft.graph.keys import Key, KeyArray, key_hashes
-from nodegraft.graph.propagation.neighbourhood import Neighbourhood
 from nodegraft.graph.propagation.set_mass import DiffusionTable
-from nodegraft.graph.stores.protocol import GraphStore, Recipe, Shelf
+from nodegraft.graph.stores.protocol import ArrayCache, GraphStore, Recipe
 
 
 class GraphView:
@@ -68,7 +67,8 @@ class GraphView:
         return self._cache.adjacency
 
     def with_full_degrees(self) -> "GraphView":
-        """The same nodes, normalised by degrees in the whole graph: a leak, and marked as one."""
+        """Return the same nodes, normalised by degrees in the whole graph: a leak, and marked as
+        one."""
         return GraphView(self._store, self._rows, full_degrees=True, weights=self._weights)
 
     @property
@@ -77,7 +77,8 @@ class GraphView:
         return self._store.relations
 
     def weighing(self, weights: Mapping[str, float]) -> "GraphView":
-        r"""The same nodes joined by :math:`\sum_r w_r A_r`: kinds of edges that count differently.
+        r"""Return the same nodes joined by :math:`\sum_r w_r A_r`, with a weight for each edge
+        type.
 
         Every other question to a view is about all kinds merged into one.
 
@@ -92,7 +93,7 @@ class GraphView:
         )
 
     def is_directed(self, relation: str) -> bool:
-        """Whether edges of a kind have a direction.
+        """Return whether edges of a type have a direction.
 
         Args:
             relation: One of :attr:`relations`.
@@ -105,7 +106,7 @@ class GraphView:
         return any(map(self.is_directed, self.relations))
 
     def directed(self, rows: IntArray, direction: np.uint8) -> Neighbourhood:
-        """Where edges with a direction lead from each row, or where they come from.
+        """Return where directed edges of each row lead, or where they come from.
 
         One hop, in which every neighbour counts 1 and a node itself does not.
 
@@ -152,7 +153,8 @@ class GraphView:
         )
 
     def edges_of(self, relation: str) -> tuple[IntArray, IntArray, NDArray[np.float32] | None]:
-        """The visible edges of one kind, each once: two arrays of rows, and their weights if any.
+        """Return the visible edges of one type, each once: two arrays of rows, and their weights if
+        any.
 
         The lower row comes first, whichever way an edge leads: :meth:`linked` knows directions.
 
@@ -167,17 +169,17 @@ class GraphView:
 
     @property
     def identity(self) -> object:
-        """The same object for all views of one graph: their rows mean the same nodes."""
+        """Object that is the same for all views of one graph: their rows mean the same nodes."""
         return self._store
 
     @property
-    def shelf(self) -> Shelf:
+    def array_cache(self) -> ArrayCache:
         """Cache of arrays that outlives the process; a part of a graph has none."""
-        return self._cache.shelf
+        return self._cache.array_cache
 
     @property
     def recipe(self) -> Recipe | None:
-        """How tables became the features, if they were made from tables."""
+        """Recipe that made the features from tables, if there is one."""
         return self._store.recipe
 
     @property
@@ -211,7 +213,8 @@ class GraphView:
         return np.arange(self.num_nodes) if self._rows is None else self._rows
 
     def rows_of(self, keys: Iterable[Key]) -> NDArray[np.int64]:
-        """Row numbers of keys; unknown ones are named in the error, hidden ones are refused.
+        """Return the row numbers of keys; unknown ones are named in the error, hidden ones are
+        refused.
 
         Args:
             keys: Keys of nodes, in any order.
@@ -221,7 +224,7 @@ class GraphView:
         return rows
 
     def rows_among(self, keys: KeyArray) -> NDArray[np.int64]:
-        """Row numbers of those keys that are in sight; others are left out.
+        """Return the row numbers of the keys that are visible; others are left out.
 
         Args:
             keys: Keys of nodes, in any order.
@@ -231,7 +234,7 @@ class GraphView:
         return rows[there]
 
     def keys_of(self, rows: Rows) -> list[Key]:
-        """The user's keys of visible rows.
+        """Return the user's keys of visible rows.
 
         Args:
             rows: Row numbers.
@@ -240,7 +243,7 @@ class GraphView:
         return keys
 
     def key_array_of(self, rows: Rows) -> KeyArray:
-        """The same as an array.
+        """Return the user's keys of visible rows as an array.
 
         Args:
             rows: Row numbers.
@@ -249,7 +252,7 @@ class GraphView:
         return self._store.keys.array_at(rows)
 
     def positions(self, rows: Rows) -> NDArray[np.int64]:
-        """Where rows stand among the visible ones; hidden and unknown rows are refused.
+        """Return the places of rows among the visible ones; hidden and unknown rows are refused.
 
         Args:
             rows: Row numbers.
@@ -272,7 +275,8 @@ class GraphView:
         return positions if self._rows is None else self._rows[positions]
 
     def degrees(self, rows: Rows) -> IntArray | FloatArray:
-        """How many visible neighbours each row has; with full degrees hidden ones count, too.
+        """Return how many visible neighbours each row has; with full degrees hidden ones count,
+        too.
 
         Args:
             rows: Row numbers.
@@ -291,7 +295,7 @@ class GraphView:
         return 1.0 / self._adjacency.inverse_roots(self.positions(rows)).astype(np.float64)
 
     def neighbours(self, rows: Rows, relation: str | None = None) -> tuple[IntArray, IntArray]:
-        """How many visible neighbours each row has, and they one row after the other.
+        """Return how many visible neighbours each row has, and the neighbours, row after row.
 
         Args:
             rows: Row numbers.
@@ -333,7 +337,7 @@ class GraphView:
         return some_rows(self._store.feature_matrix, np.asarray(rows, dtype=np.int64))
 
     def full_batch(self, hops: int) -> Neighbourhood:
-        """The neighbourhood of every visible node, in the order of :attr:`rows`.
+        """Return the neighbourhood of every visible node, in the order of :attr:`rows`.
 
         Args:
             hops: How many steps along edges, one for each layer of a network.
@@ -348,7 +352,8 @@ class GraphView:
         return Neighbourhood(Operator(self.features(self.rows)), (symmetric,), (everyone,))
 
     def _require_memory(self) -> None:
-        """The whole graph must fit: its features in float32, and S, which is made by way of A."""
+        """Require memory for the whole graph: its features in float32, and S, which is made by way
+        of A."""
         available = available_bytes()
         entries = self._adjacency.indices
         numbers = num_stored(self._store.feature_matrix) * (1 + self.has_sparse_features)
@@ -358,7 +363,7 @@ class GraphView:
             raise GraphTooLargeError(needed, available)
 
     def neighbourhood(self, rows: IntArray, hops: int) -> Neighbourhood:
-        """What these rows need of the graph, and nothing beyond it.
+        """Return the part of the graph that these rows need, and nothing beyond it.
 
         Args:
             rows: Row numbers, each once and ascending.
@@ -378,7 +383,8 @@ class GraphView:
         return self.features(self._at(positions))
 
     def around(self, rows: IntArray, hops: int) -> tuple[Neighbourhood, NDArray[np.int64]]:
-        """The neighbourhood of rows in any order, repeats included, and each one's place in it.
+        """Return the neighbourhood of rows in any order, repeats included, and each row's place in
+        it.
 
         Args:
             rows: Row numbers.
@@ -388,7 +394,7 @@ class GraphView:
         return self.neighbourhood(unique, hops), places
 
     def propagated(self, rows: IntArray, hops: int) -> list[Matrix]:
-        """The rows of X, SX, S²X …; the products are computed once per view.
+        """Return the rows of X, SX, S²X …; the products are computed once per view.
 
         Args:
             rows: Row numbers.
@@ -431,7 +437,7 @@ class GraphView:
         Args:
             starts: Sets of rows that heat starts from, evenly.
             times: Diffusion times, above 0.
-            lasting: Whether the next process will ask the same: then they lie on the :attr:`shelf`.
+            lasting: Whether to store them in :attr:`array_cache`, for the next process.
         """
         return self._cache.heat(times).table([self.positions(start) for start in starts], lasting)
 

@@ -16,7 +16,7 @@ from nodegraft.graph.keyed_labels import KeyedLabels
 from nodegraft.graph.keys import Key
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView
-from nodegraft.methods.neural.attention.node import weighted_means
+from nodegraft.methods.neural.attention import weighted_means
 from nodegraft.methods.neural.encoders.encoder import Encoder
 from nodegraft.methods.neural.encoders.gcn import GCN
 from nodegraft.methods.neural.learners.hag import HAGNetwork, HAGOptions
@@ -33,7 +33,7 @@ from nodegraft.streams.session import Session
 
 @dataclass(frozen=True)
 class Attention:
-    """What both attentions say."""
+    """Output of both attentions."""
 
     nodes: dict[str, dict[Key, float]]
     """Few-shot class -> key of a support -> its weight."""

@@ -17,7 +17,7 @@ from nodegraft.streams.curriculum import Curriculum
 
 @dataclass(kw_only=True)
 class JointFewShot(Classifying):
-    r"""What is there to learn if nothing need be forgotten: every label is kept.
+    r"""Baseline that stores every label and forgets nothing, an upper bound for few-shot training.
 
     Session t trains a fresh encoder and a fresh head on :math:`S^0 \cup \dots \cup S^t`, by the
     recipe of session 0,
@@ -46,7 +46,7 @@ class JointFewShot(Classifying):
 
     @property
     def pretraining(self) -> Pretraining:
-        """With every class counting alike."""
+        """Training in which every class counts alike."""
         return replace(super().pretraining, balanced=self.balanced)
 
     def learn_base(self, view: GraphView, curriculum: Curriculum) -> None:

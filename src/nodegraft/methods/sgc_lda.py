@@ -13,7 +13,7 @@ from nodegraft.methods.templates.propagated import KernelHead
 
 @dataclass(kw_only=True)
 class SGCLDA(KernelHead):
-    """What ``lda`` does on an encoder, on propagated features.
+    """``lda`` on propagated features instead of an encoder.
 
     Means and covariance are those of the kept labels
     (:func:`nodegraft.methods.linear.dual.dual_lda`). An untrained graph encoder with streaming LDA

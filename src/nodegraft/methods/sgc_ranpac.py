@@ -17,7 +17,7 @@ from nodegraft.model.inputs import GraphInputs
 
 @dataclass(kw_only=True)
 class SGCRanPAC(KernelHead):
-    r"""What ``ranpac`` does on an encoder, on propagated features.
+    r"""``ranpac`` on propagated features instead of an encoder.
 
     :math:`\phi = \mathrm{relu}(z R) \sqrt{2 / m}` with :math:`m` random directions
     :math:`R_{ij} \sim N(0, 1)`, drawn from the seed and never trained: products of such rows are

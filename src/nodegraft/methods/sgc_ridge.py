@@ -21,7 +21,7 @@ from nodegraft.streams.curriculum import Curriculum
 
 @dataclass(kw_only=True)
 class SGCRidge(KernelHead):
-    r"""What ``ridge`` does on an encoder, on :math:`z = [X, SX, S^2X]`:
+    r"""``ridge`` on :math:`z = [X, SX, S^2X]` instead of an encoder:
 
     .. math:: s(z) = z^\top Z^\top (Z Z^\top + \lambda D)^{-1} Y
 
@@ -112,7 +112,7 @@ class SGCRidge(KernelHead):
 
     def _blocks_by_type(self, view: GraphView, rows: NDArray[np.int64]) -> list[Matrix]:
         near = [block_neighbours(view, rows, block) for block in typed_blocks(self.edge_types_)]
-        sums = [one.hops[0].matrix @ one.features.matrix for one in near]
+        sums = [layer.hops[0].matrix @ layer.features.matrix for layer in near]
         return [view.features(rows), *sums]
 
 

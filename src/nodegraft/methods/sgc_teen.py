@@ -19,7 +19,7 @@ from nodegraft.streams.curriculum import Curriculum
 
 @dataclass(kw_only=True)
 class SGCTEEN(SGCMean):
-    """What ``teen`` does on an encoder, on propagated features.
+    """``teen`` on propagated features instead of an encoder.
 
     :class:`~nodegraft.methods.sgc_mean.SGCMean` whose new means, seen from the centre, are drawn
     towards the similar ones of session 0. Wang et al. 2023, https://arxiv.org/abs/2312.05229.

@@ -112,7 +112,7 @@ def _arrays(name: str, value: Any, kind: str) -> dict[str, NDArray[Any]]:
     if kind == "tensor":
         return {name: value.detach().numpy()}
     if kind == "tensors":
-        return {f"{name}/{part}": one.detach().numpy() for part, one in value.items()}
+        return {f"{name}/{part}": item.detach().numpy() for part, item in value.items()}
     return prefixed(f"{name}/", value.to_arrays()) if kind == "labels" else {}
 
 
@@ -140,7 +140,7 @@ def unpack(state: State, kinds: Mapping[str, str]) -> dict[str, Any]:
         if name not in kinds or entry.get("kind") != kinds[name]:
             raise CheckpointError(
                 f"The saved state has {name!r} ({entry.get('kind')}), which this method does not "
-                f"have; it has {', '.join(f'{one} ({kind})' for one, kind in kinds.items())}. "
+                f"have; it has {', '.join(f'{other} ({kind})' for other, kind in kinds.items())}. "
                 f"{OTHERS}"
             )
         try:
@@ -249,7 +249,7 @@ def _check_type(name: str, value: Any, kind: str) -> None:
     if kind == "array":
         fits = fits and value.dtype.kind in "biuf"
     elif kind == "tensors":
-        fits = fits and all(isinstance(one, Tensor) for one in value.values())
+        fits = fits and all(isinstance(item, Tensor) for item in value.values())
     elif kind == "json":
         fits = _is_plain(value)
     if not fits:

@@ -103,7 +103,7 @@ class ClassTable:
         classes = tuple(
             replace(known, name=names.get(known.name, known.name)) for known in self.classes
         )
-        twice = [one.name for one in classes if one.name in names.values()]
+        twice = [entry.name for entry in classes if entry.name in names.values()]
         if len(set(twice)) < len(twice):
             raise ClassNameError(f"The model already has the class {twice[0]!r}: rename one.")
         return ClassTable(classes)

@@ -1,4 +1,4 @@
-"""What the author of a method writes: three hooks, and optional ones that declare abilities."""
+"""Hooks that the author of a method writes: three, and optional ones that declare capabilities."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping

@@ -31,7 +31,7 @@ def learned_kinds(cls: type) -> dict[str, str]:
         cls: A method.
     """
     hints = get_type_hints(cls)
-    return {one.name: _kind(hints[one.name]) for one in fields(cls) if is_learned(one)}
+    return {field.name: _kind(hints[field.name]) for field in fields(cls) if is_learned(field)}
 
 
 def learned_json(cls: type) -> dict[str, Any]:

@@ -119,9 +119,9 @@ class SetCalibration:
         Args:
             coverage: Share of nodes whose set must contain their class, between 0 and 1.
         """
-        groups = [one for one in self.groups(coverage) if np.isfinite(one.threshold)]
-        own = sum(len(one.classes) == 1 and one.nodes >= OWN_THRESHOLD for one in groups)
-        shared = sum(len(one.classes) for one in groups) - own
+        groups = [group for group in self.groups(coverage) if np.isfinite(group.threshold)]
+        own = sum(len(group.classes) == 1 and group.nodes >= OWN_THRESHOLD for group in groups)
+        shared = sum(len(group.classes) for group in groups) - own
         always = len(self.labels) - own - shared
         note = (
             f"A set contains the class of about {100 * coverage:g} % of the nodes of known "
@@ -165,7 +165,7 @@ class PredictionSets(Tabular):
         # Slow to import, and most callers read the attributes.
         import pyarrow as pa
 
-        sets = pa.array([list(one) for one in self.sets], pa.list_(pa.string()))
+        sets = pa.array([list(names) for names in self.sets], pa.list_(pa.string()))
         return pa.table({"node": self.nodes, "set": sets})
 
 

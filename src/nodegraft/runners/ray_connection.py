@@ -3,6 +3,7 @@
 import logging
 import os
 import secrets
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from nodegraft.base.errors import NodegraftError
 from nodegraft.base.extras import extra
 from nodegraft.base.parameters.constraints import NonNegativeFloat, NonNegativeInt, PositiveFloat
 from nodegraft.base.parameters.validate import validate
+from nodegraft.graph.disk.blocks.layer_work import SCRATCH, BlockExecutor, LayerWork, SharedWork
 
 # Before Ray is imported: whoever reaches an open port needs the token, and nothing is sent home.
 os.environ.setdefault("RAY_AUTH_MODE", "token")
@@ -74,7 +76,7 @@ def _join(address: str) -> None:
 
 @dataclass(frozen=True)
 class JobResources:
-    """What one job may use of a node."""
+    """Share of a node that one job may use."""
 
     cpus: PositiveFloat = 1.0
     """CPUs, or a part of one."""
@@ -89,7 +91,7 @@ class JobResources:
         validate(self)
 
     def jobs_on(self, node: dict[str, float]) -> int:
-        """How many jobs fit into a node.
+        """Return how many jobs fit into a node.
 
         >>> JobResources(cpus=1, memory=2**30).jobs_on({"CPU": 8, "memory": 5 * 2**30})
         5
@@ -124,6 +126,30 @@ class RayCluster:
         self._connection.__exit__(None, None, None)
 
     def capacity(self) -> int:
-        """How many jobs the nodes alive have room for."""
+        """Return how many jobs the nodes alive have room for."""
         nodes: list[dict[str, Any]] = ray.nodes()  # type: ignore[no-untyped-call]
         return sum(self._resources.jobs_on(node["Resources"]) for node in nodes if node["Alive"])
+
+
+class RayBlocks(RayCluster, BlockExecutor):
+    """A running Ray cluster, or a local one for this process alone; a context manager.
+
+    Every node must reach the folders of the graph and of its layers under the same path.
+
+    Args:
+        address: Address of the cluster, or ``local`` to start one here.
+        cpus: Number of CPUs of a local cluster.
+    """
+
+    def __init__(self, address: str, cpus: int | None = None) -> None:
+        super().__init__(address, cpus=cpus)
+
+    def run(self, work: LayerWork) -> Iterator[int]:
+        """Compute all missing blocks of a layer."""
+        shared = ray.put(SharedWork.of(work))
+        compute = ray.remote(num_cpus=1, max_retries=RETRIES)(SharedWork.compute)
+        waiting = [compute.remote(shared, block) for block in work.blocks]
+        while waiting:
+            ready, waiting = ray.wait(waiting)
+            yield from ray.get(ready)
+        shutil.rmtree(work.target.place / SCRATCH, ignore_errors=True)

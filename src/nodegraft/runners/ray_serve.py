@@ -101,7 +101,7 @@ def _run(serve: Any, application: Any, name: str) -> None:
 
 
 def _said(error: Exception) -> str:
-    """Its words, without the lines of another process that lead to them."""
+    """Return the message of an error, without the lines of another process that precede it."""
     return str(getattr(error, "cause", error))
 
 

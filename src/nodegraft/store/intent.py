@@ -1,4 +1,4 @@
-"""Who makes a change to a store and why, and what happens to the version that it makes."""
+"""Author and reason of a change to a store, and what happens to the version that it makes."""
 
 import getpass
 from dataclasses import dataclass

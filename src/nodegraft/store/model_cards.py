@@ -6,8 +6,8 @@ from pathlib import Path
 from threading import Lock, Thread
 from typing import TYPE_CHECKING
 
+from nodegraft.base.files.finished import write_sidecar
 from nodegraft.base.files.folder import WriteOnceFolder
-from nodegraft.base.files.sidecar import write_sidecar
 from nodegraft.store.objects.place import CARDS
 from nodegraft.store.parts import StoreParts
 

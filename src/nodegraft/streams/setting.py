@@ -1,4 +1,4 @@
-"""How many classes of each role a split has, and what a session brings."""
+"""Setting of a benchmark: number of classes of each role, and classes and labels of a session."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,8 @@ from nodegraft.base.parameters.validate import validate
 
 @dataclass(frozen=True, kw_only=True)
 class Setting:
-    """How many classes of each role, and how many arrive (``ways``) with how many labels.
+    """Number of classes of each role, and of classes (``ways``) and labels that arrive in a
+    session.
 
     >>> print(Setting(base=2, pseudo_novel=1, validation=1, novel=4, ways=2, shots=5))
     2/1/1/4 classes (base/pseudo-novel/validation/novel), 2-way 5-shot

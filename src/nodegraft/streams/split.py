@@ -204,7 +204,7 @@ class ClassSplit:
         roles = [list(self.base), list(self.pseudo_novel), list(self.validation), list(self.novel)]
         parts = (self.members, self.train, self.held_out, self.test, self.support, self.query)
         # Options that are None are left out, so that a new option does not change old hashes.
-        setting = {name: one for name, one in asdict(self.setting).items() if one is not None}
+        setting = {name: count for name, count in asdict(self.setting).items() if count is not None}
         return content_hash(setting, roles, [part.content_hash for part in parts])
 
 

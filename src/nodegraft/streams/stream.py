@@ -5,13 +5,14 @@ from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nodegraft.base.parameters.validate import validate_value
+from nodegraft.base.seeds import Seeds
 from nodegraft.graph.edges.matrix import IntArray
 from nodegraft.graph.graph import Graph
-from nodegraft.graph.keys import Key, KeyArray
+from nodegraft.graph.keys import Key, KeyArray, key_hashes
 from nodegraft.graph.labels import NodeLabels
-from nodegraft.streams.anonymous import anonymous_order
 from nodegraft.streams.arrival import (
     NEVER,
     Arrival,
@@ -170,3 +171,17 @@ class ClassStream:
             f"ClassStream({len(self)} sessions, {self.split.setting}, arrival {self.arrival!r}, "
             f"seed {self.split.seed})"
         )
+
+
+def anonymous_order(graph: Graph, seed: int) -> NDArray[np.int64]:
+    """Return the rows of a graph in an order that depends on keys and seed only.
+
+    In raw files neighbouring rows often have the same class, so the row number would reveal it.
+
+    Args:
+        graph: The graph.
+        seed: Seed of the order.
+    """
+    hashes = key_hashes(graph.key_array_of(graph.rows))
+    salted = (hashes ^ np.uint64(Seeds(seed).number("anonymous"))).view(np.int64)
+    return np.argsort(key_hashes(salted), kind="stable")

@@ -12,7 +12,7 @@ from nodegraft.base.parameters.validate import validate_value
 from nodegraft.graph.edges.matrix import IntArray
 from nodegraft.graph.edges.relation import Edges
 from nodegraft.graph.graph import Graph
-from nodegraft.graph.growth.grown_keys import with_keys
+from nodegraft.graph.growth.growing import with_keys
 from nodegraft.graph.keyed_labels import KeyedLabels
 from nodegraft.graph.keys import KeyArray, KeyType, NodeKeys
 from nodegraft.graph.stores.protocol import EDGES

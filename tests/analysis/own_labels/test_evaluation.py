@@ -10,9 +10,11 @@ from nodegraft.analysis.own_labels.own_stream import make_plan, own_stream
 from nodegraft.analysis.snapshot import State
 from nodegraft.base.errors import ParameterError, StoreError, UnknownNameError
 from nodegraft.base.events import Listener
-from nodegraft.evaluation.checks import check_independent_of_query_labels
+from nodegraft.evaluation.checks import (
+    check_independent_of_query_labels,
+    labelled_rows_within_reach,
+)
 from nodegraft.evaluation.protocol import evaluate
-from nodegraft.evaluation.reach import labelled_rows_within_reach
 from nodegraft.model.registry import make_method
 from nodegraft.store.intent import Intent
 from nodegraft.store.store import Store

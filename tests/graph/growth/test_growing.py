@@ -10,8 +10,8 @@ import pytest
 
 from nodegraft.graph.edges.relation import Relation
 from nodegraft.graph.graph import Graph
-from nodegraft.graph.growth import grown_keys
-from nodegraft.graph.growth.grown_keys import GrownKeys, with_keys
+from nodegraft.graph.growth import growing
+from nodegraft.graph.growth.growing import GrownKeys, with_keys
 from nodegraft.graph.keys import NodeKeys
 from nodegraft.methods.graft import Graft
 from tests.graph.reference import dense, everyone, random_graph, typed_graph
@@ -97,7 +97,7 @@ def test_where_much_is_touched_nothing_is_taken_over() -> None:
 
 @pytest.mark.parametrize("text", [False, True])
 def test_keys_behind_others(monkeypatch: pytest.MonkeyPatch, text: bool) -> None:
-    monkeypatch.setattr(grown_keys, "FEWEST_KEYS", 3)
+    monkeypatch.setattr(growing, "FEWEST_KEYS", 3)
     names = [str(number) if text else number for number in (5, 3, 9, 1, 7, 8)]
     keys = NodeKeys(names[:2])
     for name in names[2:5]:

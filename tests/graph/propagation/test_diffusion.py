@@ -15,7 +15,7 @@ from nodegraft.graph.propagation import diffusion
 from nodegraft.graph.propagation.diffusion import WIDTH, Diffusion, chebyshev_coefficients
 from nodegraft.graph.propagation.set_mass import TOLERANCE
 from nodegraft.methods.graft.signals import TIMES
-from nodegraft.store.objects.derived_cache import FolderShelf
+from nodegraft.store.objects.derived_cache import FolderCache
 from tests.graph.reference import Dense, normalised, random_edges, weights_in
 
 NODES = 40
@@ -287,7 +287,7 @@ def test_sets_asked_for_before_need_no_pass(monkeypatch: pytest.MonkeyPatch) -> 
     first = mass_of(heat, STARTS[:2])
     monkeypatch.setattr(Diffusion, "_pass", None)
     np.testing.assert_array_equal(mass_of(heat, STARTS[1::-1]), first[:, :, ::-1])
-    copy = heat.with_shelf(FolderShelf(Path("nowhere")))
+    copy = heat.with_array_cache(FolderCache(Path("nowhere")))
     np.testing.assert_array_equal(mass_of(copy, STARTS[:2]), first)
 
 
@@ -329,26 +329,26 @@ def test_trials_do_not_remove_what_a_model_asked_for(monkeypatch: pytest.MonkeyP
 
 def test_the_next_process_needs_no_pass(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sets = [EVERYONE[:10], EVERYONE[:2]]
-    adjacency, shelf = random_adjacency(0), FolderShelf(tmp_path)
-    heat = Diffusion(adjacency, TIMES, shelf)
+    adjacency, cache = random_adjacency(0), FolderCache(tmp_path)
+    heat = Diffusion(adjacency, TIMES, cache)
     # A set of an earlier trial is written, too, once a model asks for it.
     heat.mass(sets[1:])
     assert not list(tmp_path.iterdir())
     first = heat.table(sets, lasting=True)
     monkeypatch.setattr(Diffusion, "_pass", None)
-    later = Diffusion(adjacency, TIMES, shelf)
+    later = Diffusion(adjacency, TIMES, cache)
     later.mass(sets[1:])
     again = later.table(sets, lasting=True)
     np.testing.assert_array_equal(again.at(EVERYONE), first.at(EVERYONE))
     np.testing.assert_array_equal(again.totals, first.totals)
 
 
-def test_the_shelf_has_the_sets_of_a_model_and_as_many_others(tmp_path: Path) -> None:
-    adjacency, shelf = random_adjacency(0), FolderShelf(tmp_path)
+def test_the_cache_has_the_sets_of_a_model_and_as_many_others(tmp_path: Path) -> None:
+    adjacency, cache = random_adjacency(0), FolderCache(tmp_path)
 
     def ask(first: int) -> None:
         sets = [EVERYONE[first + place :][:2] for place in range(3)]
-        Diffusion(adjacency, TIMES, shelf).table(sets, lasting=True)
+        Diffusion(adjacency, TIMES, cache).table(sets, lasting=True)
 
     ask(0)
     assert len(list(tmp_path.iterdir())) == 3 + 1
@@ -362,24 +362,24 @@ def test_the_shelf_has_the_sets_of_a_model_and_as_many_others(tmp_path: Path) ->
 
 
 def test_a_file_of_another_graph_counts_as_missing(tmp_path: Path) -> None:
-    shelf, start = FolderShelf(tmp_path), EVERYONE[:10]
-    Diffusion(random_adjacency(0, nodes=30), TIMES, shelf).table([start], lasting=True)
+    cache, start = FolderCache(tmp_path), EVERYONE[:10]
+    Diffusion(random_adjacency(0, nodes=30), TIMES, cache).table([start], lasting=True)
     for _ in range(2):
-        shelved = Diffusion(random_adjacency(0), TIMES, shelf).table([start], lasting=True)
+        from_cache = Diffusion(random_adjacency(0), TIMES, cache).table([start], lasting=True)
         alone = Diffusion(random_adjacency(0), TIMES).table([start])
-        np.testing.assert_array_equal(shelved.at(EVERYONE), alone.at(EVERYONE))
+        np.testing.assert_array_equal(from_cache.at(EVERYONE), alone.at(EVERYONE))
 
 
-def test_the_shelf_tells_times_and_tolerances_apart(
+def test_the_cache_depends_on_times_and_tolerances(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    adjacency, shelf, start = random_adjacency(0), FolderShelf(tmp_path), EVERYONE[:10]
-    Diffusion(adjacency, [2.0], shelf).table([start], lasting=True)
+    adjacency, cache, start = random_adjacency(0), FolderCache(tmp_path), EVERYONE[:10]
+    Diffusion(adjacency, [2.0], cache).table([start], lasting=True)
     for times, tolerance in (([3.0], TOLERANCE), ([2.0, 3.0], TOLERANCE), ([2.0], 0.1)):
         monkeypatch.setattr(diffusion, "TOLERANCE", tolerance)
-        shelved = Diffusion(adjacency, times, shelf).table([start], lasting=True)
+        from_cache = Diffusion(adjacency, times, cache).table([start], lasting=True)
         alone = Diffusion(adjacency, times).table([start])
-        np.testing.assert_array_equal(shelved.at(EVERYONE), alone.at(EVERYONE))
+        np.testing.assert_array_equal(from_cache.at(EVERYONE), alone.at(EVERYONE))
     # A set and a list for each of them.
     assert len(list(tmp_path.iterdir())) == 8
 

@@ -22,7 +22,7 @@ from nodegraft.graph.view import GraphView
 from nodegraft.lab.datasets.templates.dataset import load_dataset
 from nodegraft.methods.graft import Graft
 from nodegraft.model.registry import load_model
-from nodegraft.store.objects.derived_cache import FolderShelf
+from nodegraft.store.objects.derived_cache import FolderCache
 from nodegraft.streams.stream import ClassStream
 from nodegraft.tables.disk.save import save_mapped
 from tests.graph.reference import Dense
@@ -163,8 +163,8 @@ def test_heat_read_from_a_cache_folder_gives_the_same_scores(
 ) -> None:
     graph = form(fitted.case.graph, tmp_path)
     for _ in range(2):
-        shelf = FolderShelf(tmp_path / "derived")
-        fitted.expect_scores(Graph.from_store(graph._store.with_shelf(shelf)))
+        cache = FolderCache(tmp_path / "derived")
+        fitted.expect_scores(Graph.from_store(graph._store.with_array_cache(cache)))
         # The second one reads what the first one wrote.
         monkeypatch.setattr(Diffusion, "_pass", None)
 
@@ -174,7 +174,7 @@ def test_a_fit_from_disk_by_rebuilt_blocks_has_the_same_scores(
 ) -> None:
     rebuild_blocks(monkeypatch)
     graph = propagated_on_disk(fitted.case.graph, tmp_path)
-    graph = graph.with_shelf(FolderShelf(tmp_path / "derived"))
+    graph = graph.with_array_cache(FolderCache(tmp_path / "derived"))
     fitted.expect_scores(graph, fit(fitted.case, graph))
 
 

@@ -15,7 +15,7 @@ from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.propagation.spread import SpreadFeatures
 from nodegraft.graph.propagation.typed_blocks import typed_blocks
 from nodegraft.methods.graft import Graft
-from nodegraft.methods.graft.evidence import TYPED_PENALTY, Evidence
+from nodegraft.methods.graft.evidence import REGRESSIONS, Evidence
 from nodegraft.methods.graft.signals import FLOOR
 from nodegraft.streams.setting import Setting
 from nodegraft.streams.stream import ClassStream
@@ -101,14 +101,16 @@ def test_weights_are_those_of_a_dense_ridge(sparse: bool) -> None:
     layers = [dense(one) for one in features.formed(graph.rows, features.block_layers)]
     rows = np.hstack(layers) / np.sqrt(5)
     examples = rows[np.concatenate(shown[:8])]
-    inverse = np.linalg.inv(examples.T @ examples / 9 + TYPED_PENALTY * np.eye(rows.shape[1]))
+    penalty = REGRESSIONS["edge types"] * np.eye(rows.shape[1])
+    inverse = np.linalg.inv(examples.T @ examples / 9 + penalty)
     first = inverse @ examples.T @ np.repeat(np.eye(8), 9, axis=0) / 9
     mean = rows[shown[8]].mean(axis=0)
     joined = inverse @ mean / (1 + mean @ inverse @ mean)
     expected = rows @ np.column_stack((first, joined))
     some = vectors.of(np.array([8, 2]))
     for found, columns in ((vectors, np.arange(CLASSES)), (some, [8, 2])):
-        scores = sum(map(nodes.features.times, *zip(*found.regressions[1].items(), strict=True)))
+        layers = found.vectors["edge types"]
+        scores = sum(map(nodes.features.times, layers, layers.values()))
         np.testing.assert_allclose(scores, expected[:, columns], atol=1e-5)
         logs = np.log(np.maximum(scores, 0.0) + FLOOR)
         np.testing.assert_allclose(signal.values(nodes, found), logs, atol=1e-9)

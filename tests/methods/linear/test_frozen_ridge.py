@@ -1,8 +1,7 @@
 import numpy as np
 import pytest
 
-from nodegraft.methods.linear.dual import dual_ridge
-from nodegraft.methods.linear.frozen_ridge import FrozenRidge
+from nodegraft.methods.linear.dual import FrozenRidge, dual_ridge
 
 CLASSES = np.array([0, 1, 0, 2, 1, 0])
 

@@ -1,6 +1,6 @@
 import numpy as np
 
-from nodegraft.methods.linear.frozen_ridge import FrozenRidge, PrimalRidge
+from nodegraft.methods.linear.dual import FrozenRidge, PrimalRidge
 
 
 def test_it_is_the_frozen_ridge() -> None:

@@ -12,8 +12,8 @@ from typer.testing import CliRunner
 
 from nodegraft.base.errors import StoreError, UnfinishedStoreError
 from nodegraft.base.events import Listener
+from nodegraft.base.files.finished import SIDECAR
 from nodegraft.base.files.folder import StoredFile, WriteOnceFolder
-from nodegraft.base.files.sidecar import SIDECAR
 from nodegraft.cli.app import app
 from nodegraft.store.intent import Intent
 from nodegraft.store.maintenance.verification import Verification

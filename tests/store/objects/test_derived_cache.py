@@ -6,44 +6,44 @@ import pytest
 
 from nodegraft.analysis.labels.changes import Change
 from nodegraft.graph.propagation.diffusion import Diffusion
-from nodegraft.methods.linear.frozen_ridge import FrozenRidge
+from nodegraft.methods.linear.dual import FrozenRidge
 from nodegraft.store.intent import Intent
-from nodegraft.store.objects.derived_cache import FolderShelf
+from nodegraft.store.objects.derived_cache import FolderCache
 from nodegraft.store.store import Store
 from tests.store.small import drawn, made
 
 
 def test_arrays_are_found_by_all_they_depend_on(tmp_path: Path) -> None:
-    shelf = FolderShelf(tmp_path / "shelf").under([1.0, 2.0])
+    cache = FolderCache(tmp_path / "cache").under([1.0, 2.0])
     # One of them lies column by column.
     arrays = {"x": np.arange(6.0).reshape(2, 3).T, "y": np.array([1, 2])}
-    shelf.put(arrays, "lengths", 3)
-    found = FolderShelf(tmp_path / "shelf").under([1.0, 2.0]).get("lengths", 3)
+    cache.put(arrays, "lengths", 3)
+    found = FolderCache(tmp_path / "cache").under([1.0, 2.0]).get("lengths", 3)
     assert found is not None
     for name, array in arrays.items():
         np.testing.assert_array_equal(found[name], array)
-    assert shelf.get("lengths", 4) is None
-    assert FolderShelf(tmp_path / "shelf").get("lengths", 3) is None
+    assert cache.get("lengths", 4) is None
+    assert FolderCache(tmp_path / "cache").get("lengths", 3) is None
 
 
 def test_a_damaged_file_counts_as_missing(tmp_path: Path) -> None:
-    shelf = FolderShelf(tmp_path)
-    shelf.put({"x": np.arange(3)}, "x")
+    cache = FolderCache(tmp_path)
+    cache.put({"x": np.arange(3)}, "x")
     (file,) = tmp_path.iterdir()
     file.write_bytes(file.read_bytes()[:-1] + b"?")
-    assert shelf.get("x") is None
-    shelf.put({"x": np.arange(3)}, "x")
-    assert shelf.get("x") is not None
+    assert cache.get("x") is None
+    cache.put({"x": np.arange(3)}, "x")
+    assert cache.get("x") is not None
 
 
 def test_where_nothing_can_be_written_nothing_fails(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    shelf = FolderShelf(tmp_path / "file")
-    shelf.put({"x": np.arange(3)}, "x")
-    assert shelf.get("x") is None
+    cache = FolderCache(tmp_path / "file")
+    cache.put({"x": np.arange(3)}, "x")
+    assert cache.get("x") is None
 
 
-def test_a_store_answers_the_same_with_its_shelf_and_without(tmp_path: Path) -> None:
+def test_a_store_answers_the_same_with_its_cache_and_without(tmp_path: Path) -> None:
     store, later = made(tmp_path / "store", method="graft")
     store.add(later, intent=Intent(override="a small store knows little"))
 
@@ -52,10 +52,10 @@ def test_a_store_answers_the_same_with_its_shelf_and_without(tmp_path: Path) -> 
             state = opened.state(2)
         return state.model.score_rows(state.graph, state.graph.rows).tobytes()
 
-    with_shelf = scores()
+    from_cache = scores()
     shutil.rmtree(tmp_path / "store" / "derived")
-    assert scores() == with_shelf
-    assert scores() == with_shelf
+    assert scores() == from_cache
+    assert scores() == from_cache
 
 
 def test_the_next_process_does_not_solve_the_regression_again(

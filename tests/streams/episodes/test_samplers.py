@@ -7,9 +7,8 @@ from hypothesis import strategies as st
 
 from nodegraft.base.errors import ParameterError
 from nodegraft.graph.labels import NodeLabels
-from nodegraft.streams.episodes.episode import Episode
+from nodegraft.streams.episodes.episode import Episode, nway_episodes
 from nodegraft.streams.episodes.gpil import GPIL
-from nodegraft.streams.episodes.nway import nway_episodes
 
 
 def labels(sizes: list[int]) -> NodeLabels:

@@ -102,7 +102,7 @@ def svg_text(figure: Figure) -> str:
 
 
 def save_svg(figure: Figure, path: Path) -> None:
-    """The same bytes for the same numbers: neither a date nor random names.
+    """Write a figure without date or random names, so that equal numbers give equal bytes.
 
     Args:
         figure: The figure.

@@ -13,7 +13,7 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from nodegraft.base.errors import CheckpointError, DamagedFileError
-from nodegraft.base.files.flush import flush_to_disk
+from nodegraft.base.files.finished import flush_to_disk
 
 SUFFIX = ".npy"
 
@@ -56,7 +56,7 @@ class StoredArray:
             document: Plain JSON.
         """
         dtype, shape, digest = document["dtype"], document["shape"], document["digest"]
-        whole = isinstance(shape, list) and all(type(one) is int and one >= 0 for one in shape)
+        whole = isinstance(shape, list) and all(type(size) is int and size >= 0 for size in shape)
         plain = isinstance(dtype, str) and isinstance(digest, str)
         if not (whole and plain and np.dtype(dtype).kind in _KINDS):
             raise ValueError(f"{dtype!r} and {shape!r} are no type and shape of numbers")
@@ -177,7 +177,7 @@ def _header_size(path: Path, stored: StoredArray) -> int:
 
 
 def is_unchanged(array: NDArray[Any], stored: StoredArray) -> bool:
-    """Whether every bit of an array is as it was written; all of it is read.
+    """Return whether every bit of an array is as it was written, by reading all of it.
 
     Args:
         array: What :func:`map_array` gave.

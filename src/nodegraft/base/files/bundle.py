@@ -12,7 +12,7 @@ from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
 from nodegraft.base.errors import CheckpointError
-from nodegraft.base.files.flush import flush_to_disk
+from nodegraft.base.files.finished import flush_to_disk
 from nodegraft.base.hashing import content_hash, file_hash
 
 ARRAYS = "arrays.safetensors"
@@ -62,7 +62,7 @@ def write_bundle(
 
 
 def read_bundle(directory: Path) -> tuple[Arrays, dict[str, Any]]:
-    """The arrays and the JSON document of a directory, if both are as they were written.
+    """Return the arrays and the JSON document of a directory, after a check of their checksum.
 
     Args:
         directory: What :func:`write_bundle` wrote.
@@ -85,7 +85,7 @@ def read_bundle(directory: Path) -> tuple[Arrays, dict[str, Any]]:
 
 
 def prefixed(prefix: str, arrays: Mapping[str, np.ndarray[Any, Any]]) -> Arrays:
-    """The same arrays under longer names, so that several sets of them fit into one.
+    """Return arrays under longer names, so that several sets of them fit into one.
 
     Args:
         prefix: What the names begin with.
@@ -95,7 +95,7 @@ def prefixed(prefix: str, arrays: Mapping[str, np.ndarray[Any, Any]]) -> Arrays:
 
 
 def under(prefix: str, arrays: Mapping[str, np.ndarray[Any, Any]]) -> Arrays:
-    """The arrays that :func:`prefixed` put under a prefix, by their own names.
+    """Return the arrays that :func:`prefixed` put under a prefix, by their own names.
 
     >>> list(under("a.", prefixed("a.", {"x": np.zeros(1)}) | {"y": np.zeros(1)}))
     ['x']

@@ -14,7 +14,7 @@ from fsspec.core import url_to_fs
 from fsspec.implementations.local import LocalFileSystem
 
 from nodegraft.base.errors import ParameterError
-from nodegraft.base.files.flush import flush_to_disk
+from nodegraft.base.files.finished import flush_to_disk
 
 READABLE, PRIVATE = 0o444, 0o600
 """Modes of files: readable by everybody, or by the owner only."""
@@ -25,7 +25,7 @@ WRITABLE = 0o222
 
 @dataclass(frozen=True)
 class StoredFile:
-    """What is known of a file without reading it."""
+    """Size and times of a file, known without reading it."""
 
     size: int
     """Size in bytes."""
@@ -179,10 +179,14 @@ class WriteOnceFolder:
         if not isinstance(self._files, LocalFileSystem):
             self._files.makedirs(self._path, exist_ok=True)
             return
-        missing = [one for one in (Path(self._path), *Path(self._path).parents) if not one.exists()]
-        for one in reversed(missing):
-            one.mkdir(exist_ok=True)
-            flush_to_disk(one.parent)
+        missing = [
+            folder
+            for folder in (Path(self._path), *Path(self._path).parents)
+            if not folder.exists()
+        ]
+        for folder in reversed(missing):
+            folder.mkdir(exist_ok=True)
+            flush_to_disk(folder.parent)
 
     def remove(self, name: str) -> None:
         """Delete a file.

@@ -45,7 +45,7 @@ def build(cls: type[T], values: Mapping[str, Any]) -> T:
                 f"{owner_name(cls)} has no parameter {name!r}.{hint} "
                 f"It has {', '.join(known) or 'none'}."
             )
-    missing = [one.name for one in fields(cls) if one.init and _is_required(one)]  # type: ignore[arg-type]
+    missing = [field.name for field in fields(cls) if field.init and _is_required(field)]  # type: ignore[arg-type]
     for name in missing:
         if name not in values:
             raise ParameterError(f"{owner_name(cls)} needs {name!r}.")
@@ -63,7 +63,7 @@ def owner_name(cls: type) -> str:
         cls: The dataclass.
     """
     told = (getattr(cls, name, None) for name in ("described_as", "name"))
-    return next((one for one in told if isinstance(one, str)), cls.__name__)
+    return next((text for text in told if isinstance(text, str)), cls.__name__)
 
 
 def parse(cls: type[T], texts: Mapping[str, str]) -> T:
@@ -97,7 +97,7 @@ def read(cls: type[T], texts: Mapping[str, str]) -> dict[str, Any]:
 
 def _read(name: str, text: str, kind: Any) -> Any:
     if get_origin(kind) in (Union, types.UnionType):
-        inner = [one for one in get_args(kind) if one is not type(None)]
+        inner = [argument for argument in get_args(kind) if argument is not type(None)]
         return None if text.lower() == "none" else _read(name, text, inner[0])
     if get_origin(kind) is Literal:
         if text in get_args(kind):

@@ -6,7 +6,7 @@ from typing import Annotated, TypeAlias
 
 @dataclass(frozen=True)
 class Range:
-    """Which numbers are allowed.
+    """Range of allowed numbers.
 
     >>> Range(0, 1, above=True).allows(0), str(Range(0, 1, above=True))
     (False, 'above 0 and at most 1')
@@ -25,7 +25,7 @@ class Range:
     """Whether ``high`` itself is left out."""
 
     def allows(self, value: float) -> bool:
-        """Whether a number is in the range; NaN never is.
+        """Return whether a number is in the range; NaN never is.
 
         Args:
             value: A number.

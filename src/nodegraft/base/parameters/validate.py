@@ -62,8 +62,8 @@ def _takes_only_floats(kind: Any) -> bool:
     if origin is Annotated:
         return _takes_only_floats(arguments[0])
     if origin in (Union, types.UnionType):
-        others = [one for one in arguments if one is not type(None)]
-        return all(_takes_only_floats(one) for one in others)
+        others = [argument for argument in arguments if argument is not type(None)]
+        return all(_takes_only_floats(other) for other in others)
     return kind is float
 
 
@@ -80,9 +80,9 @@ def _fits(value: Any, kind: Any) -> bool:
         ranges = (rule for rule in rules if isinstance(rule, Range))
         return _fits(value, inner) and all(rule.allows(value) for rule in ranges)
     if origin in (Union, types.UnionType):
-        return any(_fits(value, one) for one in arguments)
+        return any(_fits(value, argument) for argument in arguments)
     if origin is Literal:
-        return any(value == one and type(value) is type(one) for one in arguments)
+        return any(value == argument and type(value) is type(argument) for argument in arguments)
     if origin is not None:
         return _fits_container(value, origin, arguments)
     if kind is Any:
@@ -103,11 +103,11 @@ def _fits_container(value: Any, origin: Any, arguments: tuple[Any, ...]) -> bool
         return False
     if isinstance(value, Mapping):
         names, values = arguments
-        return all(_fits(one, names) for one in value) and all(
-            _fits(one, values) for one in value.values()
+        return all(_fits(item, names) for item in value) and all(
+            _fits(item, values) for item in value.values()
         )
     if isinstance(value, Sequence):
-        return all(_fits(one, arguments[0]) for one in value)
+        return all(_fits(item, arguments[0]) for item in value)
     return True
 
 
@@ -125,7 +125,7 @@ def described(kind: Any) -> str:
         inner, *rules = arguments
         return " ".join([described(inner), *(str(r) for r in rules if isinstance(r, Range))])
     if origin in (Union, types.UnionType):
-        return " or ".join(described(one) for one in arguments)
+        return " or ".join(described(argument) for argument in arguments)
     if origin is Literal:
         return "one of " + ", ".join(map(repr, arguments))
     if kind is type(None):

@@ -1,4 +1,4 @@
-"""What a graph on disk says of itself: sizes, kinds of edges, and the arrays it is made of."""
+"""Manifest of a graph on disk: sizes, edge types, and the list of its arrays."""
 
 import json
 import re
@@ -10,7 +10,7 @@ from typing import Any
 from nodegraft.base.errors import CheckpointError
 from nodegraft.base.files.array_file import SUFFIX, StoredArray, map_checked
 from nodegraft.base.files.bundle import Arrays
-from nodegraft.base.files.flush import flush_to_disk
+from nodegraft.base.files.finished import flush_to_disk
 
 MANIFEST = "manifest.json"
 """Written last: a folder that has one holds a whole graph."""
@@ -55,7 +55,7 @@ class Manifest:
         flush_to_disk(folder)
 
     def to_json(self) -> dict[str, Any]:
-        """As plain JSON."""
+        """Return the manifest as plain JSON."""
         return {
             "kind": KIND,
             "schema": SCHEMA,
@@ -63,12 +63,12 @@ class Manifest:
             "features": self.features,
             "relations": list(self.relations),
             "recipe": self.recipe,
-            "arrays": {name: one.to_json() for name, one in self.arrays.items()},
+            "arrays": {name: array.to_json() for name, array in self.arrays.items()},
         }
 
     @classmethod
     def read(cls, folder: Path) -> "Manifest":
-        """The manifest of a folder; one that is not as :meth:`write` writes it is refused.
+        """Read the manifest of a folder; refuse one that :meth:`write` would not write.
 
         Args:
             folder: The folder of a mapped graph.
@@ -81,7 +81,8 @@ class Manifest:
 
     @classmethod
     def from_json(cls, document: dict[str, Any]) -> "Manifest":
-        """What :meth:`to_json` gave; anything else is an error of Python's own.
+        """Return the manifest from what :meth:`to_json` gave; anything else is an error of Python's
+        own.
 
         Args:
             document: Plain JSON.
@@ -101,11 +102,13 @@ class Manifest:
         strange = [name for name in document["arrays"] if not _ARRAY_NAME.fullmatch(name)]
         if strange:
             raise ValueError(f"{strange[0]!r} is no name of an array")
-        arrays = {name: StoredArray.from_json(one) for name, one in document["arrays"].items()}
+        arrays = {
+            name: StoredArray.from_json(fields) for name, fields in document["arrays"].items()
+        }
         return cls(nodes, features, tuple(names), recipe, arrays)
 
     def files_in(self, folder: Path) -> dict[str, Path]:
-        """The file of each array.
+        """Return the file of each array.
 
         Args:
             folder: The folder of the graph.
@@ -113,9 +116,9 @@ class Manifest:
         return {name: folder / f"{name}{SUFFIX}" for name in self.arrays}
 
     def mapped(self, files: Mapping[str, Path]) -> Arrays:
-        """All arrays, mapped; small ones are compared with their hashes, once per process.
+        """Map all arrays; small ones are compared with their hashes, once per process.
 
         Args:
             files: The file of each.
         """
-        return {name: map_checked(files[name], one) for name, one in self.arrays.items()}
+        return {name: map_checked(files[name], array) for name, array in self.arrays.items()}

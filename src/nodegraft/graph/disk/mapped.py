@@ -23,7 +23,7 @@ from nodegraft.graph.edges.matrix import Matrix, is_sparse
 from nodegraft.graph.growth.stacked import Stored as StoredRows
 from nodegraft.graph.growth.stacked import parts_of
 from nodegraft.graph.keys import NodeKeys
-from nodegraft.graph.stores.protocol import EdgesByKind, Recipe, Shelf
+from nodegraft.graph.stores.protocol import ArrayCache, EdgesByKind, Recipe
 
 MERGED = "merged"
 """Stands for the place of a kind where the edges of all kinds are one."""
@@ -60,7 +60,7 @@ class MappedStore(EdgesByKind):
     recipe: Recipe | None = None
     """How tables became the features, if they were made from tables."""
 
-    shelf: Shelf = field(default_factory=Shelf)
+    array_cache: ArrayCache = field(default_factory=ArrayCache)
     """Where what took long to work out about the graph is kept."""
 
     growth: Mapping[str, StoredArray] = field(default_factory=dict)
@@ -74,7 +74,8 @@ class MappedStore(EdgesByKind):
         recipe: Recipe | None = None,
         files: Mapping[str, Path] | None = None,
     ) -> "MappedStore":
-        """The store in a folder. Sizes and types are checked; contents are not, see :meth:`verify`.
+        """Open the store in a folder. Sizes and types are checked; contents are not, see
+        :meth:`verify`.
 
         Args:
             folder: The folder.
@@ -98,8 +99,8 @@ class MappedStore(EdgesByKind):
 
     def verify(self) -> None:
         """Read everything and refuse what is not as it was written, or is no graph."""
-        for name, one in self._stored.items():
-            require_unchanged(self.files[name], map_array(self.files[name], one), one)
+        for name, array in self._stored.items():
+            require_unchanged(self.files[name], map_array(self.files[name], array), array)
         try:
             for edges in (self.merged, *self.edges.values()):
                 edges.check()
@@ -111,7 +112,7 @@ class MappedStore(EdgesByKind):
 
     @property
     def layers_folder(self) -> Path | None:
-        """Where products with the whole feature matrix may lie; nowhere for what has grown."""
+        """Folder for products with the whole feature matrix; None for a graph that has grown."""
         return None if self.growth else self.folder / LAYERS
 
     @property
@@ -121,11 +122,11 @@ class MappedStore(EdgesByKind):
     @cached_property
     def fingerprint(self) -> str:
         """Depends on every byte of every array, of which none is read."""
-        stored = {name: one.to_json() for name, one in self._stored.items()}
+        stored = {name: array.to_json() for name, array in self._stored.items()}
         return content_hash(stored, list(self.edges))
 
     def merged_edges(self) -> Adjacency:
-        """The edges of all kinds as one."""
+        """Return the edges of all types as one adjacency."""
         return self.merged
 
 
@@ -137,7 +138,7 @@ class _Checked:
         self._files = files
 
     def _origin(self, *names: str) -> str:
-        """The files of some arrays, for messages."""
+        """Return the files of some arrays, for messages."""
         return " or ".join(f"{self._files[name]} ({name})" for name in names)
 
     def _get(self, name: str, dtypes: tuple[str, ...], *shape: int) -> NDArray[Any]:
@@ -147,7 +148,7 @@ class _Checked:
         return array
 
     def _index(self, name: str) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Row ends and columns of a CSR matrix, of one type."""
+        """Return row ends and columns of a CSR matrix, of one type."""
         ends = self._get(f"{name}.indptr", _INDEX, self._nodes + 1)
         joined = self._arrays[f"{name}.indices"]
         if (ends[0], ends[-1]) != (0, joined.size):

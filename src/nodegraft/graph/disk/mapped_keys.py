@@ -65,7 +65,7 @@ class MappedKeys(NodeKeys):
         return np.where(whole, self.find_stored(integers), -1)
 
     def find_stored(self, keys: Stored) -> NDArray[np.int64]:
-        """The same for keys that are packed already.
+        """Return the rows of keys that are packed already.
 
         Args:
             keys: Of the type of the graph's own.
@@ -123,7 +123,7 @@ def index_hashes(keys: Stored) -> NDArray[np.uint64]:
 
 
 def same_keys(ours: Stored, rows: IntArray, theirs: Stored, places: IntArray) -> NDArray[np.bool_]:
-    """Whether keys are equal, pair by pair.
+    """Return whether keys are equal, pair by pair.
 
     Args:
         ours: Keys.

@@ -66,7 +66,7 @@ class PackedTexts:
         return self.letters[: self.bounds[-1]]
 
     def at(self, rows: IntArray) -> list[str]:
-        """Some of the texts.
+        """Return some of the texts.
 
         Args:
             rows: Their places.
@@ -79,14 +79,14 @@ class PackedTexts:
             raise DamagedFileError(self.origin or "A text", "it is not UTF-8") from error
 
     def _spans(self, rows: IntArray) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Where some texts begin and end."""
+        """Return where some texts begin and end."""
         starts, ends = self.bounds[rows], self.bounds[rows + 1]
         if self.origin:
             check_offsets(starts, ends, self.letters.size - WORD, self.origin, "bounds")
         return starts, ends
 
     def encoded(self) -> Iterator[bytes]:
-        """The UTF-8 of each text."""
+        """Return the UTF-8 of each text."""
         letters = self.letters.tobytes()
         for start, end in pairwise(self.bounds.tolist()):
             yield letters[start:end]
@@ -105,7 +105,7 @@ class PackedTexts:
         return mixed
 
     def same(self, rows: IntArray, others: "PackedTexts", places: IntArray) -> NDArray[np.bool_]:
-        """Whether texts are equal, pair by pair.
+        """Return whether texts are equal, pair by pair.
 
         Args:
             rows: Of these texts.
@@ -117,8 +117,8 @@ class PackedTexts:
         equal: NDArray[np.bool_] = lengths == their_ends - theirs
         for place in range(_words(lengths)):
             some = _longer(np.where(equal, lengths, 0), place)
-            one = self._word(mine[some], lengths[some], place)
-            equal[some] = one == others._word(theirs[some], lengths[some], place)
+            words = self._word(mine[some], lengths[some], place)
+            equal[some] = words == others._word(theirs[some], lengths[some], place)
         return equal
 
     def _word(
@@ -152,6 +152,6 @@ def _words(lengths: NDArray[np.int64]) -> int:
 
 
 def _longer(lengths: NDArray[np.int64], place: int) -> slice | NDArray[np.int64]:
-    """The texts that have more than so many words; where all have, nothing is copied."""
+    """Return the texts that have more than a number of words; without a copy if all have."""
     longer = lengths > WORD * place
     return slice(None) if longer.all() else np.flatnonzero(longer)

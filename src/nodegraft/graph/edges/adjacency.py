@@ -1,4 +1,4 @@
-"""Who is joined to whom: undirected, without self loops or repeated edges, in CSR."""
+"""Adjacency: undirected edges without self loops or repetitions, in CSR."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -176,7 +176,7 @@ class Adjacency:
         return counts, found
 
     def weighted_neighbours(self, nodes: IntArray) -> tuple[IntArray, IntArray, Weights | None]:
-        """The same, and how much each neighbour counts; None where all count 1.
+        """Return counts, neighbours and their weights; None for weights that are all 1.
 
         Args:
             nodes: Node numbers.
@@ -188,7 +188,7 @@ class Adjacency:
         return counts, found, weights
 
     def entries_of(self, nodes: IntArray) -> Entries:
-        """All that is stored of some nodes; rows are their places among these.
+        """Return all entries of some nodes; rows are their places among these.
 
         Args:
             nodes: Node numbers.
@@ -204,14 +204,14 @@ class Adjacency:
         )
 
     def _places(self, nodes: IntArray) -> tuple[IntArray, IntArray]:
-        """How many entries each node has, and where they are."""
+        """Return how many entries each node has, and where they are."""
         counts = self.degrees(nodes).astype(np.int64)
         ends = np.cumsum(counts)
         offsets = np.repeat(self.indptr[nodes] - (ends - counts), counts)
         return counts, offsets + np.arange(offsets.size)
 
     def induced(self, nodes: IntArray) -> "Adjacency":
-        """The part between some nodes, renumbered 0, 1, 2 …
+        """Return the part between some nodes, renumbered 0, 1, 2 …
 
         Args:
             nodes: Node numbers, ascending.
@@ -233,23 +233,23 @@ class Adjacency:
         return Adjacency(ends, columns[inside], weights, directions, counted)
 
     def counting_all(self) -> "Adjacency":
-        """The same edges; parts of it are normalised by the degrees that nodes have here."""
+        """Return the same edges, whose parts are normalised by the degrees that nodes have here."""
         return replace(self, counted=self.weighted_degrees())
 
     def edges(self) -> tuple[IntArray, IntArray]:
-        """Every undirected edge once, smaller end first."""
+        """Return every undirected edge once, smaller end first."""
         rows = self.entries().rows
         once = rows < self.indices
         return rows[once], self.indices[once]
 
     def entries(self) -> Entries:
-        """All that is stored, an item for each entry."""
+        """Return all entries."""
         self.check_mapped()
         rows = np.repeat(np.arange(self.num_nodes), self.degrees())
         return Entries(rows, self.indices, self.weights, self.directions)
 
     def keeping(self, kept: NDArray[np.bool_]) -> "Adjacency":
-        """Some of the edges.
+        """Return the adjacency with some of the edges.
 
         Args:
             kept: Whether each of :meth:`edges` stays.
@@ -257,7 +257,7 @@ class Adjacency:
         return self._rebuilt(np.arange(self.num_nodes), self.num_nodes, kept)
 
     def renumbered(self, place: IntArray, num_nodes: int) -> "Adjacency":
-        """The same edges between nodes with other numbers.
+        """Return the same edges between nodes with other numbers.
 
         Args:
             place: The new number of each node; -1 for one that is removed with its edges.
@@ -267,7 +267,7 @@ class Adjacency:
         return self._rebuilt(place, num_nodes, (place[source] >= 0) & (place[target] >= 0))
 
     def widened(self, num_nodes: int) -> "Adjacency":
-        """The same edges, with more nodes behind, which have none.
+        """Return the same edges with more nodes at the end, which have none.
 
         Args:
             num_nodes: How many nodes there are then.
@@ -291,7 +291,7 @@ class Adjacency:
     def along(
         self, direction: Directions | np.uint8, nodes: IntArray | None = None
     ) -> "csr_array[Any]":
-        """Which nodes edges lead to (``OUT``) or come from (``IN``), as a matrix of 0 and 1.
+        """Return which nodes edges lead to (``OUT``) or come from (``IN``), as a matrix of 0 and 1.
 
         Args:
             direction: Seen from the row.
@@ -313,7 +313,7 @@ class Adjacency:
         return self.rows_between(0, self.num_nodes, self.inverse_roots())
 
     def hop(self, targets: IntArray) -> tuple["csr_array[Any]", IntArray]:
-        """The rows of ``S`` for sorted targets, and the nodes its columns stand for.
+        """Return the rows of ``S`` for sorted targets, and the nodes its columns stand for.
 
         Only the targets and their neighbours are touched. Columns are in node order, so that a
         row sums in the same order whichever other rows it is asked with.
@@ -359,7 +359,7 @@ class Adjacency:
         return roots.astype(np.float32)
 
     def _renumbered(self, nodes: IntArray) -> tuple[IntArray, IntArray]:
-        """The nodes met, ascending, and for each given one its place among them."""
+        """Return the distinct nodes, ascending, and for each given one its place among them."""
         if nodes.size < self.num_nodes // 8:
             return np.unique(nodes, return_inverse=True)
         met = np.zeros(self.num_nodes, dtype=bool)

@@ -16,7 +16,8 @@ Directions = NDArray[np.uint8]
 
 
 class Entries(NamedTuple):
-    """Who is joined to whom, an item for each entry; every edge has one in both its rows."""
+    """Edges as arrays with an item for each entry; every edge has an entry in the rows of both
+    ends."""
 
     rows: IntArray
     """The node whose neighbour it is."""
@@ -32,7 +33,7 @@ class Entries(NamedTuple):
 
 
 def weights_of(entries: Entries) -> Weights:
-    """A weight for each, 1 where none was given.
+    """Return a weight for each entry, 1 if none was given.
 
     Args:
         entries: In any order.
@@ -62,7 +63,7 @@ def both_ways(
     weights: Weights | None = None,
     directions: Directions | None = None,
 ) -> Entries:
-    """The entries of edges, each given once or more often; loops are dropped.
+    """Return the entries of edges, each given once or more often; loops are dropped.
 
     Args:
         source: One end of each edge.
@@ -88,7 +89,7 @@ def _turned(directions: Directions) -> Directions:
 def compressed(
     entries: Entries, num_rows: int, num_columns: int | None = None, *, summed: bool = False
 ) -> tuple[IntArray, IntArray, Weights | None, Directions | None]:
-    """Row ends, columns, weights and directions in CSR order, every entry once.
+    """Return row ends, columns, weights and directions in CSR order, every entry once.
 
     Of repeated entries the largest weight counts, so that an edge may be told twice, and the edge
     leads every way that one of them does.
@@ -118,7 +119,7 @@ def compressed(
 
 
 def distinct(entries: Entries, *, summed: bool = False) -> Entries:
-    """Every entry once, row by row, columns ascending.
+    """Return every entry once, row by row, columns ascending.
 
     Args:
         entries: In any order.

@@ -54,7 +54,7 @@ def with_loops(targets: IntArray, counts: IntArray, neighbours: IntArray) -> Loo
 def normalised_values(
     rows: LoopedRows, columns: IntArray, roots: NDArray[np.float32], weights: Weights | None
 ) -> NDArray[np.float32]:
-    r"""What each entry counts in :math:`D^{-1/2} (A + I) D^{-1/2}`.
+    """Return the value of each entry in :math:`D^{-1/2} (A + I) D^{-1/2}`.
 
     Args:
         rows: The entries.

@@ -17,7 +17,7 @@ Rows: TypeAlias = IntArray | Sequence[int]
 
 
 def index_type(largest: int) -> type[np.int32] | type[np.int64]:
-    """The narrow integer while the largest number fits: half the memory, and a faster kernel.
+    """Return int32 if the largest number fits: half the memory, and a faster kernel.
 
     Args:
         largest: The largest number that must fit.
@@ -26,7 +26,7 @@ def index_type(largest: int) -> type[np.int32] | type[np.int64]:
 
 
 def is_sparse(matrix: Matrix) -> "TypeGuard[csr_array[Any]]":
-    """Whether only the non-zero entries are stored.
+    """Return whether only the non-zero entries are stored.
 
     Args:
         matrix: Dense or sparse rows.
@@ -35,7 +35,7 @@ def is_sparse(matrix: Matrix) -> "TypeGuard[csr_array[Any]]":
 
 
 def take_rows(matrix: Matrix, rows: IntArray) -> Matrix:
-    """Some rows, in float32 (half precision is for storage, not for sums).
+    """Return some rows in float32 (half precision is for storage, not for sums).
 
     Args:
         matrix: Dense or sparse rows.
@@ -47,7 +47,7 @@ def take_rows(matrix: Matrix, rows: IntArray) -> Matrix:
 
 
 def located(ordered: IntArray, wanted: IntArray) -> tuple[IntArray, NDArray[np.bool_]]:
-    """Where numbers stand among others, and whether they do at all.
+    """Return the places of numbers among others, and whether they are there at all.
 
     >>> place, is_there = located(np.array([2, 5, 9]), np.array([9, 3]))
     >>> place[is_there].tolist(), is_there.tolist()
@@ -62,7 +62,7 @@ def located(ordered: IntArray, wanted: IntArray) -> tuple[IntArray, NDArray[np.b
 
 
 def is_run(rows: IntArray) -> bool:
-    """Whether numbers follow each other, so that they can be a slice.
+    """Return whether numbers are consecutive, so that they can be a slice.
 
     >>> [is_run(np.array(some)) for some in ([2, 3, 4], [2, 4, 3, 5], [])]
     [True, False, False]
@@ -76,7 +76,7 @@ def is_run(rows: IntArray) -> bool:
 
 
 def shared_rows(matrix: Matrix, rows: IntArray) -> Matrix:
-    """The same without a copy where that can be: dense rows that follow each other.
+    """Return some rows, without a copy if they are dense and consecutive.
 
     These must not be written into, and cannot be.
 
@@ -96,7 +96,7 @@ def shared_rows(matrix: Matrix, rows: IntArray) -> Matrix:
 
 
 def gram(matrix: Matrix) -> NDArray[np.float64]:
-    """The inner products of all rows, in double precision.
+    """Return the inner products of all rows, in double precision.
 
     The cost of a sparse product grows with the square of what a column holds: columns that many
     rows have go through the dense kernel, which makes it several times as fast on word counts.
@@ -139,7 +139,7 @@ def row_norms(matrix: Matrix) -> NDArray[np.float64]:
 
 
 def normalise_rows(matrix: Matrix) -> Matrix:
-    """Every row divided by its length; rows of zeros stay zero.
+    """Return every row divided by its length; rows of zeros stay zero.
 
     >>> normalise_rows(np.array([[3.0, 4.0], [0.0, 0.0]], dtype=np.float32)).tolist()
     [[0.6000000238418579, 0.800000011920929], [0.0, 0.0]]
@@ -156,7 +156,7 @@ def normalise_rows(matrix: Matrix) -> Matrix:
 
 
 def weigh_columns(matrix: Matrix, weights: NDArray[np.float32]) -> Matrix:
-    """Every column times its weight.
+    """Return every column times its weight.
 
     >>> weigh_columns(np.array([[3.0, 4.0]]), np.array([2.0, 0.5], dtype=np.float32)).tolist()
     [[6.0, 2.0]]
@@ -183,7 +183,7 @@ def nbytes(matrix: Matrix) -> int:
 
 
 def row_numbers(rows: Any) -> NDArray[np.int64]:
-    """Rows as int64; what NumPy would quietly turn into numbers is refused.
+    """Return rows as int64; refuse what NumPy would silently convert to numbers.
 
     A mask of true and false would become the rows 0 and 1, and 1.7 the row 1.
 

@@ -1,4 +1,4 @@
-"""The one door for multiplying by an adjacency or by sparse features.
+"""Products with an adjacency or with sparse features, and their gradients.
 
 torch multiplies CSR matrices quickly, but its own autograd for them is an order of magnitude
 slower and takes indices in 64 bits. So the gradient is written out here: for ``y = A x`` with a
@@ -8,6 +8,7 @@ is symmetric), on 32-bit indices wherever they fit.
 
 import warnings
 from copy import copy
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -133,20 +134,20 @@ def _product(left: "csr_array[Any]", right: FloatArray) -> FloatArray:
 
 
 def _in_chunks(matrix: "csr_array[Any]", chunks: IntArray) -> "csr_array[Any]":
-    """The same entries, a row for each chunk of a long row."""
+    """Return the same entries with a row for each chunk of a long row."""
     long = np.flatnonzero(chunks > 1)
     cuts = [
         np.arange(matrix.indptr[row] + CHUNK_ENTRIES, matrix.indptr[row + 1], CHUNK_ENTRIES)
         for row in long
     ]
-    behind = np.repeat(long + 1, [one.size for one in cuts])
+    behind = np.repeat(long + 1, [cut.size for cut in cuts])
     ends = np.insert(matrix.indptr, behind, np.concatenate(cuts))
     shape = (ends.size - 1, matrix.shape[1])
     return csr_array((matrix.data, matrix.indices, ends), shape=shape)
 
 
 def _added_up(parts: FloatArray, chunks: IntArray) -> FloatArray:
-    """The sums of consecutive rows, so many each."""
+    """Return the sums of groups of consecutive rows."""
     first = np.cumsum(chunks) - chunks
     sums: FloatArray = parts[first]
     for row in np.flatnonzero(chunks > 1):
@@ -165,3 +166,25 @@ def _as_tensor(matrix: Matrix) -> Tensor:
         size=matrix.shape,
         check_invariants=False,
     )
+
+
+@dataclass(frozen=True)
+class Neighbourhood:
+    """All that a network of ``len(hops)`` layers needs to see to embed some nodes.
+
+    So one forward pass is the same code for the whole graph and for three nodes of it:
+
+        hidden = neighbourhood.features @ first_weight
+        hidden = neighbourhood.hops[0] @ hidden
+    """
+
+    features: Operator
+    """Feature rows of the outermost nodes."""
+
+    hops: tuple[Operator, ...]
+    """Slices of the normalised adjacency: ``hops[0]`` takes a tensor on the outermost nodes one
+    step inwards, the last one arrives at the nodes that were asked for."""
+
+    rings: tuple[IntArray, ...]
+    """The nodes themselves, outermost first: ``hops[i]`` leads from ``rings[i]`` to
+    ``rings[i + 1]``, which is part of it."""

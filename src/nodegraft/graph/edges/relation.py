@@ -45,7 +45,7 @@ class Relation:
     in any case; a method may look at the two ways apart as well."""
 
     def adjacency(self, keys: NodeKeys) -> Adjacency:
-        """The edges by rows.
+        """Return the edges by rows.
 
         Args:
             keys: All nodes, in row order.
@@ -54,7 +54,7 @@ class Relation:
         return by_rows(source, target, len(keys), self.weights, self.directed)
 
     def entries(self, keys: NodeKeys) -> Entries:
-        """The edges by rows, both ways and in the order given.
+        """Return the edges by rows, both ways and in the order given.
 
         Args:
             keys: All nodes, in row order.
@@ -80,12 +80,13 @@ def relations_in(edges: Edges, unnamed: str) -> dict[str, Relation]:
         if not isinstance(name, str) or not name:
             raise DataError(f"An edge type needs a name (text), not {name!r}.")
     return {
-        name: one if isinstance(one, Relation) else Relation(one) for name, one in given.items()
+        name: edges if isinstance(edges, Relation) else Relation(edges)
+        for name, edges in given.items()
     }
 
 
 def kinds_with_direction(directed: bool | Iterable[str], kinds: Collection[str]) -> set[str]:
-    """The kinds whose edges have a direction; a name that is no kind is refused.
+    """Return the edge types that have a direction; a name that is no edge type is refused.
 
     >>> kinds_with_direction("cites", ["cites", "like"]), kinds_with_direction(False, ["cites"])
     ({'cites'}, set())
@@ -169,7 +170,7 @@ def _as_pairs(edges: NDArray[Any]) -> NDArray[Any]:
 
 
 def merged(kinds: Sequence[Adjacency]) -> Adjacency:
-    """All edges, whatever their kind; of an edge of several kinds the largest weight counts.
+    """Return all edges of any type; an edge of several types has the largest weight.
 
     >>> pair = Adjacency.from_edges(np.array([0]), np.array([1]), 3)
     >>> path = Adjacency.from_edges(np.array([0, 1]), np.array([1, 2]), 3)
@@ -186,7 +187,7 @@ def merged(kinds: Sequence[Adjacency]) -> Adjacency:
 
 
 def merged_entries(parts: Sequence[Entries]) -> Entries:
-    """All entries, one part after the other; with weights or directions if any part has some.
+    """Return all entries, part after part; with weights or directions if any part has some.
 
     Args:
         parts: At least one.
@@ -221,7 +222,7 @@ def weighed(kinds: Sequence[Adjacency], weights: Sequence[float]) -> Adjacency:
 
 
 def weighed_entries(parts: Sequence[Entries], weights: Sequence[float]) -> Entries:
-    """The entries of kinds that weigh something, without direction; repeated ones are to be summed.
+    """Return the entries of edge types with a weight above 0, without direction, to be summed.
 
     Args:
         parts: The entries of each kind.

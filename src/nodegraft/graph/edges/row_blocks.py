@@ -20,7 +20,7 @@ ENTRY_BYTES = 48
 def block_bounds(
     adjacency: Adjacency, features: Matrix, block_bytes: int | None = None
 ) -> list[int]:
-    """Where each block of rows begins, and behind them the number of nodes.
+    """Return the first row of each block, followed by the number of nodes.
 
     Hubs make blocks of few rows. Nothing but time depends on where rows are divided.
 
@@ -73,8 +73,8 @@ def spread_rows(
 
 
 def widened(layer: Matrix) -> Matrix:
-    """Rows in single precision, all at once: turned into it block by block, a row would be turned
-    as often as it has neighbours, and a hop would take three times as long.
+    """Return all rows in single precision; conversion block by block would repeat work for each
+    neighbour.
 
     Args:
         layer: One row per node.

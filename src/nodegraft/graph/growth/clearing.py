@@ -1,4 +1,4 @@
-"""What growth made stale, worked out again in slices while nobody asks."""
+"""Recomputation, in slices between requests, of derived data that growth made stale."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ SLICE = 4096
 
 @dataclass(frozen=True)
 class Cleared:
-    """How much was made, and how fast."""
+    """How much was recomputed, and how fast."""
 
     rows: int = 0
     """Stale rows that were made anew, of all layers."""

@@ -1,8 +1,10 @@
-"""What a larger graph is made of: what was there, and what came to it."""
+"""Parts of a larger graph: the rows, edges and types that growth adds."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from nodegraft.base.errors import DataError
@@ -12,6 +14,7 @@ from nodegraft.graph.edges.matrix import IntArray, Matrix, is_sparse
 from nodegraft.graph.edges.relation import merged
 from nodegraft.graph.growth.grown import can_stay_apart, with_edges
 from nodegraft.graph.growth.stacked import StackedRows, Stored, holds_sparse
+from nodegraft.graph.keys import Key, KeyArray, NodeKeys, hash_order, key_array
 from nodegraft.graph.stores.memory import stored_features
 
 MOST_TOUCHED = 8
@@ -54,15 +57,17 @@ def with_new_edges(
     nobody = np.zeros(0, dtype=np.int64)
     more = {name: new.get(name, Entries(nobody, nobody)) for name in kinds}
     grown = {name: with_edges(edges, more[name], num_nodes) for name, edges in kinds.items()}
-    apart = {name: one for name, one in grown.items() if one is not None and can_stay_apart(one)}
+    apart = {
+        name: edges for name, edges in grown.items() if edges is not None and can_stay_apart(edges)
+    }
     if apart.keys() == kinds.keys() and new.keys() <= kinds.keys():
         return dict(apart)
     # Either all kinds have rows apart, or none has: else they would have grown from another graph
     # each, and heat could not diffuse on it.
     whole = {
         name: merged([edges.widened(num_nodes), Adjacency(*compressed(more[name], num_nodes))])
-        if (one := grown[name]) is None
-        else one.whole
+        if (after := grown[name]) is None
+        else after.whole
         for name, edges in kinds.items()
     }
     others = new.keys() - kinds.keys()
@@ -70,24 +75,109 @@ def with_new_edges(
 
 
 def touched_rows(new: Iterable[Entries], before: int, now: int) -> IntArray:
-    """The rows that new edges come to, and new rows; ascending.
+    """Return the rows that new edges end in, and new rows; ascending.
 
     Args:
         new: Edges of each kind, both ways.
         before: How many rows there were.
         now: How many there are.
     """
-    return np.unique(np.concatenate([np.arange(before, now), *(one.rows for one in new)]))
+    return np.unique(np.concatenate([np.arange(before, now), *(entries.rows for entries in new)]))
 
 
 def is_more_of_the_same(before: Mapping[str, Adjacency], now: Mapping[str, Adjacency]) -> bool:
-    """Whether there is no new kind of edges, and none that has come to have weights or directions.
+    """Return whether there is no new edge type, and none that gains weights or directions.
 
     Args:
         before: The kinds there were.
         now: Those there are.
     """
     return before.keys() == now.keys() and all(
-        (one.is_weighted, one.is_directed) == (now[name].is_weighted, now[name].is_directed)
-        for name, one in before.items()
+        (edges.is_weighted, edges.is_directed) == (now[name].is_weighted, now[name].is_directed)
+        for name, edges in before.items()
     )
+
+
+FEWEST_KEYS, LARGEST_SHARE = 1024, 16
+"""Keys lie beside the old ones while they are fewer than this, or than this part of them."""
+
+
+class GrownKeys(NodeKeys):
+    """The keys there were, and more behind them; neither list is copied.
+
+    Args:
+        base: The first keys.
+        added: The others.
+    """
+
+    def __init__(self, base: NodeKeys, added: NodeKeys) -> None:
+        self.base = base
+        self.added = added
+
+    @property
+    def origin(self) -> str:  # type: ignore[override]
+        """The file that the first keys are mapped from; empty for keys in memory."""
+        return self.base.origin
+
+    def __len__(self) -> int:
+        return len(self.base) + len(self.added)
+
+    @property
+    def is_text(self) -> bool:
+        """Whether keys are text rather than integers."""
+        return self.base.is_text
+
+    @cached_property
+    def _values(self) -> KeyArray:  # type: ignore[override]
+        return np.concatenate((self.base.values(), self.added.values()))
+
+    def find(self, keys: Sequence[Key] | KeyArray) -> NDArray[np.int64]:
+        """Return row numbers of keys, -1 for unknown keys."""
+        rows, later = self.base.find(keys), self.added.find(keys)
+        return np.where(later >= 0, later + len(self.base), rows)
+
+    def array_at(self, rows: IntArray | Sequence[int]) -> KeyArray:
+        """Return the keys of rows as an array."""
+        asked = np.asarray(rows, dtype=np.int64)
+        later = asked >= len(self.base)
+        if not later.any():
+            return self.base.array_at(asked)
+        keys = np.empty(asked.size, dtype=self.base.array_at([]).dtype)
+        keys[~later] = self.base.array_at(asked[~later])
+        keys[later] = self.added.array_at(asked[later] - len(self.base))
+        return keys
+
+    def smallest_hashes(self, count: int) -> IntArray:
+        """Return the rows whose keys have the smallest hashes, in the order of hashes."""
+        later = self.added.smallest_hashes(count) + len(self.base)
+        rows = np.concatenate((self.base.smallest_hashes(count), later))
+        return rows[hash_order(self.array_at(rows))[:count]]
+
+
+def with_keys(keys: NodeKeys, more: Sequence[Key]) -> NodeKeys:
+    """Keys and new ones after them; a key that exists already is refused.
+
+    >>> with_keys(NodeKeys(["a", "b"]), ["c"]).at([2])
+    ['c']
+
+    Args:
+        keys: The old keys.
+        more: The new keys, of the same type as the old ones.
+    """
+    new = key_array(more)
+    if not len(keys):
+        return NodeKeys(new)
+    if new.size and (new.dtype == object) != keys.is_text:
+        raise DataError("New node keys must be of the same type as the old ones.")
+    again = new[keys.find(new) >= 0]
+    if again.size:
+        shown = ", ".join(repr(key) for key in again[:5].tolist())
+        raise DataError(f"{again.size} node keys occur more than once: {shown}.")
+    base, beside = keys, new
+    if isinstance(keys, GrownKeys):
+        base, beside = keys.base, np.concatenate((keys.added.values(), new))
+    if not beside.size:
+        return base
+    if beside.size > max(FEWEST_KEYS, len(base) // LARGEST_SHARE):
+        return NodeKeys(np.concatenate((base.values(), beside)))
+    return GrownKeys(base, NodeKeys(beside))

@@ -23,7 +23,8 @@ one percent, two percent. Heat diffuses on the edges as they were before it."""
 
 
 class GrownAdjacency(Adjacency):
-    """The same questions at the cost of the rows asked for; whoever wants whole arrays makes them.
+    """Adjacency whose queries cost only the rows asked for; whole arrays are made when they are
+    read.
 
     Args:
         base: As it was.
@@ -57,7 +58,7 @@ class GrownAdjacency(Adjacency):
 
     @cached_property
     def whole(self) -> Adjacency:
-        """The same in one piece."""
+        """Equal adjacency in one piece."""
         everyone = np.arange(self.num_nodes)
         ends = np.concatenate(([0], np.cumsum(self.degrees(everyone))))
         _, columns, weights, directions = self.entries_of(everyone)
@@ -66,22 +67,22 @@ class GrownAdjacency(Adjacency):
 
     @property
     def indptr(self) -> IntArray:
-        """As in one piece."""
+        """Row ends of :attr:`whole`."""
         return self.whole.indptr
 
     @property
     def indices(self) -> IntArray:
-        """As in one piece."""
+        """Columns of :attr:`whole`."""
         return self.whole.indices
 
     @property
     def weights(self) -> Weights | None:
-        """As in one piece."""
+        """Weights of :attr:`whole`."""
         return self.whole.weights if self.is_weighted else None
 
     @property
     def directions(self) -> Directions | None:
-        """As in one piece."""
+        """Directions of :attr:`whole`."""
         return self.whole.directions if self.is_directed else None
 
     @property
@@ -152,13 +153,13 @@ class GrownAdjacency(Adjacency):
         counts = self.degrees(nodes)
         entry_is_apart = np.repeat(is_apart, counts)
         woven = [
-            None if one is None or other is None else _woven(entry_is_apart, one, other)
-            for one, other in zip(theirs[1:], own[1:], strict=True)
+            None if others is None or mine is None else _woven(entry_is_apart, others, mine)
+            for others, mine in zip(theirs[1:], own[1:], strict=True)
         ]
         return Entries(np.repeat(np.arange(nodes.size), counts), *woven)  # type: ignore[arg-type]
 
     def counting_all(self) -> Adjacency:
-        """The same edges; parts of it are normalised by the degrees that nodes have here."""
+        """Return the same edges, whose parts are normalised by the degrees that nodes have here."""
         return self.whole.counting_all()
 
     def widened(self, num_nodes: int) -> Adjacency:
@@ -170,7 +171,7 @@ class GrownAdjacency(Adjacency):
 
 
 def with_edges(before: Adjacency, new: Entries, num_nodes: int) -> GrownAdjacency | None:
-    """With more edges and, behind, more nodes; None where all entries would change their form.
+    """Add edges and, behind, nodes; return None if all entries would change their form.
 
     Of an edge that was there the larger weight counts.
 
@@ -192,7 +193,7 @@ def with_edges(before: Adjacency, new: Entries, num_nodes: int) -> GrownAdjacenc
 def with_rows(
     before: Adjacency, nodes: IntArray, entries: Entries, num_nodes: int
 ) -> GrownAdjacency:
-    """With other rows of some nodes.
+    """Replace the rows of some nodes.
 
     Args:
         before: The edges.
@@ -207,7 +208,7 @@ def with_rows(
         nodes = np.union1d(kept, nodes)
         entries = merged_entries([rows_of(before, kept), entries])
         order = np.argsort(entries.rows, kind="stable")
-        entries = Entries(*(None if one is None else one[order] for one in entries))  # type: ignore[arg-type]
+        entries = Entries(*(None if part is None else part[order] for part in entries))  # type: ignore[arg-type]
     return with_rows_apart(base, nodes, entries, num_nodes)
 
 
@@ -300,7 +301,7 @@ def joined_rows(
 
 
 def rows_of(adjacency: Adjacency, nodes: IntArray) -> Entries:
-    """All that is stored of some nodes, by their numbers.
+    """Return all entries of some nodes, by their numbers.
 
     Args:
         adjacency: The edges.

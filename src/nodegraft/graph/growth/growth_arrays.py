@@ -1,4 +1,4 @@
-"""What came to a graph on disk, as a few small arrays: its own files stay as they are."""
+"""Additions to a graph on disk, as a few small arrays: its own files stay as they are."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -15,8 +15,8 @@ from nodegraft.graph.disk.mapped import MERGED, MappedStore
 from nodegraft.graph.disk.packed_texts import PackedTexts
 from nodegraft.graph.edges.adjacency import Adjacency
 from nodegraft.graph.edges.matrix import Matrix, is_sparse
+from nodegraft.graph.growth.growing import GrownKeys
 from nodegraft.graph.growth.grown import GrownAdjacency, again_joined
-from nodegraft.graph.growth.grown_keys import GrownKeys
 from nodegraft.graph.growth.stacked import StackedRows, Stored, parts_of, some_rows
 from nodegraft.graph.keys import KeyArray, NodeKeys
 from nodegraft.graph.stores.protocol import GraphStore
@@ -33,7 +33,7 @@ EDGE_PARTS = ("indptr", "indices", "weights", "directions")
 
 
 def growth_arrays(before: MappedStore, now: GraphStore) -> Arrays | None:
-    """What a graph has beyond the files of the one it grew from; None where it is too much.
+    """Return what a graph has beyond the files of the one it grew from; None if it is too much.
 
     New nodes have keys and feature rows; of nodes that edges came to all neighbours are listed.
 
@@ -56,14 +56,14 @@ def growth_arrays(before: MappedStore, now: GraphStore) -> Arrays | None:
         arrays |= prefixed("keys.", _packed_keys(now.keys.array_at(new)))
         arrays |= prefixed("features.", _packed_rows(now.feature_matrix, new))
     size = sum(array.nbytes for array in arrays.values())
-    whole = sum(_size(one) for one in before.manifest.arrays.values())
+    whole = sum(_size(array) for array in before.manifest.arrays.values())
     return prefixed(GROWTH, arrays) if LARGEST_SHARE * size <= whole else None
 
 
 def grown_store(
     base: MappedStore, growth: Mapping[str, StoredArray], files: Mapping[str, Path]
 ) -> MappedStore:
-    """A graph on disk with what came to it.
+    """Return a graph on disk with its additions.
 
     Args:
         base: As it was built.
@@ -71,7 +71,9 @@ def grown_store(
         files: Where they lie, and those of the graph.
     """
     origin = " or ".join(str(files[name]) for name in growth if ".keys." in name)
-    arrays = under(GROWTH, {name: map_checked(files[name], one) for name, one in growth.items()})
+    arrays = under(
+        GROWTH, {name: map_checked(files[name], array) for name, array in growth.items()}
+    )
     keys: NodeKeys = base.keys
     features: Stored = base.feature_matrix
     if any(name.startswith("keys.") for name in arrays):
@@ -81,8 +83,8 @@ def grown_store(
             raise ValueError("new nodes and their feature rows do not fit each other")
         features = StackedRows((*parts_of(base.feature_matrix), rows))
     edges = {
-        name: with_apart(one, under(f"edges.{place}.", arrays), len(keys))
-        for place, (name, one) in enumerate(base.edges.items())
+        name: with_apart(edges, under(f"edges.{place}.", arrays), len(keys))
+        for place, (name, edges) in enumerate(base.edges.items())
     }
     (merged, *others) = edges.values()
     if others:
@@ -100,14 +102,15 @@ def _base_edges(edges: Adjacency) -> Adjacency:
 
 
 def _merged(before: MappedStore, kinds: list[Adjacency]) -> Adjacency:
-    """Of several kinds as one, made where rows have changed."""
+    """Return several edge types merged into one, computed only for rows that have changed."""
     apart = [kind.nodes for kind in kinds if isinstance(kind, GrownAdjacency)]
     nodes = np.unique(np.concatenate(apart))
     return again_joined(_base_edges(before.merged), kinds, None, nodes)
 
 
 def _rows_apart(places: Mapping[str, tuple[Adjacency, Adjacency]]) -> Arrays | None:
-    """By the place of each kind, of its edges before and now; None where all were made anew."""
+    """Return, by the place of each edge type, its edges before and now; None if all were
+    rebuilt."""
     found: Arrays = {}
     for place, (before, now) in places.items():
         if not isinstance(now, GrownAdjacency) or now.base is not _base_edges(before):
@@ -151,18 +154,19 @@ def with_apart(base: Adjacency, arrays: Arrays, num_nodes: int) -> Adjacency:
 
 
 def _is_list_of_rows(rows: Adjacency, nodes: NDArray[Any]) -> bool:
-    """Whether types and shapes fit each other."""
+    """Return whether types and shapes fit each other."""
     numbers = nodes, rows.indptr, rows.indices
-    beside = [one for one in (rows.weights, rows.directions) if one is not None]
+    beside = [part for part in (rows.weights, rows.directions) if part is not None]
     return (
-        all(one.ndim == 1 and one.dtype.kind == "i" for one in numbers)
-        and all(one.shape == rows.indices.shape for one in beside)
+        all(array.ndim == 1 and array.dtype.kind == "i" for array in numbers)
+        and all(array.shape == rows.indices.shape for array in beside)
         and rows.indptr.size == nodes.size + 1
     )
 
 
 def _are_rows_of(base: Adjacency, rows: Adjacency, nodes: NDArray[Any], num_nodes: int) -> bool:
-    """Whether rows and columns are in range; these arrays are small, so all of them is read."""
+    """Return whether rows and columns are in range; these arrays are small, so all of them is
+    read."""
     ends, new = rows.indptr, np.arange(base.num_nodes, num_nodes)
     return bool(
         (rows.is_weighted, rows.is_directed) == (base.is_weighted, base.is_directed)

@@ -26,7 +26,7 @@ GENERATIONS = 8
 
 @dataclass(frozen=True, eq=False)
 class Growth:
-    r"""Which nodes are no longer what they were.
+    """Nodes that growth changed.
 
     Row :math:`i` of :math:`S^h X` depends on the edges and degrees of the nodes up to ``h`` steps
     away: where no edge came to any of these, it has not changed.
@@ -42,7 +42,7 @@ class Growth:
     """What :meth:`within` found."""
 
     def within(self, hops: int) -> NDArray[np.bool_]:
-        """Of every node, whether one that changed is at most so many steps away.
+        """Return for every node whether one that changed is at most a number of steps away.
 
         Args:
             hops: How many steps along edges.
@@ -70,7 +70,7 @@ class Growth:
 
 
 class Lineage(Generic[Member]):
-    """Those that something grew from, held weakly: whoever has been replaced can be freed."""
+    """Objects that something grew from, held weakly so that replaced ones can be freed."""
 
     def __init__(self) -> None:
         self._ancestors: list[tuple[ref[Member], Growth]] = []
@@ -83,14 +83,18 @@ class Lineage(Generic[Member]):
             parents: Those before.
             growth: What changed.
         """
-        older = [(one, growth.after(since)) for one, since in parents._ancestors if one()]
+        older = [
+            (reference, growth.after(since))
+            for reference, since in parents._ancestors
+            if reference()
+        ]
         self._ancestors = [(ref(parent), growth), *older][:GENERATIONS]
 
     def since(self, ancestor: Member) -> Growth | None:
-        """What changed since then; None where they are not related.
+        """Return what changed since an earlier object; None if they are not related.
 
         Args:
             ancestor: What it may have grown from.
         """
-        found = (growth for one, growth in self._ancestors if one() is ancestor)
+        found = (growth for reference, growth in self._ancestors if reference() is ancestor)
         return next(found, None)

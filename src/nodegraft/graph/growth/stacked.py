@@ -34,7 +34,7 @@ class StackedRows:
         return int(self._starts[-1]), int(self.parts[0].shape[1])
 
     def with_rows(self, rows: Matrix) -> "StackedRows":
-        """With more rows below.
+        """Return the stack with more rows below.
 
         Args:
             rows: As wide, of the same type.
@@ -46,7 +46,7 @@ class StackedRows:
         return StackedRows(tuple(parts))
 
     def take(self, rows: IntArray) -> Matrix:
-        """Some rows, in float32.
+        """Return some rows, in float32.
 
         Args:
             rows: Row numbers, in any order.
@@ -70,7 +70,7 @@ class StackedRows:
         return taken
 
     def whole(self) -> Matrix:
-        """The same in one piece."""
+        """Return all rows as one matrix."""
         for part in self.parts:
             check_matrix(part)
         if is_sparse(self.parts[0]):
@@ -83,7 +83,7 @@ Stored = Matrix | StackedRows
 
 
 def some_rows(stored: Stored, rows: IntArray) -> Matrix:
-    """Some rows, in float32.
+    """Return some rows, in float32.
 
     Args:
         stored: In one piece or several.
@@ -93,7 +93,7 @@ def some_rows(stored: Stored, rows: IntArray) -> Matrix:
 
 
 def rows_to_read(stored: Stored, rows: IntArray) -> Matrix:
-    """The same for reading only: rows that follow each other are not copied.
+    """Return some rows for reading only: consecutive rows are not copied.
 
     Args:
         stored: In one piece or several.
@@ -105,7 +105,7 @@ def rows_to_read(stored: Stored, rows: IntArray) -> Matrix:
 
 
 def in_one_piece(stored: Stored) -> Matrix:
-    """The same as one matrix.
+    """Return the rows as one matrix.
 
     Args:
         stored: In one piece or several.
@@ -114,7 +114,7 @@ def in_one_piece(stored: Stored) -> Matrix:
 
 
 def holds_sparse(stored: Stored) -> bool:
-    """Whether only the non-zero entries are stored.
+    """Return whether only the non-zero entries are stored.
 
     Args:
         stored: In one piece or several.
@@ -123,16 +123,16 @@ def holds_sparse(stored: Stored) -> bool:
 
 
 def num_stored(stored: Stored) -> int:
-    """How many numbers are stored: the non-zero ones of sparse rows, else all.
+    """Return how many numbers are stored: the non-zero ones of sparse rows, else all.
 
     Args:
         stored: In one piece or several.
     """
-    return sum(int(one.nnz if is_sparse(one) else one.size) for one in parts_of(stored))
+    return sum(int(part.nnz if is_sparse(part) else part.size) for part in parts_of(stored))
 
 
 def parts_of(stored: Stored) -> tuple[Matrix, ...]:
-    """The matrices that lie one below the other.
+    """Return the matrices that are stacked.
 
     Args:
         stored: In one piece or several.
@@ -141,7 +141,7 @@ def parts_of(stored: Stored) -> tuple[Matrix, ...]:
 
 
 def below(above: Matrix, rows: Matrix) -> Matrix:
-    """Rows with others below them, in one piece.
+    """Return rows with others below them, in one piece.
 
     Args:
         above: Dense or sparse; the type of its numbers stays.

@@ -19,7 +19,7 @@ from nodegraft.graph.edges.matrix import IntArray
 from nodegraft.graph.edges.operator import multiply
 from nodegraft.graph.edges.row_blocks import block_bounds
 from nodegraft.graph.propagation.set_mass import TOLERANCE, DiffusionTable, SetMass
-from nodegraft.graph.stores.protocol import Shelf
+from nodegraft.graph.stores.protocol import ArrayCache
 
 WIDTH = 8
 """Sets that share a pass. A pass always has this many columns, padded with zeros, so that rounding
@@ -81,11 +81,11 @@ class Diffusion:
     Args:
         adjacency: The edges.
         times: Diffusion times, above 0.
-        shelf: Cache of mass that outlives the process.
+        array_cache: Cache of mass that outlives the process.
     """
 
     def __init__(
-        self, adjacency: Adjacency, times: Sequence[float], shelf: Shelf | None = None
+        self, adjacency: Adjacency, times: Sequence[float], array_cache: ArrayCache | None = None
     ) -> None:
         self.adjacency = adjacency
         """The edges."""
@@ -93,8 +93,8 @@ class Diffusion:
         """Diffusion times."""
         error = TOLERANCE / np.sqrt(max(adjacency.num_nodes, 1))
         self._coefficients = chebyshev_coefficients(times, error)
-        self._given_shelf = shelf or Shelf()
-        self._shelf = MassShelf(self._given_shelf.under("heat", list(times), [TOLERANCE]))
+        self._given_cache = array_cache or ArrayCache()
+        self._mass_cache = MassCache(self._given_cache.under("heat", list(times), [TOLERANCE]))
         self._cache: dict[bytes, SetMass] = {}
         self._lasting: frozenset[bytes] = frozenset()
         """Sets that a model asked for last; those of trials do not replace them."""
@@ -111,19 +111,19 @@ class Diffusion:
         Args:
             starts: Sets of nodes that heat starts from, evenly.
             lasting: Whether these will be asked for again: they are cached until the next such
-                sets are, and put on the shelf.
+                sets are, and put into the array cache.
         """
         return DiffusionTable(self.mass(starts, lasting), self.adjacency.num_nodes)
 
-    def with_shelf(self, shelf: Shelf) -> "Diffusion":
-        """Return a copy that uses another shelf and shares the cached mass.
+    def with_array_cache(self, array_cache: ArrayCache) -> "Diffusion":
+        """Return a copy that uses another array cache and shares the cached mass.
 
         Args:
-            shelf: Cache of mass that outlives the process.
+            array_cache: Cache of mass that outlives the process.
         """
-        if shelf == self._given_shelf:
+        if array_cache == self._given_cache:
             return self
-        copy = Diffusion(self.adjacency, self.times, shelf)
+        copy = Diffusion(self.adjacency, self.times, array_cache)
         with self._lock:
             copy._cache, copy._lasting = dict(self._cache), self._lasting
         return copy
@@ -146,7 +146,7 @@ class Diffusion:
                 self._add(new)
             mass = [self._cache[start.tobytes()] for start in starts]
             if lasting:
-                self._shelf.keep(by_name, lambda name: {"mass": self._cache[name].mass})
+                self._mass_cache.keep(by_name, lambda name: {"mass": self._cache[name].mass})
             self._trim(self._lasting | by_name.keys())
         return mass
 
@@ -154,7 +154,7 @@ class Diffusion:
         missing = {}
         shape = len(self.times), self.adjacency.num_nodes
         for name, start in starts.items():
-            arrays = self._shelf.get(start)
+            arrays = self._mass_cache.get(start)
             # A file of another shape is of another graph: it counts as missing.
             if arrays is None or arrays["mass"].shape != shape:
                 missing[name] = start
@@ -227,19 +227,19 @@ class Diffusion:
 LISTED = "cached sets"
 
 
-class MassShelf:
+class MassCache:
     """Cache on disk of the mass that diffuses from sets of nodes.
 
     Each set is a file of its own. A list names the cached sets, the last needed ones first: two
     versions used in turn both find theirs, and what previews have left is removed.
 
     Args:
-        shelf: The cache that files are written to.
+        array_cache: The cache that files are written to.
         depends_on: What mass depends on beside the set.
     """
 
-    def __init__(self, shelf: Shelf, *depends_on: HashPart) -> None:
-        self._shelf = shelf
+    def __init__(self, array_cache: ArrayCache, *depends_on: HashPart) -> None:
+        self._array_cache = array_cache
         self._depends_on = depends_on
         self._there: set[bytes] = set()
         self._latest: Collection[bytes] = ()
@@ -250,7 +250,7 @@ class MassShelf:
         Args:
             start: The nodes that heat starts from.
         """
-        found = self._shelf.get(*self._depends_on, start)
+        found = self._array_cache.get(*self._depends_on, start)
         if found is not None:
             self._there.add(start.tobytes())
         return found
@@ -262,21 +262,21 @@ class MassShelf:
             starts: The sets that a model needs, by their bytes.
             mass: From the bytes of a set to its mass.
         """
-        if not starts or not self._shelf.keeps or starts.keys() == self._latest:
+        if not starts or not self._array_cache.keeps or starts.keys() == self._latest:
             return
         for name in starts.keys() - self._there:
-            self._shelf.put(mass(name), *self._depends_on, starts[name])
+            self._array_cache.put(mass(name), *self._depends_on, starts[name])
         listed = self._listed()
         others = [name for name in listed if name not in starts]
         known = {**listed, **starts}
         self._write([known[name] for name in (*starts, *others[: len(starts)])])
         for name in others[len(starts) :]:
-            self._shelf.drop(*self._depends_on, listed[name])
+            self._array_cache.drop(*self._depends_on, listed[name])
         self._there = (self._there | starts.keys()) - set(others[len(starts) :])
         self._latest = frozenset(starts)
 
     def _listed(self) -> dict[bytes, IntArray]:
-        found = self._shelf.get(*self._depends_on, LISTED)
+        found = self._array_cache.get(*self._depends_on, LISTED)
         if found is None:
             return {}
         starts = np.split(found["nodes"], found["ends"][:-1])
@@ -284,4 +284,6 @@ class MassShelf:
 
     def _write(self, starts: list[IntArray]) -> None:
         ends = np.cumsum([start.size for start in starts])
-        self._shelf.put({"nodes": np.concatenate(starts), "ends": ends}, *self._depends_on, LISTED)
+        self._array_cache.put(
+            {"nodes": np.concatenate(starts), "ends": ends}, *self._depends_on, LISTED
+        )

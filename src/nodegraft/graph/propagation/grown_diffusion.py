@@ -12,7 +12,7 @@ from nodegraft.graph.edges.matrix import IntArray
 from nodegraft.graph.growth.grown import GrownAdjacency, rows_of
 from nodegraft.graph.propagation.diffusion import Diffusion
 from nodegraft.graph.propagation.set_mass import SMALLEST, DiffusionTable, SetMass
-from nodegraft.graph.stores.protocol import Shelf
+from nodegraft.graph.stores.protocol import ArrayCache
 
 PARTS = 16
 """Heat from a label on a late node is dealt to its neighbours in so many parts."""
@@ -69,13 +69,13 @@ class GrownDiffusion:
             self._cache = dict(zip(names, mass, strict=True))
         return mass
 
-    def with_shelf(self, shelf: Shelf) -> "GrownDiffusion":
-        """Return a copy that uses another shelf and shares the cached mass.
+    def with_array_cache(self, array_cache: ArrayCache) -> "GrownDiffusion":
+        """Return a copy that uses another array cache and shares the cached mass.
 
         Args:
-            shelf: Cache of mass that outlives the process.
+            array_cache: Cache of mass that outlives the process.
         """
-        copy = GrownDiffusion(self.before.with_shelf(shelf), self._adjacency)
+        copy = GrownDiffusion(self.before.with_array_cache(array_cache), self._adjacency)
         copy._cache = self._cache
         return copy
 
@@ -129,7 +129,7 @@ class GrownDiffusion:
 
     @cached_property
     def _means(self) -> "csr_array[Any]":
-        """For every late node how much each old one counts: late x old nodes, rows add up to 1."""
+        """Weight of each old node for every late one: late x old nodes, rows add up to 1."""
         count, base = self._late.size, self._adjacency.base.num_nodes
         entries = rows_of(self._adjacency, self._late)
         rows, weights = np.searchsorted(self._late, entries.rows), weights_of(entries)

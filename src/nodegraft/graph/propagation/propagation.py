@@ -52,7 +52,7 @@ class KeptLayer:
 
     @classmethod
     def of(cls, rows: Stored) -> "KeptLayer":
-        """A whole layer, as long as nothing has changed.
+        """Return a complete layer.
 
         Args:
             rows: One for each node.
@@ -61,7 +61,7 @@ class KeptLayer:
 
     @classmethod
     def empty(cls, nodes: int, columns: int, most: int) -> "KeptLayer":
-        """A layer of dense rows none of which is made.
+        """Return a layer of dense rows none of which is computed.
 
         Args:
             nodes: How many rows it has.
@@ -75,7 +75,7 @@ class KeptLayer:
         )
 
     def num_missing(self, nodes: IntArray) -> int:
-        """How many rows must be made.
+        """Return how many rows must be computed.
 
         Args:
             nodes: Node numbers, each once.
@@ -88,7 +88,7 @@ class KeptLayer:
         return np.flatnonzero(self._places == STALE)
 
     def grown(self, changed: NDArray[np.bool_]) -> "KeptLayer":
-        """The layer of a graph that has grown.
+        """Return the layer of a graph that has grown.
 
         Args:
             changed: Of every node it has now, whether its row is another.
@@ -105,7 +105,7 @@ class KeptLayer:
         return KeptLayer(rows, places, self._most)
 
     def take(self, nodes: IntArray, make: Callable[[IntArray], Matrix]) -> Matrix:
-        """The rows of some nodes.
+        """Return the rows of some nodes.
 
         Args:
             nodes: Node numbers, each once and ascending.
@@ -126,7 +126,7 @@ class LayersOnDisk(Protocol):
     """Whole products with powers of S, each there or not."""
 
     def layer(self, power: int) -> Matrix | None:
-        """The product with one power, None as long as it is not complete.
+        """Return the product with one power; None until it is complete.
 
         Args:
             power: At least 1.
@@ -171,7 +171,7 @@ class PropagatedFeatures:
         self._lock = RLock()
 
     def rows(self, nodes: IntArray) -> list[Matrix]:
-        """One matrix per power of S, rows in the order asked.
+        """Return a matrix for each power of S, rows in the order asked.
 
         Args:
             nodes: Node numbers.
@@ -183,7 +183,7 @@ class PropagatedFeatures:
         return [take_rows(self._power(power, targets), place) for power in powers]
 
     def _power(self, power: int, nodes: IntArray) -> Matrix:
-        """Rows of one power, for nodes that come once each and ascending."""
+        """Return rows of one power, for distinct ascending nodes."""
         if self._is_kept(power):
             return rows_to_read(self._kept[power], nodes)
         with self._lock:
@@ -197,8 +197,8 @@ class PropagatedFeatures:
         return self._hop(power, nodes)
 
     def _some_of(self, power: int) -> KeptLayer | None:
-        """What is kept of a layer that is not kept as a whole; None for sparse rows, which are too
-        many numbers."""
+        """Return the cached part of a layer that is incomplete; None for sparse rows, which are too
+        large."""
         first = self._kept[0]
         if power not in self._some and not holds_sparse(first):
             nodes, columns = first.shape
@@ -230,7 +230,8 @@ class PropagatedFeatures:
         features: Stored,
         changed: Callable[[int], NDArray[np.bool_]],
     ) -> "PropagatedFeatures":
-        """The same of a graph that has grown: of kept layers only what changed is made anew.
+        """Return the features of a graph that has grown; of cached layers only changed rows are
+        recomputed.
 
         Args:
             adjacency: The edges now.
@@ -240,9 +241,9 @@ class PropagatedFeatures:
         child = PropagatedFeatures(adjacency, features, self._hops)
         with self._lock:
             child._made = list(self._made)
-            whole = {power: KeptLayer.of(one) for power, one in self._kept.items() if power}
+            whole = {power: KeptLayer.of(layer) for power, layer in self._kept.items() if power}
             layers = {**self._some, **whole}
-            child._some = {power: one.grown(changed(power)) for power, one in layers.items()}
+            child._some = {power: layer.grown(changed(power)) for power, layer in layers.items()}
             child._grown = self._grown | whole.keys()
         return child
 

@@ -174,7 +174,7 @@ class DiffusionTable:
         Args:
             times: Which times.
         """
-        return DiffusionTable([one.without_peaks(times) for one in self._mass], self.num_nodes)
+        return DiffusionTable([entry.without_peaks(times) for entry in self._mass], self.num_nodes)
 
     def at(self, nodes: IntArray, times: slice = slice(None)) -> NDArray[np.float32]:
         """Return the mass at some nodes: sets x times x nodes.

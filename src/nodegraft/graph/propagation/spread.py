@@ -18,8 +18,8 @@ from nodegraft.graph.edges.matrix import (
     row_norms,
     weigh_columns,
 )
+from nodegraft.graph.edges.operator import Neighbourhood
 from nodegraft.graph.growth.lineage import Growth
-from nodegraft.graph.propagation.neighbourhood import Neighbourhood
 from nodegraft.graph.propagation.typed_blocks import Block, block_neighbours
 from nodegraft.graph.view import GraphView
 
@@ -30,7 +30,7 @@ BLOCK_ROWS = 4096
 BLOCK_SHARE = 8
 """Where this part of a block is asked for, all its lengths are worked out and kept."""
 
-PIECE_ROWS = 1024
+PIECE_ROWS = 512
 """So many dense rows, and their products with some dozens of classes, stay in a core's cache."""
 
 FORMED_ROWS = 32
@@ -71,13 +71,14 @@ class SpreadFeatures:
         self.directions = (OUT, IN) if directions else ()
         self.blocks = tuple(blocks)
         names = [f"{name} {direction}" for name, direction in blocks]
-        self.shelf = view.shelf.under(hops, len(self.directions), columns, names)
+        self.array_cache = view.array_cache.under(hops, len(self.directions), columns, names)
         """Where what these rows say outlives the process."""
         self._lengths = np.zeros((len(self.all_layers), view.num_nodes))
         self._is_known = np.zeros(view.num_nodes, dtype=bool)
 
     def grown(self, view: GraphView, growth: Growth) -> "SpreadFeatures":
-        """The same of a graph that has grown: lengths are taken over where no row has changed.
+        """Return the features of a graph that has grown, with the lengths of rows that did not
+        change.
 
         Args:
             view: What may be seen of the graph now.
@@ -89,7 +90,7 @@ class SpreadFeatures:
         return child
 
     def stale(self, growth: Growth) -> NDArray[np.bool_]:
-        """Of every node, whether growth changed one of its rows.
+        """Return for every node whether growth changed one of its rows.
 
         Args:
             growth: What changed.
@@ -117,7 +118,7 @@ class SpreadFeatures:
         return [0, *self.all_layers[len(self.layers) :]] if self.blocks else []
 
     def rows(self, rows: IntArray) -> "SpreadRows":
-        """Of some nodes.
+        """Return the rows of some nodes.
 
         Args:
             rows: Row numbers, each once and ascending.
@@ -133,7 +134,7 @@ class SpreadFeatures:
         return np.ascontiguousarray((vectors * self.columns).T)
 
     def formed(self, rows: IntArray, layers: Sequence[int]) -> Iterator[Matrix]:
-        """The rows of some layers themselves, of length 1.
+        """Yield the rows of some layers themselves, of length 1.
 
         Args:
             rows: Row numbers, each once and ascending.
@@ -143,7 +144,7 @@ class SpreadFeatures:
         return (normalise_rows(weigh_columns(layer, self.columns)) for layer in raw)
 
     def raw(self, rows: IntArray, layers: Sequence[int] | None = None) -> Iterator[Matrix]:
-        """The rows of some layers, neither weighted nor of length 1.
+        """Yield the rows of some layers, neither weighted nor of length 1.
 
         Args:
             rows: Row numbers, each once and ascending.
@@ -172,7 +173,7 @@ class SpreadFeatures:
         return block_neighbours(self.view, rows, self.blocks[layer - len(self.layers)])
 
     def lengths(self, rows: IntArray, layers: Sequence[Matrix] | None = None) -> Floats:
-        """How long each row was, layers x rows.
+        """Return the lengths of rows before they were normalised: layers x rows.
 
         Args:
             rows: Row numbers, ascending.
@@ -182,10 +183,10 @@ class SpreadFeatures:
         if layers is not None:
             new = np.flatnonzero(~self._is_known[places])
             if new.size:
-                self._know(places[new], self._norms(one[new] for one in layers))
+                self._know(places[new], self._norms(layer[new] for layer in layers))
             return self._lengths[:, places]
-        if self.shelf.keeps:
-            self._take_from_shelf(self._unknown(rows, places))
+        if self.array_cache.keeps:
+            self._read_cached(self._unknown(rows, places))
         unknown = self._unknown(rows, places)
         for start in range(0, unknown.size, BLOCK_ROWS):
             self._measure(unknown[start : start + BLOCK_ROWS])
@@ -199,7 +200,7 @@ class SpreadFeatures:
         self._know(self.view.positions(rows), self._norms(self.raw(rows)))
 
     def _norms(self, layers: Iterable[Matrix]) -> list[Floats]:
-        return [row_norms(weigh_columns(one, self.columns)) for one in layers]
+        return [row_norms(weigh_columns(layer, self.columns)) for layer in layers]
 
     def _know(self, places: IntArray, lengths: Sequence[Floats] | Floats) -> None:
         for layer in self.all_layers:
@@ -207,18 +208,18 @@ class SpreadFeatures:
         # Other threads look here first.
         self._is_known[places] = True
 
-    def _take_from_shelf(self, rows: IntArray) -> None:
+    def _read_cached(self, rows: IntArray) -> None:
         """Whole blocks of rows: those found there, and those of which much is asked for."""
         blocks, asked = np.unique(rows // BLOCK_ROWS, return_counts=True)
         for block, count in zip(blocks.tolist(), asked.tolist(), strict=True):
             start = block * BLOCK_ROWS
             members = np.arange(start, min(start + BLOCK_ROWS, self.view.num_nodes))
-            kept = self.shelf.get("lengths", block)
+            kept = self.array_cache.get("lengths", block)
             if kept is not None:
                 self._know(members, kept["lengths"])
             elif BLOCK_SHARE * count >= members.size:
                 self._measure(members)
-                self.shelf.put({"lengths": self._lengths[:, members]}, "lengths", block)
+                self.array_cache.put({"lengths": self._lengths[:, members]}, "lengths", block)
 
 
 class SpreadRows:
@@ -242,19 +243,24 @@ class SpreadRows:
         self.factors = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=self.present)
         """Layers x nodes: what makes the row one of length 1."""
 
+    @property
+    def are_dense(self) -> bool:
+        """Whether the rows themselves are in memory."""
+        return self._dense is not None
+
     def part(self, places: IntArray | slice) -> "SpreadRows":
-        """Some of these nodes, where rows are dense.
+        """Return some of these nodes, if rows are dense.
 
         Args:
             places: Where they stand among these.
         """
         part = copy(self)
-        part._rows, part._dense = self._rows[places], [one[places] for one in self._dense or ()]
+        part._rows, part._dense = self._rows[places], [layer[places] for layer in self._dense or ()]
         part.present, part.factors = self.present[:, places], self.factors[:, places]
         return part
 
     def without_blocks(self) -> "SpreadRows":
-        """The same rows; what is kept of blocks is dropped."""
+        """Return the same rows without cached blocks."""
         part, count = copy(self), len(self._features.layers)
         part._dense = self._dense[:count] if self._dense else self._dense
         for name in {"_chains", "_formed"} & vars(part).keys():
@@ -262,7 +268,7 @@ class SpreadRows:
         return part
 
     def dense(self, layer: int) -> Floats:
-        """The rows of one layer themselves, where they are dense; of length 1.
+        """Return the rows of one layer, of length 1, if they are dense.
 
         Args:
             layer: Which one.
@@ -273,11 +279,11 @@ class SpreadRows:
 
     @cached_property
     def _formed(self) -> list[list[Any]]:
-        return [[_wide(one)] for one in self._features.raw(self._rows)]
+        return [[_wide(layer)] for layer in self._features.raw(self._rows)]
 
     @cached_property
     def _chains(self) -> list[list["csr_array[Any]"]]:
-        """For each layer the matrices whose product its rows are, the features last."""
+        """Matrices of each layer whose product its rows are, the features last."""
         view, hops = self._features.view, self._features.hops
         near = view.neighbourhood(self._rows, hops)
         slices = [_wide(hop.matrix) for hop in near.hops]
@@ -291,7 +297,8 @@ class SpreadRows:
         return chains
 
     def pieces(self) -> Iterator[tuple[slice, "SpreadRows"]]:
-        """Some nodes after the other where rows are dense: so few that products stay in cache."""
+        """Yield a few nodes at a time if rows are dense, so that products stay in the processor's
+        cache."""
         count = self._rows.size
         step = PIECE_ROWS if self._dense else max(1, count)
         for start in range(0, count, step):
@@ -299,7 +306,7 @@ class SpreadRows:
             yield part, self.part(part) if self._dense else self
 
     def products(self, layer: int, vectors: Floats) -> Floats:
-        """Of the rows of one layer as they were, not yet of length 1: nodes x vectors.
+        """Return products of the rows of one layer before normalisation: nodes x vectors.
 
         Args:
             layer: Which one.
@@ -313,12 +320,15 @@ class SpreadRows:
         return vectors
 
     def times(self, layer: int, vectors: Floats) -> Floats:
-        """The same of the rows of length 1.
+        """Return products of the rows of length 1: nodes x vectors.
 
         Args:
             layer: Which one.
             vectors: As :meth:`SpreadFeatures.weighed` makes them.
         """
+        if self._dense:
+            rows = self._dense[layer] * self.factors[layer][:, None]
+            return _by_columns(rows, vectors)
         products = self.products(layer, vectors)
         products *= self.factors[layer][:, None]
         return products

@@ -8,8 +8,7 @@ from scipy.sparse import csr_array
 
 from nodegraft.graph.edges.entries import IN, OUT
 from nodegraft.graph.edges.matrix import IntArray
-from nodegraft.graph.edges.operator import Operator
-from nodegraft.graph.propagation.neighbourhood import Neighbourhood
+from nodegraft.graph.edges.operator import Neighbourhood, Operator
 from nodegraft.graph.view import GraphView
 
 Block = tuple[str, np.uint8 | None]

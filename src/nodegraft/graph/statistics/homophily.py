@@ -1,4 +1,4 @@
-"""How far edges join nodes of one class, kind by kind."""
+"""Homophily by edge type: how often edges join nodes of one class."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -11,7 +11,7 @@ from nodegraft.graph.view import GraphView
 
 
 class Homophily(NamedTuple):
-    """What edges between labelled nodes say of their classes."""
+    """Counts of edges between labelled nodes, by whether they join nodes of one class."""
 
     pairs: int
     """How many edges have two labelled ends."""
@@ -45,7 +45,7 @@ def homophily(classes: IntArray) -> Homophily:
 
 
 def homophily_of_kinds(view: GraphView, labels: NodeLabels) -> dict[str, Homophily]:
-    """For each kind of edges, what those between labelled nodes say.
+    """Return the homophily of each edge type, from the edges between labelled nodes.
 
     Args:
         view: What may be seen of the graph.
@@ -66,16 +66,16 @@ def homophily_of_kinds(view: GraphView, labels: NodeLabels) -> dict[str, Homophi
         source, target, weights = view.edges_of(name)
         ends = np.stack((class_of(source), class_of(target)))
         labelled = (ends >= 0).all(axis=0)
-        one = homophily(ends[:, labelled])
+        of_kind = homophily(ends[:, labelled])
         if weights is not None and weights.size:
-            some = weights[labelled] if one.pairs else weights
-            one = one._replace(mean_weight=float(some.mean(dtype=np.float64)))
-        found[name] = one
+            some = weights[labelled] if of_kind.pairs else weights
+            of_kind = of_kind._replace(mean_weight=float(some.mean(dtype=np.float64)))
+        found[name] = of_kind
     return found
 
 
 def relation_weights(kinds: Mapping[str, Homophily]) -> tuple[dict[str, float], float]:
-    r"""What each kind of edges is worth, and what one that nobody has seen yet is.
+    r"""Return the weight of each edge type, and that of a type which appears later.
 
     .. math:: w_r \propto \frac{\hat h_r}{1 - \hat h_r}, \quad
         \hat h_r = \frac{n_r h_r + 10 \bar h}{n_r + 10}
@@ -98,9 +98,9 @@ def relation_weights(kinds: Mapping[str, Homophily]) -> tuple[dict[str, float], 
     if len(kinds) == 1:
         [(name, only)] = kinds.items()
         return {name: 1.0 / only.mean_weight}, 1.0
-    counts = np.array([one.pairs for one in kinds.values()], dtype=np.float64)
-    found = np.array([one.adjusted for one in kinds.values()])
-    heavy = np.array([one.mean_weight for one in kinds.values()])
+    counts = np.array([kind.pairs for kind in kinds.values()], dtype=np.float64)
+    found = np.array([kind.adjusted for kind in kinds.values()])
+    heavy = np.array([kind.mean_weight for kind in kinds.values()])
     total = counts.sum()
     mean = float(np.clip((counts * found).sum() / total, 0.0, MOST)) if total else 0.0
     shrunk = np.clip((counts * found + PRIOR * mean) / (counts + PRIOR), 0.0, MOST)

@@ -12,7 +12,7 @@ BLOCK_ROWS = 65_536
 
 
 class ColumnSummary(NamedTuple):
-    """What one pass over the features of all visible nodes says."""
+    """Result of one pass over the features of all visible nodes."""
 
     rarity: NDArray[np.float32]
     """The weight of each column, as :func:`column_rarity` has it."""

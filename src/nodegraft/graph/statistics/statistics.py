@@ -108,7 +108,7 @@ def describe(graph: Graph, labels: NodeLabels) -> GraphStatistics:
         homophily=every.same,
         adjusted_homophily=every.adjusted,
         kinds=tuple(
-            _kind(graph, name, one) for name, one in homophily_of_kinds(graph, labels).items()
+            _kind(graph, name, pairs) for name, pairs in homophily_of_kinds(graph, labels).items()
         ),
     )
 

@@ -16,7 +16,7 @@ from nodegraft.graph.edges.matrix import Matrix, index_type, is_sparse
 from nodegraft.graph.growth.grown import joined
 from nodegraft.graph.growth.stacked import Stored, in_one_piece
 from nodegraft.graph.keys import NodeKeys
-from nodegraft.graph.stores.protocol import EDGES, EdgesByKind, GraphStore, Recipe, Shelf
+from nodegraft.graph.stores.protocol import EDGES, ArrayCache, EdgesByKind, GraphStore, Recipe
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +35,7 @@ class MemoryStore(EdgesByKind):
     recipe: Recipe | None = None
     """How tables became the features, if they were made from tables."""
 
-    shelf: Shelf = field(default_factory=Shelf)
+    array_cache: ArrayCache = field(default_factory=ArrayCache)
     """Where what took long to work out about the graph is kept."""
 
     @classmethod
@@ -46,7 +46,7 @@ class MemoryStore(EdgesByKind):
         edges: Mapping[str, Adjacency],
         recipe: Recipe | None = None,
     ) -> Self:
-        """The store of arrays that must fit each other.
+        """Return the store of arrays, after a check that they fit each other.
 
         Args:
             keys: The nodes, in row order.
@@ -72,7 +72,7 @@ class MemoryStore(EdgesByKind):
         return None
 
     def merged_edges(self) -> Adjacency:
-        """The edges of all kinds as one."""
+        """Return the edges of all types as one adjacency."""
         return joined(list(self.edges.values()), None)
 
     @cached_property

@@ -1,4 +1,4 @@
-"""What a graph asks of the place where it lies: in memory, or on disk.
+"""Interface between a graph and its storage, in memory or on disk.
 
 The questions are those of PyG's ``FeatureStore`` (rows of a feature matrix) and ``GraphStore``
 (edges by the name of their relation, in CSR), so that a store can answer PyG's loaders as well.
@@ -20,22 +20,22 @@ EDGES = "edges"
 """The relation of a graph whose edges are all of one kind."""
 
 
-class Shelf:
+class ArrayCache:
     """Arrays by what they depend on. This one is for graphs in memory alone: it keeps nothing.
 
-    What lies on a shelf can be worked out again: it may be lost at any moment.
+    Its content can be recomputed, so it may be deleted at any time.
     """
 
     keeps = False
     """Whether what is put is found again."""
 
     @property
-    def base(self) -> "Shelf":
-        """The shelf of the graph that this one grew from; itself where it did not grow."""
+    def base(self) -> "ArrayCache":
+        """Cache of the graph that this one grew from; itself if it did not grow."""
         return self
 
     def under(self, *depends_on: HashPart) -> Self:
-        """The part of it for what depends on this, too.
+        """Return the part of the cache that also depends on some values.
 
         Args:
             depends_on: Beside the graph.
@@ -43,7 +43,7 @@ class Shelf:
         return self
 
     def get(self, *depends_on: HashPart) -> Arrays | None:
-        """What was put; None where it must be worked out.
+        """Return cached arrays; None if they must be computed.
 
         Args:
             depends_on: All that the arrays depend on.
@@ -67,11 +67,11 @@ class Shelf:
 
 
 class Recipe(Protocol):
-    """How the columns of a table became features; :class:`nodegraft.FeatureRecipe` is one."""
+    """Transformation of table columns to features; :class:`nodegraft.FeatureRecipe` is one."""
 
     @property
     def content_hash(self) -> str:
-        """The same for recipes that turn every table into the same numbers."""
+        """Hash that recipes share if they turn every table into the same numbers."""
 
     @property
     def num_features(self) -> int:
@@ -95,32 +95,32 @@ class GraphStore(Protocol):
 
     @property
     def recipe(self) -> Recipe | None:
-        """How tables became the features, if they were made from tables."""
+        """Recipe that made the features from tables, if there is one."""
 
     @property
-    def shelf(self) -> Shelf:
-        """Where what took long to work out about the graph is kept."""
+    def array_cache(self) -> ArrayCache:
+        """Cache of arrays derived from the graph."""
 
     @property
     def layers_folder(self) -> Path | None:
-        """Where products with the whole feature matrix may lie on disk; None in memory."""
+        """Folder for products with the whole feature matrix; None in memory."""
 
-    def with_shelf(self, shelf: Shelf) -> "GraphStore":
-        """The same graph, with a place for what takes long to work out about it.
+    def with_array_cache(self, array_cache: ArrayCache) -> "GraphStore":
+        """Return an equal graph that stores derived arrays in a cache.
 
         Args:
-            shelf: The place.
+            array_cache: The place.
         """
 
     def merged_edges(self) -> Adjacency:
-        """The edges of all kinds as one; of an edge of several kinds the largest weight counts."""
+        """Return the edges of all types as one; an edge of several types has the largest weight."""
 
     @property
     def fingerprint(self) -> str:
         """Differs wherever a feature or an edge does: what such products are known by."""
 
     def adjacency(self, relation: str) -> Adjacency:
-        """The edges of one kind.
+        """Return the edges of one type.
 
         Args:
             relation: One of :attr:`relations`.
@@ -138,7 +138,7 @@ class EdgesByKind:
         return tuple(self.edges)
 
     def adjacency(self, relation: str) -> Adjacency:
-        """The edges of one kind.
+        """Return the edges of one type.
 
         Args:
             relation: One of :attr:`relations`.
@@ -148,10 +148,10 @@ class EdgesByKind:
             raise DataError(f"There is no edge type {relation!r}; there are {known}.")
         return self.edges[relation]
 
-    def with_shelf(self, shelf: Shelf) -> Any:
+    def with_array_cache(self, array_cache: ArrayCache) -> Any:
         """Return a store of the same arrays with a cache that outlives the process.
 
         Args:
-            shelf: The cache.
+            array_cache: The cache.
         """
-        return replace(self, shelf=shelf)  # type: ignore[type-var]
+        return replace(self, array_cache=array_cache)  # type: ignore[type-var]

@@ -25,7 +25,7 @@ class Estimates:
         self._medians = {like: median(seconds) for like, seconds in seen.items()}
 
     def seconds(self, job: Job) -> float | None:
-        """Of learning and asking; None where nothing like it was recorded.
+        """Return the median seconds of fit and prediction; None without a record of a similar job.
 
         Args:
             job: The job.

@@ -222,7 +222,7 @@ class Suite:
         return cls(file.title, tuple(file.tables), tuple(file.figures), entries, file.note)
 
     def missing(self, documents: Sequence[Record]) -> tuple[SuiteEntry, ...]:
-        """Those that no record tells about.
+        """Return the entries that have no record.
 
         Args:
             documents: Records, in today's schema.

@@ -66,7 +66,7 @@ def read_authors(labels: Path, classes: Path, attributes: Path) -> list[Numbered
 
 
 def read_edges(path: Path) -> Iterator[TypedEdge]:
-    """Who wrote a paper with whom; one kind, no direction, and the file does not count papers.
+    """Co-authorship: one edge type, no direction, and the file does not count papers.
 
     Args:
         path: The table of edges.

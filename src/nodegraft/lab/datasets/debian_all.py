@@ -9,7 +9,7 @@ from nodegraft.streams.setting import Setting
 
 @dataclass(kw_only=True)
 class DebianAll(Debian):
-    """The same packages with the nine sections that say a role (libs, doc …): 50 sections."""
+    """Debian packages with the nine sections that say a role (libs, doc …): 50 sections."""
 
     name: ClassVar[str] = "debian-all"
     summary: ClassVar[str] = "binary packages joined by dependencies; topic and role sections"

@@ -9,7 +9,7 @@ from nodegraft.lab.datasets.gentoo import Gentoo
 
 @dataclass(kw_only=True)
 class GentooUncut(Gentoo):
-    """The same packages with every link, those of hubs too."""
+    """Gentoo packages with every link, those of hubs too."""
 
     hub_degree: PositiveInt | None = None
     """Nothing is cut."""

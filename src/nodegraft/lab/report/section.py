@@ -101,7 +101,7 @@ class Section:
 
     @property
     def seeds_by_method(self) -> str:
-        """The same numbers for each method."""
+        """Numbers of seeds of each method, as text."""
         return ", ".join(f"{name} {range_text(c)}" for name, c in self._seed_counts().items())
 
     def _seed_counts(self) -> dict[str, list[int]]:

@@ -14,7 +14,7 @@ from typing import cast
 from nodegraft.lab.benchmark.job import Job
 from nodegraft.lab.datasets.templates.dataset import LoadedDataset, load_dataset
 from nodegraft.lab.runners.work import JobEnded, JobEvent, JobStarted, record_failure, run_job
-from nodegraft.runners.child import start_child
+from nodegraft.runners.block_processes import start_child
 
 
 class LocalRunner:

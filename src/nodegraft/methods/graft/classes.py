@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,7 +61,7 @@ class LabelledClasses:
 
     @property
     def refinement(self) -> Floats:
-        """How much unlabelled nodes count for each class's mean, from 0 to 1."""
+        """Weight of unlabelled nodes in each class's mean, from 0 to 1."""
         return np.clip(2.0 - self.counts / FEW, 0.0, 1.0)
 
 
@@ -69,21 +70,19 @@ class ClassVectors:
     """Vectors of some classes that nodes are compared with; made once, used for every node.
 
     Args:
-        directions: For each layer, as columns, the centre, then the direction of each mean from it.
+        vectors: For each kind of signal that compares rows with vectors (cosine, words, regression,
+            edge types) and each of its layers a vector for each class, as columns. For cosines
+            these are the direction of each mean from the centre, and before them the centre.
         shifts: Products of these directions with the centre: layers x classes.
         squares: Squared length of the centre of each layer.
-        words: Log ratios of the words of each class.
-        regressions: Coefficients of the regression on hops, and of that on edge types.
         starts: Labels of each class, from which heat starts.
         heat: Heat from them at all nodes; None without diffusion.
         scarcity: How few labels each class has; zeros if that is not to count.
     """
 
-    directions: tuple[Floats, ...]
+    vectors: dict[str, LayerVectors]
     shifts: Floats
     squares: Floats
-    words: LayerVectors
-    regressions: tuple[LayerVectors, ...] = ({}, {})
     starts: tuple[IntArray, ...] = ()
     heat: DiffusionTable | None = None
     scarcity: Floats = field(default_factory=lambda: np.zeros(0))
@@ -114,9 +113,24 @@ class ClassVectors:
             for layer, usual in background.items()
         }
         # Row by row, because the rounding of matrix products depends on the other rows.
-        products = [np.einsum("ij,j->i", *one) for one in zip(away, centre, strict=True)]
+        shifts = [np.einsum("ij,j->i", *pair) for pair in zip(away, centre, strict=True)]
         squares = np.array([row @ row for row in centre])
-        return cls(tuple(map(features.weighed, stacked)), np.stack(products), squares, words)
+        directions = dict(enumerate(map(features.weighed, stacked)))
+        return cls({"cosine": directions, "words": words}, np.stack(shifts), squares)
+
+    @cached_property
+    def side_by_side(self) -> dict[int, tuple[Floats, dict[str, slice]]]:
+        """Vectors of all kinds side by side, and the columns of each kind, by layer."""
+        layers: dict[int, dict[str, Floats]] = {}
+        for kind, vectors in self.vectors.items():
+            for layer, part in vectors.items():
+                layers.setdefault(layer, {})[kind] = part
+        found = {}
+        for layer, parts in layers.items():
+            ends = np.cumsum([part.shape[1] for part in parts.values()]).tolist()
+            columns = dict(zip(parts, map(slice, [0, *ends], ends), strict=True))
+            found[layer] = np.hstack(list(parts.values())), columns
+        return found
 
     def of(self, columns: NDArray[np.int64]) -> "ClassVectors":
         """Return the vectors of some of the classes.
@@ -124,17 +138,17 @@ class ClassVectors:
         Args:
             columns: Numbers of the classes.
         """
-
-        def chosen(vectors: LayerVectors) -> LayerVectors:
-            return {layer: part[:, columns] for layer, part in vectors.items()}
-
         with_centre = np.concatenate(([0], columns + 1))
         return replace(
             self,
-            directions=tuple(part[:, with_centre] for part in self.directions),
+            vectors={
+                kind: {
+                    layer: part[:, with_centre if kind == "cosine" else columns]
+                    for layer, part in layers.items()
+                }
+                for kind, layers in self.vectors.items()
+            },
             shifts=self.shifts[:, columns],
-            words=chosen(self.words),
-            regressions=tuple(map(chosen, self.regressions)),
             starts=tuple(self.starts[column] for column in columns),
             heat=None if self.heat is None else self.heat.of(columns),
             scarcity=self.scarcity[columns],
@@ -142,10 +156,11 @@ class ClassVectors:
 
     def hashes(self) -> list[str]:
         """Return for each class a hash of all that its signals depend on, beside the graph."""
-        shared = content_hash(self.squares, *(part[:, 0] for part in self.directions))
-        matrices = [part[:, 1:] for part in self.directions]
-        for vectors in (self.words, *self.regressions):
-            matrices += vectors.values()
+        directions = list(self.vectors["cosine"].values())
+        shared = content_hash(self.squares, *(part[:, 0] for part in directions))
+        matrices = [part[:, 1:] for part in directions]
+        for kind, layers in self.vectors.items():
+            matrices += layers.values() if kind != "cosine" else ()
         numbers = np.vstack((self.shifts, self.scarcity))
         return [
             content_hash(shared, start, numbers[:, column], *(part[:, column] for part in matrices))

@@ -18,7 +18,7 @@ from nodegraft.methods.graft.regression import Regression
 from nodegraft.methods.graft.signals import NodeBatch, Signal, list_signals
 from nodegraft.methods.linear.loglinear import Signals
 
-PENALTY, TYPED_PENALTY = 0.03, 0.01
+REGRESSIONS = {"regression": 0.03, "edge types": 0.01}
 """Penalties of the regression on hops and of that on edge types, in which rows have length 1."""
 
 POOL = 4096
@@ -64,9 +64,10 @@ class Evidence:
         self._background = {layer: background[layer] for layer in word_layers}
         self._regressions = [
             Regression(features, self._means, layers, penalty)
-            for layers, penalty in (
-                (features.powers if ridge else (), PENALTY),
-                (features.block_layers, TYPED_PENALTY),
+            for layers, penalty in zip(
+                (features.powers if ridge else (), features.block_layers),
+                REGRESSIONS.values(),
+                strict=True,
             )
         ]
         self.signals = list_signals(
@@ -127,7 +128,9 @@ class Evidence:
         starts = tuple(np.sort(rows) for rows in labels)
         means = self._means.of(starts)
         centre = tuple(means[layer][first].mean(axis=0) for layer in self.features.layers)
-        weights = [one.weights(starts, means, first, practice) for one in self._regressions]
+        weights = [
+            regression.weights(starts, means, first, practice) for regression in self._regressions
+        ]
         return LabelledClasses(counts, starts, means, centre, weights)
 
     def class_vectors(self, classes: LabelledClasses, lasting: bool = False) -> ClassVectors:
@@ -138,13 +141,15 @@ class Evidence:
             lasting: Whether to store heat, so that the next process finds it.
         """
         means = classes.means if classes.refined is None else classes.refined
-        regressions = (
-            dict(zip(one.layers, map(self.features.weighed, weights), strict=True))
-            for one, weights in zip(self._regressions, classes.regressions, strict=True)
-        )
+        vectors = ClassVectors.of_means(self.features, means, classes.centre, self._background)
+        regressions = zip(REGRESSIONS, self._regressions, classes.regressions, strict=True)
         return replace(
-            ClassVectors.of_means(self.features, means, classes.centre, self._background),
-            regressions=tuple(regressions),
+            vectors,
+            vectors=vectors.vectors
+            | {
+                kind: dict(zip(regression.layers, map(self.features.weighed, rows), strict=True))
+                for kind, regression, rows in regressions
+            },
             starts=classes.labels,
             heat=self.heat(classes.labels, lasting) if self.times else None,
             scarcity=self._few_labels * classes.scarcity,
@@ -179,8 +184,9 @@ class Evidence:
             dtype: Type of the result.
         """
         found: Signals = np.empty((len(self.signals), len(nodes), classes.scarcity.size), dtype)
-        for place, signal in zip(found, self.signals, strict=True):
-            place[:] = signal.values(nodes, classes)
+        for part, piece in nodes.pieces():
+            for place, signal in zip(found, self.signals, strict=True):
+                place[part] = signal.values(piece, classes)
         return found
 
     def refresh(
@@ -200,9 +206,10 @@ class Evidence:
         columns = slice(None) if few.size == classes.counts.size else few
         refined = [means[few] for means in classes.refined]
         vectors = ClassVectors.of_means(self.features, refined, classes.centre, self._background)
-        for signal, place in zip(signals, values, strict=True):
-            if signal.uses_means:
-                place[:, columns] = signal.values(nodes, vectors)
+        for part, piece in nodes.pieces():
+            for signal, place in zip(signals, values, strict=True):
+                if signal.uses_means:
+                    place[part, columns] = signal.values(piece, vectors)
 
     # Unlabelled nodes.
 

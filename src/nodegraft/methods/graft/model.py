@@ -66,7 +66,7 @@ class Graft(Derived[Derivation]):
       in time :math:`t`, divided by the root of each node's degree; :math:`\bar m` is its mean over
       all nodes. Edge types are weighted by how often they join nodes of one class.
     - :math:`z_i^\top w_c` is a ridge regression among the first classes' labels, which a later
-      class joins by its mean (:class:`~nodegraft.methods.linear.frozen_ridge.FrozenRidge`);
+      class joins by its mean (:class:`~nodegraft.methods.linear.dual.FrozenRidge`);
       :math:`y_i^\top w'_c` is a second one, on a node's own features and those of its neighbours, a
       block for each edge type and direction. It learns from neighbours of other classes.
     - The last term compensates for few labels: the mean of five nodes lies further from all nodes

@@ -38,7 +38,7 @@ LEAST_NOISE = 0.05
 
 
 class Mixture(NamedTuple):
-    """How signals become a score, and how the score becomes an open-set score."""
+    """Weights that turn signals into a score, and coefficients of its open-set score."""
 
     weights: Floats
     """Weight of each signal: the score is their weighted sum."""
@@ -183,7 +183,7 @@ def _play(
             np.searchsorted(rows, episode.query.rows()),
             episode.targets,
             np.searchsorted(rows, episode.unknown),
-            replace(near, features=near.features.without_blocks()),
+            near.without_blocks(),
             pool_values,
         )
 

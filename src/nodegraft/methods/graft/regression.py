@@ -10,11 +10,11 @@ from nodegraft.base.memo import Memo
 from nodegraft.graph.edges.matrix import IntArray, gram
 from nodegraft.graph.keys import hash_order
 from nodegraft.graph.propagation.spread import SpreadFeatures, SpreadRows
-from nodegraft.graph.stores.protocol import Shelf
+from nodegraft.graph.stores.protocol import ArrayCache
 from nodegraft.graph.view import GraphView
 from nodegraft.methods.graft.classes import Floats
 from nodegraft.methods.graft.label_means import LabelMeans
-from nodegraft.methods.linear.frozen_ridge import FrozenRidge, PrimalRidge
+from nodegraft.methods.linear.dual import FrozenRidge, PrimalRidge
 
 LABELS_PER_CLASS, MOST_LABELS = 60, 3000
 """Maximum number of labels of each first class, and of all together."""
@@ -124,14 +124,14 @@ class Regression:
 
     def _solved(self, rows: IntArray, owners: NDArray[np.int64], practice: bool) -> FrozenRidge:
         """Solve among some labels; outside of practice the result is cached on disk."""
-        shelf = Shelf() if practice else self._features.shelf
+        cache = ArrayCache() if practice else self._features.array_cache
         depends_on = "regression", self.layers, [self._penalty], rows, owners
-        cached = shelf.get(*depends_on)
+        cached = cache.get(*depends_on)
         if cached is not None:
             return FrozenRidge.from_state(cached, self._penalty)
         ridge = FrozenRidge.solved(self._inner_products(rows, practice), owners, self._penalty)
-        if shelf.keeps:
-            shelf.put(ridge.state(), *depends_on)
+        if cache.keeps:
+            cache.put(ridge.state(), *depends_on)
         return ridge
 
     def _inner_products(self, rows: IntArray, practice: bool) -> Floats:

@@ -12,7 +12,7 @@ from nodegraft.base.files.bundle import Arrays
 from nodegraft.base.hashing import content_hash
 from nodegraft.graph.edges.matrix import IntArray
 from nodegraft.graph.growth.rows_view import RowsView
-from nodegraft.graph.stores.protocol import Shelf
+from nodegraft.graph.stores.protocol import ArrayCache
 from nodegraft.methods.graft.classes import ClassVectors, Floats, LabelledClasses
 from nodegraft.methods.graft.confidence import (
     class_shares,
@@ -21,7 +21,7 @@ from nodegraft.methods.graft.confidence import (
 )
 from nodegraft.methods.graft.evidence import Evidence
 from nodegraft.methods.graft.practice import Mixture
-from nodegraft.methods.graft.signals import NodeBatch
+from nodegraft.methods.graft.signals import Signal
 from nodegraft.methods.linear.loglinear import Signals
 
 
@@ -49,9 +49,9 @@ class Scoring:
 
     @cached_property
     def hashes(self) -> list[str]:
-        """For each class a hash of all that its scores depend on, beside the graph."""
+        """Hash for each class of all that its scores depend on, beside the graph."""
         names = [signal.name for signal in self.evidence.signals]
-        return [content_hash(self.weights, names, one) for one in self.classes.hashes()]
+        return [content_hash(self.weights, names, digest) for digest in self.classes.hashes()]
 
     def scores(self, rows: IntArray) -> Floats:
         """Return scores: nodes x classes.
@@ -59,15 +59,32 @@ class Scoring:
         Args:
             rows: Row numbers, each once and ascending.
         """
-        scores = np.zeros((rows.size, self.classes.scarcity.size), order="F")
-        weighted = zip(self.evidence.signals, self.weights, strict=True)
-        used = [(signal, weight) for signal, weight in weighted if weight]
-        nodes = self.evidence.nodes(rows)
-        for part, features in nodes.features.pieces():
-            piece = NodeBatch(features, nodes.positions[part])
+        scores = np.zeros((rows.size, self.classes.scarcity.size))
+        used, classes = self._used
+        for part, piece in self.evidence.nodes(rows).pieces():
+            total = np.zeros((len(piece), scores.shape[1]), order="F")
             for signal, weight in used:
-                scores[part] += weight * signal.values(piece, self.classes)
+                values = signal.values(piece, classes)
+                values *= weight
+                total += values
+            scores[part] = total
         return scores
+
+    @cached_property
+    def _used(self) -> tuple[list[tuple[Signal, float]], ClassVectors]:
+        """Signals with a weight, and the vectors that they need."""
+        weighted = zip(self.evidence.signals, self.weights.tolist(), strict=True)
+        used = [(signal, weight) for signal, weight in weighted if weight]
+        needed = {(signal.kind, signal.place if signal.uses_means else None) for signal, _ in used}
+        vectors = {
+            kind: {
+                layer: part
+                for layer, part in layers.items()
+                if needed & {(kind, layer), (kind, None)}
+            }
+            for kind, layers in self.classes.vectors.items()
+        }
+        return used, replace(self.classes, vectors=vectors)
 
     def cached_scores(self, rows: IntArray, block_rows: int) -> Floats:
         """Return :meth:`scores`, but for rounding; whole blocks of nodes are cached on disk.
@@ -80,7 +97,7 @@ class Scoring:
             rows: The nodes, each once and ascending.
             block_rows: Number of nodes in a block.
         """
-        cache, nodes = self.evidence.features.shelf, self.evidence.view.num_nodes
+        cache, nodes = self.evidence.features.array_cache, self.evidence.view.num_nodes
         if not (cache.keeps and _is_block(rows, block_rows, nodes)):
             return self.scores(rows)
         place = "scores", block_rows, int(rows[0])
@@ -206,7 +223,10 @@ def _columns(block: Arrays | None) -> dict[str, Floats]:
 
 
 def _store(
-    cache: Shelf, place: tuple[str, int, int], needed: Sequence[str], columns: dict[str, Floats]
+    cache: ArrayCache,
+    place: tuple[str, int, int],
+    needed: Sequence[str],
+    columns: dict[str, Floats],
 ) -> None:
     """Store the columns that are needed, then as many others, the last needed first."""
     others = [name for name in columns if name not in set(needed)]

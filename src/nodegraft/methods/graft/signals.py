@@ -4,12 +4,12 @@ A score is the weighted sum of all signals. This list is the only place that say
 scoring, practice and explanations go through it.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial, reduce
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nodegraft.graph.edges.matrix import IntArray
 from nodegraft.graph.propagation.spread import SpreadRows
@@ -34,22 +34,70 @@ HEAT_ALONE = 2.4
 and the term for few labels must not decide alone."""
 
 
-@dataclass(frozen=True)
+SignalKind = Literal["diffusion", "regression", "edge types", "cosine", "words", "few labels"]
+"""Which formula a signal has."""
+
+
 class NodeBatch:
-    """Some nodes, as signals see them."""
+    """Some nodes, as signals see them.
 
-    features: SpreadRows
-    """Their rows of each layer."""
+    Args:
+        features: Their rows of each layer.
+        positions: Their positions in the view.
+    """
 
-    positions: IntArray
-    """Their positions in the view."""
+    def __init__(self, features: SpreadRows, positions: IntArray) -> None:
+        self.features, self.positions = features, positions
+        self._classes: ClassVectors | None = None
+        self._products: dict[int, Floats] = {}
+        self._mass: NDArray[np.float32] | None = None
 
     def __len__(self) -> int:
         return int(self.positions.size)
 
+    def pieces(self) -> Iterator[tuple[slice, "NodeBatch"]]:
+        """Yield places and batches of a few nodes, so that products need little memory."""
+        for part, features in self.features.pieces():
+            yield part, NodeBatch(features, self.positions[part])
 
-SignalKind = Literal["diffusion", "regression", "edge types", "cosine", "words", "few labels"]
-"""Which formula a signal has."""
+    def without_blocks(self) -> "NodeBatch":
+        """Return the batch without rows of neighbours by edge type, which are large."""
+        return NodeBatch(self.features.without_blocks(), self.positions)
+
+    def products(self, layer: int, kind: SignalKind, classes: ClassVectors) -> Floats:
+        """Return products of the rows of one layer with the vectors of a kind: nodes x vectors.
+
+        Dense rows are multiplied with the vectors of all kinds at once, and the products are cached
+        until other classes are asked for. They are not to be modified.
+
+        Args:
+            layer: Number of the layer.
+            kind: Kind of signal.
+            classes: Vectors of the classes.
+        """
+        if not self.features.are_dense:
+            return self.features.times(layer, classes.vectors[kind][layer])
+        self._compare_with(classes)
+        vectors, columns = classes.side_by_side[layer]
+        if layer not in self._products:
+            self._products[layer] = self.features.times(layer, vectors)
+        return self._products[layer][:, columns[kind]]
+
+    def mass(self, classes: ClassVectors) -> NDArray[np.float32]:
+        """Return the heat of the nodes by roots of their degrees: classes x times x nodes.
+
+        Args:
+            classes: Vectors of the classes.
+        """
+        self._compare_with(classes)
+        if self._mass is None:
+            assert classes.heat is not None  # noqa: S101
+            self._mass = classes.heat.at(self.positions)
+        return self._mass
+
+    def _compare_with(self, classes: ClassVectors) -> None:
+        if self._classes is not classes:
+            self._classes, self._products, self._mass = classes, {}, None
 
 
 @dataclass(frozen=True)
@@ -65,13 +113,30 @@ class Signal:
     default_weight: float
     """Weight without practice."""
 
-    values: Callable[[NodeBatch, ClassVectors], Floats]
-    """Computes it: nodes x classes."""
+    place: int = 0
+    """Number of its diffusion time or layer, if it has one."""
 
     @property
     def uses_means(self) -> bool:
         """Whether refined means change it."""
         return self.kind in ("cosine", "words")
+
+    def values(self, nodes: NodeBatch, classes: ClassVectors) -> Floats:
+        """Return its values, which the caller may modify: nodes x classes.
+
+        Args:
+            nodes: The nodes, few enough for products with all vectors.
+            classes: Vectors of the classes.
+        """
+        if self.kind == "diffusion":
+            return _diffusion(self.place, nodes, classes)
+        if self.kind == "cosine":
+            return _cosine(self.place, nodes, classes)
+        if self.kind == "words":
+            return nodes.products(self.place, "words", classes).copy("K")
+        if self.kind == "few labels":
+            return np.repeat(classes.scarcity[:, None], len(nodes), axis=1).T
+        return _regression(self.kind, nodes, classes)
 
 
 def list_signals(
@@ -97,41 +162,42 @@ def list_signals(
     """
     heat = (HEAT if has_features else HEAT_ALONE) / max(len(times), 1)
     found = [
-        Signal(f"diffusion, time {time:g}", "diffusion", heat, partial(_diffusion, place))
+        Signal(f"diffusion, time {time:g}", "diffusion", heat, place)
         for place, time in enumerate(times)
     ]
     if ridge:
-        found.append(Signal("regression", "regression", RIDGE, partial(_regression, 0)))
+        found.append(Signal("regression", "regression", RIDGE))
     if edge_types:
-        values = partial(_regression, 1)
-        found.append(Signal("regression by edge type", "edge types", 0.0, values))
+        found.append(Signal("regression by edge type", "edge types", 0.0))
     layers = ["own features", *(f"features {hop} away" for hop in range(1, hops + 1))]
     weights = [SIMILARITY / len(layers)] * len(layers)
     if directed:
         layers += ["features that edges lead to", "features that edges come from"]
         weights += [DIRECTED] * 2
     for layer, (name, weight) in enumerate(zip(layers, weights, strict=True)):
-        found.append(Signal(name, "cosine", weight, partial(_cosine, layer)))
+        found.append(Signal(name, "cosine", weight, layer))
     for hop in word_layers:
         name = f"words {hop} away" if hop else "own words"
-        found.append(Signal(name, "words", WORDS, partial(_words, hop)))
-    return (*found, Signal("few labels", "few labels", SCARCE, _few_labels))
+        found.append(Signal(name, "words", WORDS, hop))
+    return (*found, Signal("few labels", "few labels", SCARCE))
 
 
 def _diffusion(time: int, nodes: NodeBatch, classes: ClassVectors) -> Floats:
     r"""Return :math:`\log(m_{ic} / \bar m_c + 0.1)` at one diffusion time."""
     heat = classes.heat
     assert heat is not None  # noqa: S101
-    mass = heat.at(nodes.positions, slice(time, time + 1))[:, 0]
-    shares: Floats = mass * (heat.num_nodes / heat.totals[time])[:, None]
+    shares = nodes.mass(classes)[:, time].astype(np.float64)
+    shares *= (heat.num_nodes / heat.totals[time])[:, None]
     shares += FLOOR
     return np.log(shares, out=shares).T
 
 
-def _regression(number: int, nodes: NodeBatch, classes: ClassVectors) -> Floats:
+def _regression(kind: SignalKind, nodes: NodeBatch, classes: ClassVectors) -> Floats:
     r"""Return :math:`\log(\max(0, z_i^\top w_c) + 0.1)`."""
-    vectors = classes.regressions[number]
-    scores: Floats = reduce(np.add, map(nodes.features.times, vectors, vectors.values()))
+    scores, *others = (nodes.products(layer, kind, classes) for layer in classes.vectors[kind])
+    scores = scores.copy("K")
+    for products in others:
+        scores += products
     np.maximum(scores, 0.0, out=scores)
     scores += FLOOR
     return np.log(scores, out=scores)
@@ -139,19 +205,9 @@ def _regression(number: int, nodes: NodeBatch, classes: ClassVectors) -> Floats:
 
 def _cosine(layer: int, nodes: NodeBatch, classes: ClassVectors) -> Floats:
     r"""Return :math:`\cos(z_i - \mu, q_c - \mu)`."""
-    products = nodes.features.times(layer, classes.directions[layer])
-    to_centre, cosines = products[:, 0], products[:, 1:]
-    squares = nodes.features.present[layer] - 2.0 * to_centre + classes.squares[layer]
-    cosines -= classes.shifts[layer]
-    cosines /= np.sqrt(np.maximum(squares, 1e-12))[:, None]
+    products = nodes.products(layer, "cosine", classes)
+    # The vector before those of the classes is the centre.
+    squares = nodes.features.present[layer] - 2.0 * products[:, 0] + classes.squares[layer]
+    cosines: Floats = products[:, 1:] - classes.shifts[layer]
+    cosines *= 1.0 / np.sqrt(np.maximum(squares, 1e-12))[:, None]
     return cosines
-
-
-def _words(layer: int, nodes: NodeBatch, classes: ClassVectors) -> Floats:
-    r"""Return :math:`z_i \cdot \log \frac{q_c + b}{2 b}`."""
-    return nodes.features.times(layer, classes.words[layer])
-
-
-def _few_labels(nodes: NodeBatch, classes: ClassVectors) -> Floats:
-    r"""Return :math:`\log(1 + 100 / n_c)`, the same for all nodes."""
-    return np.broadcast_to(classes.scarcity, (len(nodes), classes.scarcity.size))

@@ -131,7 +131,7 @@ def label_noise(
             )
             for noise in (0.02, 0.25)
         ),
-        key=lambda one: float(one.fun),
+        key=lambda result: float(result.fun),
     )
     weights, noise = found.x[:-1], float(expit(found.x[-1]))
     return noise, [
@@ -162,16 +162,16 @@ def _scaled(
     """Return the spread of each signal, and of each round the signals divided by it (signal x
     pair), the targets and the weight of each node."""
     centred = [signals - signals.mean(axis=2, keepdims=True) for signals, _ in rounds]
-    spread = np.sqrt(np.mean([(one**2).mean(axis=(1, 2)) for one in centred], axis=0))
+    spread = np.sqrt(np.mean([(signals**2).mean(axis=(1, 2)) for signals in centred], axis=0))
     scale = np.where(spread > 0, spread, 1.0)
     parts = [
         (
             # Side by side in memory: products over them are made some hundred times.
-            np.ascontiguousarray(one / scale[:, None, None]).reshape(scale.size, -1),
+            np.ascontiguousarray(signals / scale[:, None, None]).reshape(scale.size, -1),
             targets,
-            _balance(targets, one.shape[2]) / len(rounds),
+            _balance(targets, signals.shape[2]) / len(rounds),
         )
-        for one, (_, targets) in zip(centred, rounds, strict=True)
+        for signals, (_, targets) in zip(centred, rounds, strict=True)
     ]
     return scale, parts
 

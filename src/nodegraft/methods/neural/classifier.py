@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from nodegraft.base.events import SILENT, Listener
-from nodegraft.graph.propagation.neighbourhood import Neighbourhood
+from nodegraft.graph.edges.operator import Neighbourhood
 from nodegraft.graph.view import GraphView
 from nodegraft.methods.neural.encoders.encoder import Encoder
 from nodegraft.methods.neural.losses import adam

@@ -1,4 +1,4 @@
-"""Which nodes to keep for later sessions: pure functions on embeddings.
+"""Selection of the nodes to store for later sessions: pure functions on embeddings.
 
 Three functions give every node a cost, and :func:`lowest_cost_nodes` keeps the cheapest of each
 class; :func:`herding` chooses one node after the other.

@@ -22,9 +22,8 @@ from nodegraft.methods.templates.pretrained import Pretrained
 from nodegraft.model.learned import learned
 from nodegraft.model.method import Method
 from nodegraft.streams.curriculum import Curriculum
-from nodegraft.streams.episodes.episode import Episode
+from nodegraft.streams.episodes.episode import Episode, nway_episodes
 from nodegraft.streams.episodes.gpil import GPIL
-from nodegraft.streams.episodes.nway import nway_episodes
 
 Network = TypeVar("Network", bound=Learner[Any])
 Prototypes = TypeVar("Prototypes", bound=PrototypeLearner)

@@ -81,7 +81,7 @@ class Pretrained(Hooks):
 
     @property
     def pretraining(self) -> Pretraining:
-        """How it is trained."""
+        """Options of training."""
         return Pretraining(
             learning_rate=self.learning_rate,
             weight_decay=self.weight_decay,

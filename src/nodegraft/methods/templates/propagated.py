@@ -43,7 +43,7 @@ def side_by_side(blocks: Sequence[Matrix]) -> Matrix:
 
 
 class Solved(NamedTuple):
-    """What scores are made of."""
+    """Values that scores are computed from."""
 
     weights: NDArray[np.float64]
     """One row a feature, one column a class."""

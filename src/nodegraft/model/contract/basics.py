@@ -20,8 +20,7 @@ from nodegraft.base.errors import (
 )
 from nodegraft.base.parameters.build import build
 from nodegraft.graph.graph import Graph
-from nodegraft.model.contract.case import Case, scores
-from nodegraft.model.contract.expect import expect, expect_close, must_raise
+from nodegraft.model.contract.case import Case, expect, expect_close, must_raise, scores
 from nodegraft.model.hooks import Capability
 from nodegraft.model.learned import is_learned
 from nodegraft.model.method import Method
@@ -35,17 +34,17 @@ def check_is_a_plain_dataclass(case: Case) -> None:
     """
     model = case.make()
     fields = dataclasses.fields(model)
-    expect(all(one.kw_only for one in fields), "fields must be keyword-only")
-    odd = [one.name for one in fields if is_learned(one) == one.init]
+    expect(all(field.kw_only for field in fields), "fields must be keyword-only")
+    odd = [field.name for field in fields if is_learned(field) == field.init]
     expect(not odd, f"{odd} is neither a parameter nor declared by learned()")
-    ends = [one.name for one in fields if is_learned(one) != one.name.endswith("_")]
+    ends = [field.name for field in fields if is_learned(field) != field.name.endswith("_")]
     expect(not ends, f"names of learned attributes, and only those, end in _: {ends}")
-    expect(set(vars(model)) == {one.name for one in fields if one.init}, "__init__ does work")
+    expect(set(vars(model)) == {field.name for field in fields if field.init}, "__init__ does work")
     expect(bool(model.summary) and "\n" not in model.summary, "summary must be one line")
 
 
 def check_parameters_are_checked(case: Case) -> None:
-    """A value of the wrong type is refused with the name of its parameter.
+    """Require that a value of the wrong type is refused with the name of its parameter.
 
     Args:
         case: The method and a small graph.
@@ -93,7 +92,7 @@ def check_learns_something(case: Case) -> None:
 
 
 def check_saving_keeps_every_bit(case: Case) -> None:
-    """A loaded model is the one that was saved, and learns on as that would have.
+    """Require that a loaded model equals the saved one, and learns on as that would have.
 
     Args:
         case: The method and a small graph.
@@ -107,18 +106,18 @@ def check_saving_keeps_every_bit(case: Case) -> None:
     expect(files == ["README.md", "arrays.safetensors", "document.json"], f"saved as {files}")
     expect(loaded.classes_ == model.classes_, "a loaded model knows other classes")
     expect(loaded.get_params() == model.get_params(), "a loaded model has other parameters")
-    for one in (model, loaded):
+    for candidate in (model, loaded):
         expect(
-            np.array_equal(scores(one, case.graph), scores(case.taught(), case.graph)),
+            np.array_equal(scores(candidate, case.graph), scores(case.taught(), case.graph)),
             "a loaded model predicts differently",
         )
-        one.add_classes(case.graph, {case.untaught[0]: case.keys(case.untaught[0])})
+        candidate.add_classes(case.graph, {case.untaught[0]: case.keys(case.untaught[0])})
     same = np.array_equal(scores(loaded, case.graph), scores(model, case.graph))
     expect(same, "a loaded model learns differently")
 
 
 def check_is_deterministic(case: Case) -> None:
-    """The same seed gives the same scores, and no global generator is touched.
+    """Require that equal seeds give equal scores, and that no global generator is used.
 
     Args:
         case: The method and a small graph.
@@ -190,7 +189,7 @@ def check_unfitted_raises(case: Case) -> None:
 
 
 def check_one_isolated_node_is_enough(case: Case) -> None:
-    """A class of one node without edges, in a graph that has grown.
+    """Add a class of one node without edges, in a graph that has grown.
 
     Args:
         case: The method and a small graph.
@@ -215,7 +214,7 @@ def check_reports_what_it_did(case: Case) -> None:
 
 
 def check_changes_leave_earlier_states_alone(case: Case) -> None:
-    """What a change builds on is never written into: earlier states stay readable.
+    """Require that a change modifies nothing in place: earlier states stay readable.
 
     Args:
         case: The method and a small graph.
@@ -231,7 +230,7 @@ def check_changes_leave_earlier_states_alone(case: Case) -> None:
 
 
 def check_abilities_are_as_declared(case: Case) -> None:
-    """What a method declares it does; what it does not is refused.
+    """Require that declared capabilities work, and that others are refused.
 
     Args:
         case: The method and a small graph.
@@ -279,7 +278,7 @@ def check_abilities_are_as_declared(case: Case) -> None:
 
 
 def check_removing_classes(case: Case) -> None:
-    """The scores of the other classes stay, or every byte is as if the class had never come.
+    """Require that scores of other classes stay, or that every byte is as if the class never came.
 
     Args:
         case: The method and a small graph.

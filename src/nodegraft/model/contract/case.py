@@ -1,19 +1,69 @@
 """Small graph and a method fitted on it once, for the checks of the contract."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from nodegraft.base.errors import NodegraftError
 from nodegraft.graph.block_model import BlockModel
 from nodegraft.graph.edges.adjacency import Adjacency
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.keys import Key, NodeKeys
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.model.method import Method
+
+
+class ContractError(NodegraftError, AssertionError):
+    """A method does not do what every method must."""
+
+
+def expect(holds: bool, otherwise: str) -> None:
+    """Raise an error if a rule does not hold.
+
+    Args:
+        holds: Whether it does.
+        otherwise: What is wrong if it does not.
+    """
+    if not holds:
+        raise ContractError(otherwise)
+
+
+def expect_close(found: Any, wanted: Any, tolerance: float, otherwise: str) -> None:
+    """Raise an error if numbers differ by more than a tolerance.
+
+    Args:
+        found: An array.
+        wanted: Another one, of the same shape.
+        tolerance: How far numbers may be apart.
+        otherwise: What is wrong if they are further.
+    """
+    expect(found.shape == wanted.shape, f"{otherwise} (shapes {found.shape} and {wanted.shape})")
+    apart = float(np.abs(found - wanted).max()) if found.size else 0.0
+    expect(apart <= tolerance, f"{otherwise} (apart by {apart:.2g})")
+
+
+@contextmanager
+def must_raise(error: type[Exception], what: str, words: str = "") -> Iterator[None]:
+    """Require that the block raises an error.
+
+    Args:
+        error: The kind of error it must raise.
+        what: What is tried.
+        words: What the error must say.
+    """
+    try:
+        yield
+    except error as caught:
+        expect(words in str(caught), f"{what}: the error does not say {words!r} but {caught}")
+        return
+    raise ContractError(f"{what} raises no error")
+
 
 CLASSES, KNOWN = 13, 5
 LESSONS = ((2, 3), (1, 1), (3, 7))

@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 from nodegraft.base.errors import MissingLabelsError
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.keys import Key
-from nodegraft.model.contract.case import Case
-from nodegraft.model.contract.expect import expect, expect_close
+from nodegraft.model.contract.case import Case, expect, expect_close
 from nodegraft.model.hooks import Capability
 from nodegraft.model.method import Method
 
@@ -18,7 +17,7 @@ TOLERANCE = 1e-5
 
 
 def check_rows_may_come_in_any_order(case: Case, seed: int = 0) -> None:
-    """A saved model gives the same answers about the same nodes, however the tables are sorted.
+    """Require that predictions of a saved model do not depend on the order of the tables.
 
     Args:
         case: The method and a small graph.
@@ -53,7 +52,7 @@ def check_rows_may_be_inserted(case: Case, seed: int = 0) -> None:
 
 
 def check_nodes_may_go(case: Case, seed: int = 0) -> None:
-    """Without nodes that it rests on a model says which, or answers all the same.
+    """Require that a model names needed nodes that are gone, or predicts as before.
 
     Args:
         case: The method and a small graph.
@@ -112,8 +111,8 @@ def _reloaded(model: Method) -> Method:
 def _expect_same(model: Method, graph: Graph, other: Method, moved: Graph, what: str) -> None:
     nodes = graph.keys_of(graph.rows)
     scores = [
-        one.score_rows(place, place.rows_of(nodes))
-        for one, place in ((model, graph), (other, moved))
+        fitted.score_rows(place, place.rows_of(nodes))
+        for fitted, place in ((model, graph), (other, moved))
     ]
     size = max(1.0, float(np.abs(scores[0]).max()))
     expect_close(scores[1] / size, scores[0] / size, TOLERANCE, f"{what}: other scores")

@@ -9,8 +9,7 @@ from time import monotonic, sleep
 import numpy as np
 
 from nodegraft.graph.keys import Key
-from nodegraft.model.contract.case import Case
-from nodegraft.model.contract.expect import expect
+from nodegraft.model.contract.case import Case, expect
 from nodegraft.model.hooks import Capability
 from nodegraft.model.method import Method
 

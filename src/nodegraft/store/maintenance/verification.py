@@ -20,7 +20,7 @@ from nodegraft.base.errors import (
 )
 from nodegraft.base.events import SILENT, Listener
 from nodegraft.base.files.array_file import StoredArray, map_array, require_unchanged
-from nodegraft.base.files.sidecar import SIDECAR, matches_sidecar
+from nodegraft.base.files.finished import SIDECAR, matches_sidecar
 from nodegraft.graph.disk.manifest import KIND, Manifest
 from nodegraft.store.maintenance.damage import record_damage
 from nodegraft.store.maintenance.database_check import (

@@ -14,7 +14,7 @@ from safetensors.numpy import load, save
 from nodegraft.base.files.bundle import Arrays
 from nodegraft.base.hashing import HashPart, content_hash
 from nodegraft.graph.graph import Graph
-from nodegraft.graph.stores.protocol import Shelf
+from nodegraft.graph.stores.protocol import ArrayCache
 
 DERIVED = "derived"
 """Folder of the cache in a store."""
@@ -29,7 +29,7 @@ CHECKSUM = 4
 """Bytes of checksum before the arrays, which finds incomplete files; faster than a hash."""
 
 
-class FolderShelf(Shelf):
+class FolderCache(ArrayCache):
     """Cache in the files of a folder, which may be deleted at any time.
 
     A write does not wait for the disk, and does nothing if the disk is full or read-only. A damaged
@@ -50,7 +50,7 @@ class FolderShelf(Shelf):
 
     def __eq__(self, other: object) -> bool:
         """Return whether both use the same files."""
-        if not isinstance(other, FolderShelf):
+        if not isinstance(other, FolderCache):
             return NotImplemented
         return (self._place, self._part) == (other._place, other._part)
 
@@ -58,22 +58,22 @@ class FolderShelf(Shelf):
         return hash((self._place, self._part))
 
     @property
-    def base(self) -> "FolderShelf":
+    def base(self) -> "FolderCache":
         """Cache of the graph that this one grew from; itself if it did not grow."""
-        return FolderShelf(self._place.parent / self._base, self._part)
+        return FolderCache(self._place.parent / self._base, self._part)
 
     @property
     def graph(self) -> str:
         """Name of the object of the graph."""
         return self._place.name
 
-    def under(self, *depends_on: HashPart) -> "FolderShelf":
+    def under(self, *depends_on: HashPart) -> "FolderCache":
         """Return the part of the cache for values that also depend on something else.
 
         Args:
             depends_on: What they depend on beside the graph.
         """
-        return FolderShelf(self._place, content_hash(self._part, *depends_on), self._base)
+        return FolderCache(self._place, content_hash(self._part, *depends_on), self._base)
 
     def get(self, *depends_on: HashPart) -> Arrays | None:
         """Return cached arrays; None if there are none.
@@ -126,7 +126,7 @@ def _checksum(body: bytes) -> bytes:
     return crc32(body).to_bytes(CHECKSUM, "little")
 
 
-def shelf_of(store: Path, graph: str, base: str | None = None) -> FolderShelf:
+def cache_of(store: Path, graph: str, base: str | None = None) -> FolderCache:
     """Return the cache of one graph.
 
     Args:
@@ -134,7 +134,7 @@ def shelf_of(store: Path, graph: str, base: str | None = None) -> FolderShelf:
         graph: Object of the graph.
         base: Object of the graph that it grew from; None for none.
     """
-    return FolderShelf(store / DERIVED / graph, base=base)
+    return FolderCache(store / DERIVED / graph, base=base)
 
 
 def name_of(graph: Graph) -> str | None:
@@ -143,8 +143,8 @@ def name_of(graph: Graph) -> str | None:
     Args:
         graph: A graph.
     """
-    shelf = graph._store.shelf
-    return shelf.graph if isinstance(shelf, FolderShelf) else None
+    cache = graph._store.array_cache
+    return cache.graph if isinstance(cache, FolderCache) else None
 
 
 def clear_caches(store: Path, graphs: Collection[str], abandoned: datetime) -> None:

@@ -23,7 +23,7 @@ from nodegraft.graph.disk.manifest import KIND, LAYERS, Manifest
 from nodegraft.graph.disk.mapped import MappedStore
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.growth.growth_arrays import grown_store, growth_arrays
-from nodegraft.store.objects.derived_cache import DERIVED, UNFINISHED, FolderShelf
+from nodegraft.store.objects.derived_cache import DERIVED, UNFINISHED, FolderCache
 from nodegraft.store.objects.objects import Objects, told_as_unwritable
 from nodegraft.tables.disk.save import save_mapped
 from nodegraft.tables.features.recipe import FeatureRecipe
@@ -156,8 +156,8 @@ def _base_entry(base: str | None) -> Document:
 
 
 def _name_of_base(parent: Graph) -> str | None:
-    shelf = parent._store.shelf
-    return shelf.base.graph if isinstance(shelf, FolderShelf) else None
+    cache = parent._store.array_cache
+    return cache.base.graph if isinstance(cache, FolderCache) else None
 
 
 def _write(folder: Path, name: str, array: NDArray[Any]) -> StoredArray:

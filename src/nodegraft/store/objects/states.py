@@ -16,7 +16,7 @@ from nodegraft.graph.growth.clearing import Cleared, clear_stale
 from nodegraft.graph.keys import Key
 from nodegraft.model.checkpoint import unpack_model
 from nodegraft.model.registry import make_method, unpacked_model
-from nodegraft.store.objects.derived_cache import name_of, shelf_of
+from nodegraft.store.objects.derived_cache import cache_of, name_of
 from nodegraft.store.objects.graph_objects import GraphObjects
 from nodegraft.store.objects.objects import Objects
 from nodegraft.tables.node_texts import NodeTexts
@@ -66,10 +66,10 @@ class States:
             parent: Graph of the version that it grew from; None for none.
         """
         name, kept = self.graphs.put(graph, parent)
-        return name, self._shelved(name, kept)
+        return name, self._with_cache(name, kept)
 
-    def _shelved(self, name: str, graph: Graph) -> Graph:
-        return graph.with_shelf(shelf_of(self._place, name, self.graphs.base_of(name)))
+    def _with_cache(self, name: str, graph: Graph) -> Graph:
+        return graph.with_array_cache(cache_of(self._place, name, self.graphs.base_of(name)))
 
     def settled(self, state: State) -> State:
         """Return a state whose graph is settled and stored; its model may have learned nothing.
@@ -184,7 +184,7 @@ class States:
         Args:
             name: The object.
         """
-        return self._graphs.get(name, lambda: self._shelved(name, self.graphs.get(name)))
+        return self._graphs.get(name, lambda: self._with_cache(name, self.graphs.get(name)))
 
     def texts_of(self, version: Version, nodes: Sequence[Key]) -> list[str | None]:
         """Return the text of each node in a version; None where there is none.

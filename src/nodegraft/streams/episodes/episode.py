@@ -1,5 +1,6 @@
 """A practice task: the supports of some tasks in order, and the queries about their classes."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -58,7 +59,7 @@ def split_support_query(
 def sample_per_class(
     labelled: NodeLabels, count: int, generator: np.random.Generator
 ) -> NodeLabels:
-    """Some nodes of every class.
+    """Draw some nodes of every class.
 
     >>> labelled = NodeLabels({"many": range(9), "one": [10]})
     >>> sample_per_class(labelled, 3, np.random.default_rng(0)).num_nodes
@@ -72,3 +73,33 @@ def sample_per_class(
     return NodeLabels(
         {name: generator.permutation(rows)[:count] for name, rows in labelled.items()}
     )
+
+
+def nway_episodes(
+    labels: NodeLabels, *, ways: int, shots: int, queries: int, generator: np.random.Generator
+) -> Iterator[Episode]:
+    """Yield an endless sequence of tasks.
+
+    >>> labels = NodeLabels({"a": range(9), "b": range(10, 19), "c": range(20, 29)})
+    >>> episodes = nway_episodes(
+    ...     labels, ways=2, shots=3, queries=4, generator=np.random.default_rng(0)
+    ... )
+    >>> episode = next(episodes); len(episode.classes), episode.query.num_nodes
+    (2, 8)
+
+    Args:
+        labels: Nodes of the classes that tasks are drawn from.
+        ways: How many classes a task has (N), or all where there are fewer.
+        shots: How many supports each of them has (K); fewer in a class that is too small.
+        queries: How many queries each of them has at most.
+        generator: Decides the classes and the nodes.
+    """
+    while True:
+        names = generator.permutation(labels.classes)[:ways].tolist()
+        drawn = {
+            name: split_support_query(labels[name], shots, queries, generator) for name in names
+        }
+        yield Episode(
+            tasks=(NodeLabels({name: support for name, (support, _) in drawn.items()}),),
+            query=NodeLabels({name: query for name, (_, query) in drawn.items()}),
+        )

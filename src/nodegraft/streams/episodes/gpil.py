@@ -52,7 +52,7 @@ class GPIL:
         return tuple(name for name in self.train if name not in self.pseudo_novel)
 
     def episodes(self, generator: np.random.Generator) -> Iterator[Episode]:
-        """The episodes of endless rounds.
+        """Yield the episodes of endless rounds.
 
         Args:
             generator: Decides the order of the classes and the nodes.

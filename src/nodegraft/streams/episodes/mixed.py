@@ -68,7 +68,7 @@ def mixed_episodes(
 def _mixes(
     classes: list[str], shots: Sequence[int], generator: np.random.Generator
 ) -> Iterator[tuple[list[str], list[str], int]]:
-    """The classes of an episode, which of them are new, and how many labels those have.
+    """Yield the classes of an episode, which of them are new, and how many labels those have.
 
     All classes and each half of them, to see what their number does; in each, none is new, or one
     half after the other.
@@ -83,7 +83,7 @@ def _mixes(
 
 
 def queried_nodes(episodes: Sequence[MixedEpisode]) -> NDArray[np.int64]:
-    """The nodes that are a query of any of the episodes, those of unknown classes among them.
+    """Return the nodes that are a query of any episode, those of unknown classes among them.
 
     Args:
         episodes: At least one episode.

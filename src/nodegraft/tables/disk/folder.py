@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from nodegraft.base.errors import CheckpointError
 from nodegraft.base.files.array_file import SUFFIX, ArrayWriter, StoredArray
-from nodegraft.base.files.flush import flush_to_disk
+from nodegraft.base.files.finished import flush_to_disk
 from nodegraft.graph.disk.manifest import MANIFEST, Manifest
 
 JOURNAL = "building.jsonl"
@@ -90,7 +90,7 @@ class BuildFolder:
             arrays: The arrays that it wrote.
             document: Other results, as JSON.
         """
-        written = {name: one.to_json() for name, one in arrays.items()}
+        written = {name: array.to_json() for name, array in arrays.items()}
         self._note({"step": step, "arrays": written, "document": document})
         shutil.rmtree(self.place / _WORK, ignore_errors=True)
         return Step(arrays, document)
@@ -133,4 +133,4 @@ def _parsed(line: str) -> Any:
 
 
 def _stored(arrays: Mapping[str, Any]) -> dict[str, StoredArray]:
-    return {name: StoredArray.from_json(one) for name, one in arrays.items()}
+    return {name: StoredArray.from_json(array) for name, array in arrays.items()}

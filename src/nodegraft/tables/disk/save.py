@@ -76,7 +76,8 @@ def _keys(keys: NodeKeys, rows: IntArray) -> Iterator[Stored]:
 
 
 def _rows_in(other: Graph, graph: Graph, rows: IntArray) -> IntArray:
-    """Rows that another graph has for the same nodes, -1 for nodes that it does not have."""
+    """Return the rows that another graph has for the same nodes, -1 for nodes that it does not
+    have."""
     blocks = [rows[start : start + NODES_AT_ONCE] for start in range(0, rows.size, NODES_AT_ONCE)]
     return np.concatenate([other.node_keys.find(graph.key_array_of(some)) for some in blocks])
 
@@ -102,31 +103,31 @@ def _write_edges(folder: BuildFolder, graph: Graph, rows: IntArray) -> dict[str,
     kinds = [graph._store.adjacency(name) for name in graph.relations]
     place = np.full(graph.num_nodes, -1, dtype=np.int64)
     place[rows[rows >= 0]] = np.flatnonzero(rows >= 0)
-    writers = [_writer(folder, str(at), rows.size, [one]) for at, one in enumerate(kinds)]
+    writers = [_writer(folder, str(at), rows.size, [kind]) for at, kind in enumerate(kinds)]
     if len(kinds) > 1:
         writers.append(_writer(folder, MERGED, rows.size, kinds))
     for start, stop in _blocks(kinds, rows):
-        parts = [_renumbered(_entries(one, rows[start:stop]), place) for one in kinds]
+        parts = [_renumbered(_entries(kind, rows[start:stop]), place) for kind in kinds]
         if len(kinds) > 1:
             parts.append(merged_entries(parts))
         for writer, entries in zip(writers, parts, strict=True):
             writer.add(entries._asdict(), 0, stop - start)
-    return {name: one for writer in writers for name, one in writer.close().items()}
+    return {name: array for writer in writers for name, array in writer.close().items()}
 
 
 def _writer(
     folder: BuildFolder, place: str, num_nodes: int, kinds: Sequence[Adjacency]
 ) -> AdjacencyWriter:
-    most = 2 * sum(one.num_edges for one in kinds)
+    most = 2 * sum(kind.num_edges for kind in kinds)
     weighted, directed = (
-        any(getattr(one, f"is_{what}") for one in kinds) for what in ("weighted", "directed")
+        any(getattr(kind, f"is_{what}") for kind in kinds) for what in ("weighted", "directed")
     )
     return AdjacencyWriter(folder, place, num_nodes, most, weighted=weighted, directed=directed)
 
 
 def _blocks(kinds: Sequence[Adjacency], rows: IntArray) -> Iterator[tuple[int, int]]:
     """Ranges of nodes with few entries; a node that has too many is one by itself."""
-    counts = sum(one.degrees(np.maximum(rows, 0)).astype(np.int64) for one in kinds)
+    counts = sum(kind.degrees(np.maximum(rows, 0)).astype(np.int64) for kind in kinds)
     ends = np.cumsum(np.where(rows >= 0, counts, 0))
     start = 0
     while start < rows.size:
@@ -147,5 +148,5 @@ def _renumbered(entries: Entries, place: IntArray) -> Entries:
     """Between nodes that stay, by their new numbers; rows stay places in the block."""
     columns = place[entries.columns]
     stay = columns >= 0
-    weights, directions = (None if one is None else one[stay] for one in entries[2:])
+    weights, directions = (None if part is None else part[stay] for part in entries[2:])
     return Entries(entries.rows[stay], columns[stay], weights, directions)  # type: ignore[arg-type]

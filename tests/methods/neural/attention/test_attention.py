@@ -5,17 +5,15 @@ import pytest
 import torch
 
 from nodegraft.graph.graph import Graph
-from nodegraft.methods.neural.attention.node import (
-    NodeAttention,
-    adjust_for_centrality,
-    softmax_within,
-    weighted_means,
-)
-from nodegraft.methods.neural.attention.task import (
+from nodegraft.methods.neural.attention import (
     ClassAxisTaskAttention,
+    NodeAttention,
     SetTaskAttention,
+    adjust_for_centrality,
     class_weights,
+    softmax_within,
     task_weights,
+    weighted_means,
 )
 from nodegraft.methods.neural.losses import task_weighted_cross_entropy
 

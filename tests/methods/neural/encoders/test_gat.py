@@ -6,8 +6,8 @@ from torch_geometric.nn import GATConv
 
 from nodegraft.base.errors import ParameterError
 from nodegraft.graph.edges.matrix import IntArray
+from nodegraft.graph.edges.operator import Neighbourhood
 from nodegraft.graph.graph import Graph
-from nodegraft.graph.propagation.neighbourhood import Neighbourhood
 from nodegraft.methods.neural.encoders.gat import GAT
 from tests.graph.reference import everyone, joined_in, random_graph
 

@@ -5,8 +5,8 @@ from torch import Tensor
 from torch_geometric.nn import GCNConv
 
 from nodegraft.graph.edges.matrix import IntArray
+from nodegraft.graph.edges.operator import Neighbourhood
 from nodegraft.graph.graph import Graph
-from nodegraft.graph.propagation.neighbourhood import Neighbourhood
 from nodegraft.methods.neural.encoders.gcn import GCN
 from tests.graph.reference import everyone, joined_in, random_graph
 

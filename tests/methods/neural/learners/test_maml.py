@@ -7,9 +7,8 @@ import torch
 from torch import Tensor
 
 from nodegraft.base.seeds import Seeds
-from nodegraft.graph.edges.operator import Operator
+from nodegraft.graph.edges.operator import Neighbourhood, Operator
 from nodegraft.graph.labels import NodeLabels
-from nodegraft.graph.propagation.neighbourhood import Neighbourhood
 from nodegraft.methods.neural.encoders.gcn import GCN
 from nodegraft.methods.neural.learners.maml import HEAD, MAML, InnerLoop, LabelledBatch
 from nodegraft.streams.episodes.episode import Episode

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nodegraft.base.events import Listener
-from nodegraft.base.files.flush import flush_to_disk
-from nodegraft.base.files.sidecar import write_sidecar
+from nodegraft.base.files.finished import flush_to_disk, write_sidecar
 from nodegraft.graph.disk.blocks.layer_rows import LayerRows
 from nodegraft.graph.edges.matrix import Matrix
 

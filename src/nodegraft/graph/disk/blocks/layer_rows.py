@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, load_npz, save_npz
 
 from nodegraft.base.errors import CheckpointError
-from nodegraft.base.files.flush import flush_to_disk
+from nodegraft.base.files.finished import flush_to_disk
 from nodegraft.graph.edges.bounds import mark_mapped
 from nodegraft.graph.edges.matrix import Matrix, index_type
 

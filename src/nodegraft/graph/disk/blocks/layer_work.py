@@ -109,7 +109,7 @@ class SharedWork:
         # Workers on other machines have another working directory.
         place = work.target.place.absolute()
         target = replace(work.target, rows=replace(work.target.rows, place=place))
-        files = {name: _file_of(one, place / SCRATCH / name) for name, one in arrays.items()}
+        files = {name: _file_of(array, place / SCRATCH / name) for name, array in arrays.items()}
         return cls(files, target, int(work.source.shape[1]), work.then)
 
     def compute(self, block: int) -> int:

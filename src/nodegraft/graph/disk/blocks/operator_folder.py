@@ -10,8 +10,8 @@ from numpy.lib.format import open_memmap
 from numpy.typing import NDArray
 
 from nodegraft.base.errors import CheckpointError
+from nodegraft.base.files.finished import write_sidecar
 from nodegraft.base.files.folder import WriteOnceFolder
-from nodegraft.base.files.sidecar import write_sidecar
 from nodegraft.base.hashing import content_hash
 from nodegraft.graph.disk.blocks.layer_files import LayerFiles
 from nodegraft.graph.disk.blocks.layer_rows import (
@@ -50,7 +50,7 @@ class OperatorFolder:
     def of(
         cls, folder: Path, fingerprint: str, weights: tuple[float, ...] | None, features: Matrix
     ) -> "OperatorFolder":
-        """The folder for a graph.
+        """Return the folder for a graph.
 
         Args:
             folder: Where layers of all operators are.
@@ -63,7 +63,7 @@ class OperatorFolder:
         return cls(folder / name, shape, is_sparse(features))
 
     def layer(self, power: int) -> Matrix | None:
-        """The product with one power of S, mapped; None as long as it is not complete.
+        """Return the product with one power of S, mapped; None until it is complete.
 
         Args:
             power: At least 1; 0 for the features in single precision, where they are not.
@@ -71,7 +71,7 @@ class OperatorFolder:
         return self._rows(power).matrix()
 
     def files(self, power: int, bounds: list[int]) -> LayerFiles:
-        """Where one layer is written, in the blocks of whoever wrote first.
+        """Return the files of one layer, in the blocks of the process that wrote first.
 
         Args:
             power: Which one.
@@ -80,7 +80,7 @@ class OperatorFolder:
         return LayerFiles(self._rows(power), self.agreed(bounds))
 
     def encoded(self, network: RowNetwork, number: int) -> DenseRows:
-        """Where a layer of a network is, which may have any width.
+        """Return the files of a network's layer, which may have any width.
 
         Args:
             network: The network, with its weights.
@@ -113,7 +113,7 @@ class OperatorFolder:
         return mapped
 
     def agreed(self, bounds: list[int]) -> tuple[int, ...]:
-        """Where blocks begin, in all layers.
+        """Return the first row of each block, shared by all layers.
 
         Args:
             bounds: Where they begin if nobody wrote before.

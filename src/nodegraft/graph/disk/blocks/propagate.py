@@ -92,7 +92,9 @@ def _single_precision(kept: OperatorFolder, features: Matrix, bounds: list[int])
         return features
     target = kept.files(0, bounds)
     return target.fill(
-        lambda blocks: (target.put(one, features[slice(*target.between(one))]) for one in blocks),
+        lambda blocks: (
+            target.put(block, features[slice(*target.between(block))]) for block in blocks
+        ),
         SILENT,
         "single precision",
     )[0]

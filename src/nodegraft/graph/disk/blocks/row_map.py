@@ -1,4 +1,4 @@
-"""What a layer of a network does to each row by itself, whoever its neighbours are."""
+"""Map that a layer of a network applies to each row, independent of the node's neighbours."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,7 +14,7 @@ from nodegraft.graph.edges.operator import multiply
 
 @dataclass(frozen=True, eq=False)
 class RowMap:
-    r"""Of a row :math:`h` it makes :math:`\max(h + b, 0) \, W`; each part may be left out.
+    r"""Map from a row :math:`h` to :math:`\max(h + b, 0) \, W`; each part is optional.
 
     >>> halved = RowMap(bias=np.array([-1.0], "f4"), relu=True, weight=np.array([[0.5]], "f4"))
     >>> halved(np.array([[3.0], [0.0]], "f4")).tolist()
@@ -70,13 +70,14 @@ class RowNetwork:
 
     @cached_property
     def name(self) -> str:
-        """The same for the same weights."""
-        return content_hash(*(part for one in self.maps for part in one.parts))
+        """Name that depends on the weights only."""
+        return content_hash(*(part for row_map in self.maps for part in row_map.parts))
 
     @property
     def widths(self) -> tuple[int, ...]:
         """How many columns come out of each map."""
         widths = [self.features]
-        for one in self.maps:
-            widths.append(widths[-1] if one.weight is None else one.weight.shape[1])
+        for row_map in self.maps:
+            weight = row_map.weight
+            widths.append(widths[-1] if weight is None else weight.shape[1])
         return tuple(widths[1:])

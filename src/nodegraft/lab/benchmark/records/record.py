@@ -95,7 +95,7 @@ class RunRecord:
         return cls(document, pa.table(document.pop("classes"), schema=CLASSES))
 
     def named_by_all_parameters(self) -> "RunRecord":
-        """The same under a name that counts parameters with their default values, too."""
+        """Return the record with a name that includes parameters with default values."""
         named = {"identity": run_name(self.document), "parameters": self.document["parameters"]}
         return RunRecord({**self.document, "run": content_hash(named)}, self.classes)
 

@@ -1,4 +1,4 @@
-"""What a graph encoder is: a neighbourhood in, one embedding per node out."""
+"""Interface of a graph encoder: a neighbourhood in, one embedding per node out."""
 
 from collections.abc import Callable
 
@@ -10,12 +10,12 @@ from torch import Tensor, nn
 from nodegraft.graph.disk.blocks.encode import kept_encoding
 from nodegraft.graph.disk.blocks.row_map import RowNetwork
 from nodegraft.graph.edges.matrix import Matrix
-from nodegraft.graph.propagation.neighbourhood import Neighbourhood
+from nodegraft.graph.edges.operator import Neighbourhood
 from nodegraft.graph.view import GraphView
 
 
 class Encoder(nn.Module):
-    """What trainers and methods need to know of a network that embeds nodes."""
+    """Network that embeds nodes, as trainers and methods see it."""
 
     column_weights: Tensor | None
     """Weight of each feature column; None leaves features as they are."""

@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from nodegraft.base.errors import ParameterError
-from nodegraft.graph.propagation.neighbourhood import Neighbourhood
+from nodegraft.graph.edges.operator import Neighbourhood
 from nodegraft.methods.neural.encoders.encoder import Encoder, apply_dropout
 
 

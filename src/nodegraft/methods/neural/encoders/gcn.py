@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from nodegraft.graph.disk.blocks.row_map import RowMap, RowNetwork
-from nodegraft.graph.propagation.neighbourhood import Neighbourhood
+from nodegraft.graph.edges.operator import Neighbourhood
 from nodegraft.methods.neural.encoders.encoder import Encoder, apply_dropout
 
 

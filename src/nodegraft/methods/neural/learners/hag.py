@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from nodegraft.graph.view import GraphView
-from nodegraft.methods.neural.attention.task import (
+from nodegraft.methods.neural.attention import (
     ClassAxisTaskAttention,
     Scale,
     SetTaskAttention,
@@ -29,7 +29,7 @@ from nodegraft.streams.episodes.episode import Episode
 
 @dataclass(frozen=True, kw_only=True)
 class HAGOptions(ValuatorOptions):
-    """How what the paper leaves open or contradicts is read."""
+    """Choices where the paper is silent or contradicts itself."""
 
     tla: Literal["off", "set", "class-axis"] = "set"
     """Whether and how task-level attention weighs the loss: on sets of prototypes of any size, or

@@ -1,4 +1,4 @@
-"""What meta-training needs of a network: a loss on episodes, and a way to learn new classes."""
+"""Interface of meta-training: a loss on episodes, and a way to learn new classes."""
 
 from dataclasses import dataclass
 from typing import Generic, TypeVar

@@ -11,8 +11,8 @@ from torch import Tensor
 from torch.func import functional_call
 
 from nodegraft.base.seeds import Seeds
+from nodegraft.graph.edges.operator import Neighbourhood
 from nodegraft.graph.labels import NodeLabels
-from nodegraft.graph.propagation.neighbourhood import Neighbourhood
 from nodegraft.graph.view import GraphView
 from nodegraft.methods.neural.encoders.encoder import Encoder, embed_rows
 from nodegraft.methods.neural.learners.learner import EpisodeLoss, Learner
@@ -28,7 +28,7 @@ Weights = dict[str, Tensor]
 
 @dataclass(frozen=True, kw_only=True)
 class InnerLoop:
-    """How the weights are adapted to the supports of a task, by plain gradient descent."""
+    """Adaptation of the weights to the supports of a task, by plain gradient descent."""
 
     learning_rate: float = 0.5
     r"""The length of a gradient step (:math:`\alpha`)."""
@@ -78,7 +78,7 @@ class LabelledBatch:
 
 @dataclass(frozen=True)
 class AdaptedModel:
-    """What is kept from session to session."""
+    """Weights and classes that are stored from session to session."""
 
     supports: NodeLabels
     """The nodes kept of every class, on which the next session trains again."""
@@ -167,7 +167,7 @@ class MAML(Learner[AdaptedModel]):
             weights: What :meth:`adapt` gave.
         """
         encoder = deepcopy(self.encoder).requires_grad_(False)
-        adapted = {name: one for name, one in weights.items() if name != HEAD}
+        adapted = {name: weight for name, weight in weights.items() if name != HEAD}
         encoder.load_state_dict({**self.encoder.state_dict(), **adapted})
         return encoder
 

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView
-from nodegraft.methods.neural.attention.node import (
+from nodegraft.methods.neural.attention import (
     Centrality,
     NodeAttention,
     Start,
@@ -53,7 +53,7 @@ class PrototypeLearner(Learner[Tensor]):
 
 @dataclass(frozen=True, kw_only=True)
 class ValuatorOptions:
-    """Whether and how a node valuator weighs the supports of a class."""
+    """Options of a node valuator, which weighs the supports of a class."""
 
     nla: bool = True
     """Whether node-level attention weighs supports; else prototypes are plain means."""
@@ -194,7 +194,7 @@ class WeightedPrototypeLearner(PrototypeLearner):
 
 @dataclass(frozen=True)
 class EpisodeEmbeddings:
-    """What a network makes of the nodes of an episode."""
+    """Embeddings of the nodes of an episode."""
 
     prototypes: tuple[Tensor, ...]
     """The prototypes of each task, one row a class."""

@@ -1,9 +1,24 @@
-"""Checksums beside files: ``NAME.hash`` holds the hash of ``NAME``."""
+"""Finished files: flushed to the disk, and their checksums beside them in ``NAME.hash``."""
 
+import os
 from pathlib import Path
 from uuid import uuid4
 
 from nodegraft.base.hashing import file_hash
+
+
+def flush_to_disk(path: Path) -> None:
+    """Wait until a file, or the list of a folder's files, would survive a power cut.
+
+    Args:
+        path: A file or a folder.
+    """
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
 
 SIDECAR = ".hash"
 
@@ -20,7 +35,7 @@ def write_sidecar(path: Path) -> None:
 
 
 def matches_sidecar(path: Path) -> bool | None:
-    """Whether a file is as its checksum says; None where it has none, so it is not finished.
+    """Return whether a file matches its checksum; None if it has none, so it is not finished.
 
     Args:
         path: The file.
