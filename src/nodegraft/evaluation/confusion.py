@@ -14,7 +14,7 @@ _ABSTAINED = ""
 """Stands for a withheld prediction; no class has this name."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ConfusionMatrix(Tabular):
     """Number of nodes by true and predicted class."""
 

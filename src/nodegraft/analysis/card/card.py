@@ -11,39 +11,14 @@ from typing import Any
 
 import numpy as np
 
+from nodegraft.analysis.accuracy_count import AccuracyCount
 from nodegraft.analysis.snapshot import State
 from nodegraft.analysis.version import Promotion, Version, describe_version
-from nodegraft.evaluation.metrics import share_interval
 from nodegraft.model.confidence import World
 from nodegraft.model.hooks import Capability
 
 THRESHOLDS = (0.5, 0.7, 0.8, 0.9, 0.95, 0.99)
 """Least confidences at which accuracy and coverage are measured."""
-
-
-@dataclass(frozen=True)
-class AccuracyCount:
-    """Number of correct predictions among held-out nodes."""
-
-    asked: int
-    """Number of nodes that were predicted."""
-
-    right: int
-    """Number of correct predictions."""
-
-    @property
-    def share(self) -> float | None:
-        """Share of correct predictions; None without nodes."""
-        return self.right / self.asked if self.asked else None
-
-    @property
-    def interval(self) -> tuple[float, float] | None:
-        """95 % interval of the share, as if held-out nodes had been drawn at random."""
-        return share_interval(self.right, self.asked) if self.asked else None
-
-    def to_json(self) -> dict[str, Any]:
-        """Return counts, share and interval as plain JSON."""
-        return {**asdict(self), "share": self.share, "interval": self.interval}
 
 
 @dataclass(frozen=True)

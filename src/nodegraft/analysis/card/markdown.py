@@ -4,15 +4,14 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 
-from nodegraft.analysis.card.card import AccuracyCount, Card, Step
+from nodegraft.analysis.accuracy_count import AccuracyCount
+from nodegraft.analysis.card.card import Card, Step
 from nodegraft.analysis.rendering.table import Table
+from nodegraft.base.counting import listed
 from nodegraft.base.errors import MissingExtraError
 from nodegraft.model.confidence import NO_ESTIMATE
 
 TAGS = ("graph", "node-classification", "few-shot", "class-incremental-learning")
-
-SHOWN = 8
-"""Number of classes that are named; the others are counted."""
 
 FEW = 30
 """Number of held-out nodes below which accuracy is called rough."""
@@ -238,12 +237,7 @@ def limits(card: Card) -> list[str]:
         "wrong prediction harms somebody.",
     ]
     if few:
-        found.insert(0, f"Measured on fewer than {FEW} nodes, so only roughly: {_named(few)}.")
+        found.insert(0, f"Measured on fewer than {FEW} nodes, so only roughly: {listed(few)}.")
     if card.unmeasured and card.held_out.asked:
-        found.insert(0, f"Not measured, because no node is held out: {_named(card.unmeasured)}.")
+        found.insert(0, f"Not measured, because no node is held out: {listed(card.unmeasured)}.")
     return found
-
-
-def _named(names: list[str]) -> str:
-    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
-    return ", ".join(names[:SHOWN]) + more
