@@ -98,13 +98,17 @@ def draw_on(axes: Axes | None, size: tuple[float, float], draw: Callable[[Axes],
         size: Width and height of a new figure in inches.
         draw: Draws into axes.
     """
-    style = {"text.parse_math": False} if axes else {**STYLE, "figure.facecolor": PAPER}
-    with mpl.rc_context(style):
-        if axes is None:
-            # Choosing a backend takes time, and files need none.
-            from matplotlib import pyplot
+    if axes is not None:
+        with mpl.rc_context({"text.parse_math": False}):
+            draw(axes)
+        return axes
+    # Imported here because choosing a backend takes time.
+    from matplotlib import pyplot
 
-            _, axes = pyplot.subplots(figsize=size, layout="constrained")
+    # Before the context: a notebook's backend sets options with its first figure, which must stay.
+    figure = pyplot.figure(figsize=size, layout="constrained", facecolor=PAPER)
+    with mpl.rc_context(STYLE):
+        axes = figure.subplots()
         draw(axes)
     return axes
 

@@ -44,17 +44,17 @@ def draw_confusion(axes: Axes, matrix: ConfusionMatrix, most: int = MOST) -> Non
         linewidth=0.5,
     )
     for row, column in zip(*np.nonzero(counts), strict=True):
-        # White is read on the dark cells only.
-        colour = {"color": PAPER} if _shade(shares[row, column]) > 0.55 else {}
-        axes.text(
+        label = axes.text(
             column + 0.5,
             row + 0.5,
             f"{counts[row, column]:,}",
             ha="center",
             va="center",
             fontsize=7 if counts.max() < 1000 else 6,
-            **colour,
         )
+        if _shade(float(shares[row, column])) > 0.55:
+            # White is read on the dark cells only.
+            label.set_color(PAPER)
     limit = 26
     axes.set_yticks(
         np.arange(len(names)) + 0.5, [shorten(n, limit) for n in names], parse_math=False
@@ -107,5 +107,5 @@ def _colours(shares: NDArray[np.float64], *, grouped: bool) -> NDArray[np.float6
             # Predictions among the other classes are partly mistakes.
             colour = GREY
         channels = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
-        colours[row, column] = [*channels, _shade(shares[row, column])]
+        colours[row, column] = [*channels, _shade(float(shares[row, column]))]
     return colours

@@ -31,10 +31,11 @@ def draw_map(
     if rest.any():
         count = len({*classes[rest]})
         others = f"{count} other{'s' * (count > 1)}"
-        axes.scatter(*places[rest].T, s=5, color=GREY, alpha=0.5, lw=0, label=others)
+        x, y = places[rest].T
+        axes.scatter(x, y, s=5, color=GREY, alpha=0.5, lw=0, label=others)
     for name, colour, marker in zip(coloured, COLOURS, MARKERS, strict=False):
-        own = places[classes == name]
-        axes.scatter(*own.T, s=12, color=colour, marker=marker, alpha=0.8, lw=0, label=name)
+        x, y = places[classes == name].T
+        axes.scatter(x, y, s=12, color=colour, marker=marker, alpha=0.8, lw=0, label=name)
     handles, names = axes.get_legend_handles_labels()
     # The other classes come last.
     first_one = int(rest.any())

@@ -1,6 +1,7 @@
 """Plots of shares with 95 % intervals: recall by class, calibration, history, learning curve."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -9,6 +10,7 @@ from nodegraft.analysis.rendering.drawing import (
     BLUE,
     GREY,
     HEIGHT,
+    PALETTE,
     VERMILION,
     WIDTH,
     Axes,
@@ -142,6 +144,37 @@ def draw_learning_curve(axes: Axes, counts: Mapping[int, AccuracyCount]) -> None
     axes.set_title("Learning curve")
 
 
+def draw_sessions(axes: Axes, accuracies: Mapping[str, Sequence[Sequence[float]]]) -> None:
+    """Draw accuracy by session: the mean over seeds, and between which values the seeds are.
+
+    Args:
+        axes: Axes to draw into.
+        accuracies: Method -> accuracy of each session, for each seed; the best method first.
+    """
+    for place, (name, seeds) in enumerate(accuracies.items()):
+        values = 100 * np.array(seeds)
+        colour = PALETTE[place] if place < len(PALETTE) else GREY
+        marker = "os^DvP"[place] if place < len(PALETTE) else ""
+        sessions = np.arange(values.shape[1])
+        axes.plot(
+            sessions,
+            values.mean(axis=0),
+            lw=1.2,
+            markersize=4,
+            label=name,
+            color=colour,
+            marker=marker,
+        )
+        low, high = values.min(axis=0), values.max(axis=0)
+        axes.fill_between(sessions, low, high, color=colour, alpha=0.12, lw=0)
+    axes.set_xticks(sessions)
+    axes.set_ylim(bottom=max(0.0, axes.get_ylim()[0]), top=min(100.5, axes.get_ylim()[1]))
+    axes.set_xlabel("session (0: before the first new class)")
+    axes.set_ylabel("macro accuracy, % (band: range of seeds)")
+    axes.set_title("Accuracy while classes are added")
+    axes.legend(loc="lower left", fontsize=8)
+
+
 def draw_abstaining(axes: Axes, levels: Mapping[float, AccuracyCount], asked: int) -> None:
     """Draw accuracy and coverage of predictions over their least confidence.
 
@@ -188,7 +221,12 @@ def _draw_count(
     share = 100 * (count.share or 0.0)
     size = 5.0 if not largest else 3.0 + 6.0 * float(np.sqrt(count.asked / largest))
     face = BLUE if filled else "#FEFEFD"
-    mark = {"marker": "o", "markersize": size, "color": BLUE, "markerfacecolor": face}
+    mark: dict[str, Any] = {
+        "marker": "o",
+        "markersize": size,
+        "color": BLUE,
+        "markerfacecolor": face,
+    }
     across, up = ((low, high), (row, row)) if row is not None else ((x, x), (low, high))
     axes.plot(across, up, color=BLUE, lw=1.2)
     axes.plot(*((share, row) if row is not None else (x, share)), **mark, clip_on=False, zorder=3)

@@ -76,6 +76,8 @@ def draw_pareto(dataset: str, runs: Runs, styles: Styles) -> list[Picture]:
         axes.plot(*point, style.marker, color=style.colour, markersize=size)
     axes.set_xscale("log")
     axes.xaxis.set_major_formatter("{x:g}")
+    # The names of minor ticks would be TeX source.
+    axes.xaxis.set_minor_formatter("")
     axes.margins(x=0.12, y=0.1)
     # The important names choose their places first.
     order = sorted(points, key=lambda name: (name not in front, name not in styles))
