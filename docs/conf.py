@@ -18,7 +18,7 @@ author = "The nodegraft authors"
 release = metadata.version("nodegraft")
 
 extensions = [
-    "myst_parser",
+    "myst_nb",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.napoleon",
@@ -26,11 +26,17 @@ extensions = [
 ]
 myst_enable_extensions = ["dollarmath", "colon_fence"]
 myst_heading_anchors = 3
+nb_execution_mode = "off"  # docs.run_notebooks stores the outputs
 templates_path = ["_templates"]
 autosummary_generate = True
 copybutton_prompt_text = "$ "
 copybutton_only_copy_prompt_lines = True
-exclude_patterns = ["_build", "explanation/graft-signals.md", "explanation/*-measured.md"]
+exclude_patterns = [
+    "_build",
+    "jupyter_execute",
+    "explanation/graft-signals.md",
+    "explanation/*-measured.md",
+]
 
 nitpicky = True
 # Annotations name other libraries, whose pages are not asked for; what is written must be there.

@@ -1,4 +1,4 @@
-"""What HAG-Meta's two attentions say, in words and as a figure. Needs nodegraft[lab].
+"""What HAG-Meta's two attentions say, in words and as a figure. Needs nodegraft[plots].
 
 python examples/attention.py [attention.svg]
 """

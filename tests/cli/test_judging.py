@@ -88,8 +88,8 @@ def test_promoting_leaves_a_card_that_nobody_changes(place: Path) -> None:
     assert done.output == f"Version 2 is live.\nModel card: {kept}\n"
     text = kept.read_text()
     assert "“looks right”" in text
-    assert "](version-2.svg)" in text
-    assert kept.with_suffix(".svg").read_text().startswith("<?xml")
+    assert "](version-2-recall.svg)" in text
+    assert kept.with_name("version-2-recall.svg").read_text().startswith("<?xml")
     assert call("rollback", str(place)).exit_code == 0
     assert call("promote", str(place), "--note", "again").exit_code == 0
     assert kept.read_text() == text
@@ -105,7 +105,7 @@ def test_a_card_that_cannot_be_written_does_not_undo_the_promotion(place: Path) 
         assert store.live == 2
     assert call("card", str(place), "--out", str(place.parent / "CARD.md")).exit_code == 0
     assert (place.parent / "CARD.md").read_text().startswith("---\nlicense: unknown\n")
-    assert (place.parent / "CARD.svg").exists()
+    assert (place.parent / "CARD-history.svg").exists()
 
 
 def test_a_card_is_shown_and_written(place: Path, tmp_path: Path) -> None:
@@ -127,4 +127,4 @@ def test_without_matplotlib_a_card_has_its_tables(place: Path) -> None:
     assert done.returncode == 0, done.stderr
     names = sorted(file.name for file in (place / "cards").iterdir())
     assert names == ["version-2.md", "version-2.md.hash"]
-    assert "nodegraft[lab]" in (place / "cards" / "version-2.md").read_text()
+    assert "nodegraft[plots]" in (place / "cards" / "version-2.md").read_text()

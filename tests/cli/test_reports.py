@@ -54,4 +54,4 @@ def test_without_matplotlib_the_report_says_what_to_install() -> None:
     )
     done = subprocess.run([sys.executable, "-c", without], capture_output=True, text=True)
     assert done.returncode == 2
-    assert done.stderr.strip() == "Error: Drawing needs an extra: pip install 'nodegraft[lab]'"
+    assert done.stderr.strip() == "Error: Drawing needs an extra: pip install 'nodegraft[plots]'"

@@ -6,11 +6,16 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from nodegraft.analysis.accuracy_count import AccuracyCount, ProbabilityBin, probability_bins
 from nodegraft.analysis.labels.labels import StoreLabels
 from nodegraft.analysis.labels.succession import ClassSuccession
 from nodegraft.analysis.predictions import predict_rows
 from nodegraft.analysis.snapshot import State
 from nodegraft.base.errors import StoreError
+from nodegraft.evaluation.confusion import ConfusionMatrix
 from nodegraft.graph.keys import Key, several
 from nodegraft.tables.labels import Labels, keys_by_class
 
@@ -176,6 +181,18 @@ class LabelledPredictions:
     predictions: list[str | None]
     """Predicted class of each node; None where the prediction is withheld."""
 
+    probability: NDArray[np.float64]
+    """P(class | the node belongs to a known class) of each predicted class."""
+
+    confidence: NDArray[np.float64]
+    """Confidence of each prediction."""
+
+    @property
+    def is_right(self) -> NDArray[np.bool_]:
+        """Whether each prediction is correct; a withheld one is not."""
+        pairs = zip(self.truth, self.predictions, strict=True)
+        return np.array([true == predicted for true, predicted in pairs], dtype=bool)
+
     def report(self) -> str:
         """Return precision, recall and F1 of each class as text."""
         from nodegraft.evaluation.confusion import classification_report
@@ -191,8 +208,28 @@ class LabelledPredictions:
     @property
     def accuracy(self) -> float:
         """Share of correct predictions; a withheld prediction is not correct."""
-        pairs = zip(self.truth, self.predictions, strict=True)
-        return sum(true == predicted for true, predicted in pairs) / len(self.truth)
+        return float(self.is_right.mean())
+
+    @property
+    def by_class(self) -> dict[str, AccuracyCount]:
+        """True class -> correct predictions for its nodes."""
+        asked = Counter(self.truth)
+        right = Counter(np.array(self.truth, dtype=object)[self.is_right].tolist())
+        return {name: AccuracyCount(asked[name], right[name]) for name in asked}
+
+    @property
+    def confusion(self) -> ConfusionMatrix:
+        """Number of nodes by true and predicted class."""
+        return ConfusionMatrix.of(self.truth, self.predictions)
+
+    @property
+    def calibration(self) -> tuple[ProbabilityBin, ...]:
+        """Correct predictions by their probability, in ten bins; empty ones are left out.
+
+        Not by confidence: labelled nodes belong to known classes, and in an open world confidence
+        also counts how likely that is.
+        """
+        return probability_bins(self.probability, self.is_right)
 
 
 def predict_labelled(
@@ -215,4 +252,5 @@ def predict_labelled(
         )
     found = predict_rows(state, state.graph.rows_of(nodes), 0, min_confidence=min_confidence)
     # Not `found.classes`: held-out nodes have a label of their own, which is the true class.
-    return LabelledPredictions([name for name in truth for _ in truth[name]], found.predictions)
+    classes = [name for name in truth for _ in truth[name]]
+    return LabelledPredictions(classes, found.predictions, found.probability, found.confidence)

@@ -1,5 +1,6 @@
 """Map of a graph: positions of nodes in the plane, similar nodes close together."""
 
+from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
@@ -59,6 +60,25 @@ def node_map(state: State) -> NodeMap:
         cached = {"places": _within_square(_flattened(vectors_of(state, rows)))}
         state.graph.array_cache.put(cached, *depends_on)
     return NodeMap(rows, cached["places"])
+
+
+def coloured_map(state: State) -> tuple[NDArray[np.float64], NDArray[np.object_], list[str]]:
+    """Return positions and predicted classes of a map, and all classes in order of interest.
+
+    Classes of the latest session are first, because they are what changed; then the most frequent.
+
+    Args:
+        state: A version.
+    """
+    drawn = with_labelled(state, node_map(state))
+    classes = state.predict(drawn.rows).classes
+    latest = max(state.labels.sessions.values())
+    count = Counter(classes.tolist())
+
+    def interest(name: str) -> tuple[bool, int]:
+        return latest == 0 or state.labels[name].session < latest, -count[name]
+
+    return drawn.places, classes, sorted(state.labels, key=interest)
 
 
 def with_labelled(state: State, drawn: NodeMap) -> NodeMap:

@@ -31,7 +31,7 @@ Reason = Literal["own_label", "prediction", "below_confidence", "unknown_key"]
 """Source of a node's class, or the reason why it has none."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Predictions(Tabular):
     """Table of predictions, one row for each given node, in the given order."""
 

@@ -4,10 +4,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from nodegraft.base.counting import counted
-
-SHOWN = 8
-"""Number of classes that are named; the others are counted."""
+from nodegraft.analysis.accuracy_count import AccuracyCount
+from nodegraft.base.counting import counted, listed
+from nodegraft.base.html import summary_html
 
 CHANGES = {
     "added": ("node", "added"),
@@ -46,7 +45,7 @@ class StateNames:
         return tuple(name for name in found if name is not None)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Version:
     """State of a store after one change."""
 
@@ -90,6 +89,31 @@ class Version:
     def names(self) -> StateNames:
         """Names of the objects of this version."""
         return StateNames(self.graph, self.labels, self.model, self.texts)
+
+    @property
+    def held_out(self) -> AccuracyCount:
+        """Correct predictions for held-out nodes, as counted when the version was made."""
+        counts = self.measures.get("after", {})
+        asked, right = (sum(counts.get(name, {}).values()) for name in ("asked", "right"))
+        return AccuracyCount(asked, right)
+
+    def __repr__(self) -> str:
+        when = f"{self.at:%Y-%m-%d %H:%M}"
+        return f"<Version {self.number}: {describe_version(self)}, by {self.by}, {when} UTC>"
+
+    def _repr_html_(self) -> str:
+        return summary_html("Version of a store", self.facts())
+
+    def facts(self) -> list[tuple[str, str]]:
+        """Return what a summary says: number, change, author, note, time and accuracy."""
+        return [
+            ("version", f"{self.number}"),
+            ("change", describe_version(self)),
+            ("author", self.by),
+            ("note", self.note),
+            ("time", f"{self.at:%Y-%m-%d %H:%M} UTC"),
+            ("held-out accuracy", str(self.held_out)),
+        ]
 
 
 @dataclass(frozen=True)
@@ -167,9 +191,7 @@ def _changes(detail: dict[str, int]) -> str:
 
 
 def _counts(classes: dict[str, list[Any]]) -> str:
-    shown = [f"{name} ({len(keys)})" for name, keys in list(classes.items())[:SHOWN]]
-    more = len(classes) - len(shown)
-    return ", ".join(shown) + (f" and {more} more" if more else "")
+    return listed(f"{name} ({len(keys)})" for name, keys in classes.items())
 
 
 def version_ranges(numbers: list[int]) -> str:

@@ -1,4 +1,6 @@
-"""Counts in words."""
+"""Counts and lists in words."""
+
+from collections.abc import Iterable
 
 
 def counted(number: int, noun: str) -> str:
@@ -13,3 +15,18 @@ def counted(number: int, noun: str) -> str:
     """
     ending = "" if number == 1 else "es" if noun.endswith("s") else "s"
     return f"{number:,} {noun}{ending}"
+
+
+def listed(names: Iterable[str], most: int = 8) -> str:
+    """Return the first names, and the number of the others.
+
+    >>> listed("abc", most=2)
+    'a, b and 1 more'
+
+    Args:
+        names: The names.
+        most: Largest number of names that are listed.
+    """
+    every = list(names)
+    more = f" and {len(every) - most} more" if len(every) > most else ""
+    return ", ".join(every[:most]) + more

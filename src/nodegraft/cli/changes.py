@@ -141,7 +141,7 @@ def show_card(console: Console, store: "Store", version: int) -> None:
 
 
 def write_card(card: "Card", store: str, place: Path) -> None:
-    """Write a model card and its figure to a file of the user's choice.
+    """Write a model card and its figures to a file of the user's choice.
 
     Args:
         card: The card.

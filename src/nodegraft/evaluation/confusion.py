@@ -14,7 +14,7 @@ _ABSTAINED = ""
 """Stands for a withheld prediction; no class has this name."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ConfusionMatrix(Tabular):
     """Number of nodes by true and predicted class."""
 
@@ -45,6 +45,22 @@ class ConfusionMatrix(Tabular):
         classes = _classes(truth, predictions)
         counts = confusion_matrix(truth, _texts(predictions), labels=[*classes, _ABSTAINED])
         return cls(classes, counts[:-1, :-1], counts[:-1, -1])
+
+    def mistakes(self) -> list[tuple[str, str, int]]:
+        """Return true class, predicted class and number of nodes, the most frequent first.
+
+        >>> ConfusionMatrix.of(["hats", "hats"], ["caps", "hats"]).mistakes()
+        [('hats', 'caps', 1)]
+        """
+        wrong = self.counts - np.diag(np.diag(self.counts))
+        pairs = zip(*np.nonzero(wrong), strict=True)
+        found = [(self.classes[i], self.classes[j], int(wrong[i, j])) for i, j in pairs]
+        return sorted(found, key=lambda one: -one[2])
+
+    def to_json(self) -> list[dict[str, Any]]:
+        """Return the mistakes as plain JSON."""
+        names = ("class", "prediction", "nodes")
+        return [dict(zip(names, one, strict=True)) for one in self.mistakes()]
 
     def to_arrow(self) -> pa.Table:
         """Return a row for each true class: name, a column for each predicted class, abstained."""

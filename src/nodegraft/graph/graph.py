@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nodegraft.base.counting import listed
 from nodegraft.base.errors import DataError
+from nodegraft.base.html import summary_html
 from nodegraft.graph.edges.adjacency import Adjacency
 from nodegraft.graph.edges.bounds import check_matrix
 from nodegraft.graph.edges.matrix import IntArray, Matrix
@@ -360,3 +362,22 @@ class Graph(GraphView):
             f"Graph({self.num_nodes:,} nodes, {self.num_edges:,} undirected edges{kinds}, "
             f"{self.num_features:,} features)"
         )
+
+    def _repr_html_(self) -> str:
+        return summary_html("Graph", self.facts())
+
+    def facts(self) -> list[tuple[str, str]]:
+        """Return what a summary says: name and value of the numbers of nodes, edges and features.
+
+        >>> Graph(["a", "b"], np.eye(2), {"like": [("a", "b")]}).facts()
+        [('nodes', '2'), ('edges', '1'), ('edge types', 'like 1'), ('features', '2')]
+        """
+        kinds = self._kinds()
+        counts = [f"{name} {one.num_edges:,}" for name, one in kinds.items()]
+        types = [("edge types", listed(counts))] if list(kinds) != [EDGES] else []
+        return [
+            ("nodes", f"{self.num_nodes:,}"),
+            ("edges", f"{self.num_edges:,}"),
+            *types,
+            ("features", f"{self.num_features:,}"),
+        ]

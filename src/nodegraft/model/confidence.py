@@ -114,7 +114,7 @@ classes. The estimate for this graph is that 25 % do. If every node does, declar
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class PredictionTable(Tabular):
     """Predictions of a model, one row for each node."""
 

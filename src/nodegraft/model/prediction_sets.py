@@ -136,7 +136,7 @@ class SetCalibration:
         return note
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class PredictionSets(Tabular):
     """Sets of classes, one for each node."""
 

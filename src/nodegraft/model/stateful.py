@@ -15,8 +15,10 @@ from typing import Any, Self
 
 from numpy.typing import NDArray
 
+from nodegraft.base.counting import listed
 from nodegraft.base.errors import CheckpointError, NotFittedError, ParameterError
 from nodegraft.base.events import SILENT, Listener
+from nodegraft.base.html import summary_html
 from nodegraft.base.memo import LatestMemo
 from nodegraft.base.parameters.build import build, parameters_of
 from nodegraft.base.parameters.validate import validate_value
@@ -91,12 +93,7 @@ class Stateful(Hooks):
         return self
 
     def __repr__(self) -> str:
-        changed = {
-            name: value
-            for name, value in self.get_params().items()
-            if value != getattr(type(self), name, None)
-        }
-        parameters = ", ".join(f"{name}={value!r}" for name, value in changed.items())
+        parameters = ", ".join(f"{name}={value!r}" for name, value in self._changed().items())
         if not len(self._table):
             return f"{type(self).__name__}({parameters})"
         names = self.classes_
@@ -105,6 +102,26 @@ class Stateful(Hooks):
             f"<{type(self).__name__}({parameters}) that knows {len(names)} classes ({shown}) from "
             f"{self.labels_.num_nodes:,} labels, session {self._table.session}>"
         )
+
+    def _repr_html_(self) -> str:
+        parameters = ", ".join(f"{name}={value!r}" for name, value in self._changed().items())
+        facts = [("parameters", parameters or "all default"), ("classes", "none: call fit")]
+        if len(self._table):
+            counts = [f"{name} {count:,}" for name, count in self._table.counts().items()]
+            facts[1:] = [
+                ("classes", f"{len(counts):,}"),
+                ("training labels", f"{self.labels_.num_nodes:,}: {listed(counts)}"),
+                ("latest session", f"{self._table.session}"),
+            ]
+        return summary_html(f"{type(self).__name__} ({self.name})", facts)
+
+    def _changed(self) -> dict[str, Any]:
+        """Return the hyper-parameters that are not the default."""
+        return {
+            name: value
+            for name, value in self.get_params().items()
+            if value != getattr(type(self), name, None)
+        }
 
     def _now(self) -> Self:
         """Return the current model as a value that no later change affects."""

@@ -45,9 +45,12 @@ class ModelCards:
         journal = self._parts.journal
         version = self._parts.versions.whole(number)
         history = [row for row in journal.versions() if row.number <= number]
-        first = next((row for row in journal.promotions() if row.version == number), None)
+        promotions = journal.promotions()
+        first = next((row for row in promotions if row.version == number), None)
+        # A card is the same whenever it is written, so later promotions do not count.
+        live = {row.version for row in promotions if first and row.number <= first.number}
         names, pruned = self._parts.states.class_names, journal.pruned()
-        return card_of(self._parts.state(version), history, first, names, pruned)
+        return card_of(self._parts.state(version), history, first, names, live, pruned)
 
     def path(self, number: int) -> Path:
         """Return the path of the card of a version in the store, whether or not it is there.

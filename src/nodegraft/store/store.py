@@ -19,6 +19,7 @@ from nodegraft.store.objects.place import StoreSettings, journal_in, refuse_link
 from nodegraft.store.parts import NewTables, StoreParts
 from nodegraft.store.versions.journal import Journal
 from nodegraft.store.versions.migration import require_current
+from nodegraft.store.views import StoreViews
 
 if TYPE_CHECKING:
     from nodegraft.analysis.card.card import Card
@@ -48,7 +49,7 @@ if TYPE_CHECKING:
     from nodegraft.tables.node_texts import NodeTexts
 
 
-class Store:
+class Store(StoreViews):
     """Folder with a graph, its labels, a model, and all versions of them.
 
     Open a store with :meth:`open`, create one with :meth:`init`. Every change makes a version.

@@ -73,7 +73,8 @@ def test_it_says_who_did_what_and_why(store: Store) -> None:
     last = card.history[-1]
     assert (last.what, last.by) == ("add class-04 (5), class-05 (5)", "anna")
     assert (last.note, last.override) == ("two more", "it is a test")
-    assert last.accuracy == store.history()[1].measures["after"]["accuracy"]
+    assert last.held_out.share == store.history()[1].measures["after"]["accuracy"]
+    assert [step.was_live for step in card.history] == [True, True]
     assert card.promotion is not None
     assert (card.promotion.by, card.promotion.note) == ("ben", "looks right")
 

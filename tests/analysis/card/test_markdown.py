@@ -4,10 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from nodegraft.analysis.card.card import AccuracyCount, Card, ClassCard
+from nodegraft.analysis.accuracy_count import AccuracyCount
+from nodegraft.analysis.card.card import Card, ClassCard
 from nodegraft.analysis.card.markdown import card_files, card_markdown, limits
 from nodegraft.store.intent import Intent
 from tests.store.small import made
+
+FIGURES = ("recall", "confusion", "calibration", "abstaining", "history")
 
 
 @pytest.fixture(scope="module")
@@ -65,13 +68,14 @@ def test_a_card_that_nothing_was_measured_of_says_so(card: Card) -> None:
 
 def test_the_picture_stands_beside_the_card_and_is_the_same_every_time(card: Card) -> None:
     files = card_files(card, "shop", "version-2")
-    assert list(files) == ["version-2.svg", "version-2.md"]
-    assert "](version-2.svg)" in files["version-2.md"]
-    assert "held-out accuracy, %" in files["version-2.svg"]
+    names = [f"version-2-{name}.svg" for name in FIGURES]
+    assert list(files) == [*names, "version-2.md"]
+    assert all(f"]({name})" in files["version-2.md"] for name in names)
+    assert "held-out accuracy, %" in files["version-2-history.svg"]
     assert card_files(card, "shop", "version-2") == files
 
 
 def test_without_a_picture_the_card_says_how_to_get_one(card: Card) -> None:
     text = card_markdown(card, "shop")
-    assert "No figure" in text
-    assert "nodegraft[lab]" in text
+    assert "No figures" in text
+    assert "nodegraft[plots]" in text

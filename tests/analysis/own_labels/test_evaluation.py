@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from matplotlib import pyplot
 
 from nodegraft.analysis.own_labels.evaluation import METHODS
 from nodegraft.analysis.own_labels.own_stream import make_plan, own_stream
@@ -72,6 +73,15 @@ def test_the_numbers_are_means_over_seeds(store: Store) -> None:
     told = found.to_json()
     assert told["methods"][0]["last"]["mean"] == one.last.mean
     assert told["lead"]["seeds"] == 3
+    table = found.to_arrow().to_pylist()
+    assert [row["method"] for row in table] == [each.method for each in found.methods]
+    assert all(0.0 <= row["last low"] <= row["last"] <= row["last high"] <= 1.0 for row in table)
+    assert table[1]["behind best"] == pytest.approx(-found.lead.mean)
+    axes = found.plot_sessions()
+    assert axes.lines[0].get_ydata() == pytest.approx(
+        [100 * np.mean([s.sessions[i].macro_accuracy for s in one.streams]) for i in range(3)]
+    )
+    pyplot.close("all")
 
 
 @pytest.mark.parametrize("name", METHODS)

@@ -11,9 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from nodegraft.analysis.accuracy import predict_labelled
+from nodegraft.analysis.accuracy_count import AccuracyCount, ProbabilityBin
 from nodegraft.analysis.snapshot import State
 from nodegraft.analysis.version import Promotion, Version, describe_version
-from nodegraft.evaluation.metrics import share_interval
+from nodegraft.evaluation.confusion import ConfusionMatrix
 from nodegraft.model.confidence import World
 from nodegraft.model.hooks import Capability
 
@@ -21,29 +23,8 @@ THRESHOLDS = (0.5, 0.7, 0.8, 0.9, 0.95, 0.99)
 """Least confidences at which accuracy and coverage are measured."""
 
 
-@dataclass(frozen=True)
-class AccuracyCount:
-    """Number of correct predictions among held-out nodes."""
-
-    asked: int
-    """Number of nodes that were predicted."""
-
-    right: int
-    """Number of correct predictions."""
-
-    @property
-    def share(self) -> float | None:
-        """Share of correct predictions; None without nodes."""
-        return self.right / self.asked if self.asked else None
-
-    @property
-    def interval(self) -> tuple[float, float] | None:
-        """95 % interval of the share, as if held-out nodes had been drawn at random."""
-        return share_interval(self.right, self.asked) if self.asked else None
-
-    def to_json(self) -> dict[str, Any]:
-        """Return counts, share and interval as plain JSON."""
-        return {**asdict(self), "share": self.share, "interval": self.interval}
+NONE = AccuracyCount(0, 0)
+"""Accuracy where no node is held out."""
 
 
 @dataclass(frozen=True)
@@ -105,8 +86,11 @@ class Step:
     override: str
     """Reason for overriding a drop of held-out accuracy; empty without an override."""
 
-    accuracy: float | None
-    """Held-out accuracy of the version; None if it was not measured."""
+    held_out: AccuracyCount
+    """Accuracy on held-out nodes, as measured when the version was made."""
+
+    was_live: bool
+    """Whether the version was promoted before the card was written."""
 
 
 @dataclass(frozen=True)
@@ -144,6 +128,12 @@ class Card:
     """Least confidence -> accuracy on held-out nodes predicted with it; None if the method gives
     no calibrated confidence."""
 
+    calibration: tuple[ProbabilityBin, ...]
+    """Predictions of held-out nodes, grouped by probability."""
+
+    confusion: ConfusionMatrix | None
+    """Held-out nodes by true and predicted class; None without any."""
+
     history: tuple[Step, ...]
     """Versions up to this one, oldest first."""
 
@@ -159,6 +149,7 @@ class Card:
         """Return the card as plain JSON."""
         levels = (self.reliability or {}).items()
         reliability = {f"{least:.2f}": count.to_json() for least, count in levels}
+        history = [{**asdict(one), "held_out": one.held_out.to_json()} for one in self.history]
         promotion = self.promotion and {**vars(self.promotion), "at": _iso(self.promotion)}
         return {
             **asdict(self),
@@ -166,6 +157,9 @@ class Card:
                 {**asdict(card), "held_out": card.held_out.to_json()} for card in self.classes
             ],
             "held_out": self.held_out.to_json(),
+            "calibration": [one.to_json() for one in self.calibration],
+            "confusion": self.confusion.to_json() if self.confusion else [],
+            "history": history,
             "reliability": reliability or None,
             "promotion": promotion,
         }
@@ -176,6 +170,7 @@ def card_of(
     history: Sequence[Version],
     promotion: Promotion | None,
     class_names: Callable[[str], Iterable[str]],
+    live: Collection[int] = (),
     pruned: Collection[int] = (),
 ) -> Card:
     """Return the model card of a version.
@@ -185,11 +180,14 @@ def card_of(
         history: Versions up to this one, oldest first.
         promotion: First promotion of the version; None if it was never live.
         class_names: Returns the class names in an object of labels.
+        live: Numbers of the versions that were live by then.
         pruned: Numbers of versions whose objects were deleted.
     """
     found, whole = history[-1], [past for past in history if past.number not in pruned]
-    truth, predictions, confidence = _held_out_predictions(state)
-    right = truth == predictions
+    measured = predict_labelled(state, None) if state.labels.held_out else None
+    by_class = measured.by_class if measured else {}
+    right = measured.is_right if measured else np.zeros(0, dtype=bool)
+    confidence = measured.confidence if measured else np.zeros(0)
     since = _since(whole, lambda past: set(class_names(past.labels)))
     calibrated = Capability.CALIBRATED in state.model.capabilities()
     return Card(
@@ -201,27 +199,18 @@ def card_of(
         share_of_known_classes=state.model.share_of_known_classes(state.graph),
         graph=_graph(state, _since(whole, lambda past: {past.graph})[found.graph]),
         classes=tuple(
-            ClassCard(name, len(labels.taught), since[name], _count(right[truth == name]))
+            ClassCard(name, len(labels.taught), since[name], by_class.get(name, NONE))
             for name, labels in state.labels.items()
         ),
         held_out=_count(right),
         reliability={least: _count(right[confidence >= least]) for least in THRESHOLDS}
         if calibrated
         else None,
-        history=tuple(map(_step, history)),
+        calibration=measured.calibration if measured else (),
+        confusion=measured.confusion if measured else None,
+        history=tuple(_step(version, version.number in live) for version in history),
         promotion=promotion,
     )
-
-
-def _held_out_predictions(state: State) -> tuple[Any, Any, Any]:
-    """Return class, prediction and confidence of each held-out node."""
-    held_out = state.labels.held_out
-    keys = [key for some in held_out.values() for key in some]
-    truth = np.array([name for name, some in held_out.items() for _ in some], dtype=object)
-    if not keys:
-        return truth, truth, np.zeros(0)
-    found = state.predict(state.graph.rows_of(keys))
-    return truth, found.classes, found.confidence
 
 
 def _count(right: Any) -> AccuracyCount:
@@ -246,16 +235,16 @@ def _graph(state: State, since: int) -> GraphCard:
     return GraphCard(since, graph.num_nodes, graph.num_features, graph.num_edges, kinds)
 
 
-def _step(version: Version) -> Step:
-    measures = version.measures
+def _step(version: Version, was_live: bool) -> Step:
     return Step(
         version.number,
         describe_version(version),
         version.by,
         _iso(version),
         version.note,
-        measures.get("override", ""),
-        measures.get("after", {}).get("accuracy"),
+        version.measures.get("override", ""),
+        version.held_out,
+        was_live,
     )
 
 

@@ -1,80 +1,86 @@
-"""Figure of a model card: held-out accuracy by version, and by least confidence."""
+"""Figures of a model card: recall, confusion matrix, calibration, abstaining and history."""
+
+from collections.abc import Callable
+from functools import partial
 
 from nodegraft.analysis.card.card import Card
-from nodegraft.analysis.rendering.drawing import (
-    BLUE,
-    HEIGHT,
-    VERMILION,
-    WIDTH,
-    Axes,
-    Figure,
-    figure_style,
-)
-from nodegraft.analysis.rendering.label_places import label_line_ends
+from nodegraft.analysis.rendering.drawing import PAPER, Axes, figure_style, panel
 from nodegraft.analysis.rendering.picture import Picture
+from nodegraft.analysis.rendering.plots.confusion import confusion_size, draw_confusion
+from nodegraft.analysis.rendering.plots.shares import (
+    SIZE,
+    draw_abstaining,
+    draw_calibration,
+    draw_history,
+    draw_recall,
+    recall_size,
+)
+from nodegraft.evaluation.confusion import ConfusionMatrix
 
 
 @figure_style
-def draw_card(card: Card) -> Picture:
-    """Draw one panel, or two if the method can abstain.
+def draw_card(card: Card) -> list[Picture]:
+    """Draw the figures of a card, each on a background of its own, for light and dark pages.
 
     Args:
         card: A card with held-out nodes.
     """
-    panels = 1 if card.reliability is None else 2
-    figure = Figure(figsize=(WIDTH * panels, HEIGHT), layout="constrained")
-    axes = figure.subplots(1, panels, squeeze=False)[0]
-    _draw_versions(axes[0], card)
+    recalls = {one.name: one.held_out for one in card.classes if one.held_out.asked}
+    draw = partial(draw_recall, recalls=recalls)
+    pictures = [_picture("recall", _recall(card), recall_size(recalls), draw)]
+    if card.confusion is not None:
+        draw = partial(draw_confusion, matrix=card.confusion)
+        size = confusion_size(card.confusion)
+        pictures.append(_picture("confusion", _mistakes(card.confusion), size, draw))
     if card.reliability is not None:
-        _draw_reliability(axes[1], card)
-    return Picture(f"version-{card.version}", _describe(card), figure)
+        draw = partial(draw_calibration, bins=card.calibration)
+        pictures.append(_picture("calibration", _calibration(card), SIZE, draw))
+        draw = partial(draw_abstaining, levels=card.reliability, asked=card.held_out.asked)
+        pictures.append(_picture("abstaining", _abstaining(card), SIZE, draw))
+    # The last version is measured again, on all of its held-out nodes.
+    counts = {one.version: one.held_out for one in card.history} | {card.version: card.held_out}
+    live = [one.version for one in card.history if one.was_live]
+    draw = partial(draw_history, counts=counts, live=live)
+    return [*pictures, _picture("history", _history(card), SIZE, draw)]
 
 
-def _draw_versions(axes: Axes, card: Card) -> None:
-    points = _by_version(card)
-    axes.set_title("Version by version")
-    axes.set_xlabel("version")
-    axes.set_ylabel("held-out accuracy, %")
-    axes.plot(list(points), list(points.values()), color=BLUE, marker="o", markersize=3.5)
-    axes.set_xticks(list(points)[:: 1 + len(points) // 10])
-    low = max(0.0, min(points.values()) - 5.0)
-    # The limit is above 100 so that a marker at the top is not cut.
-    axes.set_ylim(low, 100.0 + 0.02 * (100.0 - low))
+def _picture(
+    name: str, text: str, size: tuple[float, float], draw: Callable[[Axes], None]
+) -> Picture:
+    figure, axes = panel("", "", size=size)
+    figure.set_facecolor(PAPER)
+    draw(axes)
+    return Picture(name, text, figure)
 
 
-def _draw_reliability(axes: Axes, card: Card) -> None:
-    found = card.reliability or {}
-    axes.set_title("Abstaining")
-    axes.set_xlabel("least confidence")
-    axes.set_ylabel("held-out nodes, %")
-    coverage = {least: 100 * one.asked / card.held_out.asked for least, one in found.items()}
-    right = {least: 100 * one.share for least, one in found.items() if one.share is not None}
-    ends = {}
-    for name, points, colour, dashes in (
-        ("accuracy", right, BLUE, "-"),
-        ("coverage", coverage, VERMILION, "--"),
-    ):
-        if points:
-            places, heights = list(points), list(points.values())
-            axes.plot(places, heights, dashes, color=colour, marker="o", markersize=3.5)
-            ends[name] = (places[-1], heights[-1], colour)
-    axes.set_ylim(0.0, 102.0)
-    label_line_ends(axes, ends)
+def _recall(card: Card) -> str:
+    measured = [one for one in card.classes if one.held_out.asked]
+    ranked = sorted(measured, key=lambda one: one.held_out.share or 0.0)
+    listed = "; ".join(f"{one.name} {one.held_out}" for one in ranked[:8])
+    return f"Recall by class, lowest first: {listed}."
 
 
-def _by_version(card: Card) -> dict[int, float]:
-    """Return the accuracy of each version in percent; the last is on all held-out nodes."""
-    found = {one.version: 100 * one.accuracy for one in card.history if one.accuracy is not None}
-    return {**found, card.version: 100 * (card.held_out.share or 0.0)}
+def _mistakes(matrix: ConfusionMatrix) -> str:
+    listed = [f"{true} as {other}: {count}" for true, other, count in matrix.mistakes()[:8]]
+    return f"Most frequent mistakes: {'; '.join(listed) or 'none'}."
 
 
-def _describe(card: Card) -> str:
-    versions = ", ".join(f"{number}: {share:.1f} %" for number, share in _by_version(card).items())
-    summary = f"Held-out accuracy by version: {versions}."
-    if card.reliability is None:
-        return summary
+def _calibration(card: Card) -> str:
+    listed = (
+        f"{100 * one.probability:.0f} %: {one.count.right} of {one.count.asked} correct"
+        for one in card.calibration
+    )
+    return f"Correct predictions by mean probability: {'; '.join(listed)}."
+
+
+def _abstaining(card: Card) -> str:
     levels = "; ".join(
         f"{least:.2f}: {one.asked} of {card.held_out.asked} predicted, {one.right} correctly"
-        for least, one in card.reliability.items()
+        for least, one in (card.reliability or {}).items()
     )
-    return f"{summary} By least confidence: {levels}."
+    return f"By least confidence: {levels}."
+
+
+def _history(card: Card) -> str:
+    listed = "; ".join(f"{one.version}: {one.held_out}" for one in card.history[-8:])
+    return f"Held-out accuracy by version: {listed}."

@@ -1,18 +1,18 @@
-"""A model card as files: Markdown with the YAML head that model hubs read, and a figure."""
+"""A model card as files: Markdown with the YAML head that model hubs read, and figures."""
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 
-from nodegraft.analysis.card.card import AccuracyCount, Card, Step
+from nodegraft.analysis.accuracy_count import AccuracyCount, calibration_error
+from nodegraft.analysis.card.card import Card, Step
 from nodegraft.analysis.rendering.table import Table
+from nodegraft.base.counting import listed
 from nodegraft.base.errors import MissingExtraError
 from nodegraft.model.confidence import NO_ESTIMATE
 
 TAGS = ("graph", "node-classification", "few-shot", "class-incremental-learning")
-
-SHOWN = 8
-"""Number of classes that are named; the others are counted."""
 
 FEW = 30
 """Number of held-out nodes below which accuracy is called rough."""
@@ -21,42 +21,51 @@ FEW = 30
 def card_files(card: Card, store: str, name: str) -> dict[str, str]:
     """Return file name -> text, in the order in which files are written: the card is the last.
 
-    The figure is left out if Matplotlib is not installed; the card then says how to get it.
+    Figures are left out if Matplotlib is not installed; the card then says how to get them.
 
     Args:
         card: The card.
         store: Name of the store's folder.
         name: Name of the files, without their endings.
     """
-    text, drawn = f"{name}.md", f"{name}.svg"
+    files, figures = {}, {}
     if card.held_out.asked:
         try:
             from nodegraft.analysis.card.figures import draw_card
 
-            return {drawn: draw_card(card).svg, text: card_markdown(card, store, drawn)}
+            for picture in draw_card(card):
+                file = f"{name}-{picture.name}.svg"
+                files[file] = picture.svg
+                figures[picture.name] = f"![{_text(picture.description)}]({file})"
         except MissingExtraError:
             pass
-    return {text: card_markdown(card, store)}
+    return {**files, f"{name}.md": card_markdown(card, store, figures)}
 
 
-def card_markdown(card: Card, store: str, picture: str | None = None) -> str:
+def card_markdown(card: Card, store: str, figures: Mapping[str, str] = MappingProxyType({})) -> str:
     """Return the card as Markdown.
 
     Args:
         card: The card.
         store: Name of the store's folder.
-        picture: Name of the figure's file, beside the card; None without a figure.
+        figures: Name of a figure -> Markdown that shows it; empty without figures.
     """
+
+    def shown(*names: str) -> list[str]:
+        return [figures[name] for name in names if name in figures]
+
     parts = [
         _head(card, store),
         f"# {_text(store)}, version {card.version}",
         _what_it_is(card),
         "## Classes and accuracy",
         *_how_well(card),
-        *_picture(card, picture),
-        "## Abstaining",
-        *_abstaining(card),
+        *shown("recall", "confusion"),
+        *_missing(card, figures),
+        "## Confidence and abstaining",
+        *_abstaining(card, shown("calibration"), shown("abstaining")),
         "## History",
+        *shown("history"),
         _table(
             ("version", "change", "note", "by", "when (UTC)", "held-out accuracy"),
             list(map(_step, card.history)),
@@ -138,19 +147,16 @@ def _how_well(card: Card) -> Iterator[str]:
     yield _table(head, rows)
 
 
-def _picture(card: Card, picture: str | None) -> list[str]:
-    if card.held_out.asked == 0:
+def _missing(card: Card, figures: Mapping[str, str]) -> list[str]:
+    if card.held_out.asked == 0 or figures:
         return []
-    if picture is None:
-        return [
-            "No figure: `nodegraft card STORE --out FILE` draws one beside the file, if the extra "
-            "for figures is installed (`pip install 'nodegraft[lab]'`)."
-        ]
-    shown = "Held-out accuracy by version, and by least confidence"
-    return [f"![{shown}]({picture})"]
+    return [
+        "No figures: `nodegraft card STORE --out FILE` draws some beside the file, if the extra "
+        "for figures is installed (`pip install 'nodegraft[plots]'`)."
+    ]
 
 
-def _abstaining(card: Card) -> Iterator[str]:
+def _abstaining(card: Card, calibration: list[str], levels: list[str]) -> Iterator[str]:
     if card.reliability is None:
         yield (
             f"`{card.method}` gives no calibrated confidence, so it cannot abstain: it predicts "
@@ -158,6 +164,13 @@ def _abstaining(card: Card) -> Iterator[str]:
         )
         return
     yield _world(card)
+    if card.calibration:
+        error = 100 * calibration_error(card.calibration)
+        yield (
+            f"Probability and accuracy differ by {error:.1f} points on average, in ten groups of "
+            "held-out nodes by probability (expected calibration error)."
+        )
+    yield from calibration
     yield (
         "Accuracy and coverage of predictions with a least confidence (`nodegraft predict "
         "--min-confidence`), measured on held-out nodes:"
@@ -172,6 +185,7 @@ def _abstaining(card: Card) -> Iterator[str]:
         for least, one in card.reliability.items()
     ]
     yield _table(("least confidence", "coverage", "accuracy", "95 % interval"), rows)
+    yield from levels
 
 
 def _world(card: Card) -> str:
@@ -197,7 +211,7 @@ def _step(one: Step) -> Sequence[str]:
     why = "; ".join(part for part in (one.note, override) if part)
     when = one.at[:16].replace("T", " ")
     cells = (f"{one.version}", _text(one.what), _text(why), _text(one.by), when)
-    return (*cells, _percent(one.accuracy))
+    return (*cells, _percent(one.held_out.share))
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -238,12 +252,7 @@ def limits(card: Card) -> list[str]:
         "wrong prediction harms somebody.",
     ]
     if few:
-        found.insert(0, f"Measured on fewer than {FEW} nodes, so only roughly: {_named(few)}.")
+        found.insert(0, f"Measured on fewer than {FEW} nodes, so only roughly: {listed(few)}.")
     if card.unmeasured and card.held_out.asked:
-        found.insert(0, f"Not measured, because no node is held out: {_named(card.unmeasured)}.")
+        found.insert(0, f"Not measured, because no node is held out: {listed(card.unmeasured)}.")
     return found
-
-
-def _named(names: list[str]) -> str:
-    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
-    return ", ".join(names[:SHOWN]) + more

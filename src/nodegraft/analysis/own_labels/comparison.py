@@ -2,13 +2,17 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from nodegraft.analysis.own_labels.own_stream import Plan
+from nodegraft.base.tabular import Tabular
 from nodegraft.evaluation.metrics import interval
 from nodegraft.evaluation.protocol import StreamResult
+
+if TYPE_CHECKING:
+    from nodegraft.analysis.rendering.drawing import Axes
 
 
 @dataclass(frozen=True)
@@ -36,6 +40,11 @@ class Estimate:
         """
         array = np.array(values, dtype=np.float64)
         return cls(float(array.mean()), interval(array), array.size)
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """Ends of the interval of a share, which are never outside 0 to 1."""
+        return max(0.0, self.mean - self.half_width), min(1.0, self.mean + self.half_width)
 
     @property
     def beyond_noise(self) -> bool:
@@ -106,8 +115,8 @@ class MethodResult:
         }
 
 
-@dataclass(frozen=True)
-class Evaluation:
+@dataclass(frozen=True, repr=False)
+class Evaluation(Tabular):
     """Comparison of methods on a store's own labels, under the strict protocol."""
 
     version: int
@@ -133,6 +142,46 @@ class Evaluation:
     def lead(self) -> Estimate | None:
         """Difference of the two best last accuracies; None for a single method."""
         return self.best.ahead_of(self.methods[1]) if len(self.methods) > 1 else None
+
+    def to_arrow(self) -> Any:
+        """Return a row for each method, the best first; accuracies are shares between 0 and 1.
+
+        Columns: method, accuracy before the first new class and after the last one, the ends of
+        its 95 % interval, difference to the best method (paired by seed) with half the width of
+        its interval, and seconds of a session.
+        """
+        # Imported here because it is slow to import.
+        import pyarrow as pa
+
+        behind = [one.ahead_of(self.best) for one in self.methods]
+        several = self.seeds > 1
+        return pa.table(
+            {
+                "method": [one.method for one in self.methods],
+                "first": [one.first.mean for one in self.methods],
+                "last": [one.last.mean for one in self.methods],
+                "last low": [one.last.ends[0] if several else None for one in self.methods],
+                "last high": [one.last.ends[1] if several else None for one in self.methods],
+                "behind best": [one.mean for one in behind],
+                "behind ±": [one.half_width if several else None for one in behind],
+                "session seconds": [one.session_seconds.mean for one in self.methods],
+            }
+        )
+
+    def plot_sessions(self, *, ax: "Axes | None" = None) -> "Axes":
+        """Plot macro accuracy of each method by session; a line is the mean over seeds.
+
+        Args:
+            ax: Axes to draw into; None for a new figure.
+        """
+        from nodegraft.analysis.rendering.drawing import draw_on
+        from nodegraft.analysis.rendering.plots.shares import SIZE, draw_sessions
+
+        accuracies = {
+            one.method: [[two.macro_accuracy for two in each.sessions] for each in one.streams]
+            for one in self.methods
+        }
+        return draw_on(ax, SIZE, lambda axes: draw_sessions(axes, accuracies))
 
     def to_json(self) -> dict[str, Any]:
         """Return the comparison as plain JSON."""

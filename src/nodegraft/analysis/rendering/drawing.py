@@ -1,13 +1,14 @@
 """The one door to matplotlib, which is an extra; and figures that come out the same every time."""
 
 import re
+from collections.abc import Callable, Sequence
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 from nodegraft.base.extras import extra
 
-with extra("lab", package="matplotlib", purpose="Drawing"):
+with extra("plots", package="matplotlib", purpose="Drawing"):
     import matplotlib as mpl
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
@@ -20,9 +21,12 @@ __all__ = [
     "Figure",
     "Line2D",
     "SubFigure",
+    "draw_on",
     "figure_style",
+    "name_rows",
     "panel",
     "save_svg",
+    "shorten",
     "svg_text",
 ]
 
@@ -82,6 +86,59 @@ def panel(
         axes.set_xlabel(x_label)
         axes.set_ylabel(y_label)
     return figure, axes
+
+
+def draw_on(axes: Axes | None, size: tuple[float, float], draw: Callable[[Axes], None]) -> Axes:
+    """Draw into given axes, or into those of a new pyplot figure; return the axes.
+
+    Notebooks show a pyplot figure at the end of its cell. The text of a plot is never read as TeX.
+
+    Args:
+        axes: Axes to draw into, which keep the user's own style; None for a new figure.
+        size: Width and height of a new figure in inches.
+        draw: Draws into axes.
+    """
+    if axes is not None:
+        with mpl.rc_context({"text.parse_math": False}):
+            draw(axes)
+        return axes
+    # Imported here because choosing a backend takes time.
+    from matplotlib import pyplot
+
+    # Before the context: a notebook's backend sets options with its first figure, which must stay.
+    figure = pyplot.figure(figsize=size, layout="constrained", facecolor=PAPER)
+    with mpl.rc_context(STYLE):
+        axes = figure.subplots()
+        draw(axes)
+    return axes
+
+
+def name_rows(axes: Axes, names: Sequence[str]) -> None:
+    """Write a name to the left of each row, the first one at the top.
+
+    Args:
+        axes: The panel, whose rows are at 0, 1, 2 …
+        names: The names of the rows.
+    """
+    axes.set_yticks(range(len(names)), names, parse_math=False)
+    axes.tick_params(axis="y", length=0)
+    axes.spines["left"].set_visible(False)
+    axes.set_ylim(len(names) - 0.4, -0.6)
+
+
+def shorten(name: object, limit: int) -> str:
+    """Return a name on one line; a long one loses its middle, since keys often share a start.
+
+    >>> shorten("short", 12), shorten("https://shop/items/p91007", 12)
+    ('short', 'https:…91007')
+
+    Args:
+        name: Anything that can be written as text.
+        limit: The largest number of letters.
+    """
+    text = " ".join(str(name).split())
+    tail = (limit - 1) // 2
+    return text if len(text) <= limit else f"{text[: limit - 1 - tail]}…{text[-tail:]}"
 
 
 def svg_text(figure: Figure) -> str:

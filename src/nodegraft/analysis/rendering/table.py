@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from nodegraft.analysis.rendering.markup import to_latex
 
-NUMBER = re.compile(r"[+\-–]?\d|–$")
+NUMBER = re.compile(r"[+\-–−]?\d|–$")
 
 
 @dataclass(frozen=True)

@@ -302,7 +302,7 @@ def card(
     place: StorePlace,
     version: LiveVersion = None,
     out: Annotated[
-        Path | None, typer.Option(help="Write a .md file, with its figure beside it.")
+        Path | None, typer.Option(help="Write a .md file, with its figures beside it.")
     ] = None,
 ) -> None:
     """Show the model card of a version; write it into the store if it was live and has none."""

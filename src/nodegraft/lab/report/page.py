@@ -7,13 +7,16 @@ from html import escape
 from nodegraft.analysis.rendering import drawing
 from nodegraft.analysis.rendering.markup import to_html
 from nodegraft.analysis.rendering.picture import Picture
+from nodegraft.analysis.rendering.table import Table
 from nodegraft.base.extras import extra
+from nodegraft.lab.report.against_others import AgainstOthers, against_others
 from nodegraft.lab.report.figures.catalogue import FIGURES
 from nodegraft.lab.report.figures.embedding_map import EmbeddingMap
+from nodegraft.lab.report.figures.leads import draw_against_others
 from nodegraft.lab.report.figures.points import draw_recommendation
 from nodegraft.lab.report.figures.styles import PAPERS_METHOD
 from nodegraft.lab.report.recommendation import recommend
-from nodegraft.lab.report.section import Section, main_section
+from nodegraft.lab.report.section import HELD_OUT, Section, main_section
 from nodegraft.lab.report.tables import TABLES
 
 with extra("lab", package="jinja2", purpose="Writing a report"):
@@ -46,7 +49,7 @@ def page_html(sections: Sequence[Section], maps: Sequence[EmbeddingMap]) -> str:
     """
     recorded = [section for section in sections if section.recorded]
     main = main_section(recorded)
-    best = recommend(main.groups)
+    best, rivals = recommend(main.groups), against_others(recorded)
     return (
         templates()
         .get_template("page.html")
@@ -54,6 +57,10 @@ def page_html(sections: Sequence[Section], maps: Sequence[EmbeddingMap]) -> str:
             main=main,
             best=best,
             best_picture=draw_recommendation(best, main.styles) if best else None,
+            rivals=rivals,
+            rivals_picture=draw_against_others(rivals, main.styles) if rivals else None,
+            rivals_table=rivals_table(rivals) if rivals else None,
+            notes=[one.note for one in recorded if one.name == HELD_OUT and one is not main],
             with_figures=[section for section in recorded if section.suite.figures],
             without_figures=[section for section in recorded if not section.suite.figures],
             unrecorded=[section for section in sections if not section.recorded],
@@ -63,6 +70,34 @@ def page_html(sections: Sequence[Section], maps: Sequence[EmbeddingMap]) -> str:
             papers_method=PAPERS_METHOD,
         )
     )
+
+
+def rivals_table(comparison: AgainstOthers) -> Table:
+    """Return the numbers of the first screen, a row for each graph.
+
+    Args:
+        comparison: One method and all others, graph by graph.
+    """
+    rows = [
+        (
+            f"{one.dataset}{' *' * one.is_held_out}",
+            f"{one.accuracy:.1f}",
+            one.best.name,
+            f"{one.best.accuracy:.1f}",
+            str(one.best),
+            f"{one.papers.accuracy:.1f}" if one.papers else "–",
+            str(one.papers) if one.papers else "–",
+            f"{one.best.seeds}",
+        )
+        for one in comparison.graphs
+    ]
+    head = ("graph", f"{comparison.method} %", "best other method", "its %", "difference")
+    papers = (f"{PAPERS_METHOD} %", "difference", "seeds")
+    caption = (
+        "Macro accuracy after the last session; differences in points, paired by seed, with half "
+        "of the 95 % interval. Seeds are those of the best other method."
+    )
+    return Table.of((*head, *papers), rows, caption)
 
 
 def templates() -> Environment:

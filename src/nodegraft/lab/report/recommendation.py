@@ -127,6 +127,16 @@ class Recommendation:
         """
         return 100 * mean_over_datasets(self.groups, name)
 
+    def gaps(self, name: str) -> tuple[float, float]:
+        """Return the smallest and the largest lead of the winner over a method, in points by graph.
+
+        Args:
+            name: One of the ranked methods.
+        """
+        runs = [by_method(self.groups, dataset) for dataset in self.graphs]
+        leads = [100 * (mean(own[self.winner]) - mean(own[name])) for own in runs]
+        return min(leads), max(leads)
+
     def cost(self, name: str) -> Mapping[str, float]:
         """Return means over datasets: seconds of training and of a session, megabytes kept.
 

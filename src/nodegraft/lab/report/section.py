@@ -32,6 +32,8 @@ from nodegraft.streams.stream import STREAM_VERSION
 
 # The suite that the first screen is about.
 MAIN = "growing"
+# The suite of graphs that were kept apart; the first screen has them, too.
+HELD_OUT = "held-out"
 # Tables whose rows are methods to choose from, not variants of one.
 COMPARING = {"comparison", "sessions", "sessions-in-full"}
 

@@ -150,4 +150,4 @@ def test_only_the_figure_needs_matplotlib() -> None:
     )
     done = subprocess.run([sys.executable, "-c", without], capture_output=True, text=True)
     last = done.stderr.strip().splitlines()[-1]
-    assert last.endswith("Drawing needs an extra: pip install 'nodegraft[lab]'")
+    assert last.endswith("Drawing needs an extra: pip install 'nodegraft[plots]'")

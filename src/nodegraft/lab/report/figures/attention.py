@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from math import ceil, isclose
 
-from nodegraft.analysis.rendering.drawing import Axes, Figure, SubFigure
+from nodegraft.analysis.rendering.drawing import Axes, Figure, SubFigure, shorten
 from nodegraft.base.errors import ParameterError
 from nodegraft.methods.hag_meta import Attention
 
@@ -80,21 +80,6 @@ def draw_attention(attention: Attention) -> Figure:
     _draw_nodes(above, columns, lines, "class" if _sum_to_1_in_a_class(attention) else "session")
     _draw_tasks(below, attention, TASK_LENGTH * width)
     return figure
-
-
-def shorten(name: object, limit: int) -> str:
-    """Return a name on one line; a long one loses its middle, since keys often share a start.
-
-    >>> shorten("short", 12), shorten("https://shop/items/p91007", 12)
-    ('short', 'https:…91007')
-
-    Args:
-        name: Anything that can be written as text.
-        limit: The largest number of letters.
-    """
-    text = " ".join(str(name).split())
-    tail = (limit - 1) // 2
-    return text if len(text) <= limit else f"{text[: limit - 1 - tail]}…{text[-tail:]}"
 
 
 def task_label(names: tuple[str, ...], session: int, limit: int) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nodegraft.analysis.rendering.drawing import GREY, Axes, panel
 from nodegraft.analysis.rendering.label_places import label_line_ends
@@ -198,14 +199,19 @@ def _draw_lines(
             axes.plot(x, y, color=GREY, linewidth=0.6, alpha=0.6, zorder=1)
             continue
         colour, dashes, marker = styles[name].colour, styles[name].dashes, styles[name].marker
-        if whiskers:
-            axes.errorbar(
-                x, y, half_widths, color=colour, ls=dashes, marker=marker, ms=4, capsize=2
-            )
-        else:
-            axes.plot(x, y, dashes, color=colour, marker=marker, markersize=3.5)
-        if half_widths and not whiskers:
-            low, high = np.subtract(y, half_widths), np.add(y, half_widths)
-            axes.fill_between(x, low, high, color=colour, alpha=0.15, lw=0)
+        axes.plot(x, y, dashes, color=colour, marker=marker, markersize=3.5)
+        if half_widths:
+            # An interval by Student's t may leave the possible shares.
+            low, high = (np.clip(end, 0.0, 100.0) for end in _ends(y, half_widths))
+            if whiskers:
+                axes.errorbar(x, y, (y - low, high - y), color=colour, ls="", capsize=2)
+            else:
+                axes.fill_between(x, low, high, color=colour, alpha=0.15, lw=0)
         ends[name] = (float(x[-1]), float(y[-1]), colour)
     return ends
+
+
+def _ends(
+    middles: Sequence[float], half_widths: Sequence[float]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    return np.subtract(middles, half_widths), np.add(middles, half_widths)

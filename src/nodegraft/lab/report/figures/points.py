@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from nodegraft.analysis.rendering.drawing import GREY, INK, Axes, figure_style, panel
+from nodegraft.analysis.rendering.drawing import GREY, INK, figure_style, name_rows, panel
 from nodegraft.analysis.rendering.label_places import label_points
 from nodegraft.analysis.rendering.picture import Picture
 from nodegraft.evaluation.metrics import interval
@@ -76,6 +76,8 @@ def draw_pareto(dataset: str, runs: Runs, styles: Styles) -> list[Picture]:
         axes.plot(*point, style.marker, color=style.colour, markersize=size)
     axes.set_xscale("log")
     axes.xaxis.set_major_formatter("{x:g}")
+    # The names of minor ticks would be TeX source.
+    axes.xaxis.set_minor_formatter("")
     axes.margins(x=0.12, y=0.1)
     # The important names choose their places first.
     order = sorted(points, key=lambda name: (name not in front, name not in styles))
@@ -155,7 +157,7 @@ def draw_effects(dataset: str, runs: Runs, styles: Styles) -> list[Picture]:
             va="center",
             ha="left",
         )
-    _label_rows(axes, [effect.name for effect in rows])
+    name_rows(axes, [effect.name for effect in rows])
     listed = ", ".join(f"{e.name} {e.difference:+.1f} ± {e.half_width:.1f}" for e in others)
     description = (
         f"On {dataset}, points behind {best} in the last session, paired by seed, with 95 % "
@@ -191,7 +193,7 @@ def draw_recommendation(recommendation: Recommendation, styles: Styles) -> Pictu
         for name in reversed(shown):
             axes.plot(accuracies[name], row, linestyle="", **marks[name])
         parts.append(f"{dataset}: {', '.join(f'{n} {accuracies[n]:.1f} %' for n in shown)}")
-    _label_rows(axes, graphs)
+    name_rows(axes, graphs)
     axes.set_xlim(0.0, 100.0)
     handles = [axes.plot([], [], linestyle="", label=n, **mark)[0] for n, mark in marks.items()]
     handles += axes.plot([], [], "|", color=GREY, markersize=7, label="other methods")
@@ -200,13 +202,6 @@ def draw_recommendation(recommendation: Recommendation, styles: Styles) -> Pictu
     )
     description = f"Macro accuracy after the last session on {'; '.join(parts)}."
     return Picture("recommendation", description, figure)
-
-
-def _label_rows(axes: Axes, names: Sequence[str]) -> None:
-    axes.set_yticks(range(len(names)), names)
-    axes.tick_params(axis="y", length=0)
-    axes.spines["left"].set_visible(False)
-    axes.set_ylim(len(names) - 0.4, -0.6)
 
 
 def _caption(best: str, others: Sequence[Effect]) -> str:

@@ -1,0 +1,240 @@
+"""Plots of shares with 95 % intervals: recall by class, calibration, history, learning curve."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from nodegraft.analysis.accuracy_count import AccuracyCount, ProbabilityBin, calibration_error
+from nodegraft.analysis.rendering.drawing import (
+    BLUE,
+    GREY,
+    HEIGHT,
+    PALETTE,
+    VERMILION,
+    WIDTH,
+    Axes,
+    name_rows,
+    shorten,
+)
+
+SIZE = (WIDTH, HEIGHT)
+"""Width and height of a plot in inches."""
+
+MOST = 24
+"""Largest number of classes that have a row of their own."""
+
+
+def recall_size(recalls: Mapping[str, AccuracyCount], most: int = MOST) -> tuple[float, float]:
+    """Return width and height in inches for a row for each class.
+
+    Args:
+        recalls: Class -> correct predictions for its nodes.
+        most: Largest number of rows.
+    """
+    return WIDTH, 0.9 + 0.19 * max(4, min(len(recalls), most))
+
+
+def draw_recall(axes: Axes, recalls: Mapping[str, AccuracyCount], most: int = MOST) -> None:
+    """Draw recall and its interval for each class, the lowest first.
+
+    Args:
+        axes: Axes to draw into.
+        recalls: Class -> correct predictions for its nodes, at least one node each.
+        most: Largest number of classes that are drawn.
+    """
+    ranked = sorted(recalls.items(), key=lambda item: (item[1].share or 0.0, -item[1].asked))
+    for row, (_, count) in enumerate(ranked[:most]):
+        _draw_count(axes, count, row=row)
+        axes.annotate(
+            f"{count.right:,} of {count.asked:,}",
+            (1.02, row),
+            xycoords=("axes fraction", "data"),
+            va="center",
+            fontsize=7,
+        )
+    name_rows(axes, [shorten(name, 28) for name, _ in ranked[:most]])
+    lows = [100 * count.interval[0] for _, count in ranked[:most] if count.interval]
+    axes.set_xlim(10 * np.floor(min(lows) / 10) - 0.5, 100.5)
+    axes.set_xlabel("recall, % (line: 95 % interval)")
+    few = len(ranked) > most
+    title = f"Recall: the {most} lowest of {len(ranked)} classes" if few else "Recall by class"
+    axes.set_title(title)
+
+
+def draw_calibration(axes: Axes, bins: Sequence[ProbabilityBin]) -> None:
+    """Draw accuracy over probability with intervals: a reliability diagram.
+
+    Args:
+        axes: Axes to draw into.
+        bins: All predictions, grouped by probability.
+    """
+    axes.plot([0, 100], [0, 100], "--", color=GREY, lw=1, zorder=1)
+    largest = max(one.count.asked for one in bins)
+    for one in bins:
+        _draw_count(axes, one.count, x=100 * one.probability, largest=largest)
+    for one in bins:
+        low = 100 * (one.count.interval or (0.0, 0.0))[0]
+        beside = one.probability < 0.85
+        axes.annotate(
+            f"{one.count.asked:,}",
+            (100 * one.probability, low if beside else 100 * (one.count.share or 0.0)),
+            xytext=(6, 2) if beside else (-9, 0),
+            textcoords="offset points",
+            ha="left" if beside else "right",
+            va="bottom" if beside else "center",
+            fontsize=7,
+            color=GREY,
+        )
+    axes.set_xlim(0, 102)
+    axes.set_ylim(0, 102)
+    axes.set_xlabel("mean probability of the predictions, %")
+    axes.set_ylabel("correct, % (line: 95 % interval)")
+    error = 100 * calibration_error(tuple(bins))
+    axes.set_title(f"Calibration: off by {error:.1f} points on average")
+    axes.text(
+        0.03,
+        0.97,
+        "dashed: probability = accuracy\ngrey numbers: nodes",
+        transform=axes.transAxes,
+        va="top",
+        fontsize=7,
+        color=GREY,
+    )
+
+
+def draw_history(axes: Axes, counts: Mapping[int, AccuracyCount], live: Sequence[int]) -> None:
+    """Draw held-out accuracy by version with intervals; versions that were live are filled.
+
+    Args:
+        axes: Axes to draw into.
+        counts: Version -> correct predictions for held-out nodes, as measured when it was made.
+        live: Numbers of the versions that were live at some time.
+    """
+    measured = {number: count for number, count in counts.items() if count.asked}
+    shares = [100 * (count.share or 0.0) for count in measured.values()]
+    axes.plot(list(measured), shares, color=GREY, lw=1, zorder=1)
+    for number, count in measured.items():
+        _draw_count(axes, count, x=number, filled=number in live)
+    axes.set_xlabel("version (filled: was live)")
+    axes.set_ylabel("held-out accuracy, % (line: 95 % interval)")
+    axes.set_xticks(list(measured)[:: 1 + len(measured) // 10])
+    axes.set_xlim(min(measured) - 0.5, max(measured) + 0.5)
+    _upper_part(axes, list(measured.values()))
+    axes.set_title("Held-out accuracy by version")
+
+
+def draw_learning_curve(axes: Axes, counts: Mapping[int, AccuracyCount]) -> None:
+    """Draw held-out accuracy by the number of labels of a class, with intervals.
+
+    Args:
+        axes: Axes to draw into.
+        counts: Largest number of labels of a class -> correct predictions for held-out nodes.
+    """
+    shares = [100 * (count.share or 0.0) for count in counts.values()]
+    axes.plot(list(counts), shares, color=BLUE, lw=1, zorder=1)
+    for labels, count in counts.items():
+        _draw_count(axes, count, x=labels)
+    axes.set_xscale("log")
+    axes.set_xticks(list(counts), [f"{labels:,}" for labels in counts])
+    axes.set_xticks([], minor=True)
+    axes.set_xlabel("training labels of a class, at most (log scale)")
+    axes.set_ylabel("held-out accuracy, % (line: 95 % interval)")
+    _upper_part(axes, list(counts.values()))
+    axes.set_title("Learning curve")
+
+
+def draw_sessions(axes: Axes, accuracies: Mapping[str, Sequence[Sequence[float]]]) -> None:
+    """Draw accuracy by session: the mean over seeds, and between which values the seeds are.
+
+    Args:
+        axes: Axes to draw into.
+        accuracies: Method -> accuracy of each session, for each seed; the best method first.
+    """
+    for place, (name, seeds) in enumerate(accuracies.items()):
+        values = 100 * np.array(seeds)
+        colour = PALETTE[place] if place < len(PALETTE) else GREY
+        marker = "os^DvP"[place] if place < len(PALETTE) else ""
+        sessions = np.arange(values.shape[1])
+        axes.plot(
+            sessions,
+            values.mean(axis=0),
+            lw=1.2,
+            markersize=4,
+            label=name,
+            color=colour,
+            marker=marker,
+        )
+        low, high = values.min(axis=0), values.max(axis=0)
+        axes.fill_between(sessions, low, high, color=colour, alpha=0.12, lw=0)
+    axes.set_xticks(sessions)
+    axes.set_ylim(bottom=max(0.0, axes.get_ylim()[0]), top=min(100.5, axes.get_ylim()[1]))
+    axes.set_xlabel("session (0: before the first new class)")
+    axes.set_ylabel("macro accuracy, % (band: range of seeds)")
+    axes.set_title("Accuracy while classes are added")
+    axes.legend(loc="lower left", fontsize=8)
+
+
+def draw_abstaining(axes: Axes, levels: Mapping[float, AccuracyCount], asked: int) -> None:
+    """Draw accuracy and coverage of predictions over their least confidence.
+
+    Args:
+        axes: Axes to draw into.
+        levels: Least confidence -> correct predictions among those with at least this confidence.
+        asked: Number of nodes that were predicted.
+    """
+    given = {100 * least: count for least, count in levels.items() if count.asked}
+    for name, colour, shares, dashes in (
+        ("accuracy of these", BLUE, [100 * (one.share or 0.0) for one in given.values()], "-"),
+        (
+            "nodes with a prediction",
+            VERMILION,
+            [100 * one.asked / asked for one in given.values()],
+            "--",
+        ),
+    ):
+        axes.plot(list(given), shares, dashes, color=colour, marker="o", markersize=4, label=name)
+    for least, count in given.items():
+        low, high = (100 * end for end in count.interval or (0.0, 0.0))
+        axes.vlines(least, low, high, color=BLUE, lw=1)
+    lowest = min(
+        100 * min(one.asked / asked, (one.interval or (1.0,))[0]) for one in given.values()
+    )
+    axes.set_ylim(max(0.0, 10 * np.floor(lowest / 10) - 1), 102)
+    axes.set_xlabel("least confidence, %")
+    axes.set_ylabel("held-out nodes, %")
+    axes.set_title("Abstaining below a confidence")
+    axes.legend(loc="lower left", fontsize=8)
+
+
+def _draw_count(
+    axes: Axes,
+    count: AccuracyCount,
+    *,
+    x: float = 0.0,
+    row: int | None = None,
+    largest: int = 0,
+    filled: bool = True,
+) -> None:
+    """Draw a share and its interval at a place of the x axis, or in a row."""
+    low, high = (100 * end for end in count.interval or (0.0, 0.0))
+    share = 100 * (count.share or 0.0)
+    size = 5.0 if not largest else 3.0 + 6.0 * float(np.sqrt(count.asked / largest))
+    face = BLUE if filled else "#FEFEFD"
+    mark: dict[str, Any] = {
+        "marker": "o",
+        "markersize": size,
+        "color": BLUE,
+        "markerfacecolor": face,
+    }
+    across, up = ((low, high), (row, row)) if row is not None else ((x, x), (low, high))
+    axes.plot(across, up, color=BLUE, lw=1.2)
+    axes.plot(*((share, row) if row is not None else (x, share)), **mark, clip_on=False, zorder=3)
+
+
+def _upper_part(axes: Axes, counts: Sequence[AccuracyCount]) -> None:
+    """Show the part of the y axis that the intervals are in; it ends at 100 %."""
+    lowest = min(100 * (count.interval or (0.0,))[0] for count in counts)
+    low = 5 * np.floor(lowest / 5)
+    # The limit is above 100 so that a marker at the top is not cut.
+    axes.set_ylim(low, 100.0 + 0.02 * (100.0 - low))

@@ -1,0 +1,134 @@
+"""Comparison of one method with all others, graph by graph, paired by seed."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from nodegraft.evaluation.metrics import interval
+from nodegraft.lab.report.figures.styles import PAPERS_METHOD
+from nodegraft.lab.report.groups import Record, by_method, datasets, mean, paired_differences
+from nodegraft.lab.report.recommendation import recommend
+from nodegraft.lab.report.section import HELD_OUT, Section, main_section
+
+
+@dataclass(frozen=True)
+class Opponent:
+    """Another method on one graph, and how far ahead of it the compared method is."""
+
+    name: str
+    """Name of the other method."""
+
+    accuracy: float
+    """Its macro accuracy after the last session in percent, on the seeds that both have."""
+
+    points: float
+    """Accuracy of the compared method minus its accuracy in points, the mean over these seeds."""
+
+    half_width: float
+    """Half the width of the difference's 95 % interval; 0 for a single seed."""
+
+    seeds: int
+    """Number of seeds that both have."""
+
+    @property
+    def verdict(self) -> str:
+        """Whether the compared method is ahead, behind, or not clearly either."""
+        if self.seeds < 2 or abs(self.points) <= self.half_width:
+            return "unclear"
+        return "ahead" if self.points > 0 else "behind"
+
+    def __str__(self) -> str:
+        spread = f" ± {self.half_width:.1f}" if self.seeds > 1 else " (1 seed)"
+        return f"{self.points:+.1f}{spread}".replace("-", "\N{MINUS SIGN}")
+
+
+@dataclass(frozen=True)
+class GraphComparison:
+    """The compared method and all others on one graph."""
+
+    dataset: str
+    """Name of the graph."""
+
+    is_held_out: bool
+    """Whether the graph was kept apart while the method was designed."""
+
+    accuracy: float
+    """Macro accuracy of the compared method after the last session in percent, over all seeds."""
+
+    best: Opponent
+    """The other method that is nearest to it, or ahead of it, measured with several seeds."""
+
+    papers: Opponent | None
+    """The paper's method; None if it was not measured on this graph."""
+
+    others: int
+    """Number of other methods that were measured on this graph with several seeds."""
+
+
+@dataclass(frozen=True)
+class AgainstOthers:
+    """One method compared with all others that are not variants of it."""
+
+    method: str
+    """The compared method."""
+
+    graphs: tuple[GraphComparison, ...]
+    """One comparison for each graph, at least two."""
+
+    def with_verdict(self, verdict: str) -> list[GraphComparison]:
+        """Return the graphs with one verdict about the best other method.
+
+        Args:
+            verdict: ``ahead``, ``behind`` or ``unclear``.
+        """
+        return [one for one in self.graphs if one.best.verdict == verdict]
+
+
+def against_others(sections: Sequence[Section]) -> AgainstOthers | None:
+    """Compare the best method of the main section with all others, on its and on held-out graphs.
+
+    Variants of the compared method are no opponents. None if there are fewer than two graphs.
+
+    Args:
+        sections: Sections with records, at least one.
+    """
+    main = main_section(sections)
+    best = recommend(main.groups)
+    if best is None:
+        return None
+    chosen = [main, *(one for one in sections if one.name == HELD_OUT and one is not main)]
+    graphs = [
+        graph
+        for section in chosen
+        for dataset in datasets(section.groups)
+        if (graph := _graph(section, dataset, best.winner))
+    ]
+    return AgainstOthers(best.winner, tuple(graphs)) if len(graphs) > 1 else None
+
+
+def _graph(section: Section, dataset: str, method: str) -> GraphComparison | None:
+    runs = by_method(section.groups, dataset)
+    method_of = {entry.name: entry.job.method for entry in section.recorded}
+    own = runs.pop(method, [])
+    opponents = [
+        found
+        for name, others in runs.items()
+        if method_of[name] != method_of.get(method) and (found := _opponent(name, others, own))
+    ]
+    if not opponents:
+        return None
+    several = [one for one in opponents if one.seeds > 1] or opponents
+    papers = next((one for one in opponents if one.name == PAPERS_METHOD), None)
+    nearest = min(several, key=lambda one: one.points)
+    held_out = section.name == HELD_OUT
+    return GraphComparison(dataset, held_out, 100 * mean(own), nearest, papers, len(several))
+
+
+def _opponent(name: str, runs: Sequence[Record], own: Sequence[Record]) -> Opponent | None:
+    points = 100 * np.array(paired_differences(runs, own))
+    if not points.size:
+        return None
+    seeds = {run["seed"] for run in own}
+    accuracy = 100 * mean([run for run in runs if run["seed"] in seeds])
+    return Opponent(name, accuracy, float(points.mean()), interval(points), points.size)

@@ -1,0 +1,232 @@
+"""What a notebook shows of a store: a summary, tables of its classes and labels, and plots."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nodegraft.analysis.version import Version, describe_version
+from nodegraft.base.counting import listed
+from nodegraft.base.html import summary_html
+from nodegraft.base.tabular import ColumnTable, Records
+from nodegraft.store.parts import StoreParts
+
+if TYPE_CHECKING:
+    from nodegraft.analysis.accuracy import LabelledPredictions
+    from nodegraft.analysis.learning_curve import CurvePoint
+    from nodegraft.analysis.rendering.drawing import Axes
+    from nodegraft.analysis.snapshot import State
+    from nodegraft.tables.labels import Labels
+
+
+class StoreViews:
+    """Summary, tables and plots of a store, for notebooks; :class:`nodegraft.Store` has them.
+
+    Plots need Matplotlib (``pip install nodegraft[plots]``). Each is drawn into ``ax``, or into a
+    new pyplot figure, and returns the axes.
+    """
+
+    place: Path
+    _parts: StoreParts
+
+    def classes(self, version: int | None = None) -> ColumnTable:
+        """Return a table of the classes: class, training labels, held_out labels, session.
+
+        Session 0 has the classes of ``init``; the others count the changes that added classes.
+
+        Args:
+            version: Number of the version; None for the candidate.
+        """
+        labels = self._parts.states.labels(self._parts.versions.whole(version).labels)
+        return ColumnTable(
+            {
+                "class": list(labels),
+                "labels": [len(one.taught) for one in labels.values()],
+                "held_out": [len(one.held_out) for one in labels.values()],
+                "session": list(labels.sessions.values()),
+            }
+        )
+
+    def labels(self, version: int | None = None) -> ColumnTable:
+        """Return a table of the labels: node, label, and whether it is held_out from training.
+
+        Args:
+            version: Number of the version; None for the candidate.
+        """
+        labels = self._parts.states.labels(self._parts.versions.whole(version).labels)
+        rows = [
+            (key, name, is_held_out)
+            for name, one in labels.items()
+            for keys, is_held_out in ((one.taught, False), (one.held_out, True))
+            for key in keys
+        ]
+        names = ("node", "label", "held_out")
+        return ColumnTable({name: [row[place] for row in rows] for place, name in enumerate(names)})
+
+    def learning_curve(
+        self, sizes: Sequence[int] | None = None, version: int | None = None
+    ) -> "Records[CurvePoint]":
+        """Return held-out accuracy of the method, fitted from scratch on fewer labels of a class.
+
+        Args:
+            sizes: Largest numbers of training labels of a class; None for 2, 5, 10, 20 … and all.
+            version: Number of the version; None for the live version.
+        """
+        from nodegraft.analysis.learning_curve import learning_curve
+
+        return Records(learning_curve(self._state(version), sizes, self._parts.listener))
+
+    def plot_confusion(
+        self,
+        labels: "Labels | None" = None,
+        version: int | None = None,
+        *,
+        most: int = 16,
+        ax: "Axes | None" = None,
+    ) -> "Axes":
+        """Plot the confusion matrix: correct predictions in blue, mistakes in vermilion.
+
+        Args:
+            labels: True class -> keys of its nodes, or another form of labels; None for the
+                held-out nodes of the version.
+            version: Number of the version; None for the live version.
+            most: Largest number of classes that have a row; the least confused are one row.
+            ax: Axes to draw into; None for a new figure.
+        """
+        from nodegraft.analysis.rendering.drawing import draw_on
+        from nodegraft.analysis.rendering.plots.confusion import confusion_size, draw_confusion
+
+        matrix = self._labelled(labels, version).confusion
+        size = confusion_size(matrix, most)
+        return draw_on(ax, size, lambda axes: draw_confusion(axes, matrix, most))
+
+    def plot_recall(
+        self,
+        labels: "Labels | None" = None,
+        version: int | None = None,
+        *,
+        most: int = 24,
+        ax: "Axes | None" = None,
+    ) -> "Axes":
+        """Plot recall of each class with its 95 % interval, the lowest first.
+
+        Args:
+            labels: As in :meth:`plot_confusion`.
+            version: Number of the version; None for the live version.
+            most: Largest number of classes that are drawn.
+            ax: Axes to draw into; None for a new figure.
+        """
+        from nodegraft.analysis.rendering.drawing import draw_on
+        from nodegraft.analysis.rendering.plots.shares import draw_recall, recall_size
+
+        recalls = self._labelled(labels, version).by_class
+        size = recall_size(recalls, most)
+        return draw_on(ax, size, lambda axes: draw_recall(axes, recalls, most))
+
+    def plot_calibration(
+        self,
+        labels: "Labels | None" = None,
+        version: int | None = None,
+        *,
+        ax: "Axes | None" = None,
+    ) -> "Axes":
+        """Plot accuracy over the probability of predictions: a reliability diagram.
+
+        Args:
+            labels: As in :meth:`plot_confusion`.
+            version: Number of the version; None for the live version.
+            ax: Axes to draw into; None for a new figure.
+        """
+        from nodegraft.analysis.rendering.drawing import draw_on
+        from nodegraft.analysis.rendering.plots.shares import SIZE, draw_calibration
+
+        bins = self._labelled(labels, version).calibration
+        return draw_on(ax, SIZE, lambda axes: draw_calibration(axes, bins))
+
+    def plot_history(self, *, ax: "Axes | None" = None) -> "Axes":
+        """Plot held-out accuracy by version with 95 % intervals; live versions are filled.
+
+        Args:
+            ax: Axes to draw into; None for a new figure.
+        """
+        from nodegraft.analysis.rendering.drawing import draw_on
+        from nodegraft.analysis.rendering.plots.shares import SIZE, draw_history
+
+        counts = {one.number: one.held_out for one in self._parts.journal.versions()}
+        live = [one.version for one in self._parts.journal.promotions()]
+        return draw_on(ax, SIZE, lambda axes: draw_history(axes, counts, live))
+
+    def plot_learning_curve(
+        self,
+        sizes: Sequence[int] | None = None,
+        version: int | None = None,
+        *,
+        ax: "Axes | None" = None,
+    ) -> "Axes":
+        """Plot :meth:`learning_curve`, which shows whether more labels may pay.
+
+        Args:
+            sizes: As in :meth:`learning_curve`; each number costs one fit from scratch.
+            version: Number of the version; None for the live version.
+            ax: Axes to draw into; None for a new figure.
+        """
+        from nodegraft.analysis.rendering.drawing import draw_on
+        from nodegraft.analysis.rendering.plots.shares import SIZE, draw_learning_curve
+
+        counts = {one.labels_of_a_class: one.count for one in self.learning_curve(sizes, version)}
+        return draw_on(ax, SIZE, lambda axes: draw_learning_curve(axes, counts))
+
+    def plot_map(
+        self,
+        version: int | None = None,
+        *,
+        classes: Sequence[str] | None = None,
+        ax: "Axes | None" = None,
+    ) -> "Axes":
+        """Plot a map of nodes: those with similar embeddings are close together.
+
+        Args:
+            version: Number of the version; None for the live version.
+            classes: Classes to draw in colours, of which there are eight; None for the newest and
+                the most frequent ones.
+            ax: Axes to draw into; None for a new figure.
+        """
+        from nodegraft.analysis.node_map import coloured_map
+        from nodegraft.analysis.rendering.drawing import draw_on
+        from nodegraft.analysis.rendering.plots.map import SIZE, draw_map
+
+        places, names, first = coloured_map(self._state(version))
+        return draw_on(ax, SIZE, lambda axes: draw_map(axes, places, names, classes or first))
+
+    def _state(self, version: int | None) -> "State":
+        number = self._parts.versions.live if version is None else version
+        return self._parts.state(self._parts.journal.version(number))
+
+    def _labelled(self, labels: "Labels | None", version: int | None) -> "LabelledPredictions":
+        from nodegraft.analysis.accuracy import predict_labelled
+
+        return predict_labelled(self._state(version), labels)
+
+    def __repr__(self) -> str:
+        return f"Store({str(self.place)!r})"
+
+    def _repr_html_(self) -> str:
+        versions, parts = self._parts.versions, self._parts
+        candidate, live = parts.journal.candidate(), parts.journal.version(versions.live)
+        waiting = [("candidate version", _named(candidate))] if versions.waiting() else []
+        labels = parts.states.labels(live.labels)
+        counts = [f"{name} {len(one.all):,}" for name, one in labels.items()]
+        facts = [
+            ("live version", _named(live)),
+            *waiting,
+            ("held-out accuracy", str(live.held_out)),
+            ("method", parts.states.unlearned(live.names).model.name),
+            ("world", parts.settings.world),
+            ("classes", f"{len(labels)}"),
+            ("labels", f"{sum(len(one.all) for one in labels.values()):,}: {listed(counts)}"),
+            *parts.states.graph(live.graph).facts(),
+        ]
+        return summary_html(f"Store {self.place.name}", facts)
+
+
+def _named(version: Version) -> str:
+    return f"{version.number}: {describe_version(version)}"
