@@ -109,8 +109,8 @@ def test_weights_are_those_of_a_dense_ridge(sparse: bool) -> None:
     expected = rows @ np.column_stack((first, joined))
     some = vectors.of(np.array([8, 2]))
     for found, columns in ((vectors, np.arange(CLASSES)), (some, [8, 2])):
-        layers = found.vectors["edge types"]
-        scores = sum(map(nodes.features.times, layers, layers.values()))
+        own = found.vectors["edge types"]
+        scores = sum(map(nodes.features.times, own, own.values()))
         np.testing.assert_allclose(scores, expected[:, columns], atol=1e-5)
         logs = np.log(np.maximum(scores, 0.0) + FLOOR)
         np.testing.assert_allclose(signal.values(nodes, found), logs, atol=1e-9)
