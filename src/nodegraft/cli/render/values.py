@@ -2,9 +2,12 @@
 
 from collections.abc import Sequence
 
+from rich.console import Console, ConsoleOptions, RenderResult
 from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
+
+from nodegraft.cli.terminal import UNLIMITED
 
 MIN_TEXT_WIDTH = 14
 """Smallest width of a column of texts; other columns make room for it."""
@@ -86,7 +89,21 @@ def duration(seconds: float) -> str:
     return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02d} min"
 
 
-def add_text_column(table: Table, texts: Texts, min_width: int = MIN_TEXT_WIDTH) -> list[list[str]]:
+class NodeTable(Table):
+    """Table of nodes; its column of texts fills the line, and is whole in a file or pipe."""
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Render the table."""
+        if options.max_width == UNLIMITED:
+            self.expand = False
+            for column in self.columns:
+                column.width = None
+        return super().__rich_console__(console, options)
+
+
+def add_text_column(
+    table: NodeTable, texts: Texts, min_width: int = MIN_TEXT_WIDTH
+) -> list[list[str]]:
     """Add a column that fills the rest of the line; return its cells, one list for each row.
 
     Where no node has a text, no column is added, and every list is empty.

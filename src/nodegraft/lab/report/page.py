@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from html import escape
 
+from nodegraft.analysis.own_labels.comparison import Evaluation
 from nodegraft.analysis.rendering import drawing
 from nodegraft.analysis.rendering.markup import to_html
 from nodegraft.analysis.rendering.picture import Picture
@@ -37,12 +38,17 @@ NUMBER_AND_UNIT = re.compile(
 )
 
 
-def page_html(sections: Sequence[Section], maps: Sequence[EmbeddingMap]) -> str:
+def page_html(
+    sections: Sequence[Section],
+    maps: Sequence[EmbeddingMap],
+    evaluation: Evaluation | None = None,
+) -> str:
     """Return the whole page; sections without a record are only named.
 
     Args:
         sections: The suites, in the order of the page; see with_styles().
         maps: Maps of embeddings, shown after the sections with figures.
+        evaluation: Comparison on a store's own labels, whose recommendation the page shows.
     """
     recorded = [section for section in sections if section.recorded]
     main = main_section(recorded)
@@ -53,6 +59,7 @@ def page_html(sections: Sequence[Section], maps: Sequence[EmbeddingMap]) -> str:
         .render(
             main=main,
             best=best,
+            evaluation=evaluation,
             best_picture=draw_recommendation(best, main.styles) if best else None,
             with_figures=[section for section in recorded if section.suite.figures],
             without_figures=[section for section in recorded if not section.suite.figures],
