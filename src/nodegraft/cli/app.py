@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from nodegraft.cli.commands import build, data, maintenance, predict, serve, teach, versions
+from nodegraft.cli.commands import build, data, doctor, maintenance, predict, serve, teach, versions
 from nodegraft.cli.commands.lab import lists, methods, records, runs
 from nodegraft.cli.output import show_error
 
@@ -44,7 +44,7 @@ PANELS = {
     "Versions": versions.COMMANDS,
     "Predict and inspect": predict.COMMANDS,
     "Serve": serve.COMMANDS,
-    "Maintenance": maintenance.COMMANDS,
+    "Maintenance": maintenance.COMMANDS | doctor.COMMANDS,
 }
 """Help panel -> its commands."""
 
