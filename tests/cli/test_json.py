@@ -90,7 +90,7 @@ def commands() -> dict[str, Any]:
     """All commands by their words."""
     program = typer.main.get_command(app)
     assert isinstance(program, TyperGroup)
-    found = {}
+    found: dict[str, Any] = {}
     for name, command in program.commands.items():
         children = command.commands if isinstance(command, TyperGroup) else {}
         found |= {f"{name} {child}": own for child, own in children.items()} or {name: command}

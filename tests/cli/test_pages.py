@@ -106,9 +106,6 @@ def test_a_page_does_what_it_says(
     # Whom getpass.getuser finds; the width of a table depends on it.
     monkeypatch.setenv("LOGNAME", "anna")
     monkeypatch.setenv("COLUMNS", "80")
-    # Hints are shown on a terminal only; a plain one has no colours.
-    monkeypatch.setenv("TTY_COMPATIBLE", "1")
-    monkeypatch.setenv("TERM", "dumb")
     if start.tables:
         write_tables(Path())
     if start.records:

@@ -19,7 +19,7 @@ from nodegraft.base.errors import CandidateWaitsError, NodegraftError, Parameter
 from nodegraft.base.extras import extra
 from nodegraft.cli.results.result import Result, result_types
 from nodegraft.cli.table_files import STDOUT, table_of, write_tables
-from nodegraft.cli.terminal import Format, Terminal, stdout_console
+from nodegraft.cli.terminal import Format, Terminal, print_part, stdout_console
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -192,7 +192,7 @@ def _show(output: Output[Result], kind: Format) -> None:
         return
     console, errors = stdout_console(), Console(stderr=True)
     for part in output.text:
-        console.print(Text(part) if isinstance(part, str) else part, crop=False)
+        print_part(console, Text(part) if isinstance(part, str) else part)
     if errors.is_terminal:
         for hint in output.hints:
             errors.print(Text(hint, "dim"), highlight=False, soft_wrap=True)

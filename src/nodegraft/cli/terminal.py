@@ -34,6 +34,17 @@ def line(text: str, style: str = "") -> Text:
     return Text(text, style, no_wrap=True, overflow="ignore")
 
 
+def print_part(console: Console, part: RenderableType) -> None:
+    """Print a part of a result; lines of :func:`line` are not broken.
+
+    Args:
+        console: Where to print.
+        part: Text or table.
+    """
+    is_line = isinstance(part, Text) and bool(part.no_wrap)
+    console.print(part, crop=False, soft_wrap=is_line)
+
+
 class Terminal(Listener):
     """Where a command shows progress and notes, and what its result will look like.
 
@@ -87,4 +98,4 @@ class Terminal(Listener):
         Args:
             text: The note.
         """
-        self.console.print(text, crop=False)
+        print_part(self.console, text)
