@@ -19,7 +19,7 @@ _CLI_HEAD = """\
 
 Every command also explains itself: `nodegraft COMMAND --help`.
 
-- **Text** goes to standard output; in a file or pipe nothing is cut or wrapped (set `COLUMNS` for a
+- **Text** goes to standard output; in a file or pipe lines have any length (set `COLUMNS` for a
   width). Progress, notes and hints go to standard error; progress and hints only on a terminal.
 - **`--json`** prints one JSON object on standard output, with the field names of HTTP. An error is
   `{"error": {"code": …, "message": …}}` there, with `objections` if the quality gate refuses; its

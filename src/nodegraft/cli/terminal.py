@@ -18,9 +18,9 @@ Format = Literal["text", "json", "table"]
 
 def stdout_console() -> Console:
     """Return the console of results, without a limit of width in a file or pipe."""
-    console = Console(highlight=False, markup=False)
+    console = Console(highlight=False)
     if not (console.is_terminal or os.environ.get("COLUMNS", "").isdigit()):
-        console = Console(highlight=False, markup=False, width=UNLIMITED)
+        console = Console(highlight=False, width=UNLIMITED)
     return console
 
 
@@ -56,7 +56,7 @@ class Terminal(Listener):
 
     def __init__(self, format: Format = "text") -> None:
         self.format = format
-        self.console = Console(stderr=True, highlight=False, markup=False)
+        self.console = Console(stderr=True, highlight=False)
         self.width = stdout_console().width
         self._status = self.console.status("loading")
 
