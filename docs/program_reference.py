@@ -1,15 +1,43 @@
 """Reference pages of the command line and of HTTP, written from the program when docs are built."""
 
 from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_origin
 
 import typer
 from typer.core import TyperArgument, TyperGroup
 
 from nodegraft.cli.app import app
+from nodegraft.cli.results.result import described_fields, parts_of
 from nodegraft.service.app import application
 from nodegraft.service.settings import Settings
+
+_CLI_HEAD = """\
+# Command line
+
+Every command also explains itself: `nodegraft COMMAND --help`.
+
+- **Text** goes to standard output; in a file or pipe lines have any length (set `COLUMNS` for a
+  width). Progress, notes and hints go to standard error; progress and hints only on a terminal.
+- **`--json`** prints one JSON object on standard output, with the field names of HTTP. An error is
+  `{"error": {"code": …, "message": …}}` there, with `objections` if the quality gate refuses; its
+  codes are those of HTTP, and `usage` for wrong options. The exit code stays the same.
+- **`--csv FILE`** and **`--parquet FILE`** write the rows of a result; `-` prints them. Cells that
+  are objects or lists are JSON text.
+- **Exit codes**: 0; 2 for an error; 1 if `verify` finds damage, `doctor` an error, or you do not
+  confirm.
+"""
+
+_JSON_TYPES = {
+    str: "string",
+    int: "integer",
+    float: "number",
+    bool: "boolean",
+    type(None): "null",
+    datetime: "time",
+}
 
 FOLDER = Path(__file__).parent / "reference" / "generated"
 
@@ -29,9 +57,9 @@ def cli_page() -> str:
     panels: dict[str, list[str]] = {}
     for command, context in _commands(program, typer.Context(program, info_name="nodegraft")):
         panels.setdefault(_panel(context), []).append(_command_section(command, context))
-    head = "# Command line\n\nEvery command also explains itself: `nodegraft COMMAND --help`.\n"
-    sections = (f"## {panel}\n\n" + "\n".join(texts) for panel, texts in panels.items())
-    return head + "\n" + "\n".join(sections)
+    sections = [f"## {panel}\n\n" + "\n".join(texts) for panel, texts in panels.items()]
+    objects = "## JSON objects\n\n" + "\n".join(map(_object_section, _json_objects()))
+    return _CLI_HEAD + "\n" + "\n".join([*sections, objects])
 
 
 def _commands(command: Any, context: typer.Context) -> Iterator[tuple[Any, typer.Context]]:
@@ -69,7 +97,63 @@ def _command_section(command: Any, context: typer.Context) -> str:
         if isinstance(parameter.default, str | int | float) and parameter.default is not False:
             text += f" Default: `{parameter.default}`."
         lines.append(f"| {names} | {_cell(text)} |")
+    return "\n".join([*lines, "", *_json_section(command)])
+
+
+def _json_section(command: Any) -> Iterator[str]:
+    """Yield the fields of a command's JSON object."""
+    results = getattr(command.callback, "results", ())
+    for result in results:
+        yield f"With `--json`: {_json_type(result)}."
+        yield ""
+        if result.TABLE:
+            yield f"With `--csv` and `--parquet`: the rows of `{result.TABLE}`."
+            yield ""
+
+
+def _json_objects() -> list[type]:
+    """Return every object of the JSON that commands print, by name."""
+    program = typer.main.get_command(app)
+    commands = _commands(program, typer.Context(program, info_name="nodegraft"))
+    found: dict[str, type] = {}
+    waiting = [
+        result for command, _ in commands for result in getattr(command.callback, "results", ())
+    ]
+    while waiting:
+        result = waiting.pop()
+        if result.__name__ not in found:
+            found[result.__name__] = result
+            waiting += [part for kind in _types(result).values() for part in parts_of(kind)]
+    return [found[name] for name in sorted(found)]
+
+
+def _object_section(result: type) -> str:
+    summary = _plain((result.__doc__ or "").split("Args:")[0])
+    lines = [f"### {result.__name__}", "", " ".join(summary.split()), ""]
+    lines += ["| field | type | |", "|---|---|---|"]
+    types = _types(result)
+    for name, text in described_fields(result).items():
+        kind = types.get(name) or types[f"{name}_"]
+        lines.append(f"| `{name}` | {_json_type(kind)} | {_cell(text)} |")
     return "\n".join([*lines, ""])
+
+
+def _types(result: type) -> dict[str, Any]:
+    return {field.name: field.type for field in fields(result)}
+
+
+def _json_type(kind: Any) -> str:
+    """Return the type of a JSON field in words, objects as links to their tables."""
+    if isinstance(kind, type) and is_dataclass(kind):
+        return f"[{kind.__name__}](#{kind.__name__.lower()})"
+    origin, inner = get_origin(kind), get_args(kind)
+    if origin is list:
+        return f"list of {_json_type(inner[0])}"
+    if origin is dict:
+        return f"object of {_json_type(inner[1])}"
+    if inner:
+        return " or ".join(map(_json_type, inner))
+    return _JSON_TYPES.get(kind, "any")
 
 
 def _argument(parameter: TyperArgument) -> str:

@@ -137,7 +137,7 @@ def week(packages: list[TextNode]) -> None:
     run("nodegraft promote packages")
 
     say("Thursday. Every package gets its answer, and the unsure ones are kept back.")
-    run("nodegraft predict packages --all --min-confidence 0.9 --out answers.csv")
+    run("nodegraft predict packages --all --min-confidence 0.9 --csv answers.csv")
     truth = unseen | {NEW: [key for key in rust if key not in RUST.split(",")]}
     sure = store.confusion_matrix(truth, min_confidence=0.9).counts
     say(

@@ -34,7 +34,7 @@ def test_bench_runs_what_is_left_and_table_shows_it(places: tuple[str, str]) -> 
     assert "2 jobs to run" in invoke("lab", "bench", suite, "--out", runs, "--dry-run").stdout
     done = call("lab", "bench", suite, "--out", runs, "--workers", "2")
     assert done.returncode == 0, done.stderr
-    assert "2/2 sgc-mean on synthetic" in done.stdout
+    assert "2/2 sgc-mean on synthetic" in done.stderr
     assert "0 jobs to run, 2 of 2 done" in invoke("lab", "bench", suite, "--out", runs).stdout
     assert "| synthetic | sgc-mean |" in invoke("lab", "table", suite, "--runs", runs).stdout
     assert "sgc-mean" in invoke("lab", "results", runs, "--sql", "SELECT method FROM runs").stdout
@@ -69,7 +69,7 @@ def test_a_failed_job_is_on_record_and_tried_again_on_request(places: tuple[str,
     done = invoke("lab", "bench", suite, "--out", runs)
     assert done.exit_code == 2
     assert "1 of 2 jobs failed, 1 succeeded" in done.stderr
-    assert "5 heads cannot share 32 numbers evenly" in done.stdout
+    assert "5 heads cannot share 32 numbers evenly" in done.stderr
     (told,) = Path(runs).glob("failed/*.json")
     assert "Traceback" in json.loads(told.read_text())["error"]
     again = invoke("lab", "bench", suite, "--out", runs)

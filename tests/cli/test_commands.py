@@ -56,10 +56,11 @@ def test_json_goes_to_standard_output_alone(tmp_path: Path) -> None:
         str(tmp_path),
     )
     done = call(*arguments, "--set", "hops=1", "--json")
-    document = json.loads(done.stdout)
+    found = json.loads(done.stdout)
+    document = found["record"]
     assert (document["seed"], document["parameters"]["hops"]) == (3, 1)
-    assert "A0" in done.stderr
     (place,) = tmp_path.glob("*.json")
+    assert found["file"] == str(place)
     written = json.loads(place.read_text())
     assert written.pop("classes")
     assert written == document
@@ -68,13 +69,14 @@ def test_json_goes_to_standard_output_alone(tmp_path: Path) -> None:
 def test_the_leaky_protocol_says_so_everywhere(tmp_path: Path) -> None:
     arguments = ("lab", "run", *SMALL, "--method", "sgc-mean", "--out", str(tmp_path))
     done = call(*arguments, "--protocol", "published", "--json")
-    assert "leaky" in json.loads(done.stdout)["protocol"]
-    assert "leaky" in done.stderr
+    assert "leaky" in json.loads(done.stdout)["record"]["protocol"]
+    shown = call(*arguments[:-1], str(tmp_path / "again"), "--protocol", "published")
+    assert "leaky" in shown.stdout
 
 
 def test_a_rehearsal_teaches_validation_classes_and_says_so(tmp_path: Path) -> None:
     more = ("--method", "sgc-mean", "--out", str(tmp_path), "--rehearse", "--json")
-    document = json.loads(invoke("lab", "run", "--dataset", "synthetic", *more).stdout)
+    document = json.loads(invoke("lab", "run", "--dataset", "synthetic", *more).stdout)["record"]
     assert document["protocol"] == "strict, rehearsal"
     assert document["setting"]["novel"] == 2
     assert document["sessions"][-1]["classes"] == 12

@@ -12,7 +12,6 @@ from typer.testing import CliRunner, Result
 from nodegraft.analysis.own_labels.comparison import Evaluation, MethodResult
 from nodegraft.analysis.own_labels.own_stream import make_plan
 from nodegraft.cli.app import app
-from nodegraft.cli.render.inspect import advice
 from nodegraft.evaluation.protocol import SessionResult, StreamResult
 from nodegraft.store.intent import Intent
 from nodegraft.store.store import Store
@@ -45,7 +44,7 @@ def measured(*lasts: float) -> MethodResult:
 
 
 def compared(*methods: MethodResult) -> str:
-    return advice(Evaluation(1, make_plan(dict.fromkeys("abcd", 10), 5), methods))
+    return Evaluation(1, make_plan(dict.fromkeys("abcd", 10), 5), methods).advice
 
 
 def test_the_advice_says_whether_a_lead_is_noise() -> None:
@@ -56,7 +55,8 @@ def test_the_advice_says_whether_a_lead_is_noise() -> None:
     )
     close = compared(measured(0.9, 0.8, 0.85), measured(0.8, 0.9, 0.84))
     assert "which is within noise" in close
-    assert "(--seeds 6), or use at 0.8, which learns faster" in close
+    assert close.startswith("No clear winner: at 0.9 or at 0.8. at 0.9 is ")
+    assert "(--seeds 6). at 0.8 learns faster" in close
     assert "one seed cannot tell noise apart" in compared(measured(0.9), measured(0.5))
     assert compared(measured(0.9)).startswith("Only at 0.9 was measured")
 
@@ -72,12 +72,13 @@ def test_methods_are_compared_in_a_table_and_on_a_page(place: Path, tmp_path: Pa
     assert "too few labels: class-04 (5), class-05 (5). A class needs 10" in flat
     assert re.search(r"sgc-mean +\d+\.\d ± ", done.output)
     page = (tmp_path / "page" / "index.html").read_text()
-    assert "Use sgc-mean" in page
+    numbers = json.loads((tmp_path / "page" / "evaluation.json").read_text())
+    assert f"<h1>{numbers['advice'].partition(':')[0].partition('.')[0]}" in page
+    assert numbers["advice"] in flat
     assert "Cost of new classes" in page
     assert "Excluded for too few labels: class-04 (5), class-05 (5)" in page
     assert f"nodegraft evaluate {place.name} --method sgc-mean --method text-only" in page
     assert str(place) not in page
-    numbers = json.loads((tmp_path / "page" / "evaluation.json").read_text())
     assert [one["method"] for one in numbers["methods"]] == ["sgc-mean", "text-only"]
 
 

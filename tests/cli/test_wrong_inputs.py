@@ -118,7 +118,7 @@ WRONG = {
     "predict shop --nodes hats1 --top 0": "top",
     "predict shop --nodes hats1 --version 3": "no version 3",
     "predict shop --table nodes.csv --key node": "no column 'node'",
-    "predict shop --all --out answers.xlsx": r"must end in \.parquet or \.csv",
+    "predict shop --all --csv no/answers.csv": r"no/answers\.csv cannot be written",
     "explain shop ghost": "ghost",
     "suggest shop --count 0": "count",
     "suggest shop --version 7": "no version 7",

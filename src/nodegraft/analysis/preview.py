@@ -211,6 +211,27 @@ def compare(before: State, after: State, succession: ClassSuccession | None = No
     )
 
 
+def comparison_fields(preview: Preview) -> dict[str, Any]:
+    """Return a comparison of two versions, under the names of HTTP and of the command line.
+
+    Args:
+        preview: The comparison.
+    """
+    return {
+        "predictions_compared": preview.asked,
+        "predictions_changed": preview.flipped,
+        "changes": [
+            {"before": before, "after": after, "nodes": count}
+            for (before, after), count in preview.flips.items()
+        ],
+        "examples": [vars(example) for example in preview.examples],
+        "accuracy_before": preview.before.accuracy,
+        "accuracy_after": preview.after.accuracy,
+        "objections": preview.objections(),
+        "warnings": preview.warnings(),
+    }
+
+
 def compare_with_record(measures: Mapping[str, Any], after: State) -> Preview:
     """Compare the held-out accuracy of a version with the record of one that cannot be loaded.
 

@@ -181,6 +181,37 @@ def describe_version(version: Version) -> str:
     return version.action
 
 
+def history_fields(version: Version) -> dict[str, Any]:
+    """Return the change that made a version, under the names of HTTP and of the command line.
+
+    Args:
+        version: The version.
+    """
+    measures = version.measures
+    return {
+        "version": version.number,
+        "action": version.action,
+        "description": describe_version(version),
+        "detail": version.detail,
+        "by": version.by,
+        "note": version.note,
+        "at": version.at,
+        "accuracy_before": measures.get("before", {}).get("accuracy"),
+        "accuracy_after": measures.get("after", {}).get("accuracy"),
+        "predictions_compared": measures.get("asked"),
+        "predictions_changed": measures.get("flipped"),
+    }
+
+
+def version_fields(version: Version) -> dict[str, Any]:
+    """Return number and graph of a version, under the names of HTTP and of the command line.
+
+    Args:
+        version: The version.
+    """
+    return {"model_version": version.number, "graph_version": version.graph}
+
+
 def _changes(detail: dict[str, int]) -> str:
     changes = [
         f"{counted(detail[name], noun)} {what}"

@@ -4,14 +4,20 @@ from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from numbers import Integral
 from pathlib import Path
+from typing import ClassVar
 
 
 class NodegraftError(Exception):
     """Base class of all errors that nodegraft raises on purpose."""
 
+    code: ClassVar[str] = "refused"
+    """Identifier for programs, over HTTP and on the command line."""
+
 
 class DataError(NodegraftError):
     """The tables, features or labels given cannot be used as they are."""
+
+    code = "data"
 
 
 class TablesError(DataError):
@@ -34,9 +40,13 @@ class MissingColumnError(TablesError):
 class ParameterError(NodegraftError):
     """A hyper-parameter or option has a value that makes no sense."""
 
+    code = "parameter"
+
 
 class MissingExtraError(NodegraftError, ImportError):
     """A package is needed that the core install does not bring."""
+
+    code = "missing_extra"
 
 
 class NotFittedError(NodegraftError):
@@ -57,6 +67,8 @@ class NotSupportedError(NodegraftError):
         method: The name of the method.
         capability: What it cannot do, in words that go on "… cannot".
     """
+
+    code = "not_supported"
 
     def __init__(self, method: str, capability: str) -> None:
         super().__init__(f"{method} cannot {capability}: model.capabilities() lists what it can.")
@@ -81,6 +93,8 @@ class SealedMethodError(NodegraftError):
 class ClassNameError(NodegraftError):
     """A class name is taken, unknown, or has no usable nodes."""
 
+    code = "class_name"
+
 
 class SimilarNameError(ClassNameError):
     """The name of a new class is probably another spelling of a name.
@@ -89,6 +103,8 @@ class SimilarNameError(ClassNameError):
         name: The name of the new class.
         other: The name that it resembles.
     """
+
+    code = "similar_name"
 
     def __init__(self, name: str, other: str) -> None:
         self.name, self.other = name, other
@@ -150,6 +166,8 @@ class GraphTooLargeError(NodegraftError):
 class StoreError(NodegraftError):
     """A store cannot be opened, read or changed as asked."""
 
+    code = "store_refused"
+
 
 class UnfinishedStoreError(StoreError):
     """Creating a store was interrupted."""
@@ -171,9 +189,13 @@ class NewerStoreError(StoreError):
 class StoreChangedError(StoreError):
     """The store was changed concurrently: a retry may succeed."""
 
+    code = "store_changed"
+
 
 class StoreUnreachableError(StoreError):
     """The store's database does not answer."""
+
+    code = "store_unreachable"
 
 
 class RequestConflictError(StoreError):
@@ -182,6 +204,8 @@ class RequestConflictError(StoreError):
     Args:
         key: The key.
     """
+
+    code = "key_used_before"
 
     def __init__(self, key: str) -> None:
         super().__init__(
@@ -196,6 +220,8 @@ class NoCandidateError(StoreError):
     Args:
         live: The number of the live version.
     """
+
+    code = "no_candidate"
 
     def __init__(self, live: int) -> None:
         self.live = live
@@ -216,6 +242,8 @@ class CandidateWaitsError(StoreError):
         candidate: The number of the candidate version.
         live: The number of the live version.
     """
+
+    code = "candidate_waits"
 
     def __init__(self, candidate: int, live: int) -> None:
         self.candidate, self.live = candidate, live
@@ -241,6 +269,8 @@ class GateError(StoreError):
         advice: What can be done.
     """
 
+    code = "gate_refused"
+
     def __init__(self, objections: Sequence[str], advice: str) -> None:
         self.objections = tuple(objections)
         super().__init__(f"{' '.join(objections)} Nothing was changed. {advice}")
@@ -263,6 +293,8 @@ class UnknownNameError(NodegraftError):
         known: The names there are.
     """
 
+    code = "unknown_name"
+
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
         names = sorted(known)
         close = get_close_matches(name, names, n=1)
@@ -278,6 +310,8 @@ class UnknownNodeError(NodegraftError):
         total: How many were asked for.
         key_type: What the keys of the graph are: text or integer.
     """
+
+    code = "unknown_node"
 
     def __init__(self, missing: Sequence[object], total: int, key_type: str = "") -> None:
         self.missing = tuple(missing)
@@ -333,6 +367,8 @@ class MissingFileError(NodegraftError):
         required: The names of the files it needs.
         folders: Where they were looked for.
     """
+
+    code = "missing_file"
 
     def __init__(self, dataset: str, required: Sequence[str], folders: Sequence[Path]) -> None:
         files = ", ".join(required)

@@ -1,14 +1,45 @@
 """The command line: commands by help panel. Nothing slow is imported before it is needed."""
 
 from importlib.metadata import version
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
-from nodegraft.cli.commands import audit, build, data, maintenance, predict, serve, teach, versions
+from nodegraft.cli.commands import (
+    audit,
+    build,
+    data,
+    doctor,
+    maintenance,
+    predict,
+    serve,
+    teach,
+    versions,
+)
 from nodegraft.cli.commands.lab import lists, methods, records, runs
+from nodegraft.cli.output import show_error
+
+USAGE_ERROR: type[Exception] = typer.BadParameter.__bases__[0]
+"""Error of wrong options; click has it, which newer versions of typer contain."""
+
+
+class _Program(TyperGroup):
+    """The program; with --json, wrong options are reported as JSON, too."""
+
+    def invoke(self, ctx: typer.Context) -> Any:  # type: ignore[override]
+        as_json = "--json" in ctx.args
+        try:
+            return super().invoke(ctx)
+        except USAGE_ERROR as error:
+            if not as_json:
+                raise
+            show_error("usage", error.format_message(), as_json)  # type: ignore[attr-defined]
+            raise typer.Exit(2) from error
+
 
 app = typer.Typer(
+    cls=_Program,
     help="Teach a graph model new classes from a handful of labelled nodes.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -23,7 +54,7 @@ PANELS = {
     "Versions": versions.COMMANDS,
     "Predict and inspect": predict.COMMANDS | audit.COMMANDS,
     "Serve": serve.COMMANDS,
-    "Maintenance": maintenance.COMMANDS,
+    "Maintenance": maintenance.COMMANDS | doctor.COMMANDS,
 }
 """Help panel -> its commands."""
 

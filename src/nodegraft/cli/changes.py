@@ -1,19 +1,21 @@
 """What commands that change a store share: make or preview a change, and show it."""
 
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
-from rich.text import Text
+from rich.console import RenderableType
 
 from nodegraft.base.errors import DataError
 from nodegraft.base.events import SILENT, Listener
 from nodegraft.cli.options import EditOptions
-from nodegraft.cli.progress import StatusLine
+from nodegraft.cli.output import Output
 from nodegraft.cli.render.preview import preview_lines, table_preview_lines
 from nodegraft.cli.render.store import refit_advice, refit_line
-from nodegraft.cli.render.versions import promote_line, version_line, warning_lines
+from nodegraft.cli.render.versions import version_line, warning_lines
+from nodegraft.cli.results.versions import Comparison, NewVersion, RowsComparison
+from nodegraft.cli.terminal import Terminal, line
 
 if TYPE_CHECKING:
     from nodegraft.analysis.card.card import Card
@@ -41,103 +43,130 @@ def edit_labels(
     action: str,
     arguments: "Callable[[Store], dict[str, Any]] | dict[str, Any]",
     options: EditOptions,
+    terminal: Terminal,
     force_name: bool = False,
-) -> None:
-    """Change classes or labels of a store, or show what would change.
+) -> Output[NewVersion | Comparison]:
+    """Change classes or labels of a store, or return what would change.
 
     Args:
         place: Folder of the store.
         action: Name of the change.
         arguments: Arguments of the change, or a function that makes them from the store.
         options: Options of the command.
+        terminal: Shows progress.
         force_name: Whether to accept names that differ from others only by case or spaces.
     """
     from nodegraft.analysis.labels.changes import Change
+    from nodegraft.analysis.preview import comparison_fields
+    from nodegraft.analysis.version import version_fields
 
-    console = Console()
-    status = StatusLine(console)
-    with open_store(place, status) as store:
+    with open_store(place, terminal) as store:
         detail = arguments if isinstance(arguments, dict) else arguments(store)
         change = Change(action, detail).with_forced_name(force_name)
         cost = store.fit_needed(change)
         if cost:
-            console.print(refit_line(cost))
+            terminal.note(refit_line(cost))
         if options.dry_run:
-            with status:
-                preview = store.preview(change)
+            preview = store.preview(change)
             texts = store.texts([flip.node for flip in preview.examples])
-            console.print(preview_lines(preview, texts))
-            console.print(DRY_RUN, highlight=False)
-            return
-        with status:
-            version = store.change(change, intent=options.intent)
-        show_version(console, store, version)
-        fit = store.last_fit()
-        if fit.is_dated:
-            console.print(refit_advice(fit))
+            fields = version_fields(store.version()) | comparison_fields(preview)
+            return Output(Comparison(**fields), (preview_lines(preview, texts), DRY_RUN))
+        terminal.stage(f"{action}: predicting before and after")
+        version = store.change(change, intent=options.intent)
+        return new_version(store, version)
 
 
-def make_version(place: Path, make: "Callable[[Store], Version]") -> None:
-    """Make a version of a store, and show what it changed.
+def make_version(
+    place: Path, make: "Callable[[Store], Version]", terminal: Terminal
+) -> Output[NewVersion]:
+    """Make a version of a store, and return what it changed.
 
     Args:
         place: Folder of the store.
         make: Makes the version.
+        terminal: Shows progress.
     """
-    console = Console()
-    status = StatusLine(console)
-    with open_store(place, status) as store:
-        with status:
-            version = make(store)
-        show_version(console, store, version)
+    with open_store(place, terminal) as store:
+        terminal.stage("making the new version")
+        return new_version(store, make(store))
 
 
-def preview_tables(place: Path, compare: "Callable[[Store], TablePreview]") -> None:
-    """Show what new tables would change in a store.
+def preview_tables(
+    place: Path, compare: "Callable[[Store], TablePreview]", terminal: Terminal
+) -> Output[RowsComparison]:
+    """Return what new tables would change in a store.
 
     Args:
         place: Folder of the store.
         compare: Makes the preview.
+        terminal: Shows progress.
     """
-    console = Console()
-    with open_store(place) as store:
-        with console.status("comparing tables"):
-            preview = compare(store)
+    from nodegraft.analysis.version import version_fields
+
+    with open_store(place, terminal) as store:
+        terminal.stage("comparing tables")
+        preview = compare(store)
         examples = preview.predictions.examples if preview.predictions else ()
         texts = store.texts([flip.node for flip in examples])
-        console.print(table_preview_lines(preview, texts))
-    console.print(DRY_RUN, highlight=False)
+        fields = version_fields(store.version()) | preview.fields()
+        return Output(RowsComparison(**fields), (table_preview_lines(preview, texts), DRY_RUN))
 
 
-def show_version(console: Console, store: "Store", version: "Version") -> None:
-    """Show what a new version changed, and the model card of one that is live.
+def new_version(store: "Store", version: "Version") -> Output[NewVersion]:
+    """Return what a new version changed, and the model card of one that is live.
 
     Args:
-        console: Console to print on.
         store: The store.
         version: The new version.
     """
-    live, waits = store.live, store.waiting() is not None
-    console.print(version_line(version, live, waits))
-    for line in warning_lines(version.measures.get("warnings", [])):
-        console.print(line)
+    from nodegraft.analysis.version import history_fields, version_fields
+
+    live, waiting = store.live, store.waiting()
+    warnings = version.measures.get("warnings", [])
+    text: list[RenderableType] = [version_line(version, live, waiting is not None)]
+    text += warning_lines(warnings)
+    card, hints, place = None, tuple[str, ...](), shlex.quote(str(store.place))
     if version.number == live:
-        show_card(console, store, live)
-    elif waits:
-        console.print(promote_line(version.number, store.place), soft_wrap=True)
+        card, card_line = written_card(store, live)
+        text.append(card_line)
+        if version.action not in ("refit", "discard"):
+            hints = (f"See all versions with: nodegraft history {place}",)
+    elif waiting is not None:
+        hints = (
+            f"Promote version {version.number} with: nodegraft promote {place}",
+            f"Compare it with the live version: nodegraft diff {place} {live} {version.number}",
+        )
+    else:
+        hints = (f"See all versions with: nodegraft history {place}",)
+    fit = store.last_fit()
+    if fit.is_dated and version.action != "refit":
+        text.append(refit_advice(fit))
+    value = NewVersion(
+        **version_fields(version),
+        change=history_fields(version),  # type: ignore[arg-type]
+        promoted=version.number == live,
+        warnings=warnings,
+        live=live,
+        candidate=None if waiting is None else waiting.number,
+        card=card,
+    )
+    return Output(value, tuple(text), hints)
 
 
-def show_card(console: Console, store: "Store", version: int) -> None:
-    """Show where the model card of a live version is; if it failed, the store has logged why.
+def written_card(store: "Store", version: int) -> tuple[str | None, RenderableType]:
+    """Return the path of the model card of a live version, and a line about it.
+
+    If writing the card failed, the store has logged why.
 
     Args:
-        console: Console to print on.
         store: The store.
         version: Number of the version.
     """
     path = store.card_path(version)
-    if path.exists():
-        console.print(Text(f"Model card: {path}", style="dim"), soft_wrap=True)
+    if not path.exists():
+        retry = shlex.join(["nodegraft", "card", str(store.place), "--version", str(version)])
+        return None, line(f"The model card is not written. Write it with: {retry}", "yellow")
+    return str(path), line(f"Model card: {path}", "dim")
 
 
 def write_card(card: "Card", store: str, place: Path) -> None:

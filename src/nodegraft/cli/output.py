@@ -1,20 +1,65 @@
-"""What every command shares: options as values, errors as one message, and lines of output."""
+"""What every command shares: options as values, results as text, JSON or a table, and errors."""
 
 import inspect
+import json
 import re
-from collections.abc import Callable
-from dataclasses import is_dataclass
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, fields, is_dataclass
+from datetime import datetime
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar
 
 import typer
-from rich.console import Console
-from rich.markup import escape
+from rich.console import Console, RenderableType
+from rich.text import Text
 
-from nodegraft.base.errors import CandidateWaitsError, NodegraftError
+from nodegraft.base.errors import CandidateWaitsError, NodegraftError, ParameterError
 from nodegraft.base.extras import extra
+from nodegraft.cli.results.result import Result, result_types
+from nodegraft.cli.table_files import STDOUT, table_of, write_tables
+from nodegraft.cli.terminal import Format, Terminal, print_part, stdout_console
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _PYTHON_AND_FLAG = re.compile(r"[\w.]+=\S+ \((--[^)]+)\)")
 """A Python argument with the command-line flag behind it: ``repair=True (--repair)``."""
+
+R = TypeVar("R", bound=Result, covariant=True)
+
+_JSON = Annotated[bool, typer.Option("--json", help="Print the result as one JSON object.")]
+_CSV = Annotated[
+    str | None, typer.Option("--csv", metavar="FILE", help="Write the result as CSV; - prints it.")
+]
+_PARQUET = Annotated[
+    str | None,
+    typer.Option("--parquet", metavar="FILE", help="Write the result as Parquet; - prints it."),
+]
+
+
+@dataclass(frozen=True)
+class Output(Generic[R]):
+    """Result of a command: a value for programs, and lines for people."""
+
+    value: R
+    """The value, which ``--json`` prints."""
+
+    text: tuple[RenderableType, ...] = ()
+    """Lines and tables in words; strings are wrapped at the width of the terminal."""
+
+    hints: tuple[str, ...] = ()
+    """Commands that may be next; shown on a terminal only."""
+
+    exit_code: int = 0
+    """Exit code of the command."""
+
+    tables: "Iterable[pa.Table] | None" = None
+    """Rows for ``--csv`` and ``--parquet``; None for those of the value."""
+
+    written: Callable[[], str] | None = None
+    """Describes the rows after they were written; None to count them."""
 
 
 def with_flags(message: str) -> str:
@@ -29,35 +74,47 @@ def with_flags(message: str) -> str:
     return _PYTHON_AND_FLAG.sub(r"\1", message)
 
 
-def command(function: Callable[..., None]) -> Callable[..., None]:
-    """Return a command: each parameter whose type is a dataclass of options becomes its options.
+def command(function: Callable[..., Any]) -> Callable[..., None]:
+    """Return a command that shows what a function returns.
 
-    Errors meant for the user are shown as one message with exit code 2, not as a traceback.
+    A parameter whose type is a dataclass of options becomes these options; one of type
+    :class:`Terminal` receives progress. A function that returns an :class:`Output` gets the option
+    ``--json``, and ``--csv`` and ``--parquet`` if its result has a table. Errors meant for the user
+    are shown as one message with exit code 2, not as a traceback; with ``--json`` as JSON.
 
     Args:
         function: Function whose parameters are arguments, options, and dataclasses of options.
     """
-    own = inspect.signature(function).parameters
+    signature = inspect.signature(function)
+    own, results = signature.parameters, result_types(signature.return_annotation)
     types: dict[str, Any] = {name: parameter.annotation for name, parameter in own.items()}
     groups = {
         name: (group, inspect.signature(group).parameters)
         for name, group in types.items()
         if is_dataclass(types[name])
     }
-    parameters = [parameter for name, parameter in own.items() if name not in groups]
+    terminals = [name for name, kind in types.items() if kind is Terminal]
+    parameters = [parameter for name, parameter in own.items() if name not in (*groups, *terminals)]
     parameters += [option for _, options in groups.values() for option in options.values()]
+    parameters += _format_options(results)
 
     def run(**values: Any) -> None:
-        try:
+        as_json = values.pop("as_json", False)
+        with _shown_errors(as_json):
+            files = {kind: values.pop(kind, None) for kind in ("csv", "parquet")}
+            kind: Format = _format(as_json, **files)
             for name, (group, options) in groups.items():
                 values[name] = group(**{option: values.pop(option) for option in options})
-            with extra("lab", package="nodegraft.lab", purpose="This command"):
-                function(**values)
-        except NodegraftError as error:
-            Console(stderr=True).print(
-                f"[bold red]Error:[/] {escape(_message(error))}", highlight=False, soft_wrap=True
-            )
-            raise typer.Exit(2) from error
+            with Terminal(kind) as terminal:
+                values |= dict.fromkeys(terminals, terminal)
+                with extra("lab", package="nodegraft.lab", purpose="This command"):
+                    output = function(**values)
+                if output is not None and kind == "table":
+                    _write_table(output, terminal, **files)
+            if output is not None and kind != "table":
+                _show(output, kind)
+            if output is not None and output.exit_code:
+                raise typer.Exit(output.exit_code)
 
     run.__name__, run.__doc__, run.__module__ = (
         function.__name__,
@@ -66,19 +123,125 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
     )
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    run.results = results  # type: ignore[attr-defined]
     return run
 
 
-def print_line(text: str, console: Console | None = None, style: str = "") -> None:
-    """Print plain text without line breaks, so that commands and paths can be copied.
+def plain(value: Any) -> Any:
+    """Return a result as plain JSON: objects, lists, texts, numbers, booleans and null.
+
+    A field whose name is a Python keyword ends in ``_``, which JSON omits.
 
     Args:
-        text: The text.
-        console: Console to print on; None for standard output.
-        style: Style of the text.
+        value: A result or a part of it.
     """
-    console = console or Console()
-    console.print(text, highlight=False, markup=False, soft_wrap=True, style=style)
+    if is_dataclass(value) and not isinstance(value, type):
+        pairs = ((field.name.rstrip("_"), getattr(value, field.name)) for field in fields(value))
+        return {name: plain(part) for name, part in pairs}
+    if isinstance(value, dict):
+        return {str(name): plain(part) for name, part in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [plain(part) for part in value]
+    if isinstance(value, datetime):
+        return value.isoformat().replace("+00:00", "Z")
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, Path):
+        return str(value)
+    if hasattr(value, "item"):
+        value = value.item()
+    # JSON has no number that is not one.
+    return None if isinstance(value, float) and value != value else value
+
+
+def show_error(code: str, message: str, as_json: bool, **more: Any) -> None:
+    """Show an error as one message on standard error, or as JSON on standard output.
+
+    Args:
+        code: Identifier for programs.
+        message: What happened, and what to do.
+        as_json: Whether to print JSON.
+        more: Additional fields of the error.
+    """
+    if as_json:
+        _print_json({"error": {"code": code, "message": message, **more}})
+        return
+    text = Text.assemble(("Error:", "bold red"), " ", message)
+    Console(stderr=True).print(text, highlight=False, soft_wrap=True)
+
+
+def _format_options(results: tuple[type[Result], ...]) -> Iterator[inspect.Parameter]:
+    options: dict[str, tuple[Any, Any]] = {"as_json": (_JSON, False)} if results else {}
+    if any(result.TABLE for result in results):
+        options |= {"csv": (_CSV, None), "parquet": (_PARQUET, None)}
+    for name, (kind, default) in options.items():
+        yield inspect.Parameter(
+            name, inspect.Parameter.KEYWORD_ONLY, annotation=kind, default=default
+        )
+
+
+def _format(as_json: bool, csv: str | None, parquet: str | None) -> Format:
+    if as_json + (csv is not None) + (parquet is not None) > 1:
+        raise ParameterError("Give one of --json, --csv and --parquet.")
+    return "json" if as_json else "text" if csv is None and parquet is None else "table"
+
+
+def _show(output: Output[Result], kind: Format) -> None:
+    if kind == "json":
+        _print_json(plain(output.value))
+        return
+    console, errors = stdout_console(), Console(stderr=True)
+    for part in output.text:
+        print_part(console, Text(part) if isinstance(part, str) else part)
+    if errors.is_terminal:
+        for hint in output.hints:
+            errors.print(Text(hint, "dim"), highlight=False, soft_wrap=True)
+
+
+def _write_table(
+    output: Output[Result], terminal: Terminal, csv: str | None, parquet: str | None
+) -> None:
+    place = str(csv if parquet is None else parquet)
+    if output.tables is not None:
+        write_tables(output.tables, place, csv is not None)
+        told = output.written() if output.written else "written."
+    else:
+        rows = plain(output.value)[output.value.TABLE]
+        names = list(rows[0]) if rows else output.value.columns()
+        write_tables([table_of(rows, names)], place, csv is not None)
+        told = f"{len(rows):,} rows written."
+    if place != STDOUT:
+        terminal.pause()
+        print_text(f"{place}: {told}")
+
+
+def print_text(text: str) -> None:
+    """Print one line on standard output.
+
+    Args:
+        text: The line.
+    """
+    stdout_console().print(Text(text), soft_wrap=True)
+
+
+def _print_json(value: Any) -> None:
+    typer.echo(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False))
+
+
+@contextmanager
+def _shown_errors(as_json: bool) -> Iterator[None]:
+    try:
+        yield
+    except NodegraftError as error:
+        objections = getattr(error, "objections", ())
+        more = {"objections": list(objections)} if objections else {}
+        show_error(error.code, _message(error), as_json, **more)
+        raise typer.Exit(2) from error
+    except typer.Abort:
+        if not as_json:
+            raise
+        show_error("aborted", "Nothing was changed: confirm with --yes.", as_json)
+        raise typer.Exit(1) from None
 
 
 def _message(error: NodegraftError) -> str:

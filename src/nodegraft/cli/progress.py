@@ -1,4 +1,4 @@
-"""Live progress in a terminal: one line for a store, a table for a run, counts for a suite."""
+"""Live progress of benchmark commands: a table for a run, counts for a suite."""
 
 from collections.abc import Callable
 from time import monotonic
@@ -25,29 +25,6 @@ if TYPE_CHECKING:
     from nodegraft.lab.runners.work import JobEvent
 
 
-class StatusLine(Listener):
-    """One line that shows the current step, and disappears at the end.
-
-    Args:
-        console: Console to draw on.
-        text: Text before the first step.
-    """
-
-    def __init__(self, console: Console, text: str = "working") -> None:
-        self._status = console.status(text)
-
-    def __enter__(self) -> "StatusLine":
-        self._status.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._status.stop()
-
-    def step(self, stage: str, done: int, total: int, **numbers: float) -> None:
-        """Show the current step of a stage."""
-        self._status.update(step_text(stage, done, total, **numbers))
-
-
 class RunDisplay(Listener):
     """Table of sessions with a progress bar, for one run of a method on a dataset.
 
@@ -58,7 +35,8 @@ class RunDisplay(Listener):
     """
 
     def __init__(self, console: Console, title: str, sessions: int) -> None:
-        self._table = session_table(title)
+        self.table = session_table(title)
+        """Rows of the sessions so far."""
         self._progress = Progress(
             TextColumn("{task.description}"),
             BarColumn(),
@@ -71,20 +49,19 @@ class RunDisplay(Listener):
         self._status = Text(style="dim", no_wrap=True, overflow="ellipsis")
         self._console = console
         self._live = Live(
-            Group(self._table, self._progress, self._status), console=console, refresh_per_second=8
+            Group(self.table, self._progress, self._status),
+            console=console,
+            refresh_per_second=8,
+            transient=True,
         )
 
     def __enter__(self) -> "RunDisplay":
-        self._live.start()
+        if self._console.is_terminal:
+            self._live.start()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is None:
-            self._live.update(self._table)
+    def __exit__(self, *_: object) -> None:
         self._live.stop()
-        if not self._console.is_terminal:
-            # Rich writes the last frame into a file or a pipe without its line end.
-            self._console.print()
 
     def step(self, stage: str, done: int, total: int, **numbers: float) -> None:
         """Show the current step of a stage below the bar."""
@@ -92,7 +69,7 @@ class RunDisplay(Listener):
 
     def session(self, result: "SessionResult") -> None:
         """Add the row of a finished session."""
-        self._table.add_row(*session_row(result))
+        self.table.add_row(*session_row(result))
         self._progress.update(self._task, advance=1)
         self._status.plain = ""
 

@@ -9,7 +9,7 @@ from typing import Any
 import typer
 
 from nodegraft.base.errors import DataError
-from nodegraft.cli.output import print_line
+from nodegraft.cli.terminal import Terminal, line
 
 FILE, SECTION = "nodegraft.toml", "tables"
 
@@ -130,11 +130,12 @@ class TableConfig:
         return given | {name: self.values[name] for name in self.values if name not in typed}
 
 
-def columns_beside(store: Path, *tables: str | None) -> dict[str, Any]:
-    """Return the options for new tables of a store from a nodegraft.toml beside them; print them.
+def columns_beside(store: Path, terminal: Terminal, *tables: str | None) -> dict[str, Any]:
+    """Return the options for new tables of a store from a nodegraft.toml beside them; note them.
 
     Args:
         store: Folder of the store.
+        terminal: Where they are noted.
         tables: Tables of the command.
     """
     from nodegraft.store.store import Store
@@ -150,7 +151,7 @@ def columns_beside(store: Path, *tables: str | None) -> dict[str, Any]:
                 f"store have type {own!r}: change or remove key_type."
             )
     if config.found:
-        print_line(config.line(GROWING))
+        terminal.note(line(config.line(GROWING)))
     return {name: value for name, value in config.values.items() if name in GROWING}
 
 

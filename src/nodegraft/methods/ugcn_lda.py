@@ -11,8 +11,8 @@ from torch import Tensor, nn
 from nodegraft.base.memo import Memo
 from nodegraft.base.parameters.constraints import OpenFraction, PositiveInt
 from nodegraft.graph.edges.matrix import Matrix
+from nodegraft.graph.edges.operator import Neighbourhood
 from nodegraft.graph.keyed_labels import KeyedLabels
-from nodegraft.graph.propagation.neighbourhood import Neighbourhood
 from nodegraft.graph.view import GraphView
 from nodegraft.methods.linear.dual import Dual, dual_lda
 from nodegraft.methods.templates.propagated import KernelHead

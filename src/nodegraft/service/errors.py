@@ -36,31 +36,28 @@ LOG = logging.getLogger("nodegraft.service")
 
 _SEE_SCHEMA = "Compare your request with /openapi.json."
 
-_RESPONSES: dict[type[NodegraftError], tuple[int, str, str]] = {
+_RESPONSES: dict[type[NodegraftError], tuple[int, str]] = {
     # The first match counts, so subclasses come before their parents.
     GateError: (
         409,
-        "gate_refused",
         "See POST /v1/classes:preview, choose other nodes, or send a reason as `override`.",
     ),
-    StoreChangedError: (409, "store_changed", "Send it again."),
-    StoreUnreachableError: (503, "store_unreachable", "Send it again in a few seconds."),
-    RequestConflictError: (422, "key_used_before", "Use a new Idempotency-Key."),
-    ClassNameError: (409, "class_name", "See GET /v1/classes."),
-    NoCandidateError: (404, "no_candidate", "Use live or newest instead of candidate."),
-    StoreError: (409, "store_refused", "See GET /v1/history."),
+    StoreChangedError: (409, "Send it again."),
+    StoreUnreachableError: (503, "Send it again in a few seconds."),
+    RequestConflictError: (422, "Use a new Idempotency-Key."),
+    ClassNameError: (409, "See GET /v1/classes."),
+    NoCandidateError: (404, "Use live or newest instead of candidate."),
+    StoreError: (409, "See GET /v1/history."),
     UnknownNodeError: (
         404,
-        "unknown_node",
         "Omit these keys, add them (POST /v1/nodes), or read another version: version=newest.",
     ),
     NotSupportedError: (
         422,
-        "not_supported",
         "Use a store whose method supports it, such as graft.",
     ),
-    DataError: (422, "data", _SEE_SCHEMA),
-    ParameterError: (422, "parameter", _SEE_SCHEMA),
+    DataError: (422, _SEE_SCHEMA),
+    ParameterError: (422, _SEE_SCHEMA),
 }
 
 
@@ -124,7 +121,7 @@ def http_error(error: NodegraftError) -> HttpError:
         error: The error.
     """
     matches = (found for kind, found in _RESPONSES.items() if isinstance(error, kind))
-    status, code, advice = next(matches, (409, "refused", _SEE_SCHEMA))
+    status, advice = next(matches, (409, _SEE_SCHEMA))
     more: dict[str, Any] = {}
     if isinstance(error, CandidateWaitsError):
         number = error.candidate
@@ -132,18 +129,18 @@ def http_error(error: NodegraftError) -> HttpError:
             f"Promote it (POST /v1/versions/{number}:promote), discard it (POST /v1/versions/"
             f"{number}:discard), or omit promote=true to add the change to it."
         )
-        return HttpError(409, "candidate_waits", error.what_happened, advice)
+        return HttpError(409, error.code, error.what_happened, advice)
     if isinstance(error, TablesError):
         # The error's own advice names Python arguments and CLI options.
         advice = "Correct or omit these rows of `nodes` and `edges`, and send it again."
-        return HttpError(status, code, error.what_happened, advice)
+        return HttpError(status, error.code, error.what_happened, advice)
     if isinstance(error, SimilarNameError):
         advice = f'Use {error.other!r}; or, if these are two classes, send "force_name": true.'
-        return HttpError(409, "similar_name", error.what_happened, advice)
+        return HttpError(409, error.code, error.what_happened, advice)
     if isinstance(error, GateError):
         more["objections"] = list(error.objections)
     headers = {"Retry-After": "5"} if status == HTTPStatus.SERVICE_UNAVAILABLE else None
-    return HttpError(status, code, str(error), advice, headers, **more)
+    return HttpError(status, error.code, str(error), advice, headers, **more)
 
 
 def add_error_handlers(app: FastAPI) -> None:

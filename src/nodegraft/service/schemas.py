@@ -5,8 +5,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictInt, StrictStr
 
-from nodegraft.analysis.preview import Preview
-from nodegraft.analysis.version import Version, describe_version
+from nodegraft.analysis.version import Version, history_fields, version_fields
 from nodegraft.service.auth.limits import MAX_KEYS
 from nodegraft.store.intent import writable
 
@@ -90,15 +89,6 @@ class VersionResponse(Model):
     """Hash of its graph."""
 
 
-def version_fields(version: Version) -> dict[str, Any]:
-    """Return the fields of :class:`VersionResponse`.
-
-    Args:
-        version: The version.
-    """
-    return {"model_version": version.number, "graph_version": version.graph}
-
-
 class HistoryEntry(Model):
     """Change that made a version."""
 
@@ -142,20 +132,7 @@ class HistoryEntry(Model):
         Args:
             version: The version.
         """
-        measures = version.measures
-        return cls(
-            version=version.number,
-            action=version.action,
-            description=describe_version(version),
-            detail=version.detail,
-            by=version.by,
-            note=version.note,
-            at=version.at,
-            accuracy_before=measures.get("before", {}).get("accuracy"),
-            accuracy_after=measures.get("after", {}).get("accuracy"),
-            predictions_compared=measures.get("asked"),
-            predictions_changed=measures.get("flipped"),
-        )
+        return cls(**history_fields(version))
 
 
 class Changed(VersionResponse):
@@ -241,22 +218,3 @@ class Comparison(VersionResponse):
 
     warnings: list[str]
     """What to check first; warnings do not block the change."""
-
-
-def comparison_fields(preview: Preview) -> dict[str, Any]:
-    """Return the fields of :class:`Comparison` about predictions and accuracy.
-
-    Args:
-        preview: Comparison of two versions.
-    """
-    return {
-        "predictions_compared": preview.asked,
-        "predictions_changed": preview.flipped,
-        "changes": [
-            ChangedClass(before=before, after=after, nodes=count)
-            for (before, after), count in preview.flips.items()
-        ],
-        "examples": [ChangedNode(**vars(example)) for example in preview.examples],
-        "accuracy_before": preview.before.accuracy,
-        "accuracy_after": preview.after.accuracy,
-    }

@@ -130,6 +130,26 @@ class TablePreview:
         """Return what to look at before the version is promoted, a sentence each."""
         return self.predictions.warnings() if self.predictions else []
 
+    def fields(self) -> dict[str, Any]:
+        """Return the effect under the names of HTTP and of the command line."""
+        compared: dict[str, Any] = dict.fromkeys(
+            ("predictions_compared", "predictions_changed", "accuracy_before", "accuracy_after")
+        ) | {"changes": [], "examples": []}
+        if self.predictions:
+            from nodegraft.analysis.preview import comparison_fields
+
+            compared = comparison_fields(self.predictions)
+        return compared | {
+            "nodes_added": self.changes.added,
+            "nodes_removed": self.changes.removed,
+            "edges_added": self.changes.edges_added,
+            "edges_removed": self.changes.edges_removed,
+            "labels_removed": self.changes.labels_lost,
+            "labels_lost": self.lost,
+            "objections": self.objections(),
+            "warnings": self.warnings(),
+        }
+
 
 def grown(
     graph: Graph, options: Mapping[str, Any], nodes: Source, edges: Source, repair: bool

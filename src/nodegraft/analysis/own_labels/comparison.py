@@ -183,14 +183,59 @@ class Evaluation(Tabular):
         }
         return draw_on(ax, SIZE, lambda axes: draw_sessions(axes, accuracies))
 
+    @property
+    def recommended(self) -> str | None:
+        """Method to use; None if its lead is within noise, or there is no other."""
+        return self.best.method if self.lead is not None and self.lead.beyond_noise else None
+
+    @property
+    def headline(self) -> str:
+        """Recommendation in a few words."""
+        if self.recommended is not None:
+            return f"Use {self.recommended}"
+        names = [measured.method for measured in self.methods[:2]]
+        return f"No clear winner: {' or '.join(names)}" if self.lead else f"Only {names[0]}"
+
+    @property
+    def advice(self) -> str:
+        """Recommendation as a sentence, and whether the lead is larger than noise.
+
+        Terminal, JSON and page show it, so that they cannot contradict each other.
+        """
+        best, lead = self.best, self.lead
+        if lead is None:
+            return f"Only {best.method} was measured: add others to compare (--method)."
+        second = self.methods[1]
+        difference = _points(lead)
+        if lead.beyond_noise:
+            return (
+                f"{self.headline}: {difference} more accurate than {second.method}, the next best, "
+                "which is more than noise."
+            )
+        fastest = min((best, second), key=lambda measured: measured.session_seconds.mean)
+        doubt = (
+            "which is within noise" if lead.seeds > 1 else "but one seed cannot tell noise apart"
+        )
+        return (
+            f"{self.headline}. {best.method} is {difference} more accurate than {second.method}, "
+            f"{doubt}: run more seeds (--seeds {2 * lead.seeds}). {fastest.method} learns faster."
+        )
+
     def to_json(self) -> dict[str, Any]:
         """Return the comparison as plain JSON."""
         return {
             "version": self.version,
+            "recommended": self.recommended,
+            "advice": self.advice,
             **asdict(self.plan),
             "methods": [one.to_json() for one in self.methods],
             "lead": None if self.lead is None else asdict(self.lead),
         }
+
+
+def _points(lead: Estimate) -> str:
+    noise = f" ± {100 * lead.half_width:.1f}" if lead.seeds > 1 else ""
+    return f"{100 * lead.mean:.1f}{noise} points"
 
 
 def _new_classes(result: StreamResult) -> int:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
-from rich.console import Console
+from rich.console import RenderableType
 
 from nodegraft.base.errors import ParameterError
 from nodegraft.cli.changes import make_version, preview_tables
@@ -26,10 +26,12 @@ from nodegraft.cli.options import (
     TableOptions,
     table_arguments,
 )
-from nodegraft.cli.output import command, print_line
-from nodegraft.cli.progress import StatusLine
-from nodegraft.cli.render.store import creation_line, report_table, world_line
+from nodegraft.cli.output import Output, command
+from nodegraft.cli.render.store import creation_line, report_fields, report_table, world_line
+from nodegraft.cli.results.data import CreatedStore, Example
+from nodegraft.cli.results.versions import NewVersion, RowsComparison
 from nodegraft.cli.table_config import TableConfig, columns_beside
+from nodegraft.cli.terminal import Terminal, line
 
 if TYPE_CHECKING:
     from nodegraft.graph.keyed_labels import KeyedLabels
@@ -51,16 +53,18 @@ class World(StrEnum):
 @command
 def example(
     folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="New folder for the tables.")],
-) -> None:
+) -> Output[Example]:
     """Write example tables: English nouns and their relations (WordNet 3.0)."""
     _copy_example(folder)
     places = {name: folder / f"{name}.parquet" for name in TABLES}
     tables = " ".join(f"--{name} {shlex.quote(str(place))}" for name, place in places.items())
-    print_line(
-        f"{folder}: nodes.parquet, edges.parquet, labels.parquet (from WordNet 3.0: LICENSE).\n"
+    files = [place.name for place in places.values()]
+    text = (
+        f"{folder}: {', '.join(files)} (from WordNet 3.0: LICENSE).\n"
         "Next, create a store from them:\n"
         f"nodegraft init {STORE} {tables} --text description --type kind --directed"
     )
+    return Output(Example(str(folder), files), (line(text),))
 
 
 @command
@@ -70,6 +74,7 @@ def init(
     labels: Annotated[str, typer.Option(help="Table of node keys and class names.")],
     table_options: TableOptions,
     author: AuthorOptions,
+    terminal: Terminal,
     nodes: NodeTable = None,
     edges: EdgeTable = None,
     graph: Annotated[
@@ -106,7 +111,7 @@ def init(
             "known class, and confidence is the probability. open by default."
         ),
     ] = None,
-) -> None:
+) -> Output[CreatedStore]:
     """Create a store from tables of nodes, edges and labels, and fit its first version."""
     from nodegraft.base.parameters.build import parse
     from nodegraft.model.registry import REGISTRY
@@ -114,72 +119,82 @@ def init(
     from nodegraft.store.table_changes import GROWING
     from nodegraft.tables.read import read_tables
 
-    console = Console()
     new_config = TableConfig.place_beside(nodes) if write_config else None
     config = TableConfig.beside(nodes)
     values = config.completed(_context, **vars(table_options), label=label, label_key=label_key)
     arguments = table_arguments(values)
     label, key_column = values["label"], values["label_key"] or values["key"]
     parameters = parse(REGISTRY.get(method), name_value_pairs(settings)).get_params()
-    with StatusLine(console, "reading tables") as status:
-        if graph is not None:
-            features = (arguments[name] for name in ("key_type", "text", "features", "categories"))
-            tables = _built_graph(graph, nodes, edges, *features)
-            known = labels_in_table(
-                labels, tables.graph, key_column, label, repair, arguments["delimiter"]
-            )
-        elif nodes is None:
-            raise ParameterError(
-                "Give a table of nodes (--nodes nodes.parquet), or a graph folder written by "
-                "`nodegraft build` (--graph FOLDER)."
-            )
-        else:
-            chosen = {"label": label, "label_key": key_column, "repair": repair}
-            tables = read_tables(nodes, edges, labels, **arguments, **chosen)
-            known = listed_labels(cast("KeyedLabels", tables.labels), labels, label)
-        columns: dict[str, Any] = {name: arguments[name] for name in (*GROWING, "directed")}
-        columns["key_type"] = tables.graph.node_keys.key_type
-        store = Store.init(
-            place,
-            tables.graph,
-            known,
-            method=method,
-            parameters=parameters,
-            tables=columns,
-            texts=tables.texts,
-            database=database,
-            objects=objects,
-            world=None if world is None else world.value,
-            intent=author.intent,
-            listener=status,
-        )
+    terminal.stage("reading tables")
     if config.found:
-        print_line(config.line(), console)
-    console.print(report_table(tables.report))
-    _print_store(console, store)
+        terminal.note(line(config.line()))
+    if graph is not None:
+        features = (arguments[name] for name in ("key_type", "text", "features", "categories"))
+        tables = _built_graph(graph, nodes, edges, *features)
+        known = labels_in_table(
+            labels, tables.graph, key_column, label, repair, arguments["delimiter"]
+        )
+    elif nodes is None:
+        raise ParameterError(
+            "Give a table of nodes (--nodes nodes.parquet), or a graph folder written by "
+            "`nodegraft build` (--graph FOLDER)."
+        )
+    else:
+        chosen = {"label": label, "label_key": key_column, "repair": repair}
+        tables = read_tables(nodes, edges, labels, **arguments, **chosen)
+        known = listed_labels(cast("KeyedLabels", tables.labels), labels, label)
+    columns: dict[str, Any] = {name: arguments[name] for name in (*GROWING, "directed")}
+    columns["key_type"] = tables.graph.node_keys.key_type
+    store = Store.init(
+        place,
+        tables.graph,
+        known,
+        method=method,
+        parameters=parameters,
+        tables=columns,
+        texts=tables.texts,
+        database=database,
+        objects=objects,
+        world=None if world is None else world.value,
+        intent=author.intent,
+        listener=terminal,
+    )
+    with store:
+        value, text = _created_store(store, tables)
     if new_config:
         TableConfig.write(new_config, values | {"key_type": columns["key_type"]})
-        print_line(f"Wrote {new_config}.", console)
-    add = f"nodegraft add {shlex.quote(str(place))} --class NAME --nodes KEY,KEY,KEY --dry-run"
-    print_line(f"Add a class: {add}", console, "dim")
-    store.close()
+        text = (*text, line(f"Wrote {new_config}."))
+    quoted = shlex.quote(str(place))
+    hints = (
+        f"Add a class: nodegraft add {quoted} --class NAME --nodes KEY,KEY,KEY --dry-run",
+        f"Predict all nodes: nodegraft predict {quoted} --all",
+    )
+    return Output(value, text, hints)
 
 
 @command
 def grow(
     place: StorePlace,
     options: ChangeOptions,
+    terminal: Terminal,
     nodes: NodeTable = None,
     edges: EdgeTable = None,
     repair: Repair = False,
     dry_run: DryRun = False,
-) -> None:
+) -> Output[NewVersion | RowsComparison]:
     """Add new nodes and edges, and report how many predictions for old nodes change."""
-    given: dict[str, Any] = {"repair": repair, "tables": columns_beside(place, nodes, edges)}
+    given: dict[str, Any] = {
+        "repair": repair,
+        "tables": columns_beside(place, terminal, nodes, edges),
+    }
     if dry_run:
-        preview_tables(place, lambda store: store.preview_grow(nodes, edges, **given))
-    else:
-        make_version(place, lambda store: store.grow(nodes, edges, **given, intent=options.intent))
+        return preview_tables(
+            place, lambda store: store.preview_grow(nodes, edges, **given), terminal
+        )
+    intent = options.intent
+    return make_version(
+        place, lambda store: store.grow(nodes, edges, **given, intent=intent), terminal
+    )
 
 
 @command
@@ -187,6 +202,7 @@ def sync(
     place: StorePlace,
     nodes: Annotated[str, typer.Option(help="Table of all current nodes.")],
     options: ChangeOptions,
+    terminal: Terminal,
     edges: Annotated[
         str | None,
         typer.Option(
@@ -203,39 +219,52 @@ def sync(
             help="Remove more nodes, edges or labels than the setting max_removed_share allows.",
         ),
     ] = "",
-) -> None:
+) -> Output[NewVersion | RowsComparison]:
     """Replace all nodes and edges by current tables: add new ones, remove missing ones."""
     if no_edges and edges is not None:
         raise ParameterError("Give --edges or --no-edges, not both.")
     new_edges = False if no_edges else edges
-    given: dict[str, Any] = {"repair": repair, "tables": columns_beside(place, nodes, edges)}
+    given: dict[str, Any] = {
+        "repair": repair,
+        "tables": columns_beside(place, terminal, nodes, edges),
+    }
     if dry_run:
-        preview_tables(place, lambda store: store.preview_sync(nodes, new_edges, **given))
-        return
+        return preview_tables(
+            place, lambda store: store.preview_sync(nodes, new_edges, **given), terminal
+        )
     intent = replace(options.intent, override=override)
-    make_version(place, lambda store: store.sync(nodes, new_edges, **given, intent=intent))
+    return make_version(
+        place, lambda store: store.sync(nodes, new_edges, **given, intent=intent), terminal
+    )
 
 
-def _print_store(console: Console, store: "Store") -> None:
+def _created_store(
+    store: "Store", tables: "Tables"
+) -> tuple[CreatedStore, tuple[RenderableType, ...]]:
     from nodegraft.analysis.accuracy import CorrectCounts
+    from nodegraft.analysis.version import version_fields
 
     first = store.history()[0].measures["after"]
     state = store.state()
     labels, model = state.labels, state.model
     held_out = CorrectCounts(first["asked"], first["right"])
-    console.print(
-        creation_line(store.place, len(labels), len(labels.owners()), held_out), highlight=False
-    )
     has_world = "world" in model.get_params()
-    console.print(
-        world_line(
-            store.place,
-            model.name,
-            model.world if has_world else None,
-            model.share_of_known_classes(state.graph) if has_world else None,
-        ),
-        soft_wrap=True,
+    share = model.share_of_known_classes(state.graph) if has_world else None
+    value = CreatedStore(
+        store=str(store.place),
+        **version_fields(store.version()),
+        method=model.name,
+        world=store.world,
+        share_of_known_classes=share,
+        classes=len(labels),
+        labels=len(labels.owners()),
+        held_out=held_out.nodes,
+        accuracy=held_out.accuracy,
+        **report_fields(tables.report),
     )
+    world = world_line(store.place, model.name, model.world if has_world else None, share)
+    created = creation_line(store.place, value.classes, value.labels, held_out)
+    return value, (report_table(tables.report), created, world)
 
 
 def _built_graph(folder: Path, *given: object) -> "Tables":

@@ -3,14 +3,12 @@
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from nodegraft.base.counting import counted
 from nodegraft.base.errors import ParameterError
 from nodegraft.cli.changes import open_store
 from nodegraft.cli.options import AuthorOptions, By, DryRun, StorePlace
-from nodegraft.cli.output import command
-from nodegraft.cli.progress import StatusLine
+from nodegraft.cli.output import Output, command
 from nodegraft.cli.render.maintenance import (
     pruned_line,
     purged_lines,
@@ -19,20 +17,35 @@ from nodegraft.cli.render.maintenance import (
     settings_table,
     verification_lines,
 )
+from nodegraft.cli.results.maintenance import (
+    ChangedSetting,
+    DamagedFile,
+    Migrated,
+    Pruned,
+    Purged,
+    Setting,
+    SettingChange,
+    Settings,
+    SettingsHistory,
+    Verified,
+)
+from nodegraft.cli.terminal import Terminal, line
 
 
 @command
-def verify(place: StorePlace, by: By = None) -> None:
+def verify(place: StorePlace, terminal: Terminal, by: By = None) -> Output[Verified]:
     """Compare every file of a store with its checksum; exit code 1 if one is damaged."""
-
     from nodegraft.store.store import Store
 
-    console = Console()
-    with StatusLine(console) as status:
-        verification = Store.verify(place, author=by, listener=status)
-    console.print(verification_lines(verification), highlight=False, soft_wrap=True)
-    if not verification.is_clean:
-        raise typer.Exit(1)
+    found = Store.verify(place, author=by, listener=terminal)
+    value = Verified(
+        files=found.files,
+        unused=found.unused,
+        damaged=[DamagedFile(**vars(finding)) for finding in found.findings],
+        not_recorded=found.recorded,
+    )
+    text = line(verification_lines(found).plain)
+    return Output(value, (text,), exit_code=0 if found.is_clean else 1)
 
 
 @command
@@ -46,74 +59,85 @@ def settings(
     ] = False,
     *,
     options: AuthorOptions,
-) -> None:
+) -> Output[Settings | SettingsHistory | ChangedSetting]:
     """Show the settings of a store, or change one."""
-
-    console = Console()
     if history and change is not None:
         raise ParameterError("Give NAME=VALUE or --history, not both.")
     with open_store(place) as store:
         if history:
-            console.print(settings_history_table(store.settings_history()))
-        elif change is None:
-            console.print(settings_table(store.settings()))
-        else:
-            name, equals, value = change.partition("=")
-            if not equals:
-                raise ParameterError(
-                    f"{change!r} must have the form NAME=VALUE, as in max_removed_share=0.2."
-                )
-            before = store.setting(name.strip())
-            after = store.set_setting(name.strip(), value.strip(), intent=options.intent)
-            console.print(setting_line(name.strip(), before, after))
+            entries = store.settings_history()
+            changes = [
+                SettingChange(**entry.detail, by=entry.by, note=entry.note, at=entry.at)
+                for entry in reversed(entries)
+            ]
+            return Output(SettingsHistory(changes), (settings_history_table(entries),))
+        if change is None:
+            listed = store.settings()
+            value = Settings([Setting(**vars(setting)) for setting in listed])
+            return Output(value, (settings_table(listed),))
+        name, equals, new = (part.strip() for part in change.partition("="))
+        if not equals:
+            raise ParameterError(
+                f"{change!r} must have the form NAME=VALUE, as in max_removed_share=0.2."
+            )
+        before = store.setting(name)
+        after = store.set_setting(name, new, intent=options.intent)
+        return Output(ChangedSetting(name, before, after), (setting_line(name, before, after),))
 
 
 @command
 def prune(
     place: StorePlace,
+    terminal: Terminal,
     keep: Annotated[
         int, typer.Option(metavar="N", help="Keep the N newest and the N last live versions.")
     ] = 10,
     dry_run: DryRun = False,
     *,
     options: AuthorOptions,
-) -> None:
+) -> Output[Pruned]:
     """Delete the files of old versions; the history still lists them."""
-
-    with open_store(place) as store:
+    with open_store(place, terminal) as store:
+        terminal.stage("looking for unused files")
         pruned = store.prune(keep, dry_run=dry_run, intent=options.intent)
-    Console().print(pruned_line(pruned, dry_run))
+    value = Pruned(
+        list(pruned.versions), list(pruned.kept), pruned.files, pruned.size, dry_run=dry_run
+    )
+    return Output(value, (pruned_line(pruned, dry_run),))
 
 
 @command
 def purge(
     place: StorePlace,
     nodes: Annotated[list[str], typer.Argument(metavar="NODE...", help="Node keys.")],
+    terminal: Terminal,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
     *,
     options: AuthorOptions,
-) -> None:
+) -> Output[Purged]:
     """Delete nodes from all versions and from the history; this cannot be undone."""
     from nodegraft.graph.keys import integer_key
 
-    console = Console()
-    status = StatusLine(console)
-    with open_store(place, status) as store:
+    with open_store(place, terminal) as store:
         has_text_keys = store.graph().has_text_keys
         keys = [node if has_text_keys else integer_key(node) for node in nodes]
         if not yes:
+            terminal.pause()
             typer.confirm(
                 f"Delete {counted(len(keys), 'node')}, and with them all earlier versions? This "
                 "cannot be undone.",
                 abort=True,
+                err=True,
             )
-        with status:
-            purged = store.purge(keys, intent=options.intent)
-    console.print(purged_lines(purged))
+            terminal.resume()
+        terminal.stage("rebuilding without the nodes")
+        purged = store.purge(keys, intent=options.intent)
+    value = Purged(purged.nodes, purged.live, list(purged.versions), purged.rows, purged.files)
+    return Output(value, (purged_lines(purged),))
 
 
 @command
-def migrate(place: StorePlace) -> None:
+def migrate(place: StorePlace) -> Output[Migrated]:
     """Update a store that an older nodegraft created."""
     from nodegraft.store.store import Store
 
@@ -121,7 +145,7 @@ def migrate(place: StorePlace) -> None:
     text = f"Updated the tables from revision {done.before} to {done.after}."
     if done.before == done.after:
         text = f"Nothing to do: the tables have the newest revision, {done.after}."
-    Console().print(text, highlight=False)
+    return Output(Migrated(done.before, done.after), (text,))
 
 
 COMMANDS = {

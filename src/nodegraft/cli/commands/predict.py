@@ -1,24 +1,22 @@
 """Commands of the panel Predict and inspect."""
 
-import json
+import shlex
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from enum import StrEnum
-from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-from uuid import uuid4
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
-from rich.console import Console
+from rich.console import RenderableType
 
-from nodegraft.base.errors import DataError, ParameterError
+from nodegraft.base.counting import counted
+from nodegraft.base.errors import ParameterError
 from nodegraft.cli.changes import open_store, write_card
 from nodegraft.cli.inputs import key_from, keys_from, keys_in_table
 from nodegraft.cli.options import LiveVersion, NewestVersion, StorePlace
-from nodegraft.cli.output import command, print_line
-from nodegraft.cli.progress import StatusLine
+from nodegraft.cli.output import Output, command
 from nodegraft.cli.render.explanation import ExplainedNode, explanation_lines
 from nodegraft.cli.render.inspect import (
     drift_table,
@@ -26,20 +24,27 @@ from nodegraft.cli.render.inspect import (
     new_class_lines,
     suggestions_table,
 )
-from nodegraft.cli.render.predictions import (
-    MAX_SHOWN,
-    predictions_json,
-    predictions_table,
-    written_text,
-)
+from nodegraft.cli.render.predictions import MAX_SHOWN, predictions_table, written_text
 from nodegraft.cli.render.versions import predicting_version
+from nodegraft.cli.results.inspect import (
+    Card,
+    Drift,
+    Evaluation,
+    Explanation,
+    NodeGroup,
+    Prediction,
+    Predictions,
+    Shift,
+    Suggestion,
+    Suggestions,
+)
+from nodegraft.cli.terminal import Terminal, line
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from nodegraft.analysis.predictions import Predictions
+    from nodegraft.analysis.predictions import Predictions as PredictionTable
     from nodegraft.store.store import Store
-
 
 MAX_GROUPS = 3
 """At most this many groups that may be a new class are shown."""
@@ -56,6 +61,7 @@ class MissingKeys(StrEnum):
 @command
 def predict(
     place: StorePlace,
+    terminal: Terminal,
     nodes: Annotated[str | None, typer.Option(help="Node keys, separated by commas.")] = None,
     table: Annotated[str | None, typer.Option(help="Table with a column of node keys.")] = None,
     rows: Annotated[
@@ -92,18 +98,13 @@ def predict(
             "--ignore-labels", help="Predict labelled nodes too, instead of showing their label."
         ),
     ] = False,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print JSON, as the HTTP service sends it.")
-    ] = False,
-    out: Annotated[Path | None, typer.Option(help="Write a .parquet or .csv file.")] = None,
     version: LiveVersion = None,
-) -> None:
+) -> Output[Predictions]:
     """Predict the classes of nodes (--nodes, --table or --all), or of new rows (--rows)."""
     from nodegraft.analysis.predictions import found_rows, predict_in_blocks, predict_rows
+    from nodegraft.analysis.version import version_fields
     from nodegraft.tables.new_rows import read_rows, rows_view
 
-    if as_json and out is not None:
-        raise ParameterError("Give --json or --out, not both.")
     if sum((nodes is not None, table is not None, rows is not None, everyone)) != 1:
         raise ParameterError(
             "Choose the nodes with one of --nodes p17,p20, --table new.parquet, --rows new.jsonl "
@@ -111,7 +112,7 @@ def predict(
         )
     if rows is not None and (missing or ignore_labels):
         raise ParameterError("--missing and --ignore-labels have no effect on --rows: omit them.")
-    with open_store(place) as store:
+    with open_store(place, terminal) as store:
         live, waiting = store.live, store.waiting()
         number = live if version is None else version
         state = store.state(number)
@@ -133,36 +134,39 @@ def predict(
             "coverage": coverage,
             "beside": beside,
         }
-        if out is None:
-            most = chosen.size if as_json else MAX_SHOWN
+        fields = version_fields(store.version(number)) | {"world": store.world}
+        terminal.stage(f"predicting {counted(chosen.size, 'node')}")
+        end = predicting_version(number, live, waiting)
+        if terminal.format != "table":
+            most = MAX_SHOWN if terminal.format == "text" and not terminal.is_piped else chosen.size
             shown = predict_rows(state, chosen[:most], number, top, min_confidence, **options)
-            texts = [None] * len(shown) if beside else _texts(store, shown, number)
-    console = Console()
-    if as_json:
-        console.out(
-            json.dumps(predictions_json(shown), indent=2, ensure_ascii=False), highlight=False
-        )
-        return
-    if out is None:
-        console.print(predictions_table(shown, texts, chosen.size - len(shown), console.width))
-        console.print(predicting_version(number, live, waiting))
-        return
+            text: tuple[RenderableType, ...] = ()
+            if terminal.format == "text":
+                left = chosen.size - len(shown)
+                texts = [None] * len(shown) if beside else _texts(store, shown, number)
+                text = (predictions_table(shown, texts, left, terminal.width), end)
+            predictions = cast("list[Prediction]", shown.to_rows())
+            value = Predictions(**fields, predictions=predictions, sets_note=shown.sets_note)
+            return Output(value, text)
     reasons, notes = Counter[str](), dict[str | None, None]()
 
     def tables() -> Iterator["pa.Table"]:
+        done = 0
         for block in predict_in_blocks(state, chosen, number, top, min_confidence, **options):
+            done += len(block)
+            terminal.step("predict", done, chosen.size)
             reasons.update(block.reasons)
             notes.update(dict.fromkeys((block.note, block.sets_note)))
             yield block.to_arrow()
 
-    _write_tables(tables(), out)
-    print_line(f"{out}: {written_text(chosen.size, reasons)}", console)
-    for note in filter(None, notes):
-        console.print(note, highlight=False)
-    console.print(predicting_version(number, live, waiting))
+    def written() -> str:
+        return "\n".join([written_text(chosen.size, reasons), *filter(None, notes), end.plain])
+
+    nothing = Predictions(**fields, predictions=[], sets_note=None)
+    return Output(nothing, tables=tables(), written=written)
 
 
-def _texts(store: "Store", answers: "Predictions", version: int) -> list[str | None]:
+def _texts(store: "Store", answers: "PredictionTable", version: int) -> list[str | None]:
     """Return texts of the nodes; None for those that are not in the graph."""
     found = answers.is_found.tolist()
     there = [node for node, is_there in zip(answers.nodes, found, strict=True) if is_there]
@@ -174,99 +178,98 @@ def _texts(store: "Store", answers: "Predictions", version: int) -> list[str | N
 def explain(
     place: StorePlace,
     node: Annotated[str, typer.Argument(help="Node key.")],
+    terminal: Terminal,
     version: LiveVersion = None,
-) -> None:
+) -> Output[Explanation]:
     """Explain a prediction: signals, labels and edges that contribute to it."""
-    with open_store(place) as store:
+    from nodegraft.analysis.version import version_fields
+
+    with open_store(place, terminal) as store:
         live, waiting = store.live, store.waiting()
         number = live if version is None else version
         state = store.state(number)
         key = key_from(node, state.graph)
         (text,) = store.texts([key], number)
+        fields = version_fields(store.version(number))
+    terminal.stage(f"explaining {node}")
     explanation = state.model.explain(state.graph, key)
-    console = Console()
-    described = ExplainedNode(key, state.label_of.get(key), text)
-    console.print(explanation_lines(described, explanation, console.width))
-    console.print(predicting_version(number, live, waiting))
-
-
-def _write_tables(tables: "Iterable[pa.Table]", place: Path) -> None:
-    """Write tables to a new file, in the format of its name; each is a row group."""
-    from pyarrow import csv, parquet
-
-    writers = {".parquet": parquet.ParquetWriter, ".csv": csv.CSVWriter}
-    if place.suffix == ".csv":
-        tables = map(_with_text_sets, tables)
-    if place.suffix not in writers:
-        raise ParameterError(f"--out {place} must end in .parquet or .csv.")
-    draft = place.with_name(f".{place.name}.{uuid4().hex}")
-    parts = iter(tables)
-    try:
-        first = next(parts)
-        with writers[place.suffix](str(draft), first.schema) as writer:
-            for part in chain((first,), parts):
-                writer.write_table(part)
-        draft.replace(place)
-    except OSError as error:
-        raise DataError(f"{place} cannot be written: {error}.") from error
-    finally:
-        draft.unlink(missing_ok=True)
-
-
-def _with_text_sets(table: "pa.Table") -> "pa.Table":
-    """Return a table whose sets are JSON text: CSV has no lists."""
-    if "set" not in table.column_names:
-        return table
-    texts = [json.dumps(names, ensure_ascii=False) for names in table["set"].to_pylist()]
-    return table.set_column(table.column_names.index("set"), "set", [texts])
+    label = state.label_of.get(key)
+    lines = explanation_lines(ExplainedNode(key, label, text), explanation, terminal.width)
+    value = Explanation(**fields, node=key, label=label, explanation=explanation)
+    return Output(value, (lines, predicting_version(number, live, waiting)))
 
 
 @command
 def suggest(
     place: StorePlace,
+    terminal: Terminal,
     count: Annotated[int, typer.Option(help="Number of nodes.")] = 10,
     version: NewestVersion = None,
-) -> None:
+) -> Output[Suggestions]:
     """Suggest nodes to label next, and groups of nodes that may be a new class."""
     from nodegraft.analysis.suggestions.new_classes import new_classes
     from nodegraft.analysis.suggestions.suggestion import suggestions
+    from nodegraft.analysis.version import version_fields
 
-    with open_store(place) as store:
+    with open_store(place, terminal) as store:
         number = store.newest if version is None else version
         # Load the state once for both: its first predictions fill caches.
         state = store.state(number)
+        terminal.stage("comparing uncertain nodes")
         nodes = suggestions(state, count)
         texts = store.texts([suggestion.node for suggestion in nodes], number)
+        terminal.stage("grouping nodes of unknown classes")
         groups = {
             group: store.texts(group.examples, number) for group in new_classes(state, MAX_GROUPS)
         }
-    console = Console()
-    console.print(suggestions_table(nodes, texts))
-    for lines in new_class_lines(place, groups):
-        # Commands are not wrapped, so that they can be copied.
-        console.print(lines, soft_wrap=True)
+        fields = version_fields(store.version(number))
+    value = Suggestions(
+        **fields,
+        suggestions=[
+            Suggestion(found.node, found.answer, found.runner_up, found.unsure, found.like_it)
+            for found in nodes
+        ],
+        new_classes=[
+            NodeGroup(group.size, list(group.words), list(group.examples)) for group in groups
+        ],
+    )
+    hints = (f"Add labels: nodegraft label {shlex.quote(str(place))} --class NAME --nodes KEY,KEY",)
+    text = (suggestions_table(nodes, texts), *new_class_lines(place, groups))
+    return Output(value, text, hints if nodes else ())
 
 
 @command
 def drift(
     place: StorePlace,
+    terminal: Terminal,
     before: Annotated[
         int | None, typer.Option(help="Version number; by default the live version.")
     ] = None,
     after: Annotated[
         int | None, typer.Option(help="Version number; by default the newest version.")
     ] = None,
-) -> None:
+) -> Output[Drift]:
     """Compare predictions, confidence, edges and features of two versions."""
     from nodegraft.analysis.drift import ALARM
+    from nodegraft.analysis.version import version_fields
 
-    with open_store(place) as store:
-        Console().print(drift_table(store.drift(before, after), ALARM))
+    with open_store(place, terminal) as store:
+        terminal.stage("predicting with both versions")
+        shifts = store.drift(before, after)
+        fields = version_fields(store.version(after))
+        old = store.live if before is None else before
+    found = [
+        Shift(shift.what, shift.before, shift.after, shift.distance, shift.noise, shift.alarming)
+        for shift in shifts
+    ]
+    value = Drift(**fields, compared_with=old, threshold=ALARM, shifts=found)
+    return Output(value, (drift_table(shifts, ALARM),))
 
 
 @command
 def evaluate(
     place: StorePlace,
+    terminal: Terminal,
     methods: Annotated[
         list[str] | None,
         typer.Option(
@@ -279,49 +282,55 @@ def evaluate(
     out: Annotated[
         Path | None, typer.Option(help="Folder for a report with figures and JSON.")
     ] = None,
-) -> None:
+) -> Output[Evaluation]:
     """Compare methods on your labels: accuracy, and the cost of each new class."""
     from nodegraft.base.files.folder import WriteOnceFolder
 
-    console = Console()
     if out is not None:
         # A missing extra or an unwritable folder is reported before the long work.
         from nodegraft.lab.report.site import write_evaluation
 
         WriteOnceFolder(out).check_writable()
-    with StatusLine(console) as status, open_store(place, status) as store:
+    with open_store(place, terminal) as store:
         evaluation = store.evaluate(methods, seeds=seeds, shots=shots, version=version)
-    console.print(evaluation_lines(evaluation))
+    text: tuple[RenderableType, ...] = (evaluation_lines(evaluation),)
+    page = None
     if out is not None:
-        page = write_evaluation(evaluation, place.resolve().name, out)
-        print_line(f"report: {page}", console)
+        terminal.stage("drawing figures")
+        page = str(write_evaluation(evaluation, place.resolve().name, out))
+        text = (*text, line(f"report: {page}"))
+    names = ("version", "recommended", "advice", "setting", "left_out", "methods", "lead")
+    fields = {name: part for name, part in evaluation.to_json().items() if name in names}
+    return Output(Evaluation(**fields, page=page), text)
 
 
 @command
 def card(
     place: StorePlace,
+    terminal: Terminal,
     version: LiveVersion = None,
     out: Annotated[
         Path | None, typer.Option(help="Write a .md file, with its figures beside it.")
     ] = None,
-) -> None:
+) -> Output[Card]:
     """Show the model card of a version; write it into the store if it was live and has none."""
     from nodegraft.analysis.card.markdown import card_markdown
 
     if out is not None and out.suffix != ".md":
         raise ParameterError(f"--out {out} must end in .md.")
-    with open_store(place) as store:
-        content = store.card(version)
+    with open_store(place, terminal) as store:
+        number = store.live if version is None else version
+        content = store.card(number)
         if content.promotion is not None:
             # The card must be shown to users who may only read the store, too.
             with suppress(OSError):
-                store.write_card(version)
-    console, name = Console(), place.resolve().name
-    if out is None:
-        console.out(card_markdown(content, name), end="", highlight=False)
-        return
-    write_card(content, name, out)
-    print_line(f"card: {out}", console)
+                store.write_card(number)
+    name = place.resolve().name
+    markdown = card_markdown(content, name)
+    if out is not None:
+        write_card(content, name, out)
+    text = line(markdown.rstrip("\n") if out is None else f"card: {out}")
+    return Output(Card(number, markdown, None if out is None else str(out)), (text,))
 
 
 COMMANDS = {

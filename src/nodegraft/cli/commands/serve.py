@@ -6,19 +6,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 
 from nodegraft.analysis.version import now
 from nodegraft.base.errors import ParameterError
 from nodegraft.cli.inputs import parse_expiry
 from nodegraft.cli.options import By, StorePlace
-from nodegraft.cli.output import command
+from nodegraft.cli.output import Output, command
+from nodegraft.cli.render.maintenance import tokens_table
+from nodegraft.cli.results.maintenance import AddedToken, RevokedToken, Token, Tokens
+from nodegraft.cli.terminal import Terminal, line
 from nodegraft.service.auth.limits import JOB_SECONDS, NOTICE_SECONDS, RATE
 from nodegraft.store.access.access import Scope
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from nodegraft.service.settings import Settings
 
 TokenName = Annotated[str, typer.Option("--name", help="Name of the token's owner.")]
@@ -27,6 +27,7 @@ TokenName = Annotated[str, typer.Option("--name", help="Name of the token's owne
 @command
 def serve(
     place: StorePlace,
+    terminal: Terminal,
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[
         int, typer.Option(help="Port to listen on; 0 for any.", min=0, max=65535)
@@ -72,9 +73,9 @@ def serve(
         notice_seconds=notice_seconds,
     )
     if ray is None:
-        run(settings, lambda address: _print_address(place, address))
+        run(settings, lambda address: _print_address(terminal, place, address))
     else:
-        _serve_on_ray(settings, ray)
+        _serve_on_ray(terminal, settings, ray)
 
 
 @command
@@ -92,53 +93,49 @@ def add_token(
         ),
     ] = None,
     by: By = None,
-) -> None:
+) -> Output[AddedToken]:
     """Add an API token and print it; it is shown only once."""
     from nodegraft.store.access.tokens import StoreTokens
 
     expires_at = None if expires is None else parse_expiry(expires, now())
     with StoreTokens.open(place) as tokens:
-        typer.echo(tokens.add(name, scope, expires_at=expires_at, author=by))
+        token = tokens.add(name, scope, expires_at=expires_at, author=by)
+    return Output(AddedToken(name, scope.value, expires_at, token), (line(token),))
 
 
 @command
-def list_tokens(place: StorePlace) -> None:
+def list_tokens(place: StorePlace) -> Output[Tokens]:
     """List API tokens: scope, and when each was created, last used, and expires."""
-    from rich.table import Table
-
     from nodegraft.store.access.tokens import StoreTokens
 
     with StoreTokens.open(place) as tokens:
         listed = tokens.read()
-    table = Table(
-        "name", "scope", "created (UTC)", "last used", "expires", box=None, pad_edge=False
-    )
-    for token in listed.tokens:
-        expired = " (expired)" if token.is_expired(now()) else ""
-        table.add_row(
+    rows = [
+        Token(
             token.name,
             token.scope.value,
-            _time_text(token.created_at),
-            _time_text(token.last_used_at),
-            _time_text(token.expires_at) + expired,
+            token.created_at,
+            token.last_used_at,
+            token.expires_at,
+            token.is_expired(now()),
         )
-    empty = "This store has no API token."
-    if listed.required:
-        empty = "All API tokens were revoked: add one to serve the store."
-    Console().print(table if table.row_count else empty, markup=False)
+        for token in listed.tokens
+    ]
+    value = Tokens(listed.required, rows)
+    return Output(value, (tokens_table(value),))
 
 
 @command
-def revoke_token(place: StorePlace, name: TokenName, by: By = None) -> None:
+def revoke_token(place: StorePlace, name: TokenName, by: By = None) -> Output[RevokedToken]:
     """Revoke an API token: every host refuses it within about a second."""
     from nodegraft.store.access.tokens import StoreTokens
 
     with StoreTokens.open(place) as tokens:
         tokens.revoke(name, author=by)
-    typer.echo(f"Revoked the token {name}.")
+    return Output(RevokedToken(name), (f"Revoked the token {name}.",))
 
 
-def _serve_on_ray(settings: "Settings", cluster: str) -> None:
+def _serve_on_ray(terminal: Terminal, settings: "Settings", cluster: str) -> None:
     from nodegraft.base.hashing import content_hash
     from nodegraft.runners.ray_connection import LOCAL
     from nodegraft.runners.ray_serve import replicated, wait_for_signal  # Ray is an extra
@@ -159,21 +156,18 @@ def _serve_on_ray(settings: "Settings", cluster: str) -> None:
         host=settings.host,
         port=settings.port,
     ):
-        _print_address(settings.store, settings.address(settings.port))
+        _print_address(terminal, settings.store, settings.address(settings.port))
         wait_for_signal()
 
 
-def _print_address(place: Path, address: str) -> None:
+def _print_address(terminal: Terminal, place: Path, address: str) -> None:
     from nodegraft.store.access.tokens import StoreTokens
 
     with StoreTokens.open(place) as tokens:
         required = tokens.read().required
+    terminal.pause()
     callers = "callers with an API token" if required else "all users of this machine"
     typer.echo(f"Serving {place} to {callers} at {address} (stop with Ctrl+C).", err=True)
-
-
-def _time_text(at: "datetime | None") -> str:
-    return "never" if at is None else f"{at:%Y-%m-%d %H:%M}"
 
 
 COMMANDS = {"serve": serve}

@@ -16,27 +16,45 @@ from nodegraft.cli.options import (
     LabelOptions,
     StorePlace,
 )
-from nodegraft.cli.output import command
+from nodegraft.cli.output import Output, command
+from nodegraft.cli.results.versions import Comparison, NewVersion
+from nodegraft.cli.terminal import Terminal
 
 if TYPE_CHECKING:
     from nodegraft.store.store import Store
 
+EditOutput = Output[NewVersion | Comparison]
+"""What every command that edits labels returns: a version, or with --dry-run a comparison."""
+
 
 @command
 def add(
-    place: StorePlace, given: LabelOptions, options: EditOptions, force_name: ForceName = False
-) -> None:
+    place: StorePlace,
+    given: LabelOptions,
+    options: EditOptions,
+    terminal: Terminal,
+    force_name: ForceName = False,
+) -> EditOutput:
     """Add new classes from a few labelled nodes each; preview with --dry-run."""
-    edit_labels(
-        place, "add", lambda store: {"classes": labels_from(store, given)}, options, force_name
+    return edit_labels(
+        place,
+        "add",
+        lambda store: {"classes": labels_from(store, given)},
+        options,
+        terminal,
+        force_name,
     )
 
 
 def _for_known_classes(action: str, argument: str, summary: str) -> Callable[..., None]:
     """Return a command that takes known classes and their nodes."""
 
-    def function(place: StorePlace, given: LabelOptions, options: EditOptions) -> None:
-        edit_labels(place, action, lambda store: {argument: labels_from(store, given)}, options)
+    def function(
+        place: StorePlace, given: LabelOptions, options: EditOptions, terminal: Terminal
+    ) -> EditOutput:
+        return edit_labels(
+            place, action, lambda store: {argument: labels_from(store, given)}, options, terminal
+        )
 
     function.__doc__ = summary
     return command(function)
@@ -47,15 +65,24 @@ def unlabel(
     place: StorePlace,
     nodes: Annotated[str, typer.Option(help="Keys of labelled nodes, separated by commas.")],
     options: EditOptions,
-) -> None:
+    terminal: Terminal,
+) -> EditOutput:
     """Remove labels of nodes."""
-    edit_labels(place, "unlabel", lambda store: {"keys": keys_from(nodes, store.graph())}, options)
+    return edit_labels(
+        place,
+        "unlabel",
+        lambda store: {"keys": keys_from(nodes, store.graph())},
+        options,
+        terminal,
+    )
 
 
 @command
-def remove(place: StorePlace, names: ClassNames, options: EditOptions) -> None:
+def remove(
+    place: StorePlace, names: ClassNames, options: EditOptions, terminal: Terminal
+) -> EditOutput:
     """Remove classes and their labels."""
-    edit_labels(place, "remove", {"names": names}, options)
+    return edit_labels(place, "remove", {"names": names}, options, terminal)
 
 
 @command
@@ -64,10 +91,11 @@ def rename(
     old: Annotated[str, typer.Argument(help="Current class name.")],
     new: Annotated[str, typer.Argument(help="New class name.")],
     options: EditOptions,
+    terminal: Terminal,
     force_name: ForceName = False,
-) -> None:
+) -> EditOutput:
     """Rename a class."""
-    edit_labels(place, "rename", {"old": old, "new": new}, options, force_name)
+    return edit_labels(place, "rename", {"old": old, "new": new}, options, terminal, force_name)
 
 
 @command
@@ -76,10 +104,12 @@ def merge(
     names: ClassNames,
     into: Annotated[str, typer.Option(help="Name of the merged class.")],
     options: EditOptions,
+    terminal: Terminal,
     force_name: ForceName = False,
-) -> None:
+) -> EditOutput:
     """Merge several classes into one."""
-    edit_labels(place, "merge", {"names": names, "into": into}, options, force_name)
+    detail = {"names": names, "into": into}
+    return edit_labels(place, "merge", detail, options, terminal, force_name)
 
 
 @command
@@ -91,8 +121,9 @@ def split(
         typer.Option("--into", metavar="CLASS=KEYS", help="New class and its nodes: caps=p17,p20."),
     ],
     options: EditOptions,
+    terminal: Terminal,
     force_name: ForceName = False,
-) -> None:
+) -> EditOutput:
     """Split a class into several; labels not assigned to a part are removed."""
 
     def arguments(store: "Store") -> dict[str, Any]:
@@ -106,13 +137,13 @@ def split(
             keys_of_parts[part_name] = keys_from(keys, store.graph())
         return {"name": name, "parts": keys_of_parts}
 
-    edit_labels(place, "split", arguments, options, force_name)
+    return edit_labels(place, "split", arguments, options, terminal, force_name)
 
 
 @command
-def refit(place: StorePlace, options: GatedOptions) -> None:
+def refit(place: StorePlace, options: GatedOptions, terminal: Terminal) -> Output[NewVersion]:
     """Fit the method again from scratch, on all current labels and nodes."""
-    make_version(place, lambda store: store.refit(intent=options.intent))
+    return make_version(place, lambda store: store.refit(intent=options.intent), terminal)
 
 
 COMMANDS = {

@@ -1,22 +1,40 @@
 """Commands of the panel Versions: which version is live, what changed, and how to go back."""
 
-from typing import Annotated
+import shlex
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
+from rich.console import RenderableType
 
-from nodegraft.cli.changes import make_version, open_store, show_card
+from nodegraft.cli.changes import make_version, open_store, written_card
 from nodegraft.cli.options import AuthorOptions, StorePlace, VersionNumber
-from nodegraft.cli.output import command
+from nodegraft.cli.output import Output, command
 from nodegraft.cli.render.preview import preview_lines
 from nodegraft.cli.render.versions import history_table
+from nodegraft.cli.results.versions import Diff, History, NewVersion, Promoted
+from nodegraft.cli.terminal import Terminal
+
+if TYPE_CHECKING:
+    from nodegraft.analysis.version import Promotion
+    from nodegraft.store.store import Store
 
 
 @command
-def history(place: StorePlace) -> None:
+def history(place: StorePlace) -> Output[History]:
     """List all versions: change, author, note, held-out accuracy, and which one is live."""
     with open_store(place) as store:
-        Console().print(history_table(store.history(), store.live, store.pruned()))
+        versions, live, pruned = store.history(), store.live, store.pruned()
+        waiting, newest = store.waiting(), store.newest
+    from nodegraft.analysis.version import history_fields
+
+    value = History(
+        live=live,
+        newest=newest,
+        candidate=None if waiting is None else waiting.number,
+        pruned=sorted(pruned),
+        history=[history_fields(version) for version in reversed(versions)],  # type: ignore[misc]
+    )
+    return Output(value, (history_table(versions, live, pruned),))
 
 
 @command
@@ -24,56 +42,90 @@ def diff(
     place: StorePlace,
     before: Annotated[int, typer.Argument(help="Version number.")],
     after: Annotated[int, typer.Argument(help="Version number.")],
-) -> None:
+    terminal: Terminal,
+) -> Output[Diff]:
     """Show which predictions differ between two versions."""
-    with open_store(place) as store:
+    from nodegraft.analysis.preview import comparison_fields
+    from nodegraft.analysis.version import version_fields
+
+    with open_store(place, terminal) as store:
+        terminal.stage("predicting with both versions")
         preview = store.diff(before, after)
         texts = store.texts([flip.node for flip in preview.examples], after)
-        Console().print(preview_lines(preview, texts))
+        known, known_after = (store.state(number).labels for number in (before, after))
+        value = Diff(
+            **version_fields(store.version(after)),
+            **comparison_fields(preview),
+            compared_with=before,
+            held_out=preview.before.nodes,
+            classes_added=[name for name in known_after if name not in known],
+            classes_removed=[name for name in known if name not in known_after],
+        )
+    return Output(value, (preview_lines(preview, texts),))
 
 
 @command
 def promote(
     place: StorePlace,
     options: AuthorOptions,
+    terminal: Terminal,
     number: Annotated[
         int | None,
         typer.Argument(metavar="[VERSION]", help="Version number; by default the candidate."),
     ] = None,
-) -> None:
+) -> Output[Promoted]:
     """Make a version live, and write its model card."""
-    console = Console()
-    with open_store(place) as store:
+    with open_store(place, terminal) as store:
         promoted = store.promote(number, intent=options.intent)
-        console.print(f"Version {promoted.version} is live.", highlight=False)
-        show_card(console, store, promoted.version)
+        card, card_line = written_card(store, promoted.version)
+        text = f"Version {promoted.version} is live."
+        quoted = shlex.quote(str(place))
+        hints = (f"To go back: nodegraft rollback {quoted}", f"Serve it: nodegraft serve {quoted}")
+        return _promoted(store, promoted, card, (text, card_line), hints)
 
 
 @command
-def rollback(place: StorePlace, options: AuthorOptions) -> None:
+def rollback(place: StorePlace, options: AuthorOptions, terminal: Terminal) -> Output[Promoted]:
     """Make the previously live version live again."""
-    with open_store(place) as store:
+    with open_store(place, terminal) as store:
         promoted = store.rollback(intent=options.intent)
-    Console().print(f"Version {promoted.version} is live again.", highlight=False)
+        text = f"Version {promoted.version} is live again."
+        hints = (f"See all versions with: nodegraft history {shlex.quote(str(place))}",)
+        return _promoted(store, promoted, None, (text,), hints)
+
+
+def _promoted(
+    store: "Store",
+    promoted: "Promotion",
+    card: str | None,
+    text: tuple[RenderableType, ...],
+    hints: tuple[str, ...],
+) -> Output[Promoted]:
+    graph = store.version(promoted.version).graph
+    value = Promoted(promoted.version, graph, promoted.by, promoted.at, card)
+    return Output(value, text, hints)
 
 
 @command
 def discard(
     place: StorePlace,
     options: AuthorOptions,
+    terminal: Terminal,
     number: Annotated[
         int | None,
         typer.Argument(metavar="[VERSION]", help="Number of the candidate version, to be checked."),
     ] = None,
-) -> None:
+) -> Output[NewVersion]:
     """Discard the candidate version: return to the live one, without the changes since."""
-    make_version(place, lambda store: store.discard(number, intent=options.intent))
+    return make_version(place, lambda store: store.discard(number, intent=options.intent), terminal)
 
 
 @command
-def undo(place: StorePlace, options: AuthorOptions, number: VersionNumber = None) -> None:
+def undo(
+    place: StorePlace, options: AuthorOptions, terminal: Terminal, number: VersionNumber = None
+) -> Output[NewVersion]:
     """Undo the change of one version; later changes stay."""
-    make_version(place, lambda store: store.undo(number, intent=options.intent))
+    return make_version(place, lambda store: store.undo(number, intent=options.intent), terminal)
 
 
 COMMANDS = {

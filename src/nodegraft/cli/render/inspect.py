@@ -13,7 +13,8 @@ from rich.text import Text
 
 from nodegraft.base.counting import counted
 from nodegraft.cli.inputs import joined_keys
-from nodegraft.cli.render.values import Texts, add_text_column
+from nodegraft.cli.render.values import NodeTable, Texts, add_text_column
+from nodegraft.cli.terminal import line
 
 if TYPE_CHECKING:
     from nodegraft.analysis.drift import Shift
@@ -34,7 +35,7 @@ def suggestions_table(suggestions: "list[Suggestion]", texts: Texts) -> Renderab
     """
     if not suggestions:
         return Text("Every node has a label.")
-    table = Table(box=SIMPLE, pad_edge=False)
+    table = NodeTable(box=SIMPLE, pad_edge=False)
     for heading in ("node", "prediction", "second\nclass"):
         table.add_column(heading, overflow="fold", min_width=len("prediction"))
     table.add_column("similar\nnodes", justify="right", no_wrap=True)
@@ -60,14 +61,14 @@ def new_class_lines(place: Path, groups: "Mapping[NewClass, Texts]") -> Iterator
     for group, texts in groups.items():
         terms = f": {', '.join(group.words)}" if group.words else ""
         yield Text(f"\n{group.size:,} nodes{terms}", style="bold")
-        table = Table.grid(padding=(0, 2))
+        table = NodeTable(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
         table.add_column(overflow="fold")
         text_cells = add_text_column(table, texts)
         for node, text in zip(group.examples, text_cells, strict=True):
             table.add_row(f"  {escape(str(node))}", *text)
         yield table
         nodes = shlex.quote(joined_keys(group.examples))
-        yield Text(
+        yield line(
             f"  nodegraft add {shlex.quote(str(place))} --class NAME --nodes {nodes} --dry-run"
         )
 
@@ -104,31 +105,7 @@ def evaluation_lines(evaluation: "Evaluation") -> RenderableType:
     lines: list[RenderableType] = [Text(_setting(evaluation))]
     if evaluation.plan.left_out:
         lines.append(Text(evaluation.plan.exclusion(), style="yellow"))
-    return Group(*lines, _methods_table(evaluation), Text(advice(evaluation)))
-
-
-def advice(evaluation: "Evaluation") -> str:
-    """Return which method to use, and whether its lead is larger than noise.
-
-    Args:
-        evaluation: Measurements of all methods.
-    """
-    best, lead = evaluation.best, evaluation.lead
-    if lead is None:
-        return f"Only {best.method} was measured: add others with --method to compare."
-    second = evaluation.methods[1]
-    difference = f"{_hundredths(lead)} points"
-    if lead.beyond_noise:
-        return (
-            f"Use {best.method}: {difference} more accurate than {second.method}, the next best, "
-            "which is more than noise."
-        )
-    fastest = min((best, second), key=lambda measured: measured.session_seconds.mean)
-    doubt = "which is within noise" if lead.seeds > 1 else "but one seed cannot tell noise apart"
-    return (
-        f"{best.method} is {difference} more accurate than {second.method}, {doubt}: run more "
-        f"seeds (--seeds {2 * lead.seeds}), or use {fastest.method}, which learns faster."
-    )
+    return Group(*lines, _methods_table(evaluation), Text(evaluation.advice))
 
 
 def _setting(evaluation: "Evaluation") -> str:

@@ -16,6 +16,7 @@ from nodegraft.cli.render.values import duration, file_size, percent, points
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from nodegraft.cli.results.lab import Dataset, Method
     from nodegraft.evaluation.protocol import SessionResult
     from nodegraft.graph.statistics.statistics import GraphStatistics
     from nodegraft.lab.runners.work import JobEnded
@@ -199,6 +200,38 @@ def edge_types_table(numbers: "GraphStatistics") -> Table:
             percent(kind.homophily),
             percent(kind.adjusted_homophily),
         )
+    return table
+
+
+def methods_table(methods: "list[Method]") -> Table:
+    """Return one row for each method.
+
+    Args:
+        methods: The methods.
+    """
+    table = Table(box=SIMPLE, pad_edge=False)
+    table.add_column("method", no_wrap=True)
+    for heading in ("what it does", "can also", "from"):
+        table.add_column(heading)
+    for method in methods:
+        cells = (method.summary, ", ".join(method.capabilities) or "–", method.citation)
+        table.add_row(method.method, *map(escape, cells))
+    return table
+
+
+def datasets_table(datasets: "list[Dataset]") -> Table:
+    """Return one row for each dataset, and which files are missing.
+
+    Args:
+        datasets: The datasets.
+    """
+    table = Table(box=SIMPLE, pad_edge=False)
+    table.add_column("dataset", no_wrap=True)
+    table.add_column("what it is")
+    table.add_column("files", overflow="fold")
+    for dataset in datasets:
+        files = "found" if dataset.found else "missing: " + ", ".join(dataset.missing)
+        table.add_row(dataset.dataset, escape(dataset.summary), files)
     return table
 
 

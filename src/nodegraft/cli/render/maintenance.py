@@ -14,6 +14,9 @@ from nodegraft.base.counting import counted
 from nodegraft.cli.render.values import file_size
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
+    from nodegraft.cli.results.maintenance import Tokens
     from nodegraft.store.maintenance.pruning import Pruned
     from nodegraft.store.maintenance.purging import Purged
     from nodegraft.store.maintenance.verification import Verification
@@ -120,6 +123,32 @@ def settings_history_table(entries: "Sequence[AuditEntry]") -> RenderableType:
             f"{entry.at:%Y-%m-%d %H:%M}",
         )
     return table
+
+
+def tokens_table(tokens: "Tokens") -> RenderableType:
+    """Return all API tokens, or that there is none.
+
+    Args:
+        tokens: The tokens.
+    """
+    if not tokens.tokens:
+        empty = "This store has no API token."
+        if tokens.required:
+            empty = "All API tokens were revoked: add one to serve the store."
+        return Text(empty)
+    table = Table(box=SIMPLE, pad_edge=False)
+    table.add_column("name", overflow="fold")
+    for heading in ("scope", "created (UTC)", "last used", "expires"):
+        table.add_column(heading)
+    for token in tokens.tokens:
+        expires = _time_text(token.expires_at) + (" (expired)" if token.expired else "")
+        times = _time_text(token.created_at), _time_text(token.last_used_at), expires
+        table.add_row(escape(token.name), token.scope, *times)
+    return table
+
+
+def _time_text(at: "datetime | None") -> str:
+    return "never" if at is None else f"{at:%Y-%m-%d %H:%M}"
 
 
 def setting_line(name: str, before: object, after: object) -> Text:

@@ -1,16 +1,15 @@
 """Predictions of a store, as a table and as JSON."""
 
 from math import isnan
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.box import SIMPLE
 from rich.console import Group, RenderableType
 from rich.markup import escape
-from rich.table import Table
 from rich.text import Text
 
 from nodegraft.base.counting import counted
-from nodegraft.cli.render.values import Texts, add_text_column, likely
+from nodegraft.cli.render.values import NodeTable, Texts, add_text_column, likely
 
 if TYPE_CHECKING:
     from nodegraft.analysis.predictions import Predictions
@@ -50,7 +49,7 @@ def predictions_table(
         left: Number of further nodes, which are not shown.
         width: Characters of a line.
     """
-    table = Table(box=SIMPLE, pad_edge=False, padding=(0, 1, 0, 0))
+    table = NodeTable(box=SIMPLE, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column("node", overflow="fold", min_width=len("node"))
     table.add_column("class", overflow="fold", min_width=len("class"))
     for name in NUMBERS:
@@ -87,25 +86,11 @@ def predictions_table(
             *(escape(cells[row]) for cells in extra),
             *text_cells[row],
         )
-    more = f"{left:,} more: write all to a file with --out predictions.parquet." if left else None
+    more = f"{left:,} more: write all with --parquet predictions.parquet." if left else None
     no_room = NO_ROOM.format(" and the ".join(dropped)) if dropped else None
     return Group(
         table, *(Text(line) for line in (more, no_room, answers.note, answers.sets_note) if line)
     )
-
-
-def predictions_json(answers: "Predictions") -> dict[str, Any]:
-    """Return predictions as ``POST /v1/predict`` of a service sends them.
-
-    Args:
-        answers: Predictions of the store.
-    """
-    return {
-        "model_version": answers.version,
-        "world": answers.world,
-        "predictions": answers.to_rows(),
-        "sets_note": answers.sets_note,
-    }
 
 
 def written_text(nodes: int, reasons: dict[str, int]) -> str:

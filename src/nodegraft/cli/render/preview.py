@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from nodegraft.base.counting import counted
-from nodegraft.cli.render.values import Texts, add_text_column, likely, percent
+from nodegraft.cli.render.values import NodeTable, Texts, add_text_column, likely, percent
 from nodegraft.cli.render.versions import flips_text, warning_lines
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ def _flips_table(preview: "Preview") -> Table:
 
 
 def _examples_table(preview: "Preview", texts: Texts) -> Table:
-    table = Table(box=SIMPLE, pad_edge=False)
+    table = NodeTable(box=SIMPLE, pad_edge=False)
     for heading in ("example", "from", "to"):
         table.add_column(heading, overflow="fold")
     table.add_column("confidence", justify="right", no_wrap=True)

@@ -2,7 +2,7 @@
 
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
 from rich.table import Table
@@ -10,6 +10,8 @@ from rich.text import Text
 
 from nodegraft.base.counting import counted
 from nodegraft.cli.render.values import percent
+from nodegraft.cli.results.data import Finding
+from nodegraft.cli.terminal import line
 
 if TYPE_CHECKING:
     from nodegraft.analysis.accuracy import CorrectCounts
@@ -54,7 +56,7 @@ def world_line(place: Path, method: str, world: str | None, known_share: float |
     )
     other = "closed" if world == "open" else "open"
     change = f"To change it: nodegraft settings {shlex.quote(str(place))} world={other}"
-    return Text(f"World: {world}. {estimate} {change}")
+    return line(f"World: {world}. {estimate} {change}")
 
 
 def report_table(report: "DataReport") -> Table:
@@ -73,6 +75,20 @@ def report_table(report: "DataReport") -> Table:
         repair = f": {finding.blocking}" if finding.blocking else ""
         table.add_row(f"{finding.count:,}", escape(finding.told + repair))
     return table
+
+
+def report_fields(report: "DataReport") -> dict[str, Any]:
+    """Return sizes of tables and findings about them, as fields of a result.
+
+    Args:
+        report: Report on the tables of nodes and edges.
+    """
+    findings = [
+        Finding(finding.told, finding.count, list(finding.examples), finding.blocking)
+        for finding in report.findings
+    ]
+    sizes = {"nodes": report.nodes, "edges": report.edges, "features": report.features}
+    return {**sizes, "findings": findings}
 
 
 def refit_advice(fit: "LastFit") -> Text:

@@ -2,12 +2,22 @@
 
 from collections.abc import Sequence
 
+from rich.console import Console, ConsoleOptions, RenderResult
 from rich.markup import escape
+from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
+from nodegraft.cli.terminal import UNLIMITED
+
 MIN_TEXT_WIDTH = 14
 """Smallest width of a column of texts; other columns make room for it."""
+
+TEXT = "text"
+"""Heading of the column of texts."""
+
+GAP = 3
+"""Largest number of characters between two columns."""
 
 Texts = Sequence[str | None]
 """One text for each node; None for a node without."""
@@ -86,7 +96,35 @@ def duration(seconds: float) -> str:
     return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02d} min"
 
 
-def add_text_column(table: Table, texts: Texts, min_width: int = MIN_TEXT_WIDTH) -> list[list[str]]:
+class NodeTable(Table):
+    """Table of nodes; its column of texts fills the line, and is whole in a file or pipe.
+
+    Where a line is too short for it, texts are dropped: no key or class name is broken for them.
+    """
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Render the table."""
+        texts = self.columns[-1]
+        if options.max_width == UNLIMITED:
+            self.expand, texts.width = False, None
+        elif texts.header == TEXT and self._least_width(console, options) > options.max_width:
+            self.expand = False
+            self.columns.pop()
+        return super().__rich_console__(console, options)
+
+    def _least_width(self, console: Console, options: ConsoleOptions) -> int:
+        """Return the width in which no word is broken."""
+        widths = [
+            column.width
+            or max(Measurement.get(console, options, cell).minimum for cell in column.cells)
+            for column in self.columns
+        ]
+        return sum(widths) + GAP * len(widths)
+
+
+def add_text_column(
+    table: NodeTable, texts: Texts, min_width: int = MIN_TEXT_WIDTH
+) -> list[list[str]]:
     """Add a column that fills the rest of the line; return its cells, one list for each row.
 
     Where no node has a text, no column is added, and every list is empty.
@@ -99,7 +137,7 @@ def add_text_column(table: Table, texts: Texts, min_width: int = MIN_TEXT_WIDTH)
     if not any(texts):
         return [[] for _ in texts]
     table.expand = True
-    table.add_column("text", width=min_width, ratio=1, no_wrap=True, overflow="ellipsis")
+    table.add_column(TEXT, width=min_width, ratio=1, no_wrap=True, overflow="ellipsis")
     return [[escape(text or "")] for text in texts]
 
 

@@ -1,8 +1,6 @@
 """Versions of a store, as text and tables."""
 
-import shlex
 from collections.abc import Collection, Iterable
-from pathlib import Path
 
 from rich.box import SIMPLE
 from rich.markup import escape
@@ -37,17 +35,6 @@ def version_line(version: Version, live: int, waits: bool = True) -> Text:
     return line.append(
         "." if waits else ", and no candidate version waits for review.", style="dim"
     )
-
-
-def promote_line(version: int, place: Path) -> Text:
-    """Return the command that makes a version live.
-
-    Args:
-        version: Number of the version.
-        place: Folder of the store.
-    """
-    command = f"nodegraft promote {shlex.quote(str(place))}"
-    return Text(f"Promote version {version} with: {command}", style="dim")
 
 
 def warning_lines(warnings: Iterable[str]) -> list[Text]:

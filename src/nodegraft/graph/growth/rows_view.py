@@ -20,9 +20,8 @@ from nodegraft.graph.cache import ViewCache
 from nodegraft.graph.edges.adjacency import Adjacency
 from nodegraft.graph.edges.entries import Entries, distinct, weights_of
 from nodegraft.graph.edges.matrix import IntArray, Matrix
-from nodegraft.graph.growth.growing import with_feature_rows
+from nodegraft.graph.growth.growing import GrownKeys, with_feature_rows
 from nodegraft.graph.growth.grown import joined_rows, rows_of, with_rows_apart
-from nodegraft.graph.growth.grown_keys import GrownKeys
 from nodegraft.graph.growth.stacked import below, some_rows
 from nodegraft.graph.keys import Key, KeyArray, NodeKeys
 from nodegraft.graph.propagation.propagation import PropagatedFeatures

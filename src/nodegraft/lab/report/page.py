@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from html import escape
 
+from nodegraft.analysis.own_labels.comparison import Evaluation
 from nodegraft.analysis.rendering import drawing
 from nodegraft.analysis.rendering.markup import to_html
 from nodegraft.analysis.rendering.picture import Picture
@@ -40,12 +41,17 @@ NUMBER_AND_UNIT = re.compile(
 )
 
 
-def page_html(sections: Sequence[Section], maps: Sequence[EmbeddingMap]) -> str:
+def page_html(
+    sections: Sequence[Section],
+    maps: Sequence[EmbeddingMap],
+    evaluation: Evaluation | None = None,
+) -> str:
     """Return the whole page; sections without a record are only named.
 
     Args:
         sections: The suites, in the order of the page; see with_styles().
         maps: Maps of embeddings, shown after the sections with figures.
+        evaluation: Comparison on a store's own labels, whose recommendation the page shows.
     """
     recorded = [section for section in sections if section.recorded]
     main = main_section(recorded)
@@ -56,6 +62,7 @@ def page_html(sections: Sequence[Section], maps: Sequence[EmbeddingMap]) -> str:
         .render(
             main=main,
             best=best,
+            evaluation=evaluation,
             best_picture=draw_recommendation(best, main.styles) if best else None,
             rivals=rivals,
             rivals_picture=draw_against_others(rivals, main.styles) if rivals else None,

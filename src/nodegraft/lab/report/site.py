@@ -60,7 +60,7 @@ def write_evaluation(evaluation: Evaluation, store: str, out: Path) -> Path:
     )
     command = evaluate_command(evaluation, store)
     section = Section("evaluation", suite, pairs, command=command, note=evaluation.plan.exclusion())
-    page = _write_site(with_styles([section]), [], out)
+    page = _write_site(with_styles([section]), [], out, evaluation)
     numbers = json.dumps(evaluation.to_json(), indent=1, ensure_ascii=False)
     (out / "evaluation.json").write_text(numbers + "\n", "utf-8")
     return page
@@ -80,7 +80,12 @@ def _pairs(evaluation: Evaluation, graph: str) -> Iterator[tuple[SuiteEntry, Rec
             yield SuiteEntry(measured.method, job), record
 
 
-def _write_site(sections: Sequence[Section], maps: Sequence[EmbeddingMap], out: Path) -> Path:
+def _write_site(
+    sections: Sequence[Section],
+    maps: Sequence[EmbeddingMap],
+    out: Path,
+    evaluation: Evaluation | None = None,
+) -> Path:
     texts: dict[str, str] = {}
     for section in sections:
         if section.recorded:
@@ -88,7 +93,7 @@ def _write_site(sections: Sequence[Section], maps: Sequence[EmbeddingMap], out: 
     for drawn in maps:
         for picture in drawn.pictures:
             texts[f"figures/map-{drawn.name}-{picture.name}.svg"] = picture.svg
-    texts["index.html"] = page_html(sections, maps)
+    texts["index.html"] = page_html(sections, maps, evaluation)
     for name, text in texts.items():
         (out / name).parent.mkdir(parents=True, exist_ok=True)
         (out / name).write_text(text, "utf-8")

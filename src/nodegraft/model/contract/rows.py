@@ -3,8 +3,7 @@
 import numpy as np
 
 from nodegraft.base.errors import NotSupportedError
-from nodegraft.model.contract.case import Case, scores
-from nodegraft.model.contract.expect import expect, expect_close
+from nodegraft.model.contract.case import Case, expect, expect_close, scores
 
 
 def check_rows_beside_the_graph(case: Case) -> None:

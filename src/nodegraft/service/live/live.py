@@ -11,9 +11,8 @@ from threading import Event, Lock, Thread
 from typing import Any
 
 from nodegraft.analysis.snapshot import State
-from nodegraft.analysis.version import Version
+from nodegraft.analysis.version import Version, version_fields
 from nodegraft.model.confidence import World
-from nodegraft.service.schemas import version_fields
 from nodegraft.store.store import Store
 
 FOLLOW_SECONDS = 1.0

@@ -53,7 +53,7 @@ async def audit(
 ) -> LabelAudit:
     """List labels that are probably wrong; the first audit of a version takes long."""
     found = await service.responses.get(
-        "audit", live.version, lambda: audit_labels(live.state, MAX_LISTED)
+        "audit", live.cache_key, lambda: audit_labels(live.state, MAX_LISTED)
     )
     labels = [SuspiciousLabel(**vars(one)) for one in found[:count]]
     return LabelAudit(**live.fields, labels=labels)

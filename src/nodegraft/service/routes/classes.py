@@ -7,8 +7,8 @@ from fastapi import Path
 from pydantic import Field
 
 from nodegraft.analysis.labels.changes import Change
-from nodegraft.analysis.preview import Preview
-from nodegraft.analysis.version import Version
+from nodegraft.analysis.preview import Preview, comparison_fields
+from nodegraft.analysis.version import Version, version_fields
 from nodegraft.service.auth.tokens import Scope
 from nodegraft.service.dependencies import Changes, Note, Override, ReadVersion, Served, router
 from nodegraft.service.errors import HttpError
@@ -20,8 +20,6 @@ from nodegraft.service.schemas import (
     RequestModel,
     Text,
     VersionResponse,
-    comparison_fields,
-    version_fields,
 )
 from nodegraft.store.intent import Intent
 from nodegraft.store.store import Store
@@ -115,8 +113,6 @@ async def preview(new: NewClasses, service: Served) -> Comparison:
     return Comparison(
         **version_fields(version),
         **comparison_fields(found),
-        objections=found.objections(),
-        warnings=found.warnings(),
     )
 
 

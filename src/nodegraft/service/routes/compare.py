@@ -6,7 +6,8 @@ from anyio.to_thread import run_sync
 from fastapi import Query
 from pydantic import Field
 
-from nodegraft.analysis.version import Version
+from nodegraft.analysis.preview import comparison_fields
+from nodegraft.analysis.version import Version, version_fields
 from nodegraft.service.auth.tokens import Scope
 from nodegraft.service.dependencies import (
     VERSION_NAMES,
@@ -16,14 +17,7 @@ from nodegraft.service.dependencies import (
     version_named,
 )
 from nodegraft.service.live.live import row_key
-from nodegraft.service.schemas import (
-    Comparison,
-    HistoryEntry,
-    Model,
-    VersionResponse,
-    comparison_fields,
-    version_fields,
-)
+from nodegraft.service.schemas import Comparison, HistoryEntry, Model, VersionResponse
 from nodegraft.service.service import Service
 from nodegraft.store.versions.lineage import unreviewed
 
@@ -115,8 +109,6 @@ def _diff(service: Service, old: Version, new: Version) -> Diff:
         held_out=preview.before.nodes,
         classes_added=[name for name in known_after if name not in known],
         classes_removed=[name for name in known if name not in known_after],
-        objections=preview.objections(),
-        warnings=preview.warnings(),
     )
 
 

@@ -7,7 +7,7 @@ import pyarrow as pa
 from fastapi import Query, Response
 from pydantic import Field
 
-from nodegraft.analysis.version import Version
+from nodegraft.analysis.version import Version, version_fields
 from nodegraft.base.errors import DataError
 from nodegraft.service.auth.limits import MAX_KEYS
 from nodegraft.service.auth.tokens import Scope
@@ -21,8 +21,6 @@ from nodegraft.service.schemas import (
     RequestModel,
     Text,
     VersionResponse,
-    comparison_fields,
-    version_fields,
 )
 from nodegraft.store.intent import Intent
 from nodegraft.store.store import Store
@@ -137,20 +135,7 @@ async def grow(new: NewRows, changes: Changes, response: Response) -> Changed | 
         return await changes.response(partial(_grow, *tables), new.note)
     response.status_code = 200
     version, found = await changes.service.writer.run(partial(_preview, *tables))
-    if found.predictions is None:
-        raise ValueError("a store that only gains rows has a version to compare")
-    return RowsComparison(
-        **version_fields(version),
-        nodes_added=found.changes.added,
-        nodes_removed=found.changes.removed,
-        edges_added=found.changes.edges_added,
-        edges_removed=found.changes.edges_removed,
-        labels_removed=found.changes.labels_lost,
-        labels_lost=found.lost,
-        **comparison_fields(found.predictions),
-        objections=found.objections(),
-        warnings=found.warnings(),
-    )
+    return RowsComparison(**version_fields(version), **found.fields())
 
 
 def _preview(nodes: Any, edges: Any, store: Store) -> tuple[Version, TablePreview]:

@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import Query
 from pydantic import Field
 
-from nodegraft.analysis.version import Promotion, Version
+from nodegraft.analysis.version import Promotion, Version, version_fields
 from nodegraft.service.auth.tokens import Scope
 from nodegraft.service.dependencies import (
     Caller,
@@ -20,7 +20,7 @@ from nodegraft.service.dependencies import (
     router,
 )
 from nodegraft.service.errors import HttpError
-from nodegraft.service.schemas import Changed, HistoryEntry, Model, VersionResponse, version_fields
+from nodegraft.service.schemas import Changed, HistoryEntry, Model, VersionResponse
 from nodegraft.store.intent import Intent
 from nodegraft.store.store import Store
 

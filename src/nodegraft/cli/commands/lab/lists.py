@@ -1,86 +1,101 @@
 """Commands of the benchmark that list methods and datasets, and describe a dataset."""
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
+from rich.console import RenderableType
+from rich.text import Text
 
 from nodegraft.cli.inputs import name_value_pairs
 from nodegraft.cli.options import DataRoot, DatasetSettings
-from nodegraft.cli.output import command
-from nodegraft.cli.render.lab import edge_types_table, statistics_table
+from nodegraft.cli.output import Output, command
+from nodegraft.cli.render.lab import (
+    datasets_table,
+    edge_types_table,
+    methods_table,
+    statistics_table,
+)
+from nodegraft.cli.results.lab import Dataset, DatasetInfo, Datasets, EdgeType, Method, Methods
+from nodegraft.cli.terminal import Terminal
 
 
 @command
 def info(
     name: Annotated[str, typer.Argument(help="Dataset; list them with: nodegraft lab datasets.")],
+    terminal: Terminal,
     data: DataRoot = None,
     dataset_settings: DatasetSettings = None,
-) -> None:
+) -> Output[DatasetInfo]:
     """Read a dataset and describe it."""
     from nodegraft.base.parameters.build import parse
     from nodegraft.graph.statistics.statistics import QUANTILES, describe
     from nodegraft.lab.datasets.templates.dataset import REGISTRY
 
     dataset = parse(REGISTRY.get(name), name_value_pairs(dataset_settings))
-    console = Console()
-    with console.status(f"reading {name}"):
-        loaded = dataset.load(data)
-        numbers = describe(loaded.graph, loaded.labels)
-    console.print(f"[bold]{name}[/]: {dataset.summary}", highlight=False)
-    console.print(f"from: {dataset.citation}", highlight=False)
-    console.print(statistics_table(numbers, QUANTILES))
+    terminal.stage(f"reading {name}")
+    loaded = dataset.load(data)
+    terminal.stage(f"measuring {name}")
+    numbers = describe(loaded.graph, loaded.labels)
+    text: list[RenderableType] = [
+        Text.assemble((name, "bold"), f": {dataset.summary}"),
+        f"from: {dataset.citation}",
+        statistics_table(numbers, QUANTILES),
+    ]
     if len(numbers.kinds) > 1:
-        console.print(edge_types_table(numbers))
-    console.print(f"default setting: {loaded.setting}", highlight=False)
-    console.print(f"content hash: {loaded.content_hash}", highlight=False)
-    for note in loaded.notes:
-        console.print(f"[yellow]note:[/] {note}", highlight=False)
+        text.append(edge_types_table(numbers))
+    text += [f"default setting: {loaded.setting}", f"content hash: {loaded.content_hash}"]
+    text += [Text.assemble(("note:", "yellow"), f" {note}") for note in loaded.notes]
+    fields = asdict(numbers)
+    kinds, quantiles = fields.pop("kinds"), fields.pop("degree_quantiles")
+    value = DatasetInfo(
+        dataset=name,
+        summary=dataset.summary,
+        citation=dataset.citation,
+        **fields,
+        degree_quantiles=dict(zip(map(str, QUANTILES), quantiles, strict=True)),
+        edge_types=[EdgeType(**kind) for kind in kinds],
+        setting=asdict(loaded.setting),
+        content_hash=loaded.content_hash,
+        notes=list(loaded.notes),
+    )
+    return Output(value, tuple(text))
 
 
 @command
-def list_methods() -> None:
+def list_methods() -> Output[Methods]:
     """List all methods, their optional capabilities, and their papers."""
-    from rich.box import SIMPLE
-    from rich.table import Table
-
     from nodegraft.model.registry import REGISTRY
 
-    table = Table("method", "what it does", "can also", "from", box=SIMPLE)
-    for name in REGISTRY.names():
-        method = REGISTRY.get(name)
-        capabilities = ", ".join(sorted(method.capabilities()))
-        table.add_row(name, method.summary, capabilities or "–", method.citation)
-    Console().print(table)
+    found = {name: REGISTRY.get(name) for name in REGISTRY.names()}
+    methods = [
+        Method(name, method.summary, sorted(method.capabilities()), method.citation)
+        for name, method in found.items()
+    ]
+    return Output(Methods(methods), (methods_table(methods),))
 
 
 @command
-def list_datasets(data: DataRoot = None) -> None:
+def list_datasets(data: DataRoot = None) -> Output[Datasets]:
     """List all datasets, and whether their files are present."""
-    from rich.box import SIMPLE
-    from rich.table import Table
-
     from nodegraft.lab.datasets.templates.dataset import REGISTRY
 
-    table = Table("dataset", "what it is", "files", box=SIMPLE)
-    for name in REGISTRY.names():
-        table.add_row(name, REGISTRY.get(name).summary, _file_status(name, data))
-    Console().print(table)
+    datasets = [_dataset(name, data) for name in REGISTRY.names()]
+    return Output(Datasets(datasets), (datasets_table(datasets),))
 
 
-def _file_status(name: str, root: Path | None) -> str:
+def _dataset(name: str, root: Path | None) -> Dataset:
     from nodegraft.base.errors import MissingFileError
     from nodegraft.lab.datasets.templates.dataset import REGISTRY
 
-    dataset = REGISTRY.get(name)
-    if not dataset.required_files:
-        return "none needed"
+    dataset, missing = REGISTRY.get(name), list[str]()
     try:
-        dataset().locate(root)
+        if dataset.required_files:
+            dataset().locate(root)
     except MissingFileError:
-        return "missing: " + ", ".join(dataset.required_files)
-    return "found"
+        missing = list(dataset.required_files)
+    return Dataset(name, dataset.summary, not missing, missing)
 
 
 COMMANDS = {"info": info, "methods": list_methods, "datasets": list_datasets}

@@ -5,12 +5,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
+from rich.text import Text
 
 from nodegraft.cli.options import DataRoot, DatasetName, Seed
-from nodegraft.cli.output import command, print_line
+from nodegraft.cli.output import Output, command
 from nodegraft.cli.render.lab import suite_status
 from nodegraft.cli.render.values import percent
+from nodegraft.cli.results.lab import Checked, MapFile, Trial, Tuning
+from nodegraft.cli.terminal import Terminal, line
 
 if TYPE_CHECKING:
     from nodegraft.lab.benchmark.job import Job
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 @command
 def tune(
     plan: Annotated[Path, typer.Argument(help="TOML file of a search; see experiments/search/.")],
+    terminal: Terminal,
     data: DataRoot = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show how many rehearsals are to run, and stop.")
@@ -27,7 +30,7 @@ def tune(
     runs: Annotated[
         str, typer.Option(help="Run records to estimate the time of a dry run from.")
     ] = "runs",
-) -> None:
+) -> Output[Tuning]:
     """Choose a method's parameters on validation classes, for each dataset.
 
     Trials are stored beside PLAN. Run it again to resume. Best values that are the smallest or
@@ -40,28 +43,35 @@ def tune(
     from nodegraft.lab.runners.search import Search, best, search, trials_so_far
 
     torch.set_num_threads(1)
-    wanted, place, console = Search.read(plan), plan.with_suffix(".json"), Console()
+    wanted, file = Search.read(plan), plan.with_suffix(".json")
     if dry_run:
-        print_line(_rehearsals_to_run(wanted, place, runs), console)
-        return
+        return Output(Tuning(str(file), [], []), (_rehearsals_to_run(wanted, file, runs),))
     WriteOnceFolder(plan.parent).check_writable()
 
     load = cache(lambda name: load_dataset(name, data))  # once, not for every trial
 
     def score(job: "Job") -> float:
+        terminal.stage(f"running {job.title}")
         loaded = load(job.dataset)
         summary = job.run(loaded, job.stream(loaded)).document["summary"]
         return float(summary["harmonic_mean"])
 
-    for dataset, trial in search(wanted, place, score):
-        values = ", ".join(f"{name}={value}" for name, value in trial.parameters.items())
-        line = f"{dataset}  {percent(trial.score)}  {values}"
-        console.print(line, highlight=False, markup=False)
-    for dataset, trials in trials_so_far(wanted, place).items():
-        for name, value in wanted.at_edge(best(trials).parameters).items():
-            text = f"{dataset}: the best {name}, {value}, is at the edge of its list: extend the "
-            print_line(text + "list and the number of trials, and run this again.", console)
-    print_line(f"trials: {place}", console)
+    found = [
+        Trial(dataset, trial.score, trial.parameters)
+        for dataset, trial in search(wanted, file, score)
+    ]
+    edges = [
+        f"{dataset}: the best {name}, {value}, is at the edge of its list: extend the list and "
+        "the number of trials, and run this again."
+        for dataset, trials in trials_so_far(wanted, file).items()
+        for name, value in wanted.at_edge(best(trials).parameters).items()
+    ]
+    text = [
+        f"{trial.dataset}  {percent(trial.score)}  "
+        + ", ".join(f"{name}={value}" for name, value in trial.parameters.items())
+        for trial in found
+    ]
+    return Output(Tuning(str(file), found, edges), (*text, *edges, line(f"trials: {file}")))
 
 
 def _rehearsals_to_run(plan: "Search", place: Path, runs: str) -> str:
@@ -84,37 +94,39 @@ def _rehearsals_to_run(plan: "Search", place: Path, runs: str) -> str:
 @command
 def check(
     method: Annotated[str, typer.Argument(help="Method; list them with: nodegraft lab methods.")],
+    terminal: Terminal,
     nodes: Annotated[
         int, typer.Option(min=200, help="Nodes of the graph that is checked for leaks.")
     ] = 400,
-) -> None:
+) -> Output[Checked]:
     """Check that a method fulfils the contract of all methods and uses no leaked data."""
     from nodegraft.evaluation.checks import check_no_leaks
     from nodegraft.model.checks import CONTRACT
     from nodegraft.model.contract.case import Case
     from nodegraft.model.registry import REGISTRY
 
-    console, case = Console(), Case(REGISTRY.get(method))
+    case, names = Case(REGISTRY.get(method)), list[str]()
     for contract_check in CONTRACT:
         name = contract_check.__name__.removeprefix("check_").replace("_", " ")
-        with console.status(name):
-            contract_check(case)
-        console.print(f"[green]ok[/]  {name}")
-    with console.status("checking for leaks"):
-        properties = check_no_leaks(method, nodes)
-    for name in properties:
-        console.print(f"[green]ok[/]  {name}")
+        terminal.stage(f"checking: {name}")
+        contract_check(case)
+        names.append(name)
+    terminal.stage("checking for leaks")
+    names += check_no_leaks(method, nodes)
+    text = tuple(Text.assemble(("ok", "green"), f"  {name}") for name in names)
+    return Output(Checked(method, names), text)
 
 
 @command
 def draw_map(
     dataset: DatasetName,
     method: Annotated[list[str], typer.Option(help="Method to draw; repeat for more.")],
+    terminal: Terminal,
     seed: Seed = 0,
     after: Annotated[int, typer.Option(help="Number of the session after which to draw.")] = 2,
     data: DataRoot = None,
     out: Annotated[Path, typer.Option(help="Folder for the map.")] = Path("runs/maps"),
-) -> None:
+) -> Output[MapFile]:
     """Compute a 2-D map of node embeddings; `nodegraft lab report` draws those in RUNS/maps."""
     import torch
 
@@ -123,19 +135,18 @@ def draw_map(
     from nodegraft.lab.benchmark.map_points import map_points, write_map
 
     torch.set_num_threads(1)
-    console = Console()
     jobs = [Job(dataset=dataset, method=name, seed=seed) for name in method]
     for job in jobs:
         job.make_model()  # a wrong name is reported before the data are read
     WriteOnceFolder(out).check_writable()
-    with console.status(f"reading {dataset}"):
-        loaded = jobs[0].load(data)
+    terminal.stage(f"reading {dataset}")
+    loaded = jobs[0].load(data)
     rows = []
     for job in jobs:
-        with console.status(f"running {job.title}"):
-            rows += map_points(job, loaded, after)
+        terminal.stage(f"running {job.title}")
+        rows += map_points(job, loaded, after)
     place = write_map(rows, jobs[0], after, out)
-    print_line(f"map: {place}", console)
+    return Output(MapFile(str(place)), (line(f"map: {place}"),))
 
 
 COMMANDS = {"tune": tune, "check": check, "map": draw_map}

@@ -1,12 +1,13 @@
 """Commands of the benchmark that run methods: one run, or all jobs of a suite."""
 
-import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
-from rich.console import Console
+from rich.console import RenderableType
+from rich.text import Text
 
 from nodegraft.base.errors import NodegraftError
 from nodegraft.cli.inputs import name_value_pairs
@@ -21,9 +22,11 @@ from nodegraft.cli.options import (
     SuiteFile,
     Workers,
 )
-from nodegraft.cli.output import command, print_line
+from nodegraft.cli.output import Output, command
 from nodegraft.cli.progress import RunDisplay, SuiteDisplay
 from nodegraft.cli.render.lab import suite_status, summary_table
+from nodegraft.cli.results.lab import Run, SuiteRun
+from nodegraft.cli.terminal import Terminal, line
 
 if TYPE_CHECKING:
     from nodegraft.lab.benchmark.job import Job
@@ -34,6 +37,7 @@ if TYPE_CHECKING:
 @command
 def run(
     dataset: DatasetName,
+    terminal: Terminal,
     method: MethodName = "graft",
     seed: Seed = 0,
     node_seed: Annotated[
@@ -73,14 +77,9 @@ def run(
     threads: Annotated[
         int, typer.Option(min=1, help="Threads of torch; one is usually fastest.")
     ] = 1,
-    as_json: Annotated[
-        bool,
-        typer.Option("--json", help="Print the record as JSON; progress on standard error."),
-    ] = False,
-) -> None:
+) -> Output[Run]:
     """Run one method on one dataset, session by session, under the strict protocol."""
     import torch
-    from rich.markup import escape
 
     from nodegraft.base.files.folder import WriteOnceFolder
     from nodegraft.base.parameters.build import read
@@ -91,7 +90,6 @@ def run(
     from nodegraft.model.registry import REGISTRY as METHODS
 
     torch.set_num_threads(threads)
-    console = Console(stderr=as_json)
     values: Mapping[str, Any] = name_value_pairs(settings)
     if not sealed:  # a sealed method's code is imported by its own process only
         values = read(METHODS.get(method), values)
@@ -114,34 +112,35 @@ def run(
     # Wrong parameters and an unwritable folder are reported before the data are read.
     _ = job.description
     WriteOnceFolder(out).check_writable()
-    with console.status(f"reading {dataset}"):
-        loaded = job.load(data)
+    terminal.stage(f"reading {dataset}")
+    loaded = job.load(data)
     stream = job.stream(loaded)
     for note in loaded.notes:
-        console.print(f"[yellow]note:[/] {escape(note)}", highlight=False)
+        terminal.note(Text.assemble(("note:", "yellow"), f" {note}"))
     title = f"{job.title}\n{stream.split.setting}\n{arrival}, {job.protocol_name} protocol"
-    with RunDisplay(console, title, len(stream)) as display:
+    terminal.pause()
+    with RunDisplay(terminal.console, title, len(stream)) as display:
         record = job.run(loaded, stream, display, data)
-    place = Archive(out).write(record)
-    console.print(summary_table(record.document["summary"]))
+    place = str(Archive(out).write(record))
+    document = record.document
+    text: list[RenderableType] = [display.table, summary_table(document["summary"])]
     if sealed:
-        isolation = Isolation(**record.document["isolation"])
+        isolation = Isolation(**document["isolation"])
         style = "" if isolation.complete else "yellow"
-        console.print(f"sealed: own process, {isolation}", style=style, highlight=False)
+        text.append(Text(f"sealed: own process, {isolation}", style))
         if seed < PUBLIC_SEEDS:
-            console.print(
+            text.append(
                 f"A method can try all split seeds below {PUBLIC_SEEDS:,}: take a large secret "
-                "--seed to judge one that you do not trust.",
-                highlight=False,
+                "--seed to judge one that you do not trust."
             )
-    print_line(f"record: {place}", console)
-    if as_json:
-        Console().out(json.dumps(record.document, indent=2), highlight=False)
+    text.append(line(f"record: {place}"))
+    return Output(Run(place, document, document["sessions"]), tuple(text))
 
 
 @command
 def bench(
     suite: SuiteFile,
+    terminal: Terminal,
     data: DataRoot = None,
     out: Annotated[
         str, typer.Option(help="Folder for the run records, or a URL that fsspec supports.")
@@ -160,7 +159,7 @@ def bench(
     mlflow: Annotated[
         str | None, typer.Option(metavar="URI", help="Log the suite's records to MLflow.")
     ] = None,
-) -> None:
+) -> Output[SuiteRun]:
     """Run all jobs of a suite that have no record yet; run it again to resume."""
     from nodegraft.base.files.folder import WriteOnceFolder
     from nodegraft.lab.benchmark.estimate import Estimates
@@ -168,27 +167,35 @@ def bench(
     from nodegraft.lab.benchmark.records.failures import failed_keys
     from nodegraft.lab.benchmark.suite import Suite
 
-    wanted, records, console = Suite.read(suite), read_documents(out), Console()
+    terminal.stage("reading records")
+    wanted, records = Suite.read(suite), read_documents(out)
     estimates, failed = Estimates(records), failed_keys(out)
     missing = list({entry.job.key: entry.job for entry in wanted.missing(records)}.values())
     to_run = [job for job in missing if retry_failed or job.key not in failed]
     _check(wanted, to_run, data)
     total = len(wanted.entries)
-    status = suite_status(
-        wanted.title or suite.stem,
-        (len(to_run), total - len(missing), total),
-        *estimates.total(to_run),
+    title, (seconds, unknown) = wanted.title or suite.stem, estimates.total(to_run)
+    status = suite_status(title, (len(to_run), total - len(missing), total), seconds, unknown)
+    value = SuiteRun(
+        title=title,
+        jobs=total,
+        done=total - len(missing),
+        to_run=len(to_run),
+        failed=len(missing) - len(to_run),
+        seconds=seconds,
+        without_estimate=unknown,
     )
-    console.print(status, highlight=False, markup=False)
     if dry_run:
-        return
+        return Output(value, (status,))
     handle = _tracker(mlflow, wanted, records)
     if not to_run:
-        return
+        return Output(value, (status,))
+    terminal.pause()
+    terminal.note(Text(status))
     WriteOnceFolder(out).check_writable()
     with (
         _runner(ray, workers, (job_cpus, job_memory, job_gpus)) as runner,
-        SuiteDisplay(console, to_run, estimates, runner.capacity) as display,
+        SuiteDisplay(terminal.console, to_run, estimates, runner.capacity) as display,
     ):
         try:
             for event in runner.run(to_run, data, out):
@@ -196,12 +203,13 @@ def bench(
                 handle(event)
         except KeyboardInterrupt:
             raise NodegraftError("Stopped. Run the same command again to resume.") from None
-    print_line(f"records: {out}", console)
     if display.failed:
         raise NodegraftError(
             f"{display.failed} of {len(to_run)} jobs failed, {display.done} succeeded; run the "
             "failed ones again with --retry-failed."
         )
+    ended = replace(value, done=value.done + display.done, to_run=0)
+    return Output(ended, (line(f"records: {out}"),))
 
 
 def _check(suite: "Suite", jobs: Sequence["Job"], data: Path | None) -> None:

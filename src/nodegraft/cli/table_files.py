@@ -1,0 +1,88 @@
+"""Tables of results as CSV or Parquet, in a file or on standard output."""
+
+import json
+import sys
+from collections.abc import Iterable, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from nodegraft.base.errors import DataError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+STDOUT = "-"
+
+
+def write_tables(tables: "Iterable[pa.Table]", place: str, is_csv: bool) -> None:
+    """Write tables of one schema to a file; in Parquet, each is a row group.
+
+    Args:
+        tables: The tables, at least one.
+        place: The file; - for standard output.
+        is_csv: Whether to write CSV instead of Parquet.
+    """
+    if is_csv:
+        tables = map(_with_text_cells, tables)
+    parts = iter(tables)
+    first = next(parts)
+    if place == STDOUT:
+        sys.stdout.flush()
+        _write(chain((first,), parts), first, getattr(sys.stdout, "buffer", sys.stdout), is_csv)
+        return
+    file = Path(place)
+    draft = file.with_name(f".{file.name}.{uuid4().hex}")
+    try:
+        with draft.open("wb") as sink:
+            _write(chain((first,), parts), first, sink, is_csv)
+        draft.replace(file)
+    except OSError as error:
+        raise DataError(f"{place} cannot be written: {error}.") from error
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def _write(tables: "Iterable[pa.Table]", first: "pa.Table", sink: Any, is_csv: bool) -> None:
+    from pyarrow import csv, parquet
+
+    with (csv.CSVWriter if is_csv else parquet.ParquetWriter)(sink, first.schema) as writer:
+        for table in tables:
+            writer.write_table(table)
+
+
+def table_of(rows: Sequence[dict[str, Any]], names: Sequence[str]) -> "pa.Table":
+    """Return rows of plain JSON as a table; cells that are objects or lists become JSON text.
+
+    Args:
+        rows: The rows.
+        names: Names of the columns.
+    """
+    import pyarrow as pa
+
+    columns = {name: [_cell(row[name]) for row in rows] for name in names}
+    try:
+        return pa.table(columns)
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        # A column of numbers and texts, such as values of settings.
+        texts = {
+            name: [None if cell is None else str(cell) for cell in cells]
+            for name, cells in columns.items()
+        }
+        return pa.table(texts)
+
+
+def _cell(value: Any) -> Any:
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list) else value
+
+
+def _with_text_cells(table: "pa.Table") -> "pa.Table":
+    """Return a table whose nested cells are JSON text: CSV has no lists."""
+    import pyarrow as pa
+
+    for place, kind in enumerate(table.schema.types):
+        if pa.types.is_nested(kind):
+            texts = [json.dumps(cell, ensure_ascii=False) for cell in table[place].to_pylist()]
+            table = table.set_column(place, table.column_names[place], pa.array(texts, pa.string()))
+    return table
