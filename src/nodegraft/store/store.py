@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from functools import cached_property
-from itertools import chain, islice, repeat
+from itertools import chain, repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -21,6 +21,7 @@ from nodegraft.store.maintenance.maintenance import KEEP, Maintenance
 from nodegraft.store.model_cards import ModelCards
 from nodegraft.store.objects.place import StoreSettings, journal_in, refuse_links, settings_in
 from nodegraft.store.parts import NewTables, StoreParts
+from nodegraft.store.search import best_matches
 from nodegraft.store.versions.journal import Journal
 from nodegraft.store.versions.migration import require_current
 
@@ -649,26 +650,21 @@ class Store:
         return [text or None for text in self._parts.states.texts(found.texts).at(rows)]
 
     def search(self, words: str, limit: int = 20, version: int | None = None) -> list[Key]:
-        """Return nodes whose key and text together contain all these words or parts of words.
+        """Return nodes that match words: exact key, start of the key, start of words, anywhere.
 
         Args:
             words: Words with blanks between them; case is ignored.
             limit: Maximum number of nodes.
             version: Number of the version; None for the candidate.
         """
-        found, wanted = self._parts.versions.whole(version), words.casefold().split()
+        found = self._parts.versions.whole(version)
         keys = self._parts.states.graph(found.graph).node_keys
         texts = repeat("") if found.texts is None else iter(self._parts.states.texts(found.texts))
         # Search in blocks, because the keys of a graph on disk need not fit into memory.
         starts = range(0, len(keys), SEARCHED)
         blocks = (range(start, min(start + SEARCHED, len(keys))) for start in starts)
         nodes = chain.from_iterable(keys.at(block) for block in blocks)
-        fitting = (
-            node
-            for node, text in zip(nodes, texts, strict=False)
-            if all(word in f"{node} {text}".casefold() for word in wanted)
-        )
-        return list(islice(fitting, limit))
+        return best_matches(words, zip(nodes, texts, strict=False), limit)
 
     def predict(
         self,
