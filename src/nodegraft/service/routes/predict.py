@@ -251,7 +251,9 @@ async def suggest_classes(
 
     def compute() -> SuggestedClasses:
         groups = [
-            SuggestedClass(size=found.size, top_terms=found.words, examples=found.examples)
+            SuggestedClass(
+                size=found.size, top_terms=list(found.words), examples=list(found.examples)
+            )
             for found in new_classes(live.state, count)
         ]
         return SuggestedClasses(**live.fields, groups=groups)
