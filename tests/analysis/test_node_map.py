@@ -9,7 +9,7 @@ import pytest
 
 from nodegraft.analysis import node_map as room
 from nodegraft.analysis.drift import count_predictions
-from nodegraft.analysis.node_map import node_map, with_labelled
+from nodegraft.analysis.node_map import node_map, with_more
 from nodegraft.analysis.snapshot import State
 from nodegraft.base.errors import NotSupportedError
 from nodegraft.store.intent import Intent
@@ -77,13 +77,13 @@ def test_every_class_is_on_the_map(state: State, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(room, "NODES", 60)
     monkeypatch.setattr(room, "LABELLED", 8)
     fair = node_map(state)
-    found = with_labelled(state, fair)
+    found = with_more(state, fair)
     assert found.rows[:60].tolist() == fair.rows.tolist()
     assert found.rows.size == np.unique(found.rows).size <= 68
     on_it = set(state.graph.keys_of(found.rows))
     assert all(set(one.taught[:2]) <= on_it for one in state.labels.values())
     assert found.places.shape == (found.rows.size, 2)
-    assert with_labelled(state, found) is found
+    assert with_more(state, found) is found
 
 
 @pytest.mark.parametrize("count", [2, 5, 11])

@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from nodegraft.analysis import node_map as maps
-from nodegraft.analysis.node_map import node_map, with_labelled
+from nodegraft.analysis.node_map import node_map, with_more
 from nodegraft.analysis.suggestions import new_classes
 from nodegraft.base.errors import DataError
 from nodegraft.cli.app import app
@@ -141,7 +141,7 @@ def test_a_map_needs_no_features(store_of_edges: Path, monkeypatch: pytest.Monke
     with Store.open(store_of_edges) as store:
         state = store.state()
         found = node_map(state)
-        assert with_labelled(state, found).rows.size > found.rows.size
+        assert with_more(state, found).rows.size > found.rows.size
     gaps = np.linalg.norm(found.places[:, None] - found.places[None], axis=2)
     np.fill_diagonal(gaps, np.inf)
     blocks = BLOCK[found.rows]

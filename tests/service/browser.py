@@ -7,7 +7,8 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect, sync_playwright
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 LONGEST = 60_000
@@ -41,17 +42,47 @@ class Told:
 
 
 @contextmanager
-def opened(port: int) -> Iterator[tuple[Page, Told]]:
-    """The page of a service that listens, and what is told about it."""
+def browser() -> Iterator[Browser]:
+    """A browser, which many pages share."""
     # Root has no sandbox.
     arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program(), args=arguments)
+        started = playwright.chromium.launch(executable_path=program(), args=arguments)
         try:
-            page = browser.new_page()
-            page.set_default_timeout(LONGEST)
-            told = Told(page)
-            page.goto(f"http://localhost:{port}/")
-            yield page, told
+            yield started
         finally:
-            browser.close()
+            started.close()
+
+
+@contextmanager
+def visited(program: Browser, port: int, path: str = "") -> Iterator[tuple[Page, Told]]:
+    """A page of a service in a tab of its own, and what is told about it."""
+    context = program.new_context()
+    try:
+        page = context.new_page()
+        page.set_default_timeout(LONGEST)
+        told = Told(page)
+        page.goto(f"http://localhost:{port}/{path}")
+        yield page, told
+    finally:
+        context.close()
+
+
+@contextmanager
+def opened(port: int) -> Iterator[tuple[Page, Told]]:
+    """The page of a service that listens, in a browser of its own."""
+    with browser() as program, visited(program, port) as found:
+        yield found
+
+
+WIDER_THAN_THE_WINDOW = "document.documentElement.scrollWidth > innerWidth"
+
+
+def found_faults(page: Page) -> list[Any]:
+    """What keeps people from using the page who do not see it, or have no mouse."""
+    violations = Axe().run(page).response["violations"]
+    return [
+        (one["id"], [node["target"] for node in one["nodes"]])
+        for one in violations
+        if one["impact"] in ("serious", "critical")
+    ]

@@ -24,15 +24,13 @@ def draw(store: Path, picture: Path) -> None:
     with running(store) as life:
         assert life.ask("POST", "/v1/classes", LESSON)[0] == 201
         with opened(life.port) as (page, _):
-            page.set_viewport_size({"width": 1280, "height": 1180})
+            page.set_viewport_size({"width": 1280, "height": 1340})
             expect(page.locator("#review-content")).to_contain_text("would change")
-            expect(page.locator("#map-steps")).to_be_visible()
-            page.get_by_role("button", name="feeling", exact=True).first.click()
-            page.get_by_role("button", name="Next node").click()
-            expect(page.locator("#map-node")).to_contain_text("feeling")
-            page.get_by_label("Class name").fill("money")
-            page.get_by_label("Find examples by words").fill("coin")
+            expect(page.locator("#map-tools")).to_be_visible()
+            page.evaluate("location.hash = 'class=feeling&node=envy'")
+            page.get_by_label("Words in key or text").fill("coin")
             expect(page.locator("#found li")).not_to_have_count(0)
+            expect(page.locator("#node-content")).to_contain_text("Neighbours by edge type")
             expect(page.locator("#suggestion .offer")).not_to_have_count(0)
             page.evaluate("scrollTo(0, 0); document.activeElement.blur()")
             page.screenshot(path=picture)

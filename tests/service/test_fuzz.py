@@ -74,6 +74,17 @@ FORMS: dict[str, st.SearchStrategy[Any]] = {
         {"classes": st.dictionaries(texts, keys, max_size=2)},
         optional={"note": texts, "override": texts},
     ),
+    "/v1/changes": st.fixed_dictionaries(
+        {"action": st.sampled_from(["add", "label", "relabel", "unlabel", "merge"]) | texts},
+        optional={
+            "classes": st.dictionaries(names, keys, max_size=2),
+            "more": st.dictionaries(names, keys, max_size=2),
+            "keys": keys,
+            "names": st.lists(names, max_size=2),
+            "into": names,
+            "dry_run": plain,
+        },
+    ),
     "/v1/labels": st.fixed_dictionaries({"labels": st.dictionaries(texts, keys, max_size=2)}),
     "/v1/nodes": st.fixed_dictionaries(
         {}, optional={"nodes": rows, "edges": rows, "dry_run": plain}

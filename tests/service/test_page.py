@@ -40,20 +40,32 @@ def test_no_other_path_is_open(path: str, client: TestClient) -> None:
     assert client.get(path).status_code == 401
 
 
+OWN = {url: path for url, path in FILES.items() if path.parent.name == "page"}
+"""Files that are written here; Swagger UI is another project's."""
+
+
 def test_the_page_asks_nobody_else_and_makes_no_markup() -> None:
-    for path in FILES.values():
+    for path in OWN.values():
         content = path.read_text(encoding="utf-8").replace("http://www.w3.org/2000/svg", "")
         assert "//" not in re.sub(r"^\s*// .*$", "", content, flags=re.MULTILINE), path.name
         assert not any(word in content for word in MARKUP), path.name
 
 
-def test_the_page_has_no_script_and_no_style_of_its_own() -> None:
-    page = FILES["/"].read_text(encoding="utf-8")
+@pytest.mark.parametrize("url", ["/", "/docs"])
+def test_a_page_has_no_script_and_no_style_of_its_own(url: str) -> None:
+    page = FILES[url].read_text(encoding="utf-8")
     assert re.findall(r"<script[^>]*>[^<]", page) == []
     assert re.findall(r"<style|\sstyle=|\son[a-z]+=", page) == []
 
 
 def test_every_file_is_asked_for_by_another_one() -> None:
-    content = "".join(path.read_text(encoding="utf-8") for path in FILES.values())
+    content = "".join(path.read_text(encoding="utf-8") for path in OWN.values())
     for path in FILES:
         assert path == "/" or path.rpartition("/")[2] in content
+
+
+def test_swagger_ui_comes_with_its_licence() -> None:
+    folder = FILES["/page/swagger-ui-bundle.js"].parent
+    assert "Apache License" in (folder / "LICENSE").read_text(encoding="utf-8")
+    assert (folder / "NOTICE").read_text(encoding="utf-8").startswith("swagger-ui")
+    assert (folder / "swagger-ui-bundle.js.LICENSE.txt").is_file()

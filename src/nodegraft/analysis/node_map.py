@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from nodegraft.analysis.snapshot import State
 from nodegraft.analysis.suggestions.suggestion import vectors_of, wide_vectors_of
 from nodegraft.base.errors import NotSupportedError
-from nodegraft.graph.edges.matrix import IntArray, is_sparse, normalise_rows
+from nodegraft.graph.edges.matrix import IntArray, Matrix, is_sparse, normalise_rows
 from nodegraft.model.hooks import Capability
 
 NODES = 1_500
@@ -27,6 +27,9 @@ node of a small class."""
 
 ALIKE = 5
 """An added node is placed at the median of so many sampled nodes that are most similar to it."""
+
+BLOCK = 8_192
+"""Number of added nodes that are placed at a time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +73,7 @@ def coloured_map(state: State) -> tuple[NDArray[np.float64], NDArray[np.object_]
     Args:
         state: A version.
     """
-    drawn = with_labelled(state, node_map(state))
+    drawn = with_more(state, node_map(state))
     classes = state.predict(drawn.rows).classes
     latest = max(state.labels.sessions.values())
     count = Counter(classes.tolist())
@@ -81,24 +84,35 @@ def coloured_map(state: State) -> tuple[NDArray[np.float64], NDArray[np.object_]
     return drawn.places, classes, sorted(state.labels, key=interest)
 
 
-def with_labelled(state: State, drawn: NodeMap) -> NodeMap:
-    """Return a map that also has some labelled nodes of each class.
+def with_more(state: State, drawn: NodeMap, count: int = 0) -> NodeMap:
+    """Return a map that also has some labelled nodes of each class, and more nodes if asked.
 
     Args:
         state: A version with the graph of the map.
         drawn: The map.
+        count: Number of nodes in a fair sample of the graph, if it is to be larger than the map's.
     """
-    each = max(1, min(OF_EACH, LABELLED // max(1, len(state.labels))))
+    graph, each = state.graph, max(1, min(OF_EACH, LABELLED // max(1, len(state.labels))))
     keys = [key for one in state.labels.values() for key in one.taught[:each]][:LABELLED]
-    rows = np.setdiff1d(state.graph.rows_of(keys), drawn.rows)
+    more = graph.sampled(count - NODES, drawn.rows) if count > NODES else drawn.rows[:0]
+    rows = np.setdiff1d(np.union1d(graph.rows_of(keys), more), drawn.rows)
     if not rows.size:
         return drawn
-    own, others = (normalise_rows(wide_vectors_of(state, some)) for some in (rows, drawn.rows))
-    likeness = own @ others.T
+    theirs = normalise_rows(wide_vectors_of(state, drawn.rows))
+    places = [
+        _beside(normalise_rows(wide_vectors_of(state, rows[start : start + BLOCK])), theirs, drawn)
+        for start in range(0, rows.size, BLOCK)
+    ]
+    return NodeMap(np.concatenate((drawn.rows, rows)), np.concatenate((drawn.places, *places)))
+
+
+def _beside(own: Matrix, theirs: Matrix, drawn: NodeMap) -> NDArray[np.float64]:
+    """Return positions of nodes beside the most similar nodes of a map."""
+    likeness = own @ theirs.T
     dense = np.asarray(likeness.toarray() if is_sparse(likeness) else likeness)
-    beside = np.argsort(-dense, axis=1, kind="stable")[:, :ALIKE]
-    places = np.median(drawn.places[beside], axis=1)
-    return NodeMap(np.concatenate((drawn.rows, rows)), np.concatenate((drawn.places, places)))
+    beside = np.argpartition(-dense, min(ALIKE, dense.shape[1]) - 1, axis=1)[:, :ALIKE]
+    places: NDArray[np.float64] = np.median(drawn.places[beside], axis=1)
+    return places
 
 
 def _flattened(vectors: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -40,6 +40,16 @@ class RequestModel(Model):
     model_config = ConfigDict(strict=True)
 
 
+class LabelChange(RequestModel):
+    """Fields of every request that changes labels."""
+
+    note: Text = Field(default="", max_length=2_000, examples=["asked for by sales"])
+    """Reason for the change, stored in the history."""
+
+    override: Text = Field(default="", max_length=2_000)
+    """Reason to apply the change although held-out accuracy drops, stored in the history."""
+
+
 class ErrorContent(Model):
     """What happened, and what to do."""
 

@@ -628,7 +628,7 @@ class Store(StoreViews):
         return self.parts.states.texts_of(self.parts.versions.whole(version), nodes)
 
     def search(self, words: str, limit: int = 20, version: int | None = None) -> list[Key]:
-        """Return nodes whose key and text together contain all these words or parts of words.
+        """Return nodes that match words: exact key, start of the key, start of words, anywhere.
 
         Args:
             words: Words with blanks between them; case is ignored.

@@ -1,10 +1,13 @@
 // Drift between the live version and the one that is shown.
 
 import { byId, element, show } from "./elements.js";
+import { isShown, load } from "./loading.js";
 import { query, request } from "./request.js";
+import { watch } from "./state.js";
 
-export async function showDrift(version) {
-  const { compared_with: before, model_version: after, shifts } = await request(`v1/drift?${query({ after: version })}`);
+async function showDrift(shown) {
+  const { compared_with: before, model_version: after, shifts } = await request(`v1/drift?${query({ after: shown })}`);
+  if (!isShown(shown)) return;
   if (before === after) {
     byId("shifts").replaceChildren();
     return show(byId("drift-status"), `Version ${after} is the oldest version: there is none to compare it with.`);
@@ -24,3 +27,5 @@ function item({ measure, before, after, distance, alarm }) {
   return element("li", {}, element("p", {}, element("strong", {}, measure), " ", badge),
     element("p", { class: "soft" }, `${change}; distance ${distance.toFixed(2)}`), bar);
 }
+
+watch(["summary"], ({ shown }) => load("drift-status", () => showDrift(shown)));

@@ -23,7 +23,7 @@ export const dotted = (...parts) =>
 
 // A list item with key and text of a node, and its buttons.
 export const nodeLine = (node, text, ...more) =>
-  element("li", {}, element("span", {}, element("strong", {}, String(node)), text ? ` ${text}` : ""), ...more);
+  element("li", {}, element("span", {}, nodeLink(node), text ? ` ${text}` : ""), ...more);
 
 export function table(headings, rows) {
   const heads = headings.map((name) => element("th", { scope: "col" }, name));
@@ -35,18 +35,32 @@ export function show(status, text, isError = false) {
   status.textContent = text;
 }
 
-export async function withErrors(status, work) {
-  try {
-    await work();
-  } catch (error) {
-    show(status, error.message, true);
-  }
+// A link that explains a node.
+export const nodeLink = (key) => element("a", { href: `#${new URLSearchParams({ node: key })}` }, String(key));
+
+// Say that work runs, with its seconds; return what ends that.
+export function working(status, text) {
+  const began = Date.now(), seconds = element("span", { "aria-hidden": "true" });
+  const bar = element("progress", { "aria-label": text });
+  show(status, "");
+  status.append(bar, ` ${text}… `, seconds);
+  const timer = setInterval(() => { seconds.textContent = `${Math.round((Date.now() - began) / 1000)} s`; }, 1000);
+  return () => {
+    clearInterval(timer);
+    if (status.contains(bar)) show(status, "");
+  };
 }
 
-// Disable a button while its work runs.
-export async function busy(pressed, status, work) {
-  pressed.disabled = true;
-  show(status, "Working…");
-  await withErrors(status, work);
-  pressed.disabled = false;
+// Disable a button while its work runs; show how long it takes, and its error.
+export async function busy(pressed, status, work, text = "Working") {
+  const end = working(status, text);
+  if (pressed) pressed.disabled = true;
+  try {
+    await work();
+    end();
+  } catch (error) {
+    end();
+    show(status, error.message, true);
+  }
+  if (pressed) pressed.disabled = false;
 }

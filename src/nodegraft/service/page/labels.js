@@ -1,111 +1,129 @@
-// Suggested nodes, labelled with one key press each.
+// Label suggested nodes: a few keys each, for any class.
 
-import { busy, button, byId, element, nodeLine, show } from "./elements.js";
-import { confidence, counted } from "./format.js";
-import { newKey, query, request } from "./request.js";
+import { propose } from "./change.js";
+import { Combobox } from "./combobox.js";
+import { button, byId, element, nodeLine, nodeLink, show } from "./elements.js";
+import { confidence, counted, likely, number } from "./format.js";
+import { about, isShown, load, readNodes } from "./loading.js";
+import { request } from "./request.js";
+import { classNames, current, mayChange, watch } from "./state.js";
 
 const COUNT = 30, DIGITS = 9;
+const card = byId("suggestion"), status = byId("labelling-status"), anyClass = byId("any-class");
+let queue = [], labels = [], skipped = new Set();
 
-export class Labelling {
-  constructor(page) {
-    this.page = page;
-    this.queue = [];
-    this.labels = [];
-    byId("labelling").addEventListener("keydown", (event) => this.press(event));
-    byId("add-labels").addEventListener("click", () => this.submit());
-  }
-
-  // Labels that the user has chosen stay until they are added.
-  async load(classes) {
-    if (this.labels.length) return;
-    const { suggestions } = await request(`v1/suggest?${query({ count: COUNT, version: this.page.shown })}`);
-    if (suggestions.length) await this.describe(suggestions.map(({ node }) => node), classes);
-    this.show();
-  }
-
-  async describe(keys, classes) {
-    const version = ["version", this.page.shown];
-    const [{ nodes }, { predictions }] = await Promise.all([
-      request(`v1/nodes?${query([...keys.map((key) => ["key", key]), version])}`),
-      request(`v1/predict?${query([version])}`, { method: "POST", body: { keys, top: DIGITS } }),
-    ]);
-    // A few classes keep their digits; of many classes, the most probable ones are offered.
-    const offered = ({ top }) => (classes.length > DIGITS ? top.map((best) => best.class) : classes);
-    this.queue = predictions
-      .map((prediction, index) => ({ ...prediction, ...nodes[index], offered: offered(prediction) }))
-      .filter(({ label, prediction }) => label == null && prediction != null);
-  }
-
-  show() {
-    const [node] = this.queue, place = byId("suggestion");
-    if (!node) {
-      const text = this.labels.length ? "No more suggestions: add the labels you chose." : "There is no node to label now.";
-      place.replaceChildren(element("p", {}, text));
-    } else {
-      const offers = node.offered.map((name, index) => this.offer(String(index + 1), name, () => this.choose(name),
-        name === node.prediction ? "offer likely" : "offer"));
-      place.replaceChildren(
-        element("p", {}, element("strong", {}, String(node.node)), ` ${node.text ?? ""}`),
-        element("p", { class: "soft" }, `predicted ${node.prediction}, ${confidence(node)}`),
-        element("div", { class: "line" }, ...offers, this.offer("s", "skip", () => this.skip(), "offer")));
-    }
-    this.showLabels();
-  }
-
-  offer(key, text, click, style) {
-    const offer = button("", click, { class: style });
-    offer.append(element("kbd", {}, key), ` ${text}`);
-    return offer;
-  }
-
-  showLabels() {
-    byId("chosen").replaceChildren(...this.labels.map((label) =>
-      nodeLine(label.node.node, `→ ${label.name}`, button("Remove", () => {
-        this.labels = this.labels.filter((other) => other !== label);
-        this.queue.unshift(label.node);
-        this.key = newKey();
-        this.show();
-        byId("suggestion").focus();
-      }, { "aria-label": `Remove the label of ${label.node.node}` }))));
-    byId("add-labels").hidden = !this.labels.length;
-    byId("add-labels").textContent = `Add ${counted(this.labels.length, "label")}`;
-  }
-
-  choose(name) {
-    const node = this.queue.shift();
-    this.labels.push({ node, name });
-    this.key = newKey();
-    this.next(`Labelled ${node.node} as ${name}.`);
-  }
-
-  skip() {
-    this.next(`Skipped ${this.queue.shift().node}.`);
-  }
-
-  next(text) {
-    show(byId("labelling-status"), text);
-    this.show();
-    byId("suggestion").focus();
-  }
-
-  press(event) {
-    const [node] = this.queue;
-    if (!node || event.ctrlKey || event.metaKey || event.altKey) return;
-    const name = node.offered[Number(event.key) - 1];
-    if (event.key === "s") this.skip();
-    else if (name != null) this.choose(name);
-    else return;
-    event.preventDefault();
-  }
-
-  submit() {
-    const status = byId("labelling-status"), labels = Object.create(null);
-    for (const { node, name } of this.labels) (labels[name] ??= []).push(node.node);
-    return busy(byId("add-labels"), status, async () => {
-      const changed = await this.page.change(`v1/labels?${query({ promote: this.page.promotesAtOnce() })}`,
-        { method: "POST", body: { labels, note: "suggested nodes" }, key: this.key });
-      this.labels = [];
-      await this.page.refresh(status, this.page.describeChange(changed));
-    });
-  }
+// Labels that the user has chosen stay until they are added.
+async function loadQueue() {
+  if (labels.length || !mayChange()) return;
+  const { shown } = current();
+  if (!queue.length) card.replaceChildren(element("p", { class: "soft" }, "Looking for nodes whose labels help most…"));
+  const { suggestions } = await request(`v1/suggest?${about({ count: COUNT })}`), keys = suggestions.map(({ node }) => node);
+  const [nodes, predictions] = keys.length ? await Promise.all([readNodes(keys),
+    request(`v1/predict?${about()}`, { method: "POST", body: { keys, top: DIGITS } }).then((found) => found.predictions)]) : [[], []];
+  if (!isShown(shown) || labels.length) return;
+  queue = suggestions.map((suggestion, index) => ({ ...suggestion, ...predictions[index], ...nodes[index] }))
+    .filter(({ node, label }) => label == null && !skipped.has(String(node)));
+  showCard();
 }
+
+// A few classes keep their digits; of many classes, the most probable ones are offered.
+const offered = ({ top }) => (classNames().length > DIGITS ? top.map((best) => best.class) : classNames());
+
+function showCard() {
+  const [node] = queue;
+  byId("any-class-part").hidden = !node;
+  byId("labelling-counter").textContent = `${counted(labels.length, "label")} chosen, ${number(queue.length)} left`;
+  if (!node) {
+    const text = labels.length ? "No more suggestions: add the labels you chose." : "There is no node to label now.";
+    card.replaceChildren(element("p", {}, text), ...(skipped.size ? [button("Show skipped nodes again", () => {
+      skipped = new Set();
+      load("labelling-status", loadQueue);
+    })] : []));
+  } else {
+    const [first, second] = node.top;
+    const why = second ? `Suggested because it stands for about ${number(Math.max(1, Math.round(node.similar_nodes)))} similar nodes with uncertain predictions. Its most probable classes: ${first.class} ${likely(first.probability)}, ${second.class} ${likely(second.probability)}.` : "";
+    card.replaceChildren(
+      element("p", {}, nodeLink(node.node), ` ${node.text ?? ""}`),
+      element("p", { class: "soft" }, `predicted ${node.prediction}, ${confidence(node)}`),
+      element("p", { class: "soft small" }, why),
+      element("div", { class: "line" }, ...offered(node).map((name, index) => offer(String(index + 1), name, () => choose(name), name === node.prediction))));
+  }
+  showLabels();
+}
+
+function offer(key, text, click, isLikely = false) {
+  const made = button("", click, { class: isLikely ? "offer likely" : "offer" });
+  made.append(element("kbd", {}, key), ` ${text}`);
+  return made;
+}
+
+function showLabels() {
+  byId("chosen").replaceChildren(...labels.map((label) => nodeLine(label.node.node, `→ ${label.name}${classNames().includes(label.name) ? "" : " (new class)"}`,
+    button("Remove", () => takeBack(label), { "aria-label": `Remove the label of ${label.node.node}` }))));
+  byId("add-labels").hidden = byId("undo-label").hidden = !labels.length;
+  byId("add-labels").textContent = `Add ${counted(labels.length, "label")}`;
+}
+
+function choose(name) {
+  const node = queue.shift();
+  labels.push({ node, name });
+  anyClass.value = "";
+  next(`Labelled ${node.node} as ${name}.`);
+}
+
+function skip() {
+  const { node } = queue.shift();
+  skipped.add(String(node));
+  next(`Skipped ${node}.`);
+}
+
+function takeBack(label = labels.at(-1)) {
+  if (!label) return;
+  labels = labels.filter((other) => other !== label);
+  queue.unshift(label.node);
+  next(`Took back the label of ${label.node.node}.`);
+}
+
+function next(text) {
+  show(status, text);
+  showCard();
+  card.focus();
+}
+
+const KEYS = { s: skip, u: () => takeBack(), "/": () => anyClass.focus(), n: () => anyClass.focus() };
+
+byId("labelling-part").addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.target === anyClass) {
+    if (event.key !== "Escape") return;
+    card.focus();
+  } else {
+    const [node] = queue, name = node && offered(node)[Number(event.key) - 1];
+    if (name != null) choose(name);
+    else if (KEYS[event.key] && (node || event.key === "u")) KEYS[event.key]();
+    else return;
+  }
+  event.preventDefault();
+});
+byId("undo-label").addEventListener("click", () => takeBack());
+byId("skip-node").addEventListener("click", () => { if (queue.length) skip(); });
+
+// Labels of new classes need a change of their own.
+byId("add-labels").addEventListener("click", () => {
+  const known = Object.create(null), fresh = Object.create(null), names = new Set(classNames());
+  for (const { node, name } of labels) ((names.has(name) ? known : fresh)[name] ??= []).push(node.node);
+  const changes = [["label", "more", known], ["add", "classes", fresh]]
+    .filter(([, , classes]) => Object.keys(classes).length).map(([action, field, classes]) => ({ action, [field]: classes }));
+  propose(changes, (change) => {
+    const done = new Set(Object.keys(change.more ?? change.classes));
+    labels = labels.filter(({ name }) => !done.has(name));
+    showCard();
+  });
+});
+
+new Combobox(anyClass, classNames, { choose, isFree: true });
+
+watch(["summary", "caller"], () => {
+  byId("labelling").hidden = !mayChange();
+  load("labelling-status", loadQueue);
+});

@@ -4,13 +4,13 @@ const TOKEN = "nodegraft-token";
 
 // What users of this page can do, where the service's own advice is for programs: code -> advice.
 const ADVICE = {
-  candidate_waits: "Promote or discard it above, or press the button again to add your change to it.",
+  candidate_waits: "Cancel and review it first, or press the button again to add your change to it.",
   class_name: "Choose another name.",
   data: "Reload the page and try again.",
-  gate_refused: "Choose other examples, or preview the change again and give a reason to apply it.",
+  gate_refused: "Cancel and choose other examples, or give a reason to apply it.",
   no_token: "Check the token, or ask the operator of this service for a new one.",
   parameter: "Change your input and try again.",
-  similar_name: "Change the name, or tick “Use this name anyway” below it and press the button again.",
+  similar_name: "Cancel and change the name, or check “Use this name anyway”.",
   store_refused: "See the history.",
   unknown_node: "Reload the page: the node may have been removed.",
   unknown_version: "Reload the page.",
@@ -52,10 +52,12 @@ export async function request(path, { method = "GET", body, key } = {}) {
 
 export const query = (values) => new URLSearchParams(values).toString();
 
-// Node keys may be integers that are too large for a JavaScript number.
-const parse = (text) =>
-  JSON.parse(text, (_, value, context) =>
-    typeof value === "number" && /^-?\d{16,}$/.test(context?.source ?? "") ? BigInt(context.source) : value);
+// Node keys may be integers that are too large for a JavaScript number. Reading them one by one is
+// slow, so it is done only where there are any.
+const parse = (text) => (/[:[,]\s*-?\d{16,}\s*[,\]}]/.test(text)
+  ? JSON.parse(text, (_, value, context) =>
+    typeof value === "number" && /^-?\d{16,}$/.test(context?.source ?? "") ? BigInt(context.source) : value)
+  : JSON.parse(text));
 
 const stringify = (body) =>
   JSON.stringify(body, (_, value) => (typeof value === "bigint" ? JSON.rawJSON(String(value)) : value));

@@ -7,22 +7,17 @@ from fastapi import Path
 from pydantic import Field
 
 from nodegraft.analysis.labels.changes import Change
-from nodegraft.analysis.preview import Preview, comparison_fields
-from nodegraft.analysis.version import Version, version_fields
 from nodegraft.service.auth.tokens import Scope
 from nodegraft.service.dependencies import Changes, Note, Override, ReadVersion, Served, router
-from nodegraft.service.errors import HttpError
+from nodegraft.service.routes.changes import make_change, preview_change, preview_response
 from nodegraft.service.schemas import (
     Changed,
     Comparison,
+    LabelChange,
     Labels,
     Model,
-    RequestModel,
-    Text,
     VersionResponse,
 )
-from nodegraft.store.intent import Intent
-from nodegraft.store.store import Store
 
 READ = router("classes", Scope.READ)
 TEACH = router("classes", Scope.TEACH)
@@ -51,16 +46,6 @@ class KnownClasses(VersionResponse):
 
     classes: list[KnownClass]
     """Classes in the order in which they were added."""
-
-
-class LabelChange(RequestModel):
-    """Fields of every request that adds labels."""
-
-    note: Text = Field(default="", max_length=2_000, examples=["asked for by sales"])
-    """Reason for the change, stored in the history."""
-
-    override: Text = Field(default="", max_length=2_000)
-    """Reason to apply the change although held-out accuracy drops, stored in the history."""
 
 
 class NewClasses(LabelChange):
@@ -102,43 +87,25 @@ def classes(live: ReadVersion) -> KnownClasses:
 @TEACH.post("/classes", status_code=201)
 async def add(new: NewClasses, changes: Changes) -> Changed:
     """Add new classes: this makes a version, unless held-out accuracy drops."""
-    work = partial(_change, new.change())
+    work = partial(make_change, new.change())
     return await changes.response(work, new.note, new.override)
 
 
 @TEACH.post("/classes:preview")
 async def preview(new: NewClasses, service: Served) -> Comparison:
     """Compare the newest version with one that has new classes; nothing is changed."""
-    version, found = await service.writer.run(partial(_preview, new.change()))
-    return Comparison(
-        **version_fields(version),
-        **comparison_fields(found),
-    )
+    return preview_response(*await service.writer.run(partial(preview_change, new.change())))
 
 
 @TEACH.delete("/classes/{name:path}")
 async def remove(name: Name, changes: Changes, note: Note = "", override: Override = "") -> Changed:
     """Remove a class: this makes a version without it."""
-    return await changes.response(partial(_remove, name), note, override)
+    work = partial(make_change, Change("remove", {"names": [name]}))
+    return await changes.response(work, note, override)
 
 
 @TEACH.post("/labels", status_code=201)
 async def label(more: MoreLabels, changes: Changes) -> Changed:
     """Add labels of known classes: this makes a version, unless held-out accuracy drops."""
-    work = partial(_change, Change("label", {"more": more.labels}))
+    work = partial(make_change, Change("label", {"more": more.labels}))
     return await changes.response(work, more.note, more.override)
-
-
-def _change(change: Change, store: Store, intent: Intent) -> Version:
-    return store.change(change, intent=intent)
-
-
-def _preview(change: Change, store: Store) -> tuple[Version, Preview]:
-    return store.version(), store.preview(change)
-
-
-def _remove(name: str, store: Store, intent: Intent) -> Version:
-    if name not in store.state(store.newest).labels:
-        message = f"The newest version has no class {name!r}."
-        raise HttpError(404, "unknown_class", message, "See GET /v1/classes?version=newest.")
-    return store.change(Change("remove", {"names": [name]}), intent=intent)

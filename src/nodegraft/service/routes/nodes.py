@@ -9,10 +9,12 @@ from pydantic import Field
 
 from nodegraft.analysis.version import Version, version_fields
 from nodegraft.base.errors import DataError
+from nodegraft.graph.keys import Key
 from nodegraft.service.auth.limits import MAX_KEYS
 from nodegraft.service.auth.tokens import Scope
-from nodegraft.service.dependencies import Changes, ReadVersion, Served, key_in, router
+from nodegraft.service.dependencies import Changes, Node, ReadVersion, Served, key_in, router
 from nodegraft.service.errors import HttpError
+from nodegraft.service.live.live import Live
 from nodegraft.service.schemas import (
     Changed,
     Comparison,
@@ -22,6 +24,7 @@ from nodegraft.service.schemas import (
     Text,
     VersionResponse,
 )
+from nodegraft.service.service import Service
 from nodegraft.store.intent import Intent
 from nodegraft.store.store import Store
 from nodegraft.store.table_changes import TablePreview
@@ -32,7 +35,7 @@ TEACH = router("nodes", Scope.TEACH)
 MAX_READ = 100
 """Nodes in one response of `GET /v1/nodes`."""
 
-Key = Annotated[str, Query(min_length=1, max_length=1_000)]
+KeyText = Annotated[str, Query(min_length=1, max_length=1_000)]
 Cell = Text | int | float | bool | None | list[float]
 Rows = Annotated[list[dict[Text, Cell]], Field(max_length=MAX_KEYS)]
 
@@ -55,6 +58,29 @@ class ReadNodes(VersionResponse):
 
     nodes: list[ReadNode]
     """Nodes in the order of the keys, or of the table."""
+
+
+class EdgeType(Model):
+    """Neighbours of a node by edges of one type."""
+
+    name: str = Field(examples=["bought together"])
+    """Name of the edge type."""
+
+    neighbours: int = Field(examples=[31])
+    """Number of neighbours."""
+
+    nodes: list[ReadNode]
+    """Some of them."""
+
+
+class Neighbours(VersionResponse):
+    """Neighbours of a node."""
+
+    node: NodeKey = Field(examples=["p7"])
+    """Node key."""
+
+    edge_types: list[EdgeType]
+    """One for each edge type of the graph."""
 
 
 class NewRows(RequestModel):
@@ -103,24 +129,51 @@ def nodes(
         str, Query(description="Words or parts of words in key or text.", max_length=1_000)
     ] = "",
     key: Annotated[
-        list[Key], Query(description="Node keys, instead of words.", max_length=MAX_READ)
+        list[KeyText], Query(description="Node keys, instead of words.", max_length=MAX_READ)
     ] = [],  # noqa: B006
+    label: Annotated[
+        str, Query(description="Class whose labelled nodes are read.", max_length=1_000)
+    ] = "",
     limit: Annotated[int, Query(description="Number of nodes.", ge=1, le=MAX_READ)] = 20,
 ) -> ReadNodes:
-    """Find nodes by words, or read those with given keys."""
+    """Find nodes by words or by label, or read those with given keys; exact keys come first."""
     store, state = service.store, live.state
-    if bool(words.strip()) == bool(key):
-        message = "Give either words or keys."
-        raise HttpError(422, "invalid_request", message, "Send ?words=felt+hat or ?key=p7&key=p9.")
-    found = [key_in(state.graph, text) for text in key] or store.search(words, limit, live.version)
-    labels = state.labels.owners()
-    return ReadNodes(
-        **live.fields,
-        nodes=[
-            ReadNode(node=node, text=text, label=labels.get(node))
-            for node, text in zip(found, store.texts(found, live.version), strict=True)
-        ],
-    )
+    if sum(map(bool, (words.strip(), key, label))) != 1:
+        message = "Give words, keys or a label."
+        advice = "Send ?words=felt+hat, ?key=p7&key=p9 or ?label=hats."
+        raise HttpError(422, "invalid_request", message, advice)
+    if label:
+        found = list(state.labels[label].all[:limit])
+    else:
+        found = [key_in(state.graph, text) for text in key]
+        found = found or store.search(words, limit, live.version)
+    return ReadNodes(**live.fields, nodes=_read(service, live, found))
+
+
+@READ.get("/neighbours")
+def neighbours(
+    service: Served,
+    live: ReadVersion,
+    node: Node,
+    limit: Annotated[int, Query(description="Neighbours by each type.", ge=1, le=MAX_READ)] = 10,
+) -> Neighbours:
+    """List the neighbours of a node by edge type."""
+    graph = live.state.graph
+    key = key_in(graph, node)
+    row, by_type = graph.rows_of([key]), list[EdgeType]()
+    for name in graph.relations:
+        (count,), rows = graph.neighbours(row, name)
+        nodes = _read(service, live, graph.keys_of(rows[:limit]))
+        by_type.append(EdgeType(name=name, neighbours=count, nodes=nodes))
+    return Neighbours(**live.fields, node=key, edge_types=by_type)
+
+
+def _read(service: Service, live: Live, keys: list[Key]) -> list[ReadNode]:
+    labels, texts = live.state.label_of, service.store.texts(keys, live.version)
+    return [
+        ReadNode(node=node, text=text, label=labels.get(node))
+        for node, text in zip(keys, texts, strict=True)
+    ]
 
 
 @TEACH.post(

@@ -1,11 +1,13 @@
 """Routes with an overview of a version: quality of each class, and a map of its nodes."""
 
 from datetime import datetime
+from typing import Annotated, Literal
 
+from fastapi import Query
 from pydantic import Field
 
 from nodegraft.analysis.drift import count_predictions
-from nodegraft.analysis.node_map import node_map, with_labelled
+from nodegraft.analysis.node_map import NODES, node_map, with_more
 from nodegraft.analysis.predictions import predict_rows
 from nodegraft.model.confidence import World
 from nodegraft.service.auth.tokens import Scope
@@ -15,6 +17,9 @@ from nodegraft.service.schemas import Model, NodeKey, VersionResponse
 from nodegraft.service.service import Service
 
 ROUTER = router("overview", Scope.READ)
+
+MAX_MAPPED = 100_000
+"""Largest number of nodes on a map."""
 
 
 class ClassSummary(Model):
@@ -51,6 +56,9 @@ class Summary(VersionResponse):
 
     nodes: int = Field(examples=[9295])
     """Number of nodes of the graph."""
+
+    key_type: Literal["text", "integer"] = Field(examples=["text"])
+    """Type of the node keys."""
 
     nodes_predicted: int = Field(examples=[9295])
     """Number of nodes that were predicted: all, or a random sample."""
@@ -120,6 +128,7 @@ def _summary(service: Service, live: Live) -> Summary:
     return Summary(
         **live.fields,
         nodes=card.graph.nodes,
+        key_type="text" if live.state.graph.has_text_keys else "integer",
         nodes_predicted=counts.sampled,
         held_out=card.held_out.asked,
         accuracy=card.held_out.share,
@@ -142,20 +151,32 @@ def _summary(service: Service, live: Live) -> Summary:
 
 
 @ROUTER.get("/map")
-async def draw_map(service: Served, live: ReadVersion) -> Map:
+async def draw_map(
+    service: Served,
+    live: ReadVersion,
+    count: Annotated[
+        int, Query(description="Number of nodes; more take longer.", ge=1, le=MAX_MAPPED)
+    ] = NODES,
+) -> Map:
     """Draw nodes in the plane with their predictions; the first map of a graph takes long."""
-    return await service.responses.get("map", live.cache_key, lambda: _map(service, live))
+    key = live.cache_key, count
+    return await service.responses.get("map", key, lambda: _map(service, live, count))
 
 
-def _map(service: Service, live: Live) -> Map:
+def _map(service: Service, live: Live, count: int) -> Map:
     sample = service.maps.get(live.row.graph, lambda: node_map(live.state))
-    drawn = with_labelled(live.state, sample)
+    drawn = with_more(live.state, sample, count)
     rows = predict_rows(live.state, drawn.rows, live.version).to_rows()
-    names = ("node", "prediction", "label", "confidence", "probability", "known")
+    names, shares = ("node", "prediction", "label"), ("confidence", "probability", "known")
     return Map(
         **live.fields,
         nodes=[
-            MapNode(x=x, y=y, **{name: row[name] for name in names})
+            MapNode(
+                x=x,
+                y=y,
+                **{name: row[name] for name in names},
+                **{name: row[name] and round(row[name], 4) for name in shares},
+            )
             for row, (x, y) in zip(rows, drawn.places.round(4).tolist(), strict=True)
         ],
     )

@@ -1,4 +1,7 @@
-"""Routes of the page's files. They contain no data, so they need no token."""
+"""Routes of the files of two pages: `/` for labelling, and `/docs` about the HTTP API.
+
+The files contain no data, so they need no token.
+"""
 
 from pathlib import Path
 
@@ -15,17 +18,24 @@ TYPES = {
 }
 """Suffix of a file -> its media type."""
 
+PAGES = {"index.html": "/", "docs.html": "/docs"}
+"""File -> URL path of a page; other files are below `/page/`."""
+
+_FOLDER = Path(__file__).parents[1] / "page"
+
 PAGE_FILES = {
-    "/" if path.name == "index.html" else f"/page/{path.name}": path
-    for path in sorted((Path(__file__).parents[1] / "page").iterdir())
+    PAGES.get(path.name, f"/page/{path.name}"): path
+    for folder in (_FOLDER, _FOLDER / "swagger")
+    for path in sorted(folder.iterdir())
     if path.suffix in TYPES
 }
 """URL path -> file; no other path leads to a file."""
 
 HEADERS = {
     # Names of nodes may contain markup: only the page's own scripts run, with no other host.
-    "Content-Security-Policy": "default-src 'self'; base-uri 'none'; form-action 'none'; "
-    "frame-ancestors 'none'; object-src 'none'",
+    # Images of Swagger UI are in its style sheet.
+    "Content-Security-Policy": "default-src 'self'; img-src 'self' data:; base-uri 'none'; "
+    "form-action 'none'; frame-ancestors 'none'; object-src 'none'",
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
     "Cache-Control": "no-cache",

@@ -14,6 +14,7 @@ from nodegraft.analysis.predictions import (
 )
 from nodegraft.analysis.predictions import Predictions as PredictionTable
 from nodegraft.analysis.snapshot import State
+from nodegraft.analysis.suggestions.new_classes import new_classes
 from nodegraft.analysis.suggestions.suggestion import suggestions
 from nodegraft.base.errors import DataError
 from nodegraft.graph.graph import Graph
@@ -162,6 +163,26 @@ class Suggestions(VersionResponse):
     """Nodes with most similar uncertain nodes first."""
 
 
+class SuggestedClass(Model):
+    """Group of nodes that are similar to each other and to no known class."""
+
+    size: int = Field(examples=[31])
+    """Number of nodes in the group, of those that were examined."""
+
+    top_terms: list[str] = Field(examples=[["battery", "motor"]])
+    """Distinctive terms of their texts; empty without text features."""
+
+    examples: list[NodeKey] = Field(examples=[["p91007", "p91008", "p91020"]])
+    """Nodes nearest to the centre of the group."""
+
+
+class SuggestedClasses(VersionResponse):
+    """Groups of nodes that may be a new class."""
+
+    groups: list[SuggestedClass]
+    """Groups, the largest first."""
+
+
 @ROUTER.post("/predict")
 def predict(request: PredictRequest, live: ReadVersion, service: Served) -> Predictions:
     """Predict the classes of nodes, or of rows that are not in the graph."""
@@ -247,3 +268,23 @@ def suggest(
             for found in suggestions(live.state, count)
         ],
     )
+
+
+@ROUTER.get("/suggest/classes")
+async def suggest_classes(
+    service: Served,
+    live: ReadVersion,
+    count: Annotated[int, Query(description="Number of groups.", ge=1, le=20)] = 6,
+) -> SuggestedClasses:
+    """Suggest groups of nodes that may be a new class."""
+
+    def compute() -> SuggestedClasses:
+        groups = [
+            SuggestedClass(
+                size=found.size, top_terms=list(found.words), examples=list(found.examples)
+            )
+            for found in new_classes(live.state, count)
+        ]
+        return SuggestedClasses(**live.fields, groups=groups)
+
+    return await service.responses.get("suggest/classes", (live.cache_key, count), compute)

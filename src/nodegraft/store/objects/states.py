@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from itertools import chain, islice, repeat
+from itertools import chain, repeat
 from pathlib import Path
 
 from nodegraft.analysis.labels.labels import StoreLabels
@@ -19,6 +19,7 @@ from nodegraft.model.registry import make_method, unpacked_model
 from nodegraft.store.objects.derived_cache import cache_of, name_of
 from nodegraft.store.objects.graph_objects import GraphObjects
 from nodegraft.store.objects.objects import Objects
+from nodegraft.store.search import best_matches
 from nodegraft.tables.node_texts import NodeTexts
 
 SEARCHED = 1 << 16
@@ -199,25 +200,20 @@ class States:
         return [text or None for text in self.texts(version.texts).at(rows)]
 
     def search(self, version: Version, words: str, limit: int) -> list[Key]:
-        """Return nodes of a version whose key and text together contain all words.
+        """Return nodes of a version whose key and text together contain all words, best first.
 
         Args:
             version: The version.
             words: Words or parts of words, with blanks between them.
             limit: Maximum number of nodes.
         """
-        keys, wanted = self.graph(version.graph).node_keys, words.casefold().split()
+        keys = self.graph(version.graph).node_keys
         texts = repeat("") if version.texts is None else iter(self.texts(version.texts))
         # Search in blocks, because the keys of a graph on disk need not fit into memory.
         starts = range(0, len(keys), SEARCHED)
         blocks = (range(start, min(start + SEARCHED, len(keys))) for start in starts)
         nodes = chain.from_iterable(keys.at(block) for block in blocks)
-        matches = (
-            node
-            for node, text in zip(nodes, texts, strict=False)
-            if all(word in f"{node} {text}".casefold() for word in wanted)
-        )
-        return list(islice(matches, limit))
+        return best_matches(words, zip(nodes, texts, strict=False), limit)
 
     def texts(self, name: str) -> NodeTexts:
         """Return the texts in an object.

@@ -1,0 +1,186 @@
+"""Route for every change of labels, with a preview of what it would change."""
+
+from functools import partial
+from typing import Annotated, Any, Literal
+
+from fastapi import Body, Response
+from pydantic import Field
+
+from nodegraft.analysis.labels.changes import Change
+from nodegraft.analysis.preview import Preview, comparison_fields
+from nodegraft.analysis.version import Version, version_fields
+from nodegraft.service.auth.tokens import Scope
+from nodegraft.service.dependencies import Changes, router
+from nodegraft.service.errors import HttpError
+from nodegraft.service.schemas import (
+    Changed,
+    Comparison,
+    Keys,
+    LabelChange,
+    Labels,
+    Text,
+)
+from nodegraft.store.intent import Intent
+from nodegraft.store.store import Store
+
+TEACH = router("classes", Scope.TEACH)
+
+Names = Annotated[list[Text], Field(min_length=1, max_length=1_000)]
+
+
+class AnyChange(LabelChange):
+    """Fields of every change of this route."""
+
+    action: str
+    """Name of the change."""
+
+    dry_run: bool = False
+    """Only report what would change (status 200)."""
+
+    force_name: bool = False
+    """Accept names that differ from another class name only by case or spaces."""
+
+    def change(self) -> Change:
+        """Return the change of the store."""
+        detail = self.model_dump(exclude=set(AnyChange.model_fields))
+        return Change(self.action, detail).with_forced_name(self.force_name)
+
+
+class AddClasses(AnyChange):
+    """New classes with examples."""
+
+    action: Literal["add"]
+    """Name of the change."""
+
+    classes: Labels = Field(examples=[{"e-bikes": ["p91007", "p91008", "p91020"]}])
+    """New class -> keys of its nodes."""
+
+
+class AddLabels(AnyChange):
+    """More labels of known classes."""
+
+    action: Literal["label"]
+    """Name of the change."""
+
+    more: Labels = Field(examples=[{"hats": ["p7"]}])
+    """Known class -> keys of nodes without a label."""
+
+
+class RemoveLabels(AnyChange):
+    """Labels to remove."""
+
+    action: Literal["unlabel"]
+    """Name of the change."""
+
+    keys: Keys = Field(examples=[["p7"]])
+    """Keys of labelled nodes."""
+
+
+class MoveLabels(AnyChange):
+    """Labels that get another class."""
+
+    action: Literal["relabel"]
+    """Name of the change."""
+
+    classes: Labels = Field(examples=[{"caps": ["p7"]}])
+    """Known class -> keys of nodes that have another label."""
+
+
+class RemoveClasses(AnyChange):
+    """Classes to remove."""
+
+    action: Literal["remove"]
+    """Name of the change."""
+
+    names: Names = Field(examples=[["hats"]])
+    """Names of the classes."""
+
+
+class RenameClass(AnyChange):
+    """New name of a class."""
+
+    action: Literal["rename"]
+    """Name of the change."""
+
+    old: Text = Field(examples=["hats"])
+    """Present name."""
+
+    new: Text = Field(examples=["headwear"])
+    """New name."""
+
+
+class MergeClasses(AnyChange):
+    """Classes that become one."""
+
+    action: Literal["merge"]
+    """Name of the change."""
+
+    names: Names = Field(examples=[["hats", "caps"]])
+    """Names of the classes."""
+
+    into: Text = Field(examples=["hats"])
+    """Name of the merged class: one of these, or a new one."""
+
+
+LabelsOrClasses = Annotated[
+    AddClasses | AddLabels | RemoveLabels | MoveLabels | RemoveClasses | RenameClass | MergeClasses,
+    Body(discriminator="action"),
+]
+
+
+@TEACH.post(
+    "/changes",
+    status_code=201,
+    responses={200: {"model": Comparison, "description": "Dry run: nothing was changed"}},
+)
+async def change(
+    request: LabelsOrClasses, changes: Changes, response: Response
+) -> Changed | Comparison:
+    """Change labels or classes: this makes a version, unless it is a dry run."""
+    if not request.dry_run:
+        work = partial(make_change, request.change())
+        return await changes.response(work, request.note, request.override)
+    response.status_code = 200
+    version, found = await changes.service.writer.run(partial(preview_change, request.change()))
+    return preview_response(version, found)
+
+
+def preview_response(version: Version, preview: Preview) -> Comparison:
+    """Return the response about a change that was not made.
+
+    Args:
+        version: The version that would be changed.
+        preview: What the change would do.
+    """
+    return Comparison(**version_fields(version), **comparison_fields(preview))
+
+
+def make_change(change: Change, store: Store, intent: Intent) -> Version:
+    """Make a version with other labels.
+
+    Args:
+        change: The change.
+        store: The store.
+        intent: Author, note, override and promotion.
+    """
+    _require_classes(change.detail, store)
+    return store.change(change, intent=intent)
+
+
+def preview_change(change: Change, store: Store) -> tuple[Version, Preview]:
+    """Return the version that would be changed, and what a change would do.
+
+    Args:
+        change: The change.
+        store: The store.
+    """
+    _require_classes(change.detail, store)
+    return store.version(), store.preview(change)
+
+
+def _require_classes(detail: dict[str, Any], store: Store) -> None:
+    known = store.state(store.newest).labels
+    for name in (*detail.get("names", ()), *filter(None, [detail.get("old")])):
+        if name not in known:
+            message = f"The newest version has no class {name!r}."
+            raise HttpError(404, "unknown_class", message, "See GET /v1/classes?version=newest.")
