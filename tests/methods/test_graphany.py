@@ -41,8 +41,12 @@ def test_the_network_by_hand() -> None:
     with torch.no_grad():
         mixer.first.weight.fill_(2.0)
         mixer.last.weight.copy_(torch.tensor([[5.0], [0.0], [-5.0]]))
-        mixer.normalise.running_mean.fill_(1.0)
-        mixer.normalise.running_var.fill_(4.0)
+        for values, number in (
+            (mixer.normalise.running_mean, 1.0),
+            (mixer.normalise.running_var, 4.0),
+        ):
+            assert values is not None
+            values.fill_(number)
         found = mixer(torch.full((1, 20), 0.1, dtype=torch.float64))
     # 20 * 0.1 * 2 = 4, normalised (4 - 1) / 2 = 1.5.
     powers = np.exp([1.5, 0, -1.5])

@@ -32,9 +32,10 @@ def test_a_row_is_predicted_as_after_growth_by_it(place: Path) -> None:
         assert found.reasons == ["prediction"] * 2
         assert found.labels == [None, None]
         state = store.state()
+        recipe: Any = state.graph.recipe
         grown = state.graph.grow(
             ["new"],
-            state.graph.recipe.transform(pa.table({"text": [ROW["text"]], "price": [4.0]})),
+            recipe.transform(pa.table({"text": [ROW["text"]], "price": [4.0]})),
             [("new", edge["target"]) for edge in ROW["edges"]],
         )
         after = state.on(grown).model.predict_table(grown, ["new"])
@@ -69,6 +70,7 @@ def test_rows_are_alone_and_sets_are_those_of_the_version(place: Path) -> None:
         together = store.predict(rows=[ROW, {**ROW, "text": "sole lace"}], coverage=0.8)
         alone = store.predict(rows=[ROW], coverage=0.8)
         assert together.probability[0] == pytest.approx(alone.probability[0], abs=1e-6)
+        assert together.sets is not None
         assert together.sets[:1] == alone.sets
         assert alone.sets_note == store.predict(["hats1"], coverage=0.8).sets_note
         assert alone.to_arrow().column("node").to_pylist() == ["row 1"]

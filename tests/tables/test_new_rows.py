@@ -23,9 +23,10 @@ def graph() -> ng.Graph:
 def test_columns_become_features_by_the_recipe(graph: ng.Graph) -> None:
     view = rows_view(graph, [GOOD, {"text": None, "price": None, "key": "mine"}])
     assert view.names == ["row 1", "mine"]
-    found = view.features(view.new_rows).toarray()
+    found: Any = view.features(view.new_rows)
+    recipe: Any = graph.recipe
     table = pa.table({"text": ["felt brim", None], "price": [3.0, None]})
-    assert np.array_equal(found, graph.recipe.transform(table).toarray())
+    assert np.array_equal(found.toarray(), recipe.transform(table).toarray())
     assert view.neighbours(view.new_rows)[0].tolist() == [1, 0]
 
 

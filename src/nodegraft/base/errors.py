@@ -4,13 +4,12 @@ from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from numbers import Integral
 from pathlib import Path
-from typing import ClassVar
 
 
 class NodegraftError(Exception):
     """Base class of all errors that nodegraft raises on purpose."""
 
-    code: ClassVar[str] = "refused"
+    code: str = "refused"
     """Identifier for programs, over HTTP and on the command line."""
 
 

@@ -74,7 +74,7 @@ class InContext(Derived["Fitted"], Propagated):
     def learn_classes(self, view: GraphView, support: NodeLabels) -> None:
         """Fit the classifier again, and report how many predictions among old classes change."""
         super().learn_classes(view, support)
-        changed = self._changed(view, len(self.labels_) - len(support))
+        changed = self._share_changed(view, len(self.labels_) - len(support))
         self.listener.step("in context", 1, 1, old_predictions_changed=changed)
 
     def embedding(self, view: GraphView, rows: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -103,9 +103,9 @@ class InContext(Derived["Fitted"], Propagated):
         model._check(graph)
         last = max(known.session for known in model._table.classes)
         old = sum(known.session < last for known in model._table.classes)
-        return model._changed(graph, old)
+        return model._share_changed(graph, old)
 
-    def _changed(self, view: GraphView, old: int) -> float:
+    def _share_changed(self, view: GraphView, old: int) -> float:
         if not 0 < old < len(self.labels_):
             return 0.0
         rows = view.sampled(SAMPLE, view.rows[:0]).astype(np.int64)

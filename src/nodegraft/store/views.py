@@ -26,7 +26,7 @@ class StoreViews:
     """
 
     place: Path
-    _parts: StoreParts
+    parts: StoreParts
 
     def classes(self, version: int | None = None) -> ColumnTable:
         """Return a table of the classes: class, training labels, held_out labels, session.
@@ -34,9 +34,9 @@ class StoreViews:
         Session 0 has the classes of ``init``; the others count the changes that added classes.
 
         Args:
-            version: Number of the version; None for the candidate.
+            version: Number of the version; None for the newest.
         """
-        labels = self._parts.states.labels(self._parts.versions.whole(version).labels)
+        labels = self.parts.states.labels(self.parts.versions.whole(version).labels)
         return ColumnTable(
             {
                 "class": list(labels),
@@ -50,9 +50,9 @@ class StoreViews:
         """Return a table of the labels: node, label, and whether it is held_out from training.
 
         Args:
-            version: Number of the version; None for the candidate.
+            version: Number of the version; None for the newest.
         """
-        labels = self._parts.states.labels(self._parts.versions.whole(version).labels)
+        labels = self.parts.states.labels(self.parts.versions.whole(version).labels)
         rows = [
             (key, name, is_held_out)
             for name, one in labels.items()
@@ -73,7 +73,7 @@ class StoreViews:
         """
         from nodegraft.analysis.learning_curve import learning_curve
 
-        return Records(learning_curve(self._state(version), sizes, self._parts.listener))
+        return Records(learning_curve(self._state(version), sizes, self.parts.listener))
 
     def plot_confusion(
         self,
@@ -151,8 +151,8 @@ class StoreViews:
         from nodegraft.analysis.rendering.drawing import draw_on
         from nodegraft.analysis.rendering.plots.shares import SIZE, draw_history
 
-        counts = {one.number: one.held_out for one in self._parts.journal.versions()}
-        live = [one.version for one in self._parts.journal.promotions()]
+        counts = {one.number: one.held_out for one in self.parts.journal.versions()}
+        live = [one.version for one in self.parts.journal.promotions()]
         return draw_on(ax, SIZE, lambda axes: draw_history(axes, counts, live))
 
     def plot_learning_curve(
@@ -198,8 +198,8 @@ class StoreViews:
         return draw_on(ax, SIZE, lambda axes: draw_map(axes, places, names, classes or first))
 
     def _state(self, version: int | None) -> "State":
-        number = self._parts.versions.live if version is None else version
-        return self._parts.state(self._parts.journal.version(number))
+        number = self.parts.versions.live if version is None else version
+        return self.parts.state(self.parts.journal.version(number))
 
     def _labelled(self, labels: "Labels | None", version: int | None) -> "LabelledPredictions":
         from nodegraft.analysis.accuracy import predict_labelled
@@ -210,9 +210,9 @@ class StoreViews:
         return f"Store({str(self.place)!r})"
 
     def _repr_html_(self) -> str:
-        versions, parts = self._parts.versions, self._parts
-        candidate, live = parts.journal.candidate(), parts.journal.version(versions.live)
-        waiting = [("candidate version", _named(candidate))] if versions.waiting() else []
+        parts, heads = self.parts, self.parts.journal.heads()
+        live = heads.live
+        waiting = [("candidate version", _named(heads.candidate))] if heads.candidate else []
         labels = parts.states.labels(live.labels)
         counts = [f"{name} {len(one.all):,}" for name, one in labels.items()]
         facts = [

@@ -40,14 +40,14 @@ def small_graph(sparse: bool = False) -> Graph:
     )
 
 
-def grown_by(graph: Graph, row: dict, key: int = 99) -> Graph:
+def grown_by(graph: Graph, row: Mapping[str, Any], key: int = 99) -> Graph:
     cites, like = [], []
     for edge in row.get("edges", []):
         if edge["type"] == "like":
             like.append(((key, edge["target"]), edge.get("weight", 1.0)))
         else:
             cites.append((key, edge["target"]) if "target" in edge else (edge["source"], key))
-    edges: dict = {}
+    edges: dict[str, Relation] = {}
     if cites:
         edges["cites"] = Relation(cites)
     if like:
@@ -55,7 +55,7 @@ def grown_by(graph: Graph, row: dict, key: int = 99) -> Graph:
     return graph.grow([key], np.array([row["features"]]), edges)
 
 
-def dense(layers: list) -> np.ndarray:
+def dense(layers: list[Any]) -> NDArray[np.float64]:
     return np.hstack([one.toarray() if hasattr(one, "toarray") else one for one in layers])
 
 
@@ -86,7 +86,7 @@ def test_two_hops_are_those_after_growth(
             assert found == same
         counts, weights_seen = seen.weighted_neighbours(view.new_rows[[place]])[::2]
         assert counts == after.weighted_neighbours(new)[0]
-        assert np.sort(weights_seen) == pytest.approx(np.sort(after.weighted_neighbours(new)[2]))
+        assert np.sort(np.asarray(weights_seen)) == pytest.approx(np.sort(np.asarray(after.weighted_neighbours(new)[2])))
 
 
 def test_stored_nodes_do_not_see_the_rows() -> None:

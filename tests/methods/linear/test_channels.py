@@ -31,8 +31,8 @@ def test_five_channels_by_hand(sparse: bool) -> None:
         np.testing.assert_allclose(dense(found), expected[places], atol=1e-12)
     weights = list(np.random.default_rng(0).standard_normal((5, 3, 2)))
     found = channel_predictions(graph, weights)
-    expected = [own @ weight for own, weight in zip(by_hand(FEATURES), weights, strict=True)]
-    np.testing.assert_allclose(found, np.stack(expected, axis=1), atol=1e-12)
+    wanted = [own @ weight for own, weight in zip(by_hand(FEATURES), weights, strict=True)]
+    np.testing.assert_allclose(found, np.stack(wanted, axis=1), atol=1e-12)
 
 
 def test_hidden_nodes_are_in_no_channel() -> None:

@@ -29,7 +29,7 @@ def lesson() -> tuple[Graph, dict[str, Any], dict[str, Any]]:
 
 def scores(name: str, idf: bool, graph: Graph, place: Path | None = None) -> Any:
     _, known, new = lesson()
-    make = REGISTRY.get(name)
+    make: Any = REGISTRY.get(name)
     values = {key: value for key, value in SHORT.items() if key in make().get_params()}
     model = make(idf=idf, **values).fit(graph, known)
     model.add_classes(graph, new)

@@ -43,6 +43,10 @@ from nodegraft.cli.terminal import Terminal, line
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from nodegraft.graph.edges.matrix import IntArray
+    from nodegraft.graph.growth.rows_view import RowsView
+    from nodegraft.graph.keys import Key
+
     from nodegraft.analysis.predictions import Predictions as PredictionTable
     from nodegraft.store.store import Store
 
@@ -116,7 +120,9 @@ def predict(
         live, waiting = store.live, store.waiting()
         number = live if version is None else version
         state = store.state(number)
-        chosen, keys, beside = state.graph.rows, None, None
+        chosen: IntArray = state.graph.rows
+        keys: list[Key] | None = None
+        beside: RowsView | None = None
         if rows is not None:
             key_column = store.table_options.get("key", "key")
             beside = rows_view(state.graph, read_rows(rows), key_column)

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 from rich.box import SIMPLE
 from rich.console import RenderableType
 from rich.markup import escape
-from rich.table import Table
 from rich.text import Text
 
 from nodegraft.cli.inputs import joined_keys
-from nodegraft.cli.render.values import Texts, add_text_column
+from nodegraft.cli.render.values import NodeTable, Texts, add_text_column
 
 if TYPE_CHECKING:
     from nodegraft.analysis.label_audit import SuspiciousLabel
@@ -34,16 +33,16 @@ def audit_table(
     if not found:
         yield Text("No label disagrees with the others: for none is another class likelier.")
         return
-    table = Table(box=SIMPLE, pad_edge=False)
+    table = NodeTable(box=SIMPLE, pad_edge=False)
     for heading in ("node", "label", "suggested"):
         table.add_column(heading, overflow="fold", min_width=len("suggested"))
     text_cells = add_text_column(table, texts, TEXT_WIDTH)
-    for one, text in zip(found, text_cells, strict=True):
-        names = map(escape, (str(one.node), one.label, one.suggested))
+    for suspicious, text in zip(found, text_cells, strict=True):
+        names = map(escape, (str(suspicious.node), suspicious.label, suspicious.suggested))
         table.add_row(*names, *text)
     yield table
-    for one in found:
-        yield Text(f"{one.node}: {one.reason}")
+    for suspicious in found:
+        yield Text(f"{suspicious.node}: {suspicious.reason}")
     first = found[0]
     yield Text("To correct a label:")
     command = ["nodegraft", "relabel", str(place), "--class", first.suggested]
