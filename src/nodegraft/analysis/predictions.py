@@ -18,6 +18,7 @@ from nodegraft.graph.edges.matrix import IntArray
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.growth.rows_view import RowsView
 from nodegraft.graph.keys import Key, KeyArray, KeyType, integer_keys, several
+from nodegraft.graph.view import GraphView
 from nodegraft.model.best_classes import best_classes, rows_in_block
 from nodegraft.model.confidence import NO_ESTIMATE, World, confidence
 from nodegraft.model.hooks import Capability
@@ -277,7 +278,8 @@ def predict_in_blocks(
         beside: The graph with rows that are not stored in it, if ``rows`` are such rows.
     """
     validate_value("top", top, PositiveInt)
-    view, label_of = state.graph, state.label_of
+    view: GraphView = state.graph
+    label_of = state.label_of
     if beside is not None:
         view, label_of = beside, {}
     thresholds = note = None

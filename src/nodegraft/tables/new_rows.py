@@ -166,8 +166,8 @@ def _edges(graph: Graph, rows: Sequence[Row]) -> dict[str, Entries]:
             continue
         for edge in edges:
             try:
-                kind, *found = _edge(graph, edge)
-                given.setdefault(kind, []).append((place, *found))
+                kind, other, weight, way = _edge(graph, edge)
+                given.setdefault(kind, []).append((place, other, weight, way))
             except DataError as error:
                 faults.append(f"row {place + 1}: {error}")
     _refuse("edges that cannot be used", faults)

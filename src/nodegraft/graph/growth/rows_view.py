@@ -96,7 +96,7 @@ class RowsView(GraphView):
         return cls(graph, MemoryStore(keys, features, edges, before.recipe), new.names)
 
     @property
-    def new_rows(self) -> IntArray:
+    def new_rows(self) -> NDArray[np.int64]:
         """Row numbers of the rows."""
         return np.arange(self.base.num_nodes, self.num_nodes)
 

@@ -96,7 +96,8 @@ class Derived(Method, Generic[Value]):
         """
         if isinstance(view, RowsView):
             value = self.derived(view.base)
-            return view.derived.get(id(value), lambda: (value, self.for_rows(value, view)))[1]
+            own: Value = view.derived.get(id(value), lambda: (value, self.for_rows(value, view)))[1]
+            return own
         return self._derivations.get((view, self.labels_), lambda: self._recalled(view))
 
     def for_rows(self, value: Value, view: RowsView) -> Value:

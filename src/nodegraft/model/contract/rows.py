@@ -1,6 +1,7 @@
 """Rule about rows that are not in the graph."""
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from nodegraft.base.errors import NotSupportedError
 from nodegraft.model.contract.case import Case, expect, expect_close, scores
@@ -16,7 +17,7 @@ def check_rows_beside_the_graph(case: Case) -> None:
     before = scores(model, graph)
     rows = [
         {
-            "features": np.asarray(graph.features([row]).todense()).ravel().tolist(),
+            "features": csr_array(graph.features([row])).toarray()[0].tolist(),
             "edges": [{"target": key} for key in graph.keys_of(graph.neighbours([row])[1])],
         }
         for row in range(0, 40, 8)
