@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 
 from nodegraft.base.errors import ParameterError
 from nodegraft.cli.app import app
+from nodegraft.graph.keys import Key
 from nodegraft.store.store import Store
 from tests.service.served import asked
 from tests.store.small import drawn
@@ -17,7 +18,7 @@ PLANTED = 4
 
 
 @pytest.fixture(scope="module")
-def noisy(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, set[int]]:
+def noisy(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, set[Key]]:
     """A store in which some labels of two classes are exchanged."""
     place = tmp_path_factory.mktemp("audit") / "store"
     graph, labels = drawn(classes=4)

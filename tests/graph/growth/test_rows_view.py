@@ -1,9 +1,12 @@
 """Rows beside a graph see what they would see if the graph had grown by each alone."""
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from nodegraft.graph.edges.relation import Relation
@@ -13,7 +16,7 @@ from nodegraft.graph.growth.rows_view import RowsView
 from nodegraft.tables.disk.save import save_mapped
 from nodegraft.tables.new_rows import rows_view
 
-ROWS = [
+ROWS: list[dict[str, Any]] = [
     {
         "features": [1.0, 0.0, 2.0],
         "edges": [
@@ -86,7 +89,9 @@ def test_two_hops_are_those_after_growth(
             assert found == same
         counts, weights_seen = seen.weighted_neighbours(view.new_rows[[place]])[::2]
         assert counts == after.weighted_neighbours(new)[0]
-        assert np.sort(np.asarray(weights_seen)) == pytest.approx(np.sort(np.asarray(after.weighted_neighbours(new)[2])))
+        assert np.sort(np.asarray(weights_seen)) == pytest.approx(
+            np.sort(np.asarray(after.weighted_neighbours(new)[2]))
+        )
 
 
 def test_stored_nodes_do_not_see_the_rows() -> None:

@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 from nodegraft.lab.benchmark.job import Job
 from nodegraft.lab.benchmark.suite import Suite, SuiteEntry
-from nodegraft.lab.report.groups import Groups
+from nodegraft.lab.report.groups import Groups, Record
 from nodegraft.lab.report.section import Section, with_styles
 from nodegraft.model.registry import REGISTRY as METHODS
 
@@ -55,7 +55,7 @@ def run(
     }
 
 
-def lasts(*accuracies: float, **options: Any) -> list[dict[str, Any]]:
+def lasts(*accuracies: float, **options: Any) -> list[Record]:
     """Runs of seeds 0, 1, …, each ending at one of these."""
     return [run(0.9, last, seed=seed, **options) for seed, last in enumerate(accuracies)]
 

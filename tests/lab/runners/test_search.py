@@ -1,6 +1,7 @@
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -86,7 +87,12 @@ def test_the_defaults_are_tried_first_even_if_no_list_has_them(tmp_path: Path) -
 
 
 def test_values_at_the_edge_of_their_list_are_named() -> None:
-    space: dict[str, list[Any]] = {"hops": [0, 3, 2], "idf": [False, True], "how": ["a", "b"], "one": [1]}
+    space: dict[str, list[Any]] = {
+        "hops": [0, 3, 2],
+        "idf": [False, True],
+        "how": ["a", "b"],
+        "one": [1],
+    }
     plan = replace(PLAN, space=space)
     values = {"idf": True, "how": "a", "one": 1}
     found = [plan.at_edge({"hops": hops, **values}) for hops in (0, 2, 3, 9)]
