@@ -83,7 +83,9 @@ class RowsView(GraphView):
             new: The rows.
         """
         before, count = graph._store, len(new.names)
-        keys = RowKeys(before.keys, NodeKeys(np.arange(count)))
+        # Placeholders of the graph's key type: methods may hash them, and nobody looks them up.
+        own = [f"row {place}" for place in range(count)] if before.keys.is_text else range(count)
+        keys = RowKeys(before.keys, NodeKeys(list(own)))
         features = before.feature_matrix
         if new.features is not None:
             features = with_feature_rows(features, new.features, count)
