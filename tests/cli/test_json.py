@@ -57,6 +57,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "undo": (RENAME, "undo shop"),
     "predict": ("predict shop --nodes hats7,no --missing null --top 2",),
     "explain": ("explain shop hats7",),
+    "audit": ("audit shop",),
     "suggest": ("suggest small",),
     "drift": (RENAME, "drift shop"),
     "evaluate": ("evaluate small --method sgc-mean --method text-only --seeds 1",),

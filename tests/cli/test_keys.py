@@ -59,7 +59,7 @@ def test_all_tables_of_a_store_follow_its_key_type(
 ) -> None:
     store, files = made(tmp_path, spelt, *options)
     out = tmp_path / "answers.parquet"
-    call("predict", store, "--table", files["ask"], "--out", out)
+    call("predict", store, "--table", files["ask"], "--parquet", out)
     assert pa.parquet.read_table(out)["node"].to_pylist() == [key]
     call("predict", store, "--nodes", f"{key},{spelt(12)}")
     call("sync", store, "--nodes", files["nodes"], "--edges", files["edges"])
@@ -143,7 +143,7 @@ def test_keys_that_are_no_integers_do_not_end_a_batch(tmp_path: Path) -> None:
     batch = tmp_path / "batch.csv"
     batch.write_text("id\n7\n007\nabc\n" + "3\n" * 60)
     out = tmp_path / "out.parquet"
-    call("predict", store, "--table", batch, "--key", "id", "--out", out)
+    call("predict", store, "--table", batch, "--key", "id", "--parquet", out)
     rows = pa.parquet.read_table(out).to_pylist()
     assert [row["node"] for row in rows[:3]] == ["7", "007", "abc"]
     assert [row["reason"] for row in rows[1:3]] == ["unknown_key"] * 2

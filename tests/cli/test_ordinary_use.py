@@ -125,7 +125,7 @@ def test_keys_keep_their_zeros_and_a_number_is_another_key(archive: Path) -> Non
 def test_a_batch_survives_unknown_keys(archive: Path, tmp_path: Path) -> None:
     asked = write(tmp_path / "asked.csv", ("id",), [("0299",), ("9999",), ("0001",)])
     out = tmp_path / "answers.parquet"
-    done("predict", archive / "store", "--table", asked, "--key", "id", "--out", out)
+    done("predict", archive / "store", "--table", asked, "--key", "id", "--parquet", out)
     rows = pq.read_table(out).to_pylist()
     assert [row["node"] for row in rows] == ["0299", "9999", "0001"]
     assert [row["reason"] for row in rows] == ["prediction", "unknown_key", "own_label"]

@@ -49,7 +49,7 @@ def test_the_command_prints_what_the_service_sends(
     shown = CliRunner().invoke(app, call).output
     assert "row 1" in shown
     assert "hats" in shown
-    written = CliRunner().invoke(app, [*call, "--out", str(tmp_path / "found.csv")])
+    written = CliRunner().invoke(app, [*call, "--csv", str(tmp_path / "found.csv")])
     assert "predictions for 1 node" in written.output
     assert (tmp_path / "found.csv").read_text().count("\n") == 2
 

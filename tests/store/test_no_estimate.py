@@ -58,7 +58,7 @@ def test_the_command_line_says_that_there_is_no_estimate(place: Path) -> None:
     assert " – " in table
     assert "100 %" not in table
     assert NO_ESTIMATE in table
-    assert NO_ESTIMATE in said("predict", str(place), "--all", "--out", str(place / "all.csv"))
+    assert NO_ESTIMATE in said("predict", str(place), "--all", "--csv", str(place / "all.csv"))
     assert NO_ESTIMATE in said("explain", str(place), NODE)
     assert NO_ESTIMATE in said("card", str(place))
     answer = json.loads(said("predict", str(place), "--nodes", NODE, "--json"))["predictions"][0]

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nodegraft.analysis.accuracy_count import AccuracyCount, ProbabilityBin, probability_bins
+from nodegraft.analysis.accuracy_count import AccuracyCount
+from nodegraft.analysis.calibration import ProbabilityBin, probability_bins
 from nodegraft.analysis.labels.labels import StoreLabels
 from nodegraft.analysis.labels.succession import ClassSuccession
 from nodegraft.analysis.predictions import predict_rows

@@ -765,7 +765,7 @@ class Store(StoreViews):
         """
         from nodegraft.analysis.label_audit import audit_labels
 
-        state = self.state(self.candidate if version is None else version)
+        state = self.state(self.newest if version is None else version)
         return audit_labels(state, count, self.parts.listener)
 
     def suggest_classes(self, count: int = 3, version: int | None = None) -> "Records[NewClass]":

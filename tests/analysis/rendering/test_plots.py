@@ -8,7 +8,8 @@ import pytest
 from matplotlib import pyplot
 from matplotlib.axes import Axes
 
-from nodegraft.analysis.accuracy_count import AccuracyCount, probability_bins
+from nodegraft.analysis.accuracy_count import AccuracyCount
+from nodegraft.analysis.calibration import probability_bins
 from nodegraft.analysis.rendering.drawing import draw_on, svg_text
 from nodegraft.analysis.rendering.plots.confusion import draw_confusion
 from nodegraft.analysis.rendering.plots.map import draw_map

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from nodegraft.analysis.accuracy import predict_labelled
-from nodegraft.analysis.accuracy_count import AccuracyCount, ProbabilityBin
+from nodegraft.analysis.accuracy_count import AccuracyCount
+from nodegraft.analysis.calibration import ProbabilityBin
 from nodegraft.analysis.snapshot import State
 from nodegraft.analysis.version import Promotion, Version, describe_version
 from nodegraft.evaluation.confusion import ConfusionMatrix

@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from nodegraft.analysis.accuracy_count import AccuracyCount, ProbabilityBin, calibration_error
+from nodegraft.analysis.accuracy_count import AccuracyCount
+from nodegraft.analysis.calibration import ProbabilityBin, calibration_error
 from nodegraft.analysis.rendering.drawing import (
     BLUE,
     GREY,
