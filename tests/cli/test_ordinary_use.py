@@ -158,9 +158,9 @@ def test_one_confidence_on_all_four_surfaces(archive: Path) -> None:
         http = life.ask("POST", "/v1/predict?version=1", {"keys": nodes})[1]["predictions"]
         with opened(life.port) as (page, _):
             card = page.locator("#suggestion")
-            expect(card).to_contain_text("confidence")
+            expect(card).to_contain_text("confidence", timeout=60_000)
             shown = card.inner_text()
-            node = card.locator("strong").inner_text()
+            node = card.locator("a").first.inner_text()
         (suggested,) = life.ask("POST", "/v1/predict?version=1", {"keys": [node]})[1]["predictions"]
     assert python == command
     for one, other in zip(python, http, strict=True):

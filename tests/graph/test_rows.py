@@ -55,9 +55,15 @@ def test_keys_are_a_flat_list(keys: Any, message: str) -> None:
         lambda: Graph(keys, np.eye(2)),
         lambda: GRAPH.grow(keys, np.eye(6)[:2]),
     )
-    for ask in asked:
+    for ask in asked[int(keys is None) :]:
         with pytest.raises(ParameterError, match=message):
             ask()
+
+
+def test_predictions_need_keys_or_rows() -> None:
+    model = SGCMean().fit(GRAPH, {"a": [10, 11], "b": [12]})
+    with pytest.raises(ParameterError, match=r"keys of nodes .* or rows"):
+        model.predict(GRAPH, None)
 
 
 def test_true_is_not_the_node_1() -> None:

@@ -9,6 +9,7 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from nodegraft.base.errors import NotSupportedError
 from nodegraft.base.parameters.constraints import (
     FractionBelowOne,
     NonNegativeFloat,
@@ -17,6 +18,7 @@ from nodegraft.base.parameters.constraints import (
     PositiveInt,
 )
 from nodegraft.graph.edges.matrix import gram
+from nodegraft.graph.growth.rows_view import RowsView
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView
 from nodegraft.methods.linear.channels import (
@@ -120,6 +122,10 @@ class GraphAny(Derived[Floats]):
         with torch.no_grad():
             shares = mixer(torch.from_numpy(similarities(predictions, self.entropy))).numpy()
         return np.asarray(np.einsum("ni,nic->nc", shares, predictions[:, :LOW_PASS]))
+
+    def for_rows(self, value: Floats, view: RowsView) -> Floats:
+        """Refuse rows that are not in the graph: predictions are derived for stored nodes only."""
+        raise NotSupportedError(self.name, "predict rows that are not in the graph")
 
     def _new_mixer(self) -> "Mixer":
         generator = self.seeds.torch_generator("mixer")

@@ -22,7 +22,7 @@ def write_failure(out: str | Path, job: Job, error: str) -> str:
     document = {
         "job": job.key,
         "title": job.title,
-        "protocol": job.protocol_name,
+        "protocol": job.protocol,
         "parameters": dict(job.parameters),
         "error": error,
     }
