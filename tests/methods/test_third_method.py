@@ -40,6 +40,6 @@ def test_is_found_and_run_by_the_command(plugged_in: dict[str, str], tmp_path: P
         timeout=120,
         check=True,
     )
-    document = json.loads(done.stdout)
+    document = json.loads(done.stdout)["record"]
     assert document["method"] == "text-mean"
     assert document["summary"]["last_accuracy"] > 0.5

@@ -166,7 +166,7 @@ def check_reader(place: Path, versions: int) -> None:
         some = store.predict(version=2).nodes[-1:]
         with pytest.raises(StoreError, match="Permission denied"):
             store.add({"hats": some}, intent=Intent(override="a test"))
-        for work in (store.promote, store.undo, lambda: store.prune(keep=1)):
+        for work in (lambda: store.promote(2), store.undo, lambda: store.prune(keep=1)):
             with pytest.raises(StoreError, match="This store is read-only for you"):
                 work()
 

@@ -92,7 +92,7 @@ class Records(list[Record], Tabular):
     def _repr_html_(self) -> str:
         if not self or not hasattr(self[0], "facts"):
             return super()._repr_html_()
-        facts = [dict(one.facts()) for one in self]  # type: ignore[attr-defined]
+        facts = [dict(row.facts()) for row in self]  # type: ignore[attr-defined]
         names = list(facts[0])
         return ColumnTable({name: [row[name] for row in facts] for name in names})._repr_html_()
 

@@ -60,7 +60,7 @@ class ConfusionMatrix(Tabular):
     def to_json(self) -> list[dict[str, Any]]:
         """Return the mistakes as plain JSON."""
         names = ("class", "prediction", "nodes")
-        return [dict(zip(names, one, strict=True)) for one in self.mistakes()]
+        return [dict(zip(names, mistake, strict=True)) for mistake in self.mistakes()]
 
     def to_arrow(self) -> pa.Table:
         """Return a row for each true class: name, a column for each predicted class, abstained."""

@@ -373,7 +373,7 @@ class Graph(GraphView):
         [('nodes', '2'), ('edges', '1'), ('edge types', 'like 1'), ('features', '2')]
         """
         kinds = self._kinds()
-        counts = [f"{name} {one.num_edges:,}" for name, one in kinds.items()]
+        counts = [f"{name} {edges.num_edges:,}" for name, edges in kinds.items()]
         types = [("edge types", listed(counts))] if list(kinds) != [EDGES] else []
         return [
             ("nodes", f"{self.num_nodes:,}"),

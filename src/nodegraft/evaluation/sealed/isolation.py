@@ -160,7 +160,7 @@ def _libc() -> ctypes.CDLL:
 
 
 def _call(what: str, function: Callable[..., int], *arguments: int | bytes | None) -> int:
-    converted = [ctypes.c_long(one) if isinstance(one, int) else one for one in arguments]
+    converted = [ctypes.c_long(part) if isinstance(part, int) else part for part in arguments]
     result = function(*converted)
     if result < 0:
         error = ctypes.get_errno()

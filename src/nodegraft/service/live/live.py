@@ -94,7 +94,7 @@ class LiveVersion:
         """Load the live version of the store now, if the store can be read."""
         with self._lock:
             try:
-                self._follow_pruning()
+                pruned = self._store.pruned().keys()
                 version = self._live_row()
                 if version != self.now.row:
                     self.now = self._load(version)
@@ -104,6 +104,10 @@ class LiveVersion:
                     state = self.now.state.in_world(self._store.parts.settings.declared_world)
                     if state is not self.now.state:
                         self.now = Live(version, state)
+                # After the swap: until then, requests may cache responses of the version before.
+                if pruned != self._known_pruned:
+                    self._known_pruned = pruned
+                    self._on_prune()
                 self._problem = ""
             except Exception as error:
                 # After any error, the last loaded version stays in use.
@@ -123,12 +127,6 @@ class LiveVersion:
     def _watch(self) -> None:
         while not self._ending.wait(FOLLOW_SECONDS):
             self.follow()
-
-    def _follow_pruning(self) -> None:
-        pruned = self._store.pruned().keys()
-        if pruned != self._known_pruned:
-            self._known_pruned = pruned
-            self._on_prune()
 
     def _live_row(self) -> Version:
         return self._store.version(self._store.live)

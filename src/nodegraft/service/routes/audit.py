@@ -55,5 +55,5 @@ async def audit(
     found = await service.responses.get(
         "audit", live.cache_key, lambda: audit_labels(live.state, MAX_LISTED)
     )
-    labels = [SuspiciousLabel(**vars(one)) for one in found[:count]]
+    labels = [SuspiciousLabel(**vars(suspicious)) for suspicious in found[:count]]
     return LabelAudit(**live.fields, labels=labels)
