@@ -57,7 +57,10 @@ class GraphComparison:
     """Macro accuracy of the compared method after the last session in percent, over all seeds."""
 
     best: Opponent
-    """The other method that is nearest to it, or ahead of it, measured with several seeds."""
+    """The other method that is nearest to it, or ahead of it, among those with several seeds.
+
+    If none has several seeds, it is chosen among all.
+    """
 
     papers: Opponent | None
     """The paper's method; None if it was not measured on this graph."""
@@ -118,9 +121,9 @@ def _graph(section: Section, dataset: str, method: str) -> GraphComparison | Non
     ]
     if not opponents:
         return None
-    several = [one for one in opponents if one.seeds > 1] or opponents
+    several = [one for one in opponents if one.seeds > 1]
     papers = next((one for one in opponents if one.name == PAPERS_METHOD), None)
-    nearest = min(several, key=lambda one: one.points)
+    nearest = min(several or opponents, key=lambda one: one.points)
     held_out = section.name == HELD_OUT
     return GraphComparison(dataset, held_out, 100 * mean(own), nearest, papers, len(several))
 

@@ -18,7 +18,7 @@ from nodegraft.lab.report.figures.points import draw_recommendation
 from nodegraft.lab.report.figures.styles import PAPERS_METHOD
 from nodegraft.lab.report.recommendation import recommend
 from nodegraft.lab.report.section import HELD_OUT, Section, main_section
-from nodegraft.lab.report.tables import TABLES
+from nodegraft.lab.report.tables import TABLES, range_text
 
 with extra("lab", package="jinja2", purpose="Writing a report"):
     from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -119,6 +119,7 @@ def templates() -> Environment:
     environment.filters |= {
         "marked": lambda text: Markup(to_html(text)),
         "one_decimal": lambda number: f"{number:.1f}",
+        "range": lambda numbers: range_text(numbers).replace("-", "\N{MINUS SIGN}"),
         "sentences": sentences,
         "short": short,
         "svg": inline_svg,

@@ -120,7 +120,7 @@ def percent(shares: Sequence[float | None], signed: bool = False) -> str:
     return mean if values.size < 2 else f"{mean} ± {interval(values):.1f}"
 
 
-def range_text(sizes: Sequence[int]) -> str:
+def range_text(sizes: Sequence[float]) -> str:
     """Return the smallest and the largest number, or the one there is.
 
     >>> range_text([3, 5, 4]), range_text([5, 5])
