@@ -62,7 +62,19 @@ def test_every_route_of_the_client(service: Running) -> None:
             ]
             == 1
         )
-        removed = client.remove("boots", override="a test")
+        row = {"text": "felt brim", "price": 7.0, "edges": [{"target": "hats1"}]}
+        assert client.predict_rows([row], top=2)["predictions"][0]["class"] == "hats"
+        assert client.suggest_classes(2)["model_version"] == number
+        assert client.audit()["labels"] == []
+
+        moved = client.relabel({"hats": ["shoes0"]}, override="a test")["change"]
+        assert (moved["action"], moved["detail"]["classes"]) == ("relabel", {"hats": ["shoes0"]})
+        assert client.unlabel(["shoes0"], override="a test")["change"]["action"] == "unlabel"
+        assert client.rename("boots", "high boots")["change"]["action"] == "rename"
+        merged = client.merge(["high boots", "shoes"], "shoes", override="a test")
+        assert merged["change"]["action"] == "merge"
+        assert client.undo(merged["model_version"])["change"]["action"] == "undo"
+        removed = client.remove("high boots", override="a test")
         assert removed["change"]["action"] == "remove"
         assert client.undo(removed["model_version"])["change"]["action"] == "undo"
 

@@ -143,6 +143,44 @@ class Calls(ABC, Generic[Response]):
         """
         return self._read("/v1/nodes", key=list(keys), version=version)
 
+    def predict_rows(
+        self,
+        rows: Rows,
+        *,
+        top: int = 1,
+        min_confidence: float | None = None,
+        version: VersionName = "live",
+    ) -> Response:
+        """Predict the classes of rows that are not in the graph; they are stored nowhere.
+
+        Args:
+            rows: For each row its columns and, as ``edges``, a list such as
+                ``[{"type": "needs", "target": "react"}]``.
+            top: Number of classes for each row, the most probable first.
+            min_confidence: Abstain where confidence is lower.
+            version: Version to read.
+        """
+        body = {"rows": list(rows), "top": top, "min_confidence": min_confidence}
+        return self._send(Call("POST", "/v1/predict", {"version": version}, body))
+
+    def suggest_classes(self, count: int = 3, *, version: VersionName = "live") -> Response:
+        """Suggest groups of nodes that may be a new class.
+
+        Args:
+            count: Number of groups.
+            version: Version to read.
+        """
+        return self._read("/v1/suggest/classes", count=count, version=version)
+
+    def audit(self, count: int = 20, *, version: VersionName = "live") -> Response:
+        """List labels that are probably wrong, the most suspicious first.
+
+        Args:
+            count: Number of labels.
+            version: Version to read.
+        """
+        return self._read("/v1/audit", count=count, version=version)
+
     def history(self, limit: int = 100) -> Response:
         """List changes, newest first.
 
@@ -228,6 +266,66 @@ class Calls(ABC, Generic[Response]):
         path = f"/v1/classes/{quote(name, safe='')}"
         return self._change("DELETE", path, None, promote, note=note, override=override)
 
+    def relabel(
+        self, classes: Labels, *, note: str = "", override: str = "", promote: bool = False
+    ) -> Response:
+        """Change the class of labelled nodes: this makes a version.
+
+        Args:
+            classes: Known class -> keys of nodes that have a label of another class.
+            note: Reason for the change.
+            override: Reason to apply the change although held-out accuracy drops.
+            promote: Make the version live at once; this needs the scope admin.
+        """
+        body = {"action": "relabel", "classes": _lists(classes)}
+        return self._label_change(body, note, override, promote)
+
+    def unlabel(
+        self, nodes: Iterable[Key], *, note: str = "", override: str = "", promote: bool = False
+    ) -> Response:
+        """Remove labels: this makes a version.
+
+        Args:
+            nodes: Keys of labelled nodes.
+            note: Reason for the change.
+            override: Reason to apply the change although held-out accuracy drops.
+            promote: Make the version live at once; this needs the scope admin.
+        """
+        body = {"action": "unlabel", "keys": list(nodes)}
+        return self._label_change(body, note, override, promote)
+
+    def rename(self, old: str, new: str, *, note: str = "", promote: bool = False) -> Response:
+        """Rename a class: this makes a version.
+
+        Args:
+            old: Current name of the class.
+            new: New name of the class.
+            note: Reason for the change.
+            promote: Make the version live at once; this needs the scope admin.
+        """
+        return self._label_change({"action": "rename", "old": old, "new": new}, note, "", promote)
+
+    def merge(
+        self,
+        names: Iterable[str],
+        into: str,
+        *,
+        note: str = "",
+        override: str = "",
+        promote: bool = False,
+    ) -> Response:
+        """Merge several classes into one: this makes a version.
+
+        Args:
+            names: Names of the classes.
+            into: Name of the merged class.
+            note: Reason for the change.
+            override: Reason to apply the change although held-out accuracy drops.
+            promote: Make the version live at once; this needs the scope admin.
+        """
+        body = {"action": "merge", "names": list(names), "into": into}
+        return self._label_change(body, note, override, promote)
+
     def grow(
         self,
         nodes: Rows = (),
@@ -282,6 +380,13 @@ class Calls(ABC, Generic[Response]):
 
     def _read(self, path: str, **query: Any) -> Response:
         return self._send(Call("GET", path, query))
+
+    def _label_change(
+        self, body: dict[str, Any], note: str, override: str, promote: bool
+    ) -> Response:
+        return self._change(
+            "POST", "/v1/changes", body | {"note": note, "override": override}, promote
+        )
 
     def _change(
         self,
