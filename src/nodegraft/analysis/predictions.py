@@ -155,7 +155,7 @@ class Predictions(Tabular):
             self.labels,
             self.predictions,
             self.reasons,
-            map(_numbers, self.confidence, self.probability, self.known),
+            *map(_plain_numbers, (self.confidence, self.probability, self.known)),
             self.top,
             self.probabilities.tolist(),
             repeat(None, len(self)) if self.sets is None else self.sets,
@@ -167,7 +167,9 @@ class Predictions(Tabular):
                 "class": name,
                 "label": label,
                 "prediction": predicted,
-                **numbers,
+                "confidence": confidence,
+                "probability": probability,
+                "known": known,
                 "reason": reason,
                 "top": [
                     {"class": other, "probability": share}
@@ -176,7 +178,19 @@ class Predictions(Tabular):
                 ],
                 "set": None if members is None else list(members),
             }
-            for node, name, label, predicted, reason, numbers, top, shares, members in columns
+            for (
+                node,
+                name,
+                label,
+                predicted,
+                reason,
+                confidence,
+                probability,
+                known,
+                top,
+                shares,
+                members,
+            ) in columns
         ]
 
     def to_arrow(self) -> pa.Table:
@@ -354,9 +368,8 @@ def _expanded(values: NDArray[Any], found: NDArray[np.bool_], other: float) -> N
     return expanded
 
 
-def _numbers(confidence: float, probability: float, known: float) -> dict[str, float | None]:
-    numbers = {"confidence": confidence, "probability": probability, "known": known}
-    return {name: None if np.isnan(value) else float(value) for name, value in numbers.items()}
+def _plain_numbers(values: NDArray[np.float64]) -> list[float | None]:
+    return [None if value != value else value for value in values.tolist()]  # NaN is not itself
 
 
 def _column_type(graph: Graph, keys: Sequence[Key] | None) -> KeyType:
