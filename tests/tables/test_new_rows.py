@@ -74,8 +74,9 @@ def test_a_graph_of_arrays_takes_a_list_of_numbers() -> None:
     graph = ng.Graph([1, 2], np.eye(2), [(1, 2)])
     view = rows_view(graph, [{"features": [0.5, 1.0], "edges": [{"target": 2}]}])
     assert view.features(view.new_rows).tolist() == [[0.5, 1.0]]
-    with pytest.raises(DataError, match="list of 2 numbers"):
-        rows_view(graph, [{"features": [1.0]}])
+    for wrong in ([1.0], [1, 10**400]):
+        with pytest.raises(DataError, match="list of 2 numbers"):
+            rows_view(graph, [{"features": wrong}])
     with pytest.raises(ParameterError, match="whole"):
         rows_view(graph.view(np.array([0])), [{"features": [1.0, 0.0]}])
 

@@ -146,7 +146,7 @@ def _features(graph: Graph, rows: Sequence[Row]) -> Matrix | None:
         return None
     try:
         matrix = np.array([row[FEATURES] for row in rows], dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         matrix = np.zeros(0)
     if matrix.shape != (len(rows), graph.num_features):
         raise DataError(f"`features` of each row must be a list of {graph.num_features} numbers.")

@@ -129,8 +129,9 @@ def test_a_learning_curve_is_fitted_on_fewer_labels(tmp_path: Path) -> None:
 def test_a_class_whose_name_starts_with_an_underscore_is_in_the_legend() -> None:
     names = np.array(["_new", "old", "other"], dtype=object)
     axes = draw_on(None, (5, 4), lambda ax: draw_map(ax, np.eye(3, 2), names, ["_new", "old"]))
-    texts = axes.get_legend().get_texts()
-    assert [text.get_text() for text in texts] == ["_new", "old", "1 other"]
+    legend = axes.get_legend()
+    assert legend is not None
+    assert [text.get_text() for text in legend.get_texts()] == ["_new", "old", "1 other"]
     pyplot.close("all")
 
 
