@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from nodegraft.base.errors import ParameterError
+from nodegraft.base.errors import ParameterError, StoreError
 from nodegraft.cli.app import app
 from nodegraft.graph.keys import Key
 from nodegraft.store.store import Store
@@ -82,3 +82,13 @@ def test_a_method_that_must_be_fitted_again_refuses(tmp_path: Path) -> None:
     with Store.init(tmp_path / "other", graph, labels, method="sgc-ridge") as store:
         assert len(store.audit_labels()) < 10
         assert CliRunner().invoke(app, ["audit", str(tmp_path / "other")]).exit_code == 0
+
+
+def test_where_no_label_can_be_left_out_none_is_called_right(tmp_path: Path) -> None:
+    graph, labels = drawn(classes=4)
+    single = {name: keys[:1] for name, keys in labels.items()}
+    with (
+        Store.init(tmp_path / "store", graph, single, method="sgc-ridge") as store,
+        pytest.raises(StoreError, match="single label"),
+    ):
+        store.audit_labels()

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import sys
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any, get_args, get_origin
@@ -242,3 +243,29 @@ def test_a_doctor_says_what_to_do(folder: Path) -> None:
     assert done.exit_code == 1
     assert "error   store" in done.stdout
     assert "nodegraft verify shop" in done.stdout
+
+
+def test_a_doctor_of_no_store_and_of_a_damaged_one(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def check(name: str) -> dict[str, str]:
+        done = CliRunner().invoke(app, ["doctor", "shop", "--json"])
+        assert done.exit_code == 1, done.output
+        (found,) = [c for c in json.loads(done.stdout)["checks"] if c["name"] == name]
+        return dict(found)
+
+    Path("shop/objects").rename("objects")
+    assert "missing" in check("live version")["message"]
+    Path("shop/store.db").write_bytes(b"no database")
+    assert "nodegraft verify shop" in check("database")["what_to_do"]
+    Path("shop/store.db").unlink()
+    Path("shop/store.json").unlink()
+    assert "nodegraft init" in check("store")["what_to_do"]
+    monkeypatch.setitem(sys.modules, "torch", None)
+    assert "cannot be imported" in check("torch build")["message"]
+
+
+def test_a_folder_is_no_file_for_a_table(folder: Path) -> None:
+    done = CliRunner().invoke(app, ["doctor", "--csv", "."])
+    assert done.exit_code == 2
+    assert "cannot be written" in done.stderr

@@ -9,6 +9,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
+from nodegraft.base.errors import ParameterError
 from nodegraft.client import AsyncClient, Client, ServiceError
 from nodegraft.client.calls import Call
 from nodegraft.client.client import outcome
@@ -163,6 +164,33 @@ def test_a_change_that_would_fail_again_is_not_sent_again(code: str) -> None:
 def test_a_proxy_that_answers_itself() -> None:
     with pytest.raises(ServiceError, match="check the URL"):
         outcome(Call("GET", "/"), httpx2.Response(404, text="<html>nothing here"), 1, 3)
+    for page in ("<html>Sign in</html>", "[1]"):
+        with pytest.raises(ServiceError, match="check the URL") as caught:
+            outcome(Call("GET", "/"), httpx2.Response(200, text=page), 1, 3)
+        assert caught.value.code == "not_nodegraft"
+    garbled = httpx2.MockTransport(lambda _: _garbled())
+    with Client("http://x", transport=garbled, attempts=1) as client, pytest.raises(ServiceError):
+        client.whoami()
+
+
+def _garbled() -> httpx2.Response:
+    return httpx2.Response(200, headers={"Content-Encoding": "gzip"}, content=b"no gzip")
+
+
+def test_one_text_is_no_list_of_keys() -> None:
+    with Client("http://127.0.0.1:1", attempts=1) as client:
+        for call in (client.predict, client.nodes, lambda key: client.add({"boots": key})):
+            with pytest.raises(ParameterError, match=r"write \['hats7'\]"):
+                call("hats7")
+
+
+def test_a_token_from_a_file_may_end_in_a_new_line() -> None:
+    def answer(request: httpx2.Request) -> httpx2.Response:
+        return httpx2.Response(200, json={"sent": request.headers["Authorization"]})
+
+    line = "ng_1\n"
+    with Client("http://x", token=line, transport=httpx2.MockTransport(answer)) as client:
+        assert client.whoami() == {"sent": "Bearer ng_1"}
 
 
 def _error(code: str) -> dict[str, dict[str, str]]:

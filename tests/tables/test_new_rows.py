@@ -40,6 +40,9 @@ def test_columns_become_features_by_the_recipe(graph: ng.Graph) -> None:
         ([{**GOOD, "key": "hats2"}], "node of the graph: row 1: 'hats2'"),
         ([{**GOOD, "key": 7}], "row 1: 7"),
         ([{**GOOD, "key": "n"}, GOOD, {**GOOD, "key": "n"}], "row 3: 'n' as in row 1"),
+        ([{**GOOD, "key": "row 2"}, GOOD], "row 2: 'row 2' as in row 1"),
+        ([{**GOOD, "key": "\ud800"}], "keys that are no text"),
+        ([{**GOOD, "text": "\ud800"}], "Column 'text' of the rows has no valid text"),
         ([{**GOOD, "price": "cheap"}], "must hold numbers"),
         ([GOOD, {**GOOD, "price": "cheap"}], "several types"),
         ([{**GOOD, "price": float("inf")}], "infinite"),
@@ -51,6 +54,8 @@ def test_columns_become_features_by_the_recipe(graph: ng.Graph) -> None:
         ([{**GOOD, "edges": [{"to": "hats1"}]}], "must have the fields"),
         ([{**GOOD, "edges": [{"target": "hats1", "weight": 2}]}], "have no weights"),
         ([{**GOOD, "edges": [{"target": "hats1", "weight": -1}]}], "positive"),
+        ([{**GOOD, "edges": [{"target": "hats1", "weight": 10**400}]}], "positive and finite"),
+        ([{**GOOD, "edges": [{"target": "hats1", "weight": float("nan")}]}], "positive and finite"),
         ([{**GOOD, "edges": [{"target": "hats1", "weight": "1"}]}], "no number"),
     ],
 )
@@ -61,7 +66,7 @@ def test_faults_are_named_with_their_rows(graph: ng.Graph, rows: Any, words: str
 
 def test_all_unknown_targets_are_counted(graph: ng.Graph) -> None:
     edges = [{"target": f"n{number}"} for number in range(8)]
-    with pytest.raises(DataError, match=r"8 edges to nodes .* 'n4' and 3 more"):
+    with pytest.raises(DataError, match=r"edges \(8\) to nodes .* 'n4' and 3 more"):
         rows_view(graph, [{**GOOD, "edges": edges}])
 
 
@@ -69,8 +74,9 @@ def test_a_graph_of_arrays_takes_a_list_of_numbers() -> None:
     graph = ng.Graph([1, 2], np.eye(2), [(1, 2)])
     view = rows_view(graph, [{"features": [0.5, 1.0], "edges": [{"target": 2}]}])
     assert view.features(view.new_rows).tolist() == [[0.5, 1.0]]
-    with pytest.raises(DataError, match="list of 2 numbers"):
-        rows_view(graph, [{"features": [1.0]}])
+    for wrong in ([1.0], [1, 10**400]):
+        with pytest.raises(DataError, match="list of 2 numbers"):
+            rows_view(graph, [{"features": wrong}])
     with pytest.raises(ParameterError, match="whole"):
         rows_view(graph.view(np.array([0])), [{"features": [1.0, 0.0]}])
 
@@ -79,6 +85,8 @@ def test_a_file_of_rows_has_one_object_in_each_line(tmp_path: Path) -> None:
     file = tmp_path / "new.jsonl"
     file.write_text('{"text": "a"}\n\n{"text": "b"}\n')
     assert read_rows(file) == [{"text": "a"}, {"text": "b"}]
+    file.write_text('{"text": "a"}\r\n', encoding="utf-8-sig", newline="")
+    assert read_rows(file) == [{"text": "a"}]
     file.write_text('{"text": "a"}\n{"text": \n')
     with pytest.raises(DataError, match="Line 2"):
         read_rows(file)

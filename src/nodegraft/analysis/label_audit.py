@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nodegraft.analysis.snapshot import State
-from nodegraft.base.errors import ParameterError
+from nodegraft.base.errors import ParameterError, StoreError
 from nodegraft.base.events import SILENT, Listener
 from nodegraft.base.parameters.constraints import PositiveInt
 from nodegraft.base.parameters.validate import validate_value
@@ -81,6 +81,10 @@ def audit_labels(
     """
     validate_value("count", count, PositiveInt)
     scores = left_out_scores(state, listener)
+    if not scores.rows.size:
+        raise StoreError(
+            "No label can be checked: every class has a single label. Give each class another one."
+        )
     names, graph = state.model.classes_, state.graph
     own, best, other = _compared(scores)
     odds = np.log(np.maximum(other, SMALLEST)) - np.log(np.maximum(own, SMALLEST))

@@ -3,6 +3,7 @@
 import os
 import platform
 import re
+import shlex
 import shutil
 from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, requires, version
@@ -74,14 +75,7 @@ def machine(place: Path | None) -> Iterator[Check]:
     Args:
         place: Folder of a store; None for the working folder.
     """
-    import torch
-
-    cores, threads = os.cpu_count() or 1, torch.get_num_threads()
-    yield Check("threads", "ok", f"{counted(threads, 'thread')} of torch, {counted(cores, 'core')}")
-    if torch.version.cuda is None:
-        yield Check("torch build", "ok", "CPU build, which is enough")
-    else:
-        yield Check("torch build", "ok", f"CUDA {torch.version.cuda}; a CPU build is enough")
+    yield from _torch()
     memory = available_bytes()
     if memory is not None:
         low = memory < LOW_MEMORY
@@ -91,6 +85,20 @@ def machine(place: Path | None) -> Iterator[Check]:
     low = free < LOW_DISK
     advice = "delete files, or old versions with: nodegraft prune STORE" if low else ""
     yield Check("disk", "warning" if low else "ok", f"{file_size(free)} free", advice)
+
+
+def _torch() -> Iterator[Check]:
+    try:
+        import torch
+    except (ImportError, OSError) as error:
+        advice = "install a CPU build of torch again"
+        yield Check("torch build", "error", f"torch cannot be imported: {error}", advice)
+        return
+    cores, threads = os.cpu_count() or 1, torch.get_num_threads()
+    yield Check("threads", "ok", f"{counted(threads, 'thread')} of torch, {counted(cores, 'core')}")
+    cuda = torch.version.cuda
+    build = "CPU build, which" if cuda is None else f"CUDA {cuda}; a CPU build"
+    yield Check("torch build", "ok", f"{build} is enough")
 
 
 def _existing(place: Path) -> Path:
@@ -103,33 +111,47 @@ def store_checks(place: Path) -> Iterator[Check]:
     Args:
         place: Folder of the store.
     """
-    from nodegraft.store.store import Store
-
+    path = shlex.quote(str(place))
+    if not any((place / name).exists() for name in ("store.json", "store.db")):
+        yield Check(
+            "store", "error", f"{place} is not a store: store.json is missing", "nodegraft init"
+        )
+        return
     try:
-        store = Store.open(place)
+        from nodegraft.store.store import Store
+
+        with Store.open(place) as store:
+            yield Check("store", "ok", f"{place} opens; no damage is recorded; database reachable")
+            yield from _versions(store)
+    except (ImportError, OSError) as error:
+        yield Check("store", "error", f"it cannot be checked: {error}", "repair the packages above")
+        return
     except StoreUnreachableError as error:
-        yield Check("database", "error", str(error), "start the database server, and check its URL")
+        advice = f"start the database server, and check its URL; or nodegraft verify {path}"
+        yield Check("database", "error", str(error).rstrip("."), advice)
         return
     except OutdatedStoreError as error:
-        yield Check("tables", "error", str(error), f"nodegraft migrate {place}")
+        yield Check("tables", "error", str(error).rstrip("."), f"nodegraft migrate {path}")
         return
     except NodegraftError as error:
-        yield Check("store", "error", str(error), f"nodegraft verify {place}")
+        yield Check("store", "error", str(error).rstrip("."), f"nodegraft verify {path}")
         return
-    with store:
-        yield Check("store", "ok", f"{place} opens; no damage is recorded; database reachable")
-        yield from _versions(store)
     derived = place / "derived"
     size = sum(file.stat().st_size for file in derived.rglob("*") if file.is_file())
     yield Check("cache", "ok", f"{file_size(size)} in {derived}, which may be deleted at any time")
 
 
 def _versions(store: "Store") -> Iterator[Check]:
+    path = shlex.quote(str(store.place))
     total = counted(len(store.history()), "version")
-    yield Check("live version", "ok", f"{store.live} of {total}")
+    if store.parts.objects.lacks(store.version(store.live).names.all):
+        advice = f"nodegraft verify {path}"
+        yield Check("live version", "error", f"files of version {store.live} are missing", advice)
+    else:
+        yield Check("live version", "ok", f"{store.live} of {total}")
     waiting = store.waiting()
     if waiting is None:
         yield Check("candidate", "ok", "no version waits for review")
         return
-    advice = f"nodegraft promote {store.place}, or nodegraft discard {store.place}"
+    advice = f"nodegraft promote {path}, or nodegraft discard {path}"
     yield Check("candidate", "warning", f"version {waiting.number} waits for review", advice)

@@ -33,7 +33,7 @@ def write_tables(tables: "Iterable[pa.Table]", place: str, is_csv: bool) -> None
         _write(chain((first,), parts), first, getattr(sys.stdout, "buffer", sys.stdout), is_csv)
         return
     file = Path(place)
-    draft = file.with_name(f".{file.name}.{uuid4().hex}")
+    draft = file.parent / f".{file.name}.{uuid4().hex}"
     try:
         with draft.open("wb") as sink:
             _write(chain((first,), parts), first, sink, is_csv)

@@ -7,6 +7,8 @@ from typing import Any, Generic, Literal, TypeVar
 from urllib.parse import quote
 from uuid import uuid4
 
+from nodegraft.base.errors import ParameterError
+
 Key = str | int
 Labels = Mapping[str, Iterable[Key]]
 VersionName = int | Literal["live", "candidate"]
@@ -81,7 +83,7 @@ class Calls(ABC, Generic[Response]):
             version: Version to read.
         """
         body = {
-            "keys": list(keys),
+            "keys": _listed(keys),
             "top": top,
             "min_confidence": min_confidence,
             "coverage": coverage,
@@ -141,7 +143,7 @@ class Calls(ABC, Generic[Response]):
             keys: Node keys.
             version: Version to read.
         """
-        return self._read("/v1/nodes", key=list(keys), version=version)
+        return self._read("/v1/nodes", key=_listed(keys), version=version)
 
     def predict_rows(
         self,
@@ -402,7 +404,14 @@ class Calls(ABC, Generic[Response]):
 
 
 def _lists(labels: Labels) -> dict[str, list[Key]]:
-    return {name: list(keys) for name, keys in labels.items()}
+    return {name: _listed(keys) for name, keys in labels.items()}
+
+
+def _listed(keys: Iterable[Key]) -> list[Key]:
+    """Return a list of keys; refuse a single text, whose letters are never meant."""
+    if isinstance(keys, str | bytes):
+        raise ParameterError(f"A list of node keys is needed, not {keys!r}: write [{keys!r}].")
+    return list(keys)
 
 
 def _text(value: Any) -> str:

@@ -98,10 +98,10 @@ class Client(Calls[Json]):
             time.sleep(found)
         raise AssertionError("unreachable")
 
-    def _response(self, call: Call) -> "httpx2.Response | httpx2.TransportError":
+    def _response(self, call: Call) -> "httpx2.Response | httpx2.RequestError":
         try:
             return self._http.request(**_request(call))
-        except httpx2.TransportError as error:
+        except httpx2.RequestError as error:
             return error
 
 
@@ -148,15 +148,15 @@ class AsyncClient(Calls[Awaitable[Json]]):
             await asyncio.sleep(found)
         raise AssertionError("unreachable")
 
-    async def _response(self, call: Call) -> "httpx2.Response | httpx2.TransportError":
+    async def _response(self, call: Call) -> "httpx2.Response | httpx2.RequestError":
         try:
             return await self._http.request(**_request(call))
-        except httpx2.TransportError as error:
+        except httpx2.RequestError as error:
             return error
 
 
 def outcome(
-    call: Call, response: "httpx2.Response | httpx2.TransportError", attempt: int, attempts: int
+    call: Call, response: "httpx2.Response | httpx2.RequestError", attempt: int, attempts: int
 ) -> Json | float:
     """Return the JSON of a response, or the seconds to wait before the call is sent again.
 
@@ -166,7 +166,7 @@ def outcome(
         attempt: Number of attempts so far.
         attempts: How often the call is sent at most.
     """
-    if isinstance(response, httpx2.TransportError):
+    if isinstance(response, httpx2.RequestError):
         if attempt < attempts:
             return _pause(attempt)
         raise ServiceError(
@@ -177,8 +177,7 @@ def outcome(
             "Check the URL, and that the service runs: GET /livez.",
         ) from response
     if response.is_success:
-        found: Json = response.json()
-        return found
+        return _json_of(response)
     error = _error_of(response)
     if attempt == attempts or response.status_code not in RETRIED or error.code in NOT_RETRIED:
         raise error
@@ -192,7 +191,7 @@ def _pause(attempt: int) -> float:
 
 
 def _headers(token: str | None) -> dict[str, str]:
-    return {} if token is None else {"Authorization": f"Bearer {token}"}
+    return {} if token is None else {"Authorization": f"Bearer {token.strip()}"}
 
 
 def _request(call: Call) -> Json:
@@ -205,19 +204,33 @@ def _request(call: Call) -> Json:
     }
 
 
+def _json_of(response: httpx2.Response) -> Json:
+    """Return the object of a successful response; a proxy may send a page instead."""
+    try:
+        found = response.json()
+    except ValueError:
+        found = None
+    if not isinstance(found, dict):
+        raise _not_nodegraft(response)
+    return found
+
+
 def _error_of(response: httpx2.Response) -> ServiceError:
     """Return the error of a response; a proxy in between sends no JSON."""
-    status = response.status_code
     try:
         error = response.json()["error"]
         return ServiceError(
-            status,
+            response.status_code,
             error["code"],
             error["message"],
             error["what_to_do"],
             tuple(error.get("objections") or ()),
         )
     except (ValueError, KeyError, TypeError):
-        start = " ".join(response.text.split())[:200]
-        advice = "It does not come from nodegraft: check the URL, and the proxy in between."
-        return ServiceError(status, "not_nodegraft", f"Status {status}: {start!r}.", advice)
+        return _not_nodegraft(response)
+
+
+def _not_nodegraft(response: httpx2.Response) -> ServiceError:
+    status, start = response.status_code, " ".join(response.text.split())[:200]
+    advice = "It does not come from nodegraft: check the URL, and the proxy in between."
+    return ServiceError(status, "not_nodegraft", f"Status {status}: {start!r}.", advice)

@@ -6,7 +6,10 @@ from typing import TYPE_CHECKING
 
 from nodegraft.analysis.version import Version, describe_version
 from nodegraft.base.counting import listed
+from nodegraft.base.errors import ParameterError, StoreError
 from nodegraft.base.html import summary_html
+from nodegraft.base.parameters.constraints import PositiveInt
+from nodegraft.base.parameters.validate import validate_value
 from nodegraft.base.tabular import ColumnTable, Records
 from nodegraft.store.parts import StoreParts
 
@@ -95,6 +98,7 @@ class StoreViews:
         from nodegraft.analysis.rendering.drawing import draw_on
         from nodegraft.analysis.rendering.plots.confusion import confusion_size, draw_confusion
 
+        validate_value("most", most, PositiveInt)
         matrix = self._labelled(labels, version).confusion
         size = confusion_size(matrix, most)
         return draw_on(ax, size, lambda axes: draw_confusion(axes, matrix, most))
@@ -118,6 +122,7 @@ class StoreViews:
         from nodegraft.analysis.rendering.drawing import draw_on
         from nodegraft.analysis.rendering.plots.shares import draw_recall, recall_size
 
+        validate_value("most", most, PositiveInt)
         recalls = self._labelled(labels, version).by_class
         size = recall_size(recalls, most)
         return draw_on(ax, size, lambda axes: draw_recall(axes, recalls, most))
@@ -152,6 +157,11 @@ class StoreViews:
         from nodegraft.analysis.rendering.plots.shares import SIZE, draw_history
 
         counts = {one.number: one.held_out for one in self.parts.journal.versions()}
+        if not any(count.asked for count in counts.values()):
+            raise StoreError(
+                "No version has a held-out node, so there is no accuracy to plot: a store holds "
+                "out labels where a class has ten or more."
+            )
         live = [one.version for one in self.parts.journal.promotions()]
         return draw_on(ax, SIZE, lambda axes: draw_history(axes, counts, live))
 
@@ -195,6 +205,8 @@ class StoreViews:
         from nodegraft.analysis.rendering.plots.map import SIZE, draw_map
 
         places, names, first = coloured_map(self._state(version))
+        if classes is not None and (unknown := [name for name in classes if name not in first]):
+            raise ParameterError(f"classes={unknown} are no classes of this version.")
         return draw_on(ax, SIZE, lambda axes: draw_map(axes, places, names, classes or first))
 
     def _state(self, version: int | None) -> "State":

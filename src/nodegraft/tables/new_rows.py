@@ -1,6 +1,8 @@
 """Rows that are not in a graph, as plain JSON: their columns by name, and their edges."""
 
 import json
+import re
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -8,7 +10,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from nodegraft.base.counting import counted
 from nodegraft.base.errors import DataError, ParameterError
 from nodegraft.graph.edges.entries import IN, OUT, Entries, narrowed
 from nodegraft.graph.edges.matrix import Matrix
@@ -73,7 +74,7 @@ def read_rows(file: Path) -> list[Any]:
         file: The file.
     """
     try:
-        lines = file.read_text(encoding="utf-8").split("\n")
+        lines = file.read_text(encoding="utf-8-sig").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise DataError(f"{file} cannot be read: {error}.") from error
     rows = []
@@ -109,7 +110,7 @@ def _names(graph: Graph, rows: Sequence[Row], key: str) -> list[Key]:
         [
             f"row {place}: {one!r}"
             for place, one in enumerate(given, 1)
-            if one is not None and (not isinstance(one, kind) or isinstance(one, bool))
+            if one is not None and not _is_key(one, kind)
         ],
     )
     named = [(place, one) for place, one in enumerate(given, 1) if one is not None]
@@ -119,10 +120,19 @@ def _names(graph: Graph, rows: Sequence[Row], key: str) -> list[Key]:
         [f"row {at}: {one!r}" for (at, one), row in zip(named, found, strict=True) if row >= 0],
         "Predict a node by its key; or omit the key to look at the row as another node.",
     )
-    first = {one: place for place, one in reversed(named)}
-    again = [f"row {at}: {one!r} as in row {first[one]}" for at, one in named if first[one] != at]
-    _refuse("rows with the key of an earlier row", again)
-    return [f"row {at}" if one is None else one for at, one in enumerate(given, 1)]
+    names: list[Key] = [f"row {at}" if one is None else one for at, one in enumerate(given, 1)]
+    called = list(enumerate(names, 1))
+    first = {one: place for place, one in reversed(called)}
+    again = [f"row {at}: {one!r} as in row {first[one]}" for at, one in called if first[one] != at]
+    _refuse("rows with the name of an earlier row", again)
+    return names
+
+
+def _is_key(value: Any, kind: type) -> bool:
+    if not isinstance(value, kind) or isinstance(value, bool):
+        return False
+    # JSON can have half of a surrogate pair, which is no text.
+    return not re.search("[\ud800-\udfff]", str(value))
 
 
 def _features(graph: Graph, rows: Sequence[Row]) -> Matrix | None:
@@ -136,7 +146,7 @@ def _features(graph: Graph, rows: Sequence[Row]) -> Matrix | None:
         return None
     try:
         matrix = np.array([row[FEATURES] for row in rows], dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         matrix = np.zeros(0)
     if matrix.shape != (len(rows), graph.num_features):
         raise DataError(f"`features` of each row must be a list of {graph.num_features} numbers.")
@@ -152,6 +162,8 @@ def _table(columns: Sequence[str], rows: Sequence[Row]) -> pa.Table:
             raise DataError(
                 f"Column {name!r} of the rows has values of several types: {error}."
             ) from error
+        except UnicodeEncodeError as error:
+            raise DataError(f"Column {name!r} of the rows has no valid text: {error}.") from error
     return pa.table(arrays) if arrays else pa.table({EDGES: pa.nulls(len(rows))})
 
 
@@ -177,7 +189,7 @@ def _edges(graph: Graph, rows: Sequence[Row]) -> dict[str, Entries]:
         f"row {at + 1}: {key!r}" for (at, key), row in zip(ends, targets, strict=True) if row < 0
     ]
     _refuse(
-        f"{counted(len(missing), 'edge')} to nodes that are not in the graph",
+        f"edges ({len(missing):,}) to nodes that are not in the graph",
         missing,
         "Correct the keys, or omit these edges; a row cannot be linked to another row.",
     )
@@ -210,7 +222,9 @@ def _edge(graph: Graph, edge: Any) -> tuple[str, Key, float, np.uint8]:
     weight = edge.get("weight", 1.0)
     if isinstance(weight, bool) or not isinstance(weight, int | float):
         raise DataError(f"weight {weight!r} is no number")
-    if not narrowed(np.array([weight], dtype=np.float64))[1].all():
+    # A whole number may be too large even for 64 bits.
+    given = np.array([weight if abs(weight) <= sys.float_info.max else np.inf])
+    if not narrowed(given.astype(np.float64))[1].all():
         raise DataError(f"weight {weight!r} must be positive and finite")
     if weight != 1.0 and not graph._store.adjacency(kind).is_weighted:
         raise DataError(f"edges of type {kind!r} have no weights in this graph: omit weight")

@@ -20,9 +20,10 @@ from nodegraft.analysis.rendering.plots.shares import (
     draw_learning_curve,
     draw_recall,
 )
-from nodegraft.base.errors import ParameterError
+from nodegraft.base.errors import ParameterError, StoreError
 from nodegraft.evaluation.confusion import ConfusionMatrix
 from nodegraft.store.store import Store
+from tests.store.small import drawn as small_graph
 from tests.store.small import made
 
 MANY = [f"$x_{number}$" for number in range(130)]
@@ -123,3 +124,23 @@ def test_a_learning_curve_is_fitted_on_fewer_labels(tmp_path: Path) -> None:
     pyplot.close("all")
     with pytest.raises(ParameterError, match="at least 1; given"):
         store.learning_curve([0])
+
+
+def test_a_class_whose_name_starts_with_an_underscore_is_in_the_legend() -> None:
+    names = np.array(["_new", "old", "other"], dtype=object)
+    axes = draw_on(None, (5, 4), lambda ax: draw_map(ax, np.eye(3, 2), names, ["_new", "old"]))
+    legend = axes.get_legend()
+    assert legend is not None
+    assert [text.get_text() for text in legend.get_texts()] == ["_new", "old", "1 other"]
+    pyplot.close("all")
+
+
+def test_a_plot_without_anything_to_draw_is_refused(store: Store, tmp_path: Path) -> None:
+    with pytest.raises(ParameterError, match="most"):
+        store.plot_recall(most=0)
+    with pytest.raises(ParameterError, match="no classes of this version"):
+        store.plot_map(classes=["nope"])
+    graph, labels = small_graph()
+    few = {name: keys[:2] for name, keys in labels.items()}
+    with pytest.raises(StoreError, match="held-out"):
+        Store.init(tmp_path / "few", graph, few, method="sgc-mean").plot_history()

@@ -31,7 +31,10 @@ def audit_table(
         place: Folder of the store.
     """
     if not found:
-        yield Text("No label disagrees with the others: for none is another class likelier.")
+        yield Text(
+            "No label disagrees with the others: for none is another class likelier. The label of "
+            "a class with a single one is not checked."
+        )
         return
     table = NodeTable(box=SIMPLE, pad_edge=False)
     for heading in ("node", "label", "suggested"):

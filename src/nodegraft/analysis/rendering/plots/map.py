@@ -32,16 +32,19 @@ def draw_map(
         count = len({*classes[rest]})
         others = f"{count} other{'s' * (count > 1)}"
         x, y = places[rest].T
-        axes.scatter(x, y, s=5, color=GREY, alpha=0.5, lw=0, label=others)
+        grey = axes.scatter(x, y, s=5, color=GREY, alpha=0.5, lw=0)
+    # Names are given to the legend itself: as labels, those that start with _ would be left out.
+    handles, names = [], list[str]()
     for name, colour, marker in zip(coloured, COLOURS, MARKERS, strict=False):
         x, y = places[classes == name].T
-        axes.scatter(x, y, s=12, color=colour, marker=marker, alpha=0.8, lw=0, label=name)
-    handles, names = axes.get_legend_handles_labels()
-    # The other classes come last.
-    first_one = int(rest.any())
+        handles.append(axes.scatter(x, y, s=12, color=colour, marker=marker, alpha=0.8, lw=0))
+        names.append(name)
+    if rest.any():
+        handles.append(grey)
+        names.append(others)
     legend = axes.legend(
-        handles[first_one:] + handles[:first_one],
-        [shorten(name, 24) for name in names[first_one:] + names[:first_one]],
+        handles,
+        [shorten(name, 24) for name in names],
         loc="upper left",
         bbox_to_anchor=(1.0, 1.0),
         fontsize=8,
