@@ -41,16 +41,20 @@ def test_columns_become_features_by_the_recipe(graph: ng.Graph) -> None:
         ([{**GOOD, "key": 7}], "row 1: 7"),
         ([{**GOOD, "key": "n"}, GOOD, {**GOOD, "key": "n"}], "row 3: 'n' as in row 1"),
         ([{**GOOD, "price": "cheap"}], "must hold numbers"),
-        ([GOOD, {**GOOD, "price": "cheap"}], "several types"),
+        ([GOOD, {**GOOD, "price": "cheap"}], "not all text or all numbers"),
+        ([{**GOOD, "price": 10**400}], "Column 'price'"),
+        ([{**GOOD, "text": "\ud800"}], "Column 'text'"),
         ([{**GOOD, "price": float("inf")}], "infinite"),
         ([{**GOOD, "edges": {"target": "hats1"}}], "row 1: `edges` must be a list"),
         ([GOOD, {**GOOD, "edges": [{"target": "nope"}]}], "not in the graph: row 2: 'nope'"),
         ([{**GOOD, "edges": [{"type": "needs", "target": "hats1"}]}], "none of edges"),
         ([{**GOOD, "edges": [{}]}], "needs either target or source"),
         ([{**GOOD, "edges": [{"target": "hats1", "source": "hats2"}]}], "either target or source"),
+        ([{**GOOD, "edges": [{"target": True}]}], "target True is no node key"),
         ([{**GOOD, "edges": [{"to": "hats1"}]}], "must have the fields"),
         ([{**GOOD, "edges": [{"target": "hats1", "weight": 2}]}], "have no weights"),
         ([{**GOOD, "edges": [{"target": "hats1", "weight": -1}]}], "positive"),
+        ([{**GOOD, "edges": [{"target": "hats1", "weight": 10**400}]}], "positive and finite"),
         ([{**GOOD, "edges": [{"target": "hats1", "weight": "1"}]}], "no number"),
     ],
 )
@@ -71,6 +75,8 @@ def test_a_graph_of_arrays_takes_a_list_of_numbers() -> None:
     assert view.features(view.new_rows).tolist() == [[0.5, 1.0]]
     with pytest.raises(DataError, match="list of 2 numbers"):
         rows_view(graph, [{"features": [1.0]}])
+    with pytest.raises(DataError, match="list of 2 numbers"):
+        rows_view(graph, [{"features": [10**400, 1.0]}])
     with pytest.raises(ParameterError, match="whole"):
         rows_view(graph.view(np.array([0])), [{"features": [1.0, 0.0]}])
 

@@ -136,7 +136,7 @@ def _features(graph: Graph, rows: Sequence[Row]) -> Matrix | None:
         return None
     try:
         matrix = np.array([row[FEATURES] for row in rows], dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         matrix = np.zeros(0)
     if matrix.shape != (len(rows), graph.num_features):
         raise DataError(f"`features` of each row must be a list of {graph.num_features} numbers.")
@@ -148,9 +148,10 @@ def _table(columns: Sequence[str], rows: Sequence[Row]) -> pa.Table:
     for name in columns:
         try:
             arrays[name] = pa.array([row[name] for row in rows])
-        except (pa.ArrowException, OverflowError) as error:
+        except (pa.ArrowException, OverflowError, UnicodeEncodeError) as error:
             raise DataError(
-                f"Column {name!r} of the rows has values of several types: {error}."
+                f"Column {name!r} of the rows has values that are not all text or all numbers: "
+                f"{error}."
             ) from error
     return pa.table(arrays) if arrays else pa.table({EDGES: pa.nulls(len(rows))})
 
@@ -207,10 +208,16 @@ def _edge(graph: Graph, edge: Any) -> tuple[str, Key, float, np.uint8]:
     ends = [name for name in _ENDS if edge.get(name) is not None]
     if len(ends) != 1:
         raise DataError("an edge needs either target or source")
+    if isinstance(edge[ends[0]], bool):  # Python takes true for the key 1.
+        raise DataError(f"{ends[0]} {edge[ends[0]]!r} is no node key")
     weight = edge.get("weight", 1.0)
     if isinstance(weight, bool) or not isinstance(weight, int | float):
         raise DataError(f"weight {weight!r} is no number")
-    if not narrowed(np.array([weight], dtype=np.float64))[1].all():
+    try:
+        is_usable = bool(narrowed(np.array([weight], dtype=np.float64))[1].all())
+    except OverflowError:
+        is_usable = False  # JSON may have integers of any length.
+    if not is_usable:
         raise DataError(f"weight {weight!r} must be positive and finite")
     if weight != 1.0 and not graph._store.adjacency(kind).is_weighted:
         raise DataError(f"edges of type {kind!r} have no weights in this graph: omit weight")
