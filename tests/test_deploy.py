@@ -119,6 +119,20 @@ def test_probes_ask_routes_that_need_no_token_under_a_name_of_the_service() -> N
         assert asked["httpHeaders"] == [{"name": "Host", "value": "localhost"}]
 
 
+def test_systemd_stops_workers_through_the_main_process() -> None:
+    """A worker that gets SIGTERM from both ends without its notice."""
+    assert "KillMode=mixed" in (DEPLOY / "nodegraft.service").read_text().splitlines()
+
+
+def test_prometheus_reaches_a_pod_under_a_name_of_the_service() -> None:
+    pod = kubernetes()[0]["spec"]["template"]
+    assert pod["metadata"]["annotations"]["prometheus.io/scrape"] == "true"
+    container = pod["spec"]["containers"][0]
+    assert "$(POD_IP)" in container["args"]
+    sources = {entry["name"]: entry["valueFrom"] for entry in container["env"]}
+    assert sources["POD_IP"] == {"fieldRef": {"fieldPath": "status.podIP"}}
+
+
 def test_nothing_runs_as_root() -> None:
     assert "USER 10001" in (DEPLOY / "Dockerfile").read_text()
     pod = kubernetes()[0]["spec"]["template"]["spec"]

@@ -113,6 +113,8 @@ def test_methods_do_not_leak_at_the_size_of_real_graphs(name: str) -> None:
 )
 def test_a_method_that_goes_wrong_is_reported_and_not_imported(name: str, message: str) -> None:
     stream = small_stream()
+    # The search for doctests imports all files of the tests.
+    sys.modules.pop("tests.contract.only_sealed", None)
     with (
         pytest.raises(NodegraftError, match=message),
         SealedMethod(f"tests.contract.only_sealed:{name}") as method,

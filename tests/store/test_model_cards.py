@@ -10,9 +10,11 @@ import pytest
 from typer.testing import CliRunner
 
 from nodegraft.analysis.card import markdown
+from nodegraft.base.files.folder import WriteOnceFolder
 from nodegraft.cli.app import app
 from nodegraft.service.live.writer_process import WriterProcess
 from nodegraft.store.intent import Intent
+from nodegraft.store.objects.place import CARDS
 from nodegraft.store.store import Store
 from tests.service.served import asked, written
 from tests.store.small import made
@@ -160,3 +162,22 @@ def test_a_version_that_was_purged_meanwhile_gets_no_card(
         store.promote()
         # Notes in the history of the card could name the node.
         assert not store.card_path(2).exists()
+
+
+def test_a_purge_that_ends_while_files_are_written_leaves_none_of_them(
+    waiting: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Store.open(waiting) as store:
+        nodes = [store.state(2).labels.owners().popitem()[0]]
+
+        def late(self: WriteOnceFolder, name: str, content: bytes) -> bool:
+            while self.place.endswith(CARDS) and nodes:
+                with Store.open(waiting) as other:
+                    other.purge([nodes.pop()])
+            return write(self, name, content)
+
+        write = WriteOnceFolder.write
+        monkeypatch.setattr(WriteOnceFolder, "write", late)
+        store.promote()
+        assert not nodes
+        assert not list((waiting / CARDS).iterdir())

@@ -6,6 +6,7 @@ from pathlib import Path
 from threading import Lock, Thread
 from typing import TYPE_CHECKING
 
+from nodegraft.base.errors import StoreError
 from nodegraft.base.files.finished import write_sidecar
 from nodegraft.base.files.folder import WriteOnceFolder
 from nodegraft.store.objects.place import CARDS
@@ -72,11 +73,16 @@ class ModelCards:
             from nodegraft.analysis.card.markdown import card_files
 
             files = card_files(self.card(number), self._parts.place.resolve().name, path.stem)
-            # A purge meanwhile has deleted the cards, because their notes may name its nodes.
-            self._parts.versions.whole(number)
             for file, text in files.items():
                 WriteOnceFolder(path.parent).write(file, text.encode())
                 write_sidecar(path.parent / file)
+            try:
+                # Last: a purge meanwhile deletes cards after its rows, as notes may name its nodes.
+                self._parts.versions.whole(number)
+            except StoreError:
+                for left in path.parent.glob(f"{path.stem}[.-]*"):
+                    left.unlink(missing_ok=True)
+                raise
         return path
 
     def write_promoted(self, number: int) -> None:

@@ -158,9 +158,10 @@ def _table(columns: Sequence[str], rows: Sequence[Row]) -> pa.Table:
     for name in columns:
         try:
             arrays[name] = pa.array([row[name] for row in rows])
-        except (pa.ArrowException, OverflowError) as error:
+        except (pa.ArrowException, OverflowError, UnicodeEncodeError) as error:
             raise DataError(
-                f"Column {name!r} of the rows has values of several types: {error}."
+                f"Column {name!r} of the rows has values that are not all text or all numbers: "
+                f"{error}."
             ) from error
         except UnicodeEncodeError as error:
             raise DataError(f"Column {name!r} of the rows has no valid text: {error}.") from error
@@ -219,6 +220,8 @@ def _edge(graph: Graph, edge: Any) -> tuple[str, Key, float, np.uint8]:
     ends = [name for name in _ENDS if edge.get(name) is not None]
     if len(ends) != 1:
         raise DataError("an edge needs either target or source")
+    if isinstance(edge[ends[0]], bool):  # Python takes true for the key 1.
+        raise DataError(f"{ends[0]} {edge[ends[0]]!r} is no node key")
     weight = edge.get("weight", 1.0)
     if isinstance(weight, bool) or not isinstance(weight, int | float):
         raise DataError(f"weight {weight!r} is no number")

@@ -43,8 +43,9 @@ MARKER = "tokens"
 """File in the folder of a store that ever had tokens; the tokens themselves are in the database."""
 
 _MARKER_TEXT = (
-    b"This store has or had API tokens, so it is not served to callers without one. Delete this "
-    b"file to serve a store without tokens again.\n"
+    b"This store has or had API tokens, so it is not served to callers without one, even if its "
+    b"database is restored from a time before the first. Only then does deleting this file serve "
+    b"it without tokens again.\n"
 )
 
 ADD, REVOKE = "token add", "token revoke"
