@@ -158,7 +158,7 @@ def _table(columns: Sequence[str], rows: Sequence[Row]) -> pa.Table:
     for name in columns:
         try:
             arrays[name] = pa.array([row[name] for row in rows])
-        except (pa.ArrowException, OverflowError, UnicodeEncodeError) as error:
+        except (pa.ArrowException, OverflowError) as error:
             raise DataError(
                 f"Column {name!r} of the rows has values that are not all text or all numbers: "
                 f"{error}."
