@@ -35,7 +35,7 @@ def run(dataset: str, method: str, data: Path, out: Path, *more: str) -> dict[st
     places = ["--data", str(data), "--out", str(out), "--json"]
     done = CliRunner().invoke(app, [*arguments, *places, *more])
     assert done.exit_code == 0, done.stderr
-    document: dict[str, Any] = json.loads(done.stdout)
+    document: dict[str, Any] = json.loads(done.stdout)["record"]
     return document
 
 
