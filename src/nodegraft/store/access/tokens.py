@@ -44,8 +44,8 @@ MARKER = "tokens"
 
 _MARKER_TEXT = (
     b"This store has or had API tokens, so it is not served to callers without one, even if its "
-    b"database is restored from a time before the first. Only then does deleting this file serve "
-    b"it without tokens again.\n"
+    b"database is restored from a time before the first. Delete this file only if such a restored "
+    b"database must be served without tokens again.\n"
 )
 
 ADD, REVOKE = "token add", "token revoke"
