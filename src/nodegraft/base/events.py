@@ -1,4 +1,4 @@
-"""Progress of long work: what listeners are told, and a listener that prints it."""
+"""Progress of long work: events that listeners receive, and a listener that prints them."""
 
 import sys
 from time import monotonic
@@ -45,7 +45,7 @@ class PrintProgress(Listener):
 
     Args:
         stream: Where to; standard error if none is given.
-        seconds: How often the line is written anew, at most.
+        seconds: Minimum time between two updates of the line.
     """
 
     def __init__(self, stream: TextIO | None = None, seconds: float = 0.2) -> None:

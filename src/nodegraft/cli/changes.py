@@ -31,7 +31,7 @@ def open_store(place: Path, listener: Listener = SILENT) -> "Store":
 
     Args:
         place: Folder of the store.
-        listener: Is told of every step of long work.
+        listener: Receives every step of long work.
     """
     from nodegraft.store.store import Store
 

@@ -204,15 +204,15 @@ def _write_table(
     place = str(csv if parquet is None else parquet)
     if output.tables is not None:
         write_tables(output.tables, place, csv is not None)
-        told = output.written() if output.written else "written."
+        summary = output.written() if output.written else "written."
     else:
         rows = plain(output.value)[output.value.TABLE]
         names = list(rows[0]) if rows else output.value.columns()
         write_tables([table_of(rows, names)], place, csv is not None)
-        told = f"{len(rows):,} rows written."
+        summary = f"{len(rows):,} rows written."
     if place != STDOUT:
         terminal.pause()
-        print_text(f"{place}: {told}")
+        print_text(f"{place}: {summary}")
 
 
 def print_text(text: str) -> None:

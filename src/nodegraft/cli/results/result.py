@@ -44,10 +44,10 @@ def described_fields(result: type) -> dict[str, str]:
     Args:
         result: A result, or the type of a part of one.
     """
-    told = {
+    texts = {
         name: " ".join(text.split()) for name, text in _FIELD.findall(inspect.getdoc(result) or "")
     }
-    return {field.name.rstrip("_"): told[field.name] for field in fields(result)}
+    return {field.name.rstrip("_"): texts[field.name] for field in fields(result)}
 
 
 def parts_of(annotation: Any) -> list[type]:

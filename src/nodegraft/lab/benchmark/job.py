@@ -29,7 +29,7 @@ from nodegraft.streams.stream import STREAM_VERSION, ClassStream
 Protocol = Literal["strict", "published"]
 
 PUBLIC_SEEDS = 1000
-"""Split seeds below this are public: whoever wants to can try all of them."""
+"""Split seeds below this are public: anybody can try all of them."""
 
 
 @dataclass(frozen=True, kw_only=True)

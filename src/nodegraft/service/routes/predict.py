@@ -196,7 +196,7 @@ def predict(request: PredictRequest, live: ReadVersion, service: Served) -> JSON
         found = predict_new_rows(live.state, rows, *shown, key=key, coverage=request.coverage)
     else:
         found = _predict_keys(request, request.keys or [], live.state, shown)
-    # Plain rows: an object of pydantic for each node took most of the time of a large batch.
+    # Plain rows: an object of pydantic for each node makes large batches slower.
     content = {"world": found.world, "predictions": found.to_rows(), "sets_note": found.sets_note}
     return JSONResponse(live.fields | content)
 
