@@ -1,9 +1,11 @@
 """Counts which parameters are documented: ``python -m docs.parameter_coverage``
 
-Every field of every public class and every argument of every public function and method needs a
-sentence: a field in the text below it or under ``Args:`` of its class, an argument under ``Args:``
-of its function (or in the help of a command's option; those of routes are in the OpenAPI document).
-A method that overrides another one need not say again what that says.
+Public are the names on the reference page (``docs/reference/python.md``) with their base classes,
+the commands, and the fields of all classes without a leading underscore. Each field needs a
+sentence below it or under ``Args:`` of its class, each argument one under ``Args:`` of its function
+(or in the help of a command's option; those of routes are in the OpenAPI document). A method that
+overrides another one need not repeat its text. Other functions document an argument only where its
+name and type leave a question open.
 """
 
 import ast
@@ -17,12 +19,14 @@ import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from types import ModuleType
 from typing import Any, get_args, get_origin
 
 import nodegraft
 
 _SECTION = re.compile(r"^Args:\n((?:[ ]{4}.*\n|\n)*)", re.MULTILINE)
+_LISTED = re.compile(r"^   ([A-Za-z][\w.]*)$", re.MULTILINE)
 _NAME = re.compile(r"^[ ]{4}\**(\w+):", re.MULTILINE)
 
 
@@ -37,15 +41,36 @@ class Parameter:
 
 
 def all_parameters() -> Iterator[Parameter]:
-    """Of every public class, function and method of the package."""
+    """Yield the fields of all classes and the arguments of the public functions and methods."""
+    public = public_objects()
     for module in _modules():
         for name, value in vars(module).items():
             if name.startswith("_") or getattr(value, "__module__", "") != module.__name__:
                 continue
             if inspect.isclass(value):
-                yield from _of_class(value)
-            elif inspect.isfunction(value) and not _is_route(value):
+                yield from _of_class(value, value in public)
+            elif inspect.isfunction(value) and (value in public or _is_command(value)):
                 yield from _of_function(value, f"{module.__name__}.{name}")
+
+
+def public_objects() -> set[Any]:
+    """Return what the reference page lists, with base classes and the content of modules."""
+    page = (Path(__file__).parent / "reference" / "python.md").read_text()
+    public: set[Any] = set()
+    for name in _LISTED.findall(page):
+        value = pkgutil.resolve_name(f"nodegraft.{name}")
+        if inspect.ismodule(value):
+            functions_and_classes = (
+                one
+                for one in vars(value).values()
+                if inspect.isroutine(one) or inspect.isclass(one)
+            )
+            public.update(one for one in functions_and_classes if one.__module__ == value.__name__)
+        elif inspect.isclass(value):
+            public.update(value.__mro__)
+        else:
+            public.add(value)
+    return public
 
 
 def _modules() -> Iterator[ModuleType]:
@@ -53,7 +78,7 @@ def _modules() -> Iterator[ModuleType]:
     yield from (importlib.import_module(one.name) for one in found)
 
 
-def _of_class(cls: type) -> Iterator[Parameter]:
+def _of_class(cls: type, is_public: bool) -> Iterator[Parameter]:
     owner = f"{cls.__module__}.{cls.__qualname__}"
     told = _told(inspect.getdoc(cls) if "__doc__" in vars(cls) else "")
     if dataclasses.is_dataclass(cls):
@@ -61,10 +86,10 @@ def _of_class(cls: type) -> Iterator[Parameter]:
         texts = _texts_below_fields(cls)
         for one in own:
             yield Parameter(owner, one.name, "class", one.name in texts or one.name in told)
-    elif "__init__" in vars(cls) and not _is_protocol(cls):
+    elif is_public and "__init__" in vars(cls) and not _is_protocol(cls):
         for name in _arguments(cls.__init__):  # type: ignore[misc]
             yield Parameter(owner, name, "class", name in told)
-    for name, value in vars(cls).items():
+    for name, value in vars(cls).items() if is_public else ():
         function = inspect.unwrap(getattr(value, "__func__", value))
         if name.startswith("_") or not inspect.isfunction(function):
             continue
@@ -119,9 +144,8 @@ def _texts_below_fields(cls: type) -> frozenset[str]:
     )
 
 
-def _is_route(function: Any) -> bool:
-    """Whether callers of a service are told of its arguments, each by its own description."""
-    return str(function.__module__).startswith("nodegraft.service.routes.")
+def _is_command(function: Any) -> bool:
+    return str(function.__module__).startswith("nodegraft.cli.commands.")
 
 
 def _is_protocol(cls: type) -> bool:

@@ -77,8 +77,6 @@ def count_correct(
     """Count the correct predictions of a version for nodes whose class is known.
 
     Args:
-        state: The version.
-        nodes: Class name -> nodes of it.
         accepted: Class name -> predictions that count as correct; None for the class name alone.
     """
     keys = [key for members in nodes.values() for key in members]
@@ -99,11 +97,6 @@ def held_out_accuracy(
 
     Predictions before count under the names after: classes that were merged are one. Where a class
     was split, any of its parts is correct, as the version before could not tell them apart.
-
-    Args:
-        before: One version.
-        after: The other.
-        names: Which classes were renamed, merged or split.
     """
     nodes = _held_out_in_both(before.labels, after.labels, names)
     old_names = {
@@ -239,7 +232,6 @@ def predict_labelled(
     """Predict nodes whose class is known.
 
     Args:
-        state: The version.
         labels: The true classes; None for the held-out nodes of the version.
         min_confidence: Between 0 and 1: predictions with less confidence are withheld.
     """

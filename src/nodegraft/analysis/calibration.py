@@ -36,7 +36,6 @@ def probability_bins(
     Args:
         probability: Probability of each prediction, from 0 to 1.
         is_right: Whether each prediction is correct.
-        bins: Number of bins.
     """
     place = np.minimum((probability * bins).astype(np.int64), bins - 1)
     return tuple(

@@ -44,11 +44,7 @@ class PredictionCounts:
 
 
 def count_predictions(state: State) -> PredictionCounts:
-    """Count the predictions for a fair sample of nodes by class.
-
-    Args:
-        state: The version.
-    """
+    """Count the predictions for a fair sample of nodes by class."""
     rows = state.graph.sampled(SAMPLE, state.graph.rows[:0])
     found = state.predict(rows)
     uncertain = found.confidence < CONFIDENT
@@ -88,12 +84,7 @@ class Shift:
 
 
 def shifts(before: State, after: State) -> list[Shift]:
-    """Return the drift of predictions, confidence, edges and features between two versions.
-
-    Args:
-        before: The earlier version.
-        after: The later version.
-    """
+    """Return the drift of predictions, confidence, edges and features between two versions."""
     states = (before, after)
     rows = [state.graph.sampled(SAMPLE, state.graph.rows[:0]) for state in states]
     pairs = list(zip(states, rows, strict=True))

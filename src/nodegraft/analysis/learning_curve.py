@@ -45,9 +45,7 @@ def learning_curve(
     smaller one. Each point is one fit from scratch.
 
     Args:
-        state: The version.
         sizes: Largest numbers of training labels of a class; None for 2, 5, 10, 20 … and all.
-        listener: Receives progress.
     """
     largest = max(len(one.taught) for one in state.labels.values())
     chosen = [size for size in SIZES if size < largest] + [largest] if sizes is None else sizes

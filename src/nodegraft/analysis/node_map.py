@@ -49,9 +49,6 @@ def node_map(state: State) -> NodeMap:
     Nodes with similar embeddings are close on the map (van der Maaten and Hinton 2008,
     https://www.jmlr.org/papers/v9/vandermaaten08a.html); large distances mean little. The map is in
     the cache of the graph, so that all processes that serve a store show the same one.
-
-    Args:
-        state: A version.
     """
     if Capability.EMBED not in state.model.capabilities():
         raise NotSupportedError(state.model.name, Capability.EMBED)
@@ -69,9 +66,6 @@ def coloured_map(state: State) -> tuple[NDArray[np.float64], NDArray[np.object_]
     """Return positions and predicted classes of a map, and all classes in order of interest.
 
     Classes of the latest session are first, because they are what changed; then the most frequent.
-
-    Args:
-        state: A version.
     """
     drawn = with_more(state, node_map(state))
     classes = state.predict(drawn.rows).classes
@@ -88,8 +82,6 @@ def with_more(state: State, drawn: NodeMap, count: int = 0) -> NodeMap:
     """Return a map that also has some labelled nodes of each class, and more nodes if asked.
 
     Args:
-        state: A version with the graph of the map.
-        drawn: The map.
         count: Number of nodes in a fair sample of the graph, if it is to be larger than the map's.
     """
     graph, each = state.graph, max(1, min(OF_EACH, LABELLED // max(1, len(state.labels))))

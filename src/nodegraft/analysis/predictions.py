@@ -227,8 +227,6 @@ def found_rows(
     """Return row numbers of keys, and the keys that are left; None where all are in the graph.
 
     Args:
-        graph: The graph.
-        keys: Keys of nodes.
         missing: What happens to keys that the graph does not have; with ``null`` their row number
             is -1.
     """
@@ -246,10 +244,7 @@ def predict_rows(
     """Return the predictions of a version for some nodes.
 
     Args:
-        state: The version.
         rows: The nodes, by row; -1 for a key that the graph does not have.
-        version: Number of the version.
-        args: The other arguments of :func:`predict_in_blocks`.
         options: The same, by name.
     """
     blocks = list(predict_in_blocks(state, rows, version, *args, **options))
@@ -280,9 +275,7 @@ def predict_in_blocks(
     """Yield the predictions of a version, a block of nodes at a time; at least one block.
 
     Args:
-        state: The version.
         rows: The nodes, by row; -1 for a key that the graph does not have.
-        version: Number of the version.
         top: Number of classes for each node, the likeliest first.
         min_confidence: Between 0 and 1: predictions with less confidence are withheld.
         keys: Keys of the nodes; None for those of the rows, where none is -1.
@@ -346,11 +339,6 @@ def predict_new_rows(
     """Return the predictions of a version for rows that are not in its graph, stored nowhere.
 
     Args:
-        state: The version.
-        rows: As in :func:`nodegraft.tables.new_rows.rows_view`.
-        version: Number of the version.
-        args: The other arguments of :func:`predict_in_blocks`.
-        key: Column that names a row in the table.
         options: The same, by name.
     """
     view = rows_view(state.graph, rows, key)

@@ -168,7 +168,6 @@ def compare(before: State, after: State, succession: ClassSuccession | None = No
     """Compare the predictions of two versions for nodes that both have.
 
     Args:
-        before: One version.
         after: The other; it may have other nodes.
         succession: Which classes were renamed, merged or split; None to derive it from the labels.
     """
@@ -212,11 +211,7 @@ def compare(before: State, after: State, succession: ClassSuccession | None = No
 
 
 def comparison_fields(preview: Preview) -> dict[str, Any]:
-    """Return a comparison of two versions, under the names of HTTP and of the command line.
-
-    Args:
-        preview: The comparison.
-    """
+    """Return a comparison of two versions, under the names of HTTP and of the command line."""
     return {
         "predictions_compared": preview.asked,
         "predictions_changed": preview.flipped,

@@ -176,14 +176,6 @@ def first_state(
     parameters: dict[str, object],
     listener: Listener = SILENT,
 ) -> State:
-    """Return the state of a new model, fitted on the first labels.
-
-    Args:
-        graph: The graph.
-        labels: The first labels.
-        method: Name of the method.
-        parameters: Hyper-parameters of the method.
-        listener: Receives progress.
-    """
+    """Return the state of a new model, fitted on the first labels."""
     model = make_method(method, **parameters)
     return State(graph, labels, model.fit(graph, labels.taught_rows(graph), listener=listener))

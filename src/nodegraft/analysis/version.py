@@ -145,11 +145,7 @@ def now() -> datetime:
 
 
 def describe_version(version: Version) -> str:
-    """Describe the change that a version made, without the keys of its nodes.
-
-    Args:
-        version: The version.
-    """
+    """Describe the change that a version made, without the keys of its nodes."""
     detail: dict[str, Any] = version.detail
     match version.action:
         case "add" | "relabel":
@@ -182,11 +178,7 @@ def describe_version(version: Version) -> str:
 
 
 def history_fields(version: Version) -> dict[str, Any]:
-    """Return the change that made a version, under the names of HTTP and of the command line.
-
-    Args:
-        version: The version.
-    """
+    """Return the change that made a version, under the names of HTTP and of the command line."""
     measures = version.measures
     return {
         "version": version.number,
@@ -204,11 +196,7 @@ def history_fields(version: Version) -> dict[str, Any]:
 
 
 def version_fields(version: Version) -> dict[str, Any]:
-    """Return number and graph of a version, under the names of HTTP and of the command line.
-
-    Args:
-        version: The version.
-    """
+    """Return number and graph of a version, under the names of HTTP and of the command line."""
     return {"model_version": version.number, "graph_version": version.graph}
 
 

@@ -10,7 +10,6 @@ def counted(number: int, noun: str) -> str:
     ('1 edge', '1,200 nodes', '2 classes')
 
     Args:
-        number: How many.
         noun: What one of them is called.
     """
     ending = "" if number == 1 else "es" if noun.endswith("s") else "s"
@@ -22,10 +21,6 @@ def listed(names: Iterable[str], most: int = 8) -> str:
 
     >>> listed("abc", most=2)
     'a, b and 1 more'
-
-    Args:
-        names: The names.
-        most: Largest number of names that are listed.
     """
     every = list(names)
     more = f" and {len(every) - most} more" if len(every) > most else ""

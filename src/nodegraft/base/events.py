@@ -88,12 +88,6 @@ def step_text(stage: str, done: int, total: int, **numbers: float) -> str:
 
     >>> step_text("meta-train", 20, 1000, node_spread=0.25)
     'meta-train: 20 of 1000  node-spread 0.250'
-
-    Args:
-        stage: What is being done.
-        done: How many steps of it are over.
-        total: How many there are at most.
-        numbers: How it goes.
     """
     shown = "".join(f"  {name.replace('_', '-')} {value:.3f}" for name, value in numbers.items())
     return f"{stage}: {done} of {total}{shown}"

@@ -14,11 +14,6 @@ def extra(name: str, package: str, purpose: str) -> Iterator[None]:
     ...     import lunar
     Traceback (most recent call last):
     nodegraft.base.errors.MissingExtraError: Flying needs an extra: pip install 'nodegraft[moon]'
-
-    Args:
-        name: The extra.
-        package: The package it brings, as it is imported.
-        purpose: What it is needed for, to begin the error with.
     """
     try:
         yield

@@ -17,9 +17,6 @@ def content_hash(*parts: HashPart) -> str:
 
     >>> content_hash("a", "bc") == content_hash("ab", "c")
     False
-
-    Args:
-        parts: Arrays, or anything that JSON can hold.
     """
     digest = hashlib.blake2b(digest_size=16)
     for part in parts:
@@ -35,10 +32,6 @@ def content_hash(*parts: HashPart) -> str:
 
 
 def file_hash(path: Path) -> str:
-    """Return the hash of a file's bytes, read in pieces.
-
-    Args:
-        path: The file.
-    """
+    """Return the hash of a file's bytes, read in pieces."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()

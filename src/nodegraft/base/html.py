@@ -12,9 +12,6 @@ def shown(value: object) -> str:
 
     >>> shown(0.98807), shown(None), shown(["a", "b"]), shown(9295)
     ('0.9881', '', 'a, b', '9295')
-
-    Args:
-        value: Any value of a table's cell.
     """
     match value:
         case None:
@@ -37,7 +34,6 @@ def table_html(head: Sequence[str], rows: Iterable[Sequence[object]], note: str)
     1
 
     Args:
-        head: Names of the columns.
         rows: Cells, row by row; numbers are right-aligned.
         note: Sentence below the table.
     """
@@ -57,7 +53,6 @@ def summary_html(title: str, facts: Iterable[tuple[str, str]]) -> str:
     True
 
     Args:
-        title: What the object is.
         facts: Name and value of each fact; those without a value are left out.
     """
     left = "style='text-align:left'"

@@ -30,7 +30,6 @@ class Memo(Generic[Value]):
         """Return the value of a key; compute it on first use.
 
         Args:
-            key: What the value is known by.
             make: Makes it, if nobody has asked for the key before.
         """
         try:
@@ -50,18 +49,13 @@ class Memo(Generic[Value]):
             self._values.clear()
 
     def peek(self, key: Hashable) -> Value | None:
-        """Return the value of a key; None if it was not computed.
-
-        Args:
-            key: What the value is known by.
-        """
+        """Return the value of a key; None if it was not computed."""
         return self._values.get(key)
 
     def put(self, key: Hashable, value: Value) -> None:
         """Add a value that was computed elsewhere.
 
         Args:
-            key: What it is known by.
             value: It stays if the key has none.
         """
         self.get(key, lambda: value)
@@ -72,11 +66,7 @@ class Memo(Generic[Value]):
             return list(self._values.values())
 
     def followed(self, change: Callable[[Value], Value]) -> "Memo[Value]":
-        """Return a cache with changed values.
-
-        Args:
-            change: From a value to the next one.
-        """
+        """Return a cache with changed values."""
         memo = Memo[Value](self._most)
         with self._lock:
             made = dict(self._values)

@@ -87,11 +87,7 @@ class Registry(Generic[T]):
         return list(self._classes)
 
     def get(self, name: str) -> type[T]:
-        """Return the class of that name, or raise an error that offers the closest one.
-
-        Args:
-            name: Its name.
-        """
+        """Return the class of that name, or raise an error that offers the closest one."""
         try:
             return self._classes[name]
         except KeyError:

@@ -22,26 +22,14 @@ class Seeds:
     """The number all generators of the family come from."""
 
     def number(self, *names: str) -> int:
-        """Return a 63-bit integer for this name.
-
-        Args:
-            names: What it is for, in one or more words.
-        """
+        """Return a 63-bit integer for this name."""
         text = "\x00".join((str(self.seed), *names))
         return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") >> 1
 
     def generator(self, *names: str) -> np.random.Generator:
-        """Return a NumPy generator for this name.
-
-        Args:
-            names: What it is for, in one or more words.
-        """
+        """Return a NumPy generator for this name."""
         return np.random.default_rng(self.number(*names))
 
     def torch_generator(self, *names: str) -> torch.Generator:
-        """Return a torch generator (CPU) for this name.
-
-        Args:
-            names: What it is for, in one or more words.
-        """
+        """Return a torch generator (CPU) for this name."""
         return torch.Generator().manual_seed(self.number(*names))

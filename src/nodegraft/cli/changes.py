@@ -27,12 +27,7 @@ DRY_RUN = "Dry run: nothing was changed."
 
 
 def open_store(place: Path, listener: Listener = SILENT) -> "Store":
-    """Open a store; importing it is slow, so this happens when a command runs.
-
-    Args:
-        place: Folder of the store.
-        listener: Receives every step of long work.
-    """
+    """Open a store; importing it is slow, so this happens when a command runs."""
     from nodegraft.store.store import Store
 
     return Store.open(place, listener=listener)
@@ -49,11 +44,7 @@ def edit_labels(
     """Change classes or labels of a store, or return what would change.
 
     Args:
-        place: Folder of the store.
-        action: Name of the change.
         arguments: Arguments of the change, or a function that makes them from the store.
-        options: Options of the command.
-        terminal: Shows progress.
         force_name: Whether to accept names that differ from others only by case or spaces.
     """
     from nodegraft.analysis.labels.changes import Change
@@ -79,13 +70,7 @@ def edit_labels(
 def make_version(
     place: Path, make: "Callable[[Store], Version]", terminal: Terminal
 ) -> Output[NewVersion]:
-    """Make a version of a store, and return what it changed.
-
-    Args:
-        place: Folder of the store.
-        make: Makes the version.
-        terminal: Shows progress.
-    """
+    """Make a version of a store, and return what it changed."""
     with open_store(place, terminal) as store:
         terminal.stage("making the new version")
         return new_version(store, make(store))
@@ -94,13 +79,7 @@ def make_version(
 def preview_tables(
     place: Path, compare: "Callable[[Store], TablePreview]", terminal: Terminal
 ) -> Output[RowsComparison]:
-    """Return what new tables would change in a store.
-
-    Args:
-        place: Folder of the store.
-        compare: Makes the preview.
-        terminal: Shows progress.
-    """
+    """Return what new tables would change in a store."""
     from nodegraft.analysis.version import version_fields
 
     with open_store(place, terminal) as store:
@@ -113,12 +92,7 @@ def preview_tables(
 
 
 def new_version(store: "Store", version: "Version") -> Output[NewVersion]:
-    """Return what a new version changed, and the model card of one that is live.
-
-    Args:
-        store: The store.
-        version: The new version.
-    """
+    """Return what a new version changed, and the model card of one that is live."""
     from nodegraft.analysis.version import history_fields, version_fields
 
     live, waiting = store.live, store.waiting()
@@ -157,10 +131,6 @@ def written_card(store: "Store", version: int) -> tuple[str | None, RenderableTy
     """Return the path of the model card of a live version, and a line about it.
 
     If writing the card failed, the store has logged why.
-
-    Args:
-        store: The store.
-        version: Number of the version.
     """
     path = store.card_path(version)
     if not path.exists():
@@ -170,13 +140,7 @@ def written_card(store: "Store", version: int) -> tuple[str | None, RenderableTy
 
 
 def write_card(card: "Card", store: str, place: Path) -> None:
-    """Write a model card and its figures to a file of the user's choice.
-
-    Args:
-        card: The card.
-        store: Name of the store's folder.
-        place: File name that ends in .md.
-    """
+    """Write a model card and its figures to a file of the user's choice."""
     from nodegraft.analysis.card.markdown import card_files
 
     for name, text in card_files(card, store, place.stem).items():

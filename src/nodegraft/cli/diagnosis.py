@@ -106,11 +106,7 @@ def _existing(place: Path) -> Path:
 
 
 def store_checks(place: Path) -> Iterator[Check]:
-    """Yield checks of a store.
-
-    Args:
-        place: Folder of the store.
-    """
+    """Yield checks of a store."""
     path = shlex.quote(str(place))
     if not any((place / name).exists() for name in ("store.json", "store.db")):
         yield Check(

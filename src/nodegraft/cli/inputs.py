@@ -29,9 +29,6 @@ def name_value_pairs(settings: list[str] | None) -> dict[str, str]:
 
     >>> name_value_pairs(["base-shots=5"])
     {'base_shots': '5'}
-
-    Args:
-        settings: Values of the option.
     """
     pairs = {}
     for setting in settings or []:
@@ -52,7 +49,6 @@ def parse_expiry(text: str, at: datetime) -> datetime:
     Args:
         text: Days (``30d``), hours (``12h``), or a date or time in ISO 8601, in UTC unless it
             says otherwise.
-        at: The present, in UTC.
     """
     duration = _DURATION.fullmatch(text)
     try:
@@ -77,7 +73,6 @@ def keys_from(text: str, graph: "Graph", must_exist: bool = True) -> "list[Key]"
 
     Args:
         text: Keys; a key with a comma is quoted, as in a CSV file.
-        graph: Graph of the nodes.
         must_exist: Whether keys that the graph does not have are an error, which names them all.
     """
     from nodegraft.graph.keys import integer_key, integer_key_or_text
@@ -100,12 +95,7 @@ def keys_from(text: str, graph: "Graph", must_exist: bool = True) -> "list[Key]"
 
 
 def key_from(text: str, graph: "Graph") -> "Key":
-    """Parse one node key, in the key type of a graph; refuse one that the graph does not have.
-
-    Args:
-        text: The key.
-        graph: Graph of the node.
-    """
+    """Parse one node key, in the key type of a graph; refuse one that the graph does not have."""
     from nodegraft.base.errors import UnknownNodeError
     from nodegraft.graph.keys import integer_key
 
@@ -127,9 +117,6 @@ def joined_keys(keys: "Iterable[Key]") -> str:
 
     >>> joined_keys(["p17", "odd, one"])
     'p17,"odd, one"'
-
-    Args:
-        keys: Keys of nodes.
     """
     line = io.StringIO()
     csv.writer(line, lineterminator="").writerow(keys)
@@ -142,9 +129,6 @@ def keys_in_table(
     """Read the node keys in a table, in the key type of a graph.
 
     Args:
-        table: A file.
-        key: Column with the node key.
-        graph: Graph of the nodes.
         delimiter: Column separator of a CSV file; None to detect it.
     """
     from nodegraft.graph.keys import integer_key_or_text
@@ -163,12 +147,7 @@ def keys_in_table(
 
 
 def labels_from(store: "Store", given: "LabelOptions") -> "dict[str, list[Key]]":
-    """Return class name -> keys, from ``--class`` and ``--nodes`` or from ``--labels``.
-
-    Args:
-        store: Store of the nodes.
-        given: Options of the command.
-    """
+    """Return class name -> keys, from ``--class`` and ``--nodes`` or from ``--labels``."""
     graph = store.graph()
     if given.labels is not None:
         if given.name or given.nodes:
@@ -189,10 +168,6 @@ def labels_in_table(
     """Read class name -> keys from a table; refuse one without any label.
 
     Args:
-        table: A file.
-        graph: Graph of the nodes.
-        key: Column with the node key.
-        label: Column with the class name.
         repair: Whether to correct or drop invalid rows.
         delimiter: Column separator of a CSV file; None to detect it.
     """
@@ -211,13 +186,7 @@ def labels_in_table(
 
 
 def listed_labels(labels: "KeyedLabels", table: str, column: str) -> "dict[str, list[Key]]":
-    """Return class name -> keys; refuse a table without any label.
-
-    Args:
-        labels: Labels of the table.
-        table: Its file.
-        column: Column with the class name.
-    """
+    """Return class name -> keys; refuse a table without any label."""
     if not labels:
         raise DataError(f"{table} has no label: its column {column!r} is empty.")
     return {name: keys.tolist() for name, keys in labels.items()}

@@ -290,11 +290,7 @@ class TableOptions:
 
 
 def table_arguments(values: dict[str, Any]) -> dict[str, Any]:
-    """Return the Python arguments for reading tables.
-
-    Args:
-        values: Values of :class:`TableOptions`.
-    """
+    """Return the Python arguments for reading tables."""
     arguments = {name: values[name] for name in (field.name for field in fields(TableOptions))}
     key_type, types = arguments["key_type"], arguments.pop("directed_types")
     if arguments.pop("no_features"):

@@ -67,9 +67,6 @@ def with_flags(message: str) -> str:
 
     >>> with_flags("Give a reason: override='…' (--override REASON).")
     'Give a reason: --override REASON.'
-
-    Args:
-        message: Message of an error.
     """
     return _PYTHON_AND_FLAG.sub(r"\1", message)
 
@@ -131,9 +128,6 @@ def plain(value: Any) -> Any:
     """Return a result as plain JSON: objects, lists, texts, numbers, booleans and null.
 
     A field whose name is a Python keyword ends in ``_``, which JSON omits.
-
-    Args:
-        value: A result or a part of it.
     """
     if is_dataclass(value) and not isinstance(value, type):
         pairs = ((field.name.rstrip("_"), getattr(value, field.name)) for field in fields(value))
@@ -158,10 +152,7 @@ def show_error(code: str, message: str, as_json: bool, **more: Any) -> None:
     """Show an error as one message on standard error, or as JSON on standard output.
 
     Args:
-        code: Identifier for programs.
-        message: What happened, and what to do.
         as_json: Whether to print JSON.
-        more: Additional fields of the error.
     """
     if as_json:
         _print_json({"error": {"code": code, "message": message, **more}})
@@ -216,11 +207,7 @@ def _write_table(
 
 
 def print_text(text: str) -> None:
-    """Print one line on standard output.
-
-    Args:
-        text: The line.
-    """
+    """Print one line on standard output."""
     stdout_console().print(Text(text), soft_wrap=True)
 
 

@@ -107,11 +107,7 @@ class SuiteDisplay:
         self._live.stop()
 
     def handle(self, event: "JobEvent") -> None:
-        """Count a job that has started or ended.
-
-        Args:
-            event: What happened to the job.
-        """
+        """Count a job that has started or ended."""
         from nodegraft.lab.runners.work import JobEnded
 
         if not isinstance(event, JobEnded):

@@ -60,11 +60,7 @@ class TableConfig:
 
     @classmethod
     def beside(cls, *tables: str | None) -> "TableConfig":
-        """Read the file beside the first local table that has one.
-
-        Args:
-            tables: Tables of a command.
-        """
+        """Read the file beside the first local table that has one."""
         for table in filter(None, tables):
             place = _folder_beside(table) / FILE
             if "://" not in table and place.is_file():
@@ -73,11 +69,7 @@ class TableConfig:
 
     @staticmethod
     def place_beside(table: str | None) -> Path:
-        """Return the place of a new file beside a table; refuse one that exists.
-
-        Args:
-            table: Table of nodes.
-        """
+        """Return the place of a new file beside a table; refuse one that exists."""
         if table is None or "://" in table:
             raise DataError(
                 f"--write-config writes {FILE} beside a local table: give --nodes FILE."
@@ -89,12 +81,7 @@ class TableConfig:
 
     @staticmethod
     def write(place: Path, values: dict[str, Any]) -> None:
-        """Write a new file.
-
-        Args:
-            place: The new file.
-            values: Options by their Python names.
-        """
+        """Write a new file."""
         from nodegraft.tables.files import as_toml
 
         given = {name: values[name] for name in _TYPES if values[name] not in (None, False, [])}
@@ -110,34 +97,19 @@ class TableConfig:
         return self.place is not None
 
     def line(self, used: Iterable[str] = tuple(_TYPES)) -> str:
-        """Return which options were read from the file.
-
-        Args:
-            used: Options that the command uses.
-        """
+        """Return which options were read from the file."""
         names = [name for name in self.values if name in used]
         return f"Read {self.place}: {', '.join(names) or 'no options of this command'}."
 
     def completed(self, context: typer.Context, **given: Any) -> dict[str, Any]:
-        """Return options of the command line, completed by those of the file.
-
-        Args:
-            context: Context of the command.
-            given: Options of the command line, by their Python names.
-        """
+        """Return options of the command line, completed by those of the file."""
         typed = {name for name in given if _is_typed(context, name)}
         typed |= {partner for name in typed for partner in _PARTNERS.get(name, ())}
         return given | {name: self.values[name] for name in self.values if name not in typed}
 
 
 def columns_beside(store: Path, terminal: Terminal, *tables: str | None) -> dict[str, Any]:
-    """Return the options for new tables of a store from a nodegraft.toml beside them; note them.
-
-    Args:
-        store: Folder of the store.
-        terminal: Where they are noted.
-        tables: Tables of the command.
-    """
+    """Return the options for new tables of a store from a nodegraft.toml beside them; note them."""
     from nodegraft.store.store import Store
     from nodegraft.store.table_changes import GROWING
 

@@ -20,7 +20,6 @@ def write_tables(tables: "Iterable[pa.Table]", place: str, is_csv: bool) -> None
     """Write tables of one schema to a file; in Parquet, each is a row group.
 
     Args:
-        tables: The tables, at least one.
         place: The file; - for standard output.
         is_csv: Whether to write CSV instead of Parquet.
     """
@@ -53,12 +52,7 @@ def _write(tables: "Iterable[pa.Table]", first: "pa.Table", sink: Any, is_csv: b
 
 
 def table_of(rows: Sequence[dict[str, Any]], names: Sequence[str]) -> "pa.Table":
-    """Return rows of plain JSON as a table; cells that are objects or lists become JSON text.
-
-    Args:
-        rows: The rows.
-        names: Names of the columns.
-    """
+    """Return rows of plain JSON as a table; cells that are objects or lists become JSON text."""
     import pyarrow as pa
 
     columns = {name: [_cell(row[name]) for row in rows] for name in names}

@@ -24,22 +24,12 @@ def stdout_console() -> Console:
 
 
 def line(text: str, style: str = "") -> Text:
-    """Return text that is never broken, so that commands and paths can be copied.
-
-    Args:
-        text: The text.
-        style: Its style.
-    """
+    """Return text that is never broken, so that commands and paths can be copied."""
     return Text(text, style, no_wrap=True, overflow="ignore")
 
 
 def print_part(console: Console, part: RenderableType) -> None:
-    """Print a part of a result; lines of :func:`line` are not broken.
-
-    Args:
-        console: Where to print.
-        part: Text or table.
-    """
+    """Print a part of a result; lines of :func:`line` are not broken."""
     is_line = isinstance(part, Text) and bool(part.no_wrap)
     console.print(part, crop=False, soft_wrap=is_line)
 
@@ -76,11 +66,7 @@ class Terminal(Listener):
         self._status.update(step_text(stage, done, total, **numbers))
 
     def stage(self, text: str) -> None:
-        """Show what is being done.
-
-        Args:
-            text: A few words.
-        """
+        """Show what is being done."""
         self._status.update(text)
 
     def pause(self) -> None:
@@ -92,9 +78,5 @@ class Terminal(Listener):
         self._status.start()
 
     def note(self, text: RenderableType) -> None:
-        """Print a note about the work on standard error, before the result.
-
-        Args:
-            text: The note.
-        """
+        """Print a note about the work on standard error, before the result."""
         print_part(self.console, text)

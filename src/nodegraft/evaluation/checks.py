@@ -79,9 +79,6 @@ def small_stream(
 
     Args:
         sparse: Whether features are sparse.
-        seed: Seed of the split.
-        arrival: When nodes become visible.
-        nodes: Number of nodes.
     """
     graph, labels = BlockModel(nodes=nodes, classes=13, sparse=sparse, features=40).draw()
     return ClassStream.draw(graph, labels, SETTING, seed=seed, arrival=arrival)
@@ -113,12 +110,7 @@ def check_no_leaks(method: str | Make, nodes: int = 400) -> list[str]:
 
 
 def scores_in_evaluation(method: Method, stream: ClassStream) -> list[Scores]:
-    """Return the scores of a method in each session of an evaluation, in the order of calls.
-
-    Args:
-        method: An unfitted method.
-        stream: The stream.
-    """
+    """Return the scores of a method in each session of an evaluation, in the order of calls."""
     scores: list[Scores] = []
     score_rows = method.score_rows
 
@@ -135,8 +127,6 @@ def check_independent_of_unseen_classes(make: Make, stream: ClassStream, last: i
     """Check that scrambling later classes changes no score before they arrive, bit for bit.
 
     Args:
-        make: Returns an unfitted method.
-        stream: The stream.
         last: The session after which everything is scrambled.
     """
     honest = scores_in_evaluation(make(), stream)
@@ -149,12 +139,7 @@ def check_independent_of_unseen_classes(make: Make, stream: ClassStream, last: i
 
 
 def check_independent_of_query_labels(make: Make, stream: ClassStream) -> None:
-    """Check that scrambling all query labels changes no score, bit for bit.
-
-    Args:
-        make: Returns an unfitted method.
-        stream: The stream.
-    """
+    """Check that scrambling all query labels changes no score, bit for bit."""
     honest = scores_in_evaluation(make(), stream)
     damaged = scores_in_evaluation(make(), with_query_labels_scrambled(stream))
     for index, (expected, actual) in enumerate(zip(honest, damaged, strict=True)):
@@ -162,12 +147,7 @@ def check_independent_of_query_labels(make: Make, stream: ClassStream) -> None:
 
 
 def check_independent_of_other_queries(make: Make, stream: ClassStream) -> None:
-    """Check that the scores of a node alone and in a shuffled batch are equal (1e-6).
-
-    Args:
-        make: Returns an unfitted method.
-        stream: The stream.
-    """
+    """Check that the scores of a node alone and in a shuffled batch are equal (1e-6)."""
     method = make()
     evaluate(method, stream)
     last = stream.session(len(stream) - 1)
@@ -183,12 +163,7 @@ def check_independent_of_other_queries(make: Make, stream: ClassStream) -> None:
 
 
 def with_future_scrambled(stream: ClassStream, last: int) -> ClassStream:
-    """Return a stream whose features, edges and labels are noise after a session.
-
-    Args:
-        stream: The stream.
-        last: The last session that stays as it is.
-    """
+    """Return a stream whose features, edges and labels are noise after a session."""
     split, noise = stream.split, np.random.default_rng(1)
     later = split.novel[last * split.setting.ways :]
     unseen = stream._entry > last
@@ -202,11 +177,7 @@ def with_future_scrambled(stream: ClassStream, last: int) -> ClassStream:
 
 
 def with_query_labels_scrambled(stream: ClassStream) -> ClassStream:
-    """Return a stream in which query nodes of one session, visible together, swap their labels.
-
-    Args:
-        stream: The stream.
-    """
+    """Return a stream in which query nodes of one session, visible together, swap their labels."""
     split, noise = stream.split, np.random.default_rng(2)
     query: dict[str, NDArray[np.int64]] = {}
     for index in range(1, len(stream)):

@@ -19,7 +19,6 @@ def interval(values: Floats, confidence: float = 0.95) -> float:
     2.48
 
     Args:
-        values: One value for each seed.
         confidence: Probability that such an interval contains the mean.
     """
     # scipy.stats takes longer to import than the rest of a command.
@@ -40,10 +39,6 @@ def share_interval(right: int, asked: int) -> tuple[float, float]:
     >>> low, high = share_interval(9, 10)
     >>> round(low, 3), round(high, 3)
     (0.596, 0.982)
-
-    Args:
-        right: Number of correct predictions.
-        asked: Number of predictions, at least one.
     """
     share, z = right / asked, 1.959964
     middle = (share + z**2 / (2 * asked)) / (1 + z**2 / asked)
@@ -57,30 +52,18 @@ def harmonic_mean(first: float, second: float) -> float:
 
     >>> harmonic_mean(1.0, 0.0), harmonic_mean(0.5, 0.5)
     (0.0, 0.5)
-
-    Args:
-        first: A share.
-        second: Another share.
     """
     total = first + second
     return 2 * first * second / total if total else 0.0
 
 
 def performance_drop(accuracies: list[float]) -> float:
-    """Return PD = A0 - AT of the paper. It rewards a weak start: never sort by it.
-
-    Args:
-        accuracies: Accuracy of each session.
-    """
+    """Return PD = A0 - AT of the paper. It rewards a weak start: never sort by it."""
     return accuracies[0] - accuracies[-1]
 
 
 def relative_performance_drop(accuracies: list[float]) -> float:
-    """Return RPD = PD / A0 of the paper.
-
-    Args:
-        accuracies: Accuracy of each session.
-    """
+    """Return RPD = PD / A0 of the paper."""
     return performance_drop(accuracies) / accuracies[0] if accuracies[0] else 0.0
 
 
@@ -133,7 +116,6 @@ def expected_calibration_error(confidence: Floats, correct: Bools, bins: int = 1
     0.3
 
     Args:
-        confidence: Confidence of each prediction.
         correct: Whether each prediction is correct.
         bins: Number of bins between 0 and 1.
     """
@@ -147,10 +129,6 @@ def auroc(positive: Floats, negative: Floats) -> float:
 
     >>> auroc(np.array([0.9, 0.5]), np.array([0.5, 0.1]))
     0.875
-
-    Args:
-        positive: Numbers that should be large.
-        negative: Numbers that should be small.
     """
     from sklearn.metrics import roc_auc_score
 
@@ -165,7 +143,6 @@ def accuracy_at_coverage(confidence: Floats, correct: Bools, coverage: float) ->
     1.0
 
     Args:
-        confidence: Confidence of each prediction.
         correct: Whether each prediction is correct.
         coverage: Share of nodes that are predicted; the method abstains on the others.
     """

@@ -162,14 +162,7 @@ def evaluate(method: Method, stream: ClassStream, *, listener: Listener = SILENT
 
 
 def teach(method: Method, session: Session, stream: ClassStream, listener: Listener) -> None:
-    """Train a method on a session: fit in session 0, else add the new classes.
-
-    Args:
-        method: The method.
-        session: The session.
-        stream: Stream of the session.
-        listener: Receives progress.
-    """
+    """Train a method on a session: fit in session 0, else add the new classes."""
     if session.index == 0:
         method.fit(session.view, stream.curriculum, listener=listener)
     else:
@@ -179,14 +172,7 @@ def teach(method: Method, session: Session, stream: ClassStream, listener: Liste
 def measure(
     method: Method, session: Session, split: ClassSplit, work: Measurement
 ) -> SessionResult:
-    """Predict every query node of a session and compare with its label.
-
-    Args:
-        method: The method, trained up to this session.
-        session: The session.
-        split: Roles of the classes.
-        work: Cost of training in this session.
-    """
+    """Predict every query node of a session and compare with its label."""
     # Nodes are predicted in row order, so that their order does not reveal their class.
     rows = np.sort(session.query.rows())
     with Measurement() as prediction:
@@ -201,12 +187,7 @@ def measure(
 
 
 def rows_of_later_classes(session: Session, split: ClassSplit) -> NDArray[np.int64]:
-    """Return the visible nodes whose class has not arrived yet, ascending.
-
-    Args:
-        session: The session.
-        split: Roles of the classes.
-    """
+    """Return the visible nodes whose class has not arrived yet, ascending."""
     later = split.query.select([name for name in split.novel if name not in session.query])
     return np.intersect1d(later.rows(), session.view.rows)
 
@@ -248,16 +229,7 @@ def session_result(
     work: Measurement,
     prediction: Measurement,
 ) -> SessionResult:
-    """Compare predictions with the labels of query nodes.
-
-    Args:
-        method: The method, trained up to this session.
-        session: The session.
-        split: Roles of the classes.
-        predicted: Predictions for its query nodes.
-        work: Cost of training in this session.
-        prediction: Cost of prediction.
-    """
+    """Compare predictions with the labels of query nodes."""
     classes, confidence = predicted.shares.argmax(axis=1), predicted.shares.max(axis=1)
     if predicted.columns is not None:
         classes = predicted.columns[classes]

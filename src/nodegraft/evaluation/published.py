@@ -72,11 +72,7 @@ class Ingredients:
 
     @classmethod
     def without(cls, names: Sequence[str]) -> "Ingredients":
-        """Return all ingredients but some.
-
-        Args:
-            names: Names of ingredients, with dashes or underscores.
-        """
+        """Return all ingredients but some."""
         known = cls.names()
         off = [name.replace("-", "_") for name in names]
         for name in off:
@@ -98,9 +94,7 @@ def evaluate_published(
 
     Args:
         method: The method; it is fitted from the start.
-        stream: The sessions.
         ingredients: Which parts follow the authors; None for all.
-        listener: Receives progress and the result of every session.
     """
     if Capability.PUBLISHED not in method.capabilities():
         raise NotSupportedError(method.name, Capability.PUBLISHED)

@@ -72,11 +72,7 @@ class ViewCache:
         return self.among_visible(edges)
 
     def among_visible(self, edges: Adjacency) -> Adjacency:
-        """Return the edges between visible nodes.
-
-        Args:
-            edges: Edges of the whole graph.
-        """
+        """Return the edges between visible nodes."""
         return edges if self._rows is None else edges.induced(self._rows)
 
     @property
@@ -118,11 +114,7 @@ class ViewCache:
         return OperatorFolder.of(place, self._store.fingerprint, self._weights, features)
 
     def propagated(self, hops: int) -> PropagatedFeatures:
-        """Return X, SX, S²X … by row.
-
-        Args:
-            hops: Largest power of S.
-        """
+        """Return X, SX, S²X … by row."""
         return self._propagated.get(hops, lambda: self._propagate(hops))
 
     def _propagate(self, hops: int) -> PropagatedFeatures:
@@ -167,11 +159,7 @@ class ViewCache:
         return self._samples.get(size, lambda: keys.smallest_hashes(size))[:count]
 
     def refresh(self, most: int) -> int:
-        """Recompute stale rows of propagated features; return their number.
-
-        Args:
-            most: Largest number of rows.
-        """
+        """Recompute stale rows of propagated features; return their number."""
         made = 0
         for layers in self._propagated.values():
             made += layers.refresh(most - made)

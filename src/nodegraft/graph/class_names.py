@@ -20,9 +20,6 @@ def class_name(name: Any) -> str:
     >>> class_name("e-bikes")
     'e-bikes'
 
-    Args:
-        name: The name that somebody gives to a class.
-
     Raises:
         ClassNameError: Where it is empty, begins or ends with a blank, is too long or has control
             or invisible characters.
@@ -59,9 +56,6 @@ def has_control_characters(text: str) -> bool:
 
     >>> has_control_characters("e-bikes"), has_control_characters("e\u200bbikes")
     (False, True)
-
-    Args:
-        text: Any text.
     """
     return any(unicodedata.category(letter) in ("Cc", "Cf") for letter in text)
 
@@ -71,9 +65,6 @@ def compared_name(name: str) -> str:
 
     >>> compared_name("E-Bikes  large") == compared_name("e-bikes large")
     True
-
-    Args:
-        name: The name of a class.
     """
     folded = unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
     return "".join(folded.split())
@@ -84,9 +75,6 @@ def likely_duplicates(names: Iterable[str]) -> list[tuple[str, ...]]:
 
     >>> likely_duplicates(["hats", "shoes", "Hats"])
     [('hats', 'Hats')]
-
-    Args:
-        names: Names of classes.
     """
     groups: dict[str, list[str]] = {}
     for name in dict.fromkeys(names):
@@ -95,12 +83,7 @@ def likely_duplicates(names: Iterable[str]) -> list[tuple[str, ...]]:
 
 
 def refuse_likely_duplicates(new: Iterable[str], known: Iterable[str]) -> None:
-    """Refuse new names that are probably another spelling of a name.
-
-    Args:
-        new: Names of new classes.
-        known: Names of the classes there are already.
-    """
+    """Refuse new names that are probably another spelling of a name."""
     added = list(new)
     for group in likely_duplicates([*known, *added]):
         if not set(added).isdisjoint(group):

@@ -25,11 +25,7 @@ class NamesRows(FindsRows, Protocol):
         """Object that stays the same as long as the rows mean the same nodes."""
 
     def key_array_of(self, rows: IntArray) -> KeyArray:
-        """Keys of rows.
-
-        Args:
-            rows: Row numbers.
-        """
+        """Keys of rows."""
 
 
 class KeyedLabels(Mapping[str, KeyArray]):

@@ -132,11 +132,7 @@ class NodeKeys:
         return hash_order(self.values())
 
     def smallest_hashes(self, count: int) -> IntArray:
-        """Return the rows whose keys have the smallest hashes, in the order of hashes.
-
-        Args:
-            count: How many rows.
-        """
+        """Return the rows whose keys have the smallest hashes, in the order of hashes."""
         return self._by_hash[:count]
 
 
@@ -166,9 +162,6 @@ def integer_key_or_text(text: str) -> Key:
 
     >>> integer_key_or_text("7"), integer_key_or_text("007")
     (7, '007')
-
-    Args:
-        text: The key as somebody typed it.
     """
     try:
         return integer_key(text)
@@ -195,10 +188,6 @@ def several(values: Iterable[Any], what: str) -> list[Any]:
 
     >>> several(("p1", "p2"), "node keys")
     ['p1', 'p2']
-
-    Args:
-        values: A list, tuple, array or other iterable.
-        what: What the values are, for the error.
     """
     if isinstance(values, str | bytes) or not isinstance(values, Iterable):
         raise ParameterError(f"A list of {what} is needed, not {values!r}: write [{values!r}].")
@@ -226,11 +215,7 @@ def key_hashes(keys: KeyArray) -> NDArray[np.uint64]:
 
 
 def text_hashes(encoded: Iterable[bytes]) -> NDArray[np.uint64]:
-    """Return the hashes of keys that are text, from their UTF-8.
-
-    Args:
-        encoded: One key after the other.
-    """
+    """Return the hashes of keys that are text, from their UTF-8."""
     digests = (hashlib.blake2b(key, digest_size=8).digest() for key in encoded)
     return np.frombuffer(b"".join(digests), dtype="<u8").astype(np.uint64)
 
@@ -248,7 +233,6 @@ def hash_order(keys: KeyArray, seed: int = 0) -> NDArray[np.int64]:
 
     Args:
         keys: int64, or objects that are text.
-        seed: Other seeds give other orders.
     """
     hashes = key_hashes(keys)
     if seed:
@@ -311,11 +295,7 @@ def unpack_keys(arrays: Mapping[str, NDArray[Any]]) -> KeyArray:
 def integer_keys(
     keys: Sequence[Any] | KeyArray,
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Return keys as integers, and which of them are integers: 1.5 and "1" are not.
-
-    Args:
-        keys: Whatever was given as keys of integers.
-    """
+    """Return keys as integers, and which of them are integers: 1.5 and "1" are not."""
     if isinstance(keys, np.ndarray) and keys.dtype.kind == "i":
         return keys.astype(np.int64), np.ones(keys.size, dtype=bool)
     fits = [isinstance(key, _INTEGERS) and -_LIMIT <= key < _LIMIT for key in keys]

@@ -18,11 +18,7 @@ class FindsRows(Protocol):
     """A graph or a part of one: whatever knows the rows of keys."""
 
     def rows_of(self, keys: Iterable[Key]) -> NDArray[np.int64]:
-        """Return the row numbers of keys.
-
-        Args:
-            keys: Keys of nodes.
-        """
+        """Return the row numbers of keys."""
 
 
 class NodeLabels(Mapping[str, NDArray[np.int64]]):

@@ -26,7 +26,6 @@ def parts_of(
     """Features, and the edges of each kind.
 
     Args:
-        data: The graph.
         directed: Whether edges have a direction; or the kinds whose edges have one.
     """
     nodes, kinds = _of_one_type(data) if isinstance(data, HeteroData) else _kinds(data)
@@ -83,12 +82,7 @@ def _ends(edges: Any) -> Ends:
 
 
 def as_data(features: Matrix, kinds: Mapping[str, Adjacency]) -> Data:
-    """Return a PyG ``Data`` with dense ``x``.
-
-    Args:
-        features: One row a node.
-        kinds: The edges of each kind.
-    """
+    """Return a PyG ``Data`` with dense ``x``."""
     parts = [edges.entries() for edges in kinds.values()]
     shown = [
         slice(None) if part.directions is None else np.flatnonzero(part.directions & OUT)

@@ -114,12 +114,6 @@ def mix(new: Tensor, replayed: Tensor, buffer: int, support: int) -> Tensor:
 
     >>> mix(torch.tensor(1.0), torch.tensor(10.0), buffer=30, support=10).item()
     3.25
-
-    Args:
-        new: The loss of the new supports, summed over them.
-        replayed: The loss of the buffer, summed over it.
-        buffer: How many nodes the buffer has.
-        support: How many new supports there are.
     """
     beta = buffer / (buffer + support)
     return beta * new + (1.0 - beta) * replayed

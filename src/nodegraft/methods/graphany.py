@@ -203,9 +203,5 @@ class Mixer(nn.Module):
 
 
 def label_counts(labels: NodeLabels) -> NDArray[np.int64]:
-    """Return the number of labels of each class.
-
-    Args:
-        labels: Nodes of some classes.
-    """
+    """Return the number of labels of each class."""
     return np.array([rows.size for rows in labels.values()], dtype=np.int64)

@@ -95,9 +95,6 @@ class InContext(Derived["Fitted"], Propagated):
 
         The class of a node is taken among the classes before the last session, with and without
         the labels of that session, on a sample of 2,000 nodes.
-
-        Args:
-            graph: The graph, or a view of it.
         """
         model = self._now()
         model._check(graph)
@@ -136,11 +133,7 @@ class Fitted(NamedTuple):
     """The classifier's number of each class."""
 
     def __call__(self, vectors: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return probabilities: a row for each node, a column for each class.
-
-        Args:
-            vectors: A row for each node.
-        """
+        """Return probabilities: a row for each node, a column for each class."""
         if self.classifier is None:
             return np.ones((len(vectors), 1))
         found: NDArray[np.float64] = self.classifier.predict_proba(vectors)[:, self.numbers]

@@ -124,10 +124,6 @@ def label_pair_prior(view: GraphView, labels: NodeLabels) -> tuple[float, float]
 
     One edge that ignores classes is added to those observed, so that both are finite; both are 0
     without edges between labelled nodes.
-
-    Args:
-        view: Visible part of the graph.
-        labels: Nodes of some classes.
     """
     rows = np.sort(labels.rows())
     classes = fixed_labels(rows, labels)
@@ -145,12 +141,7 @@ def label_pair_prior(view: GraphView, labels: NodeLabels) -> tuple[float, float]
 
 
 def two_hops(view: GraphView, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the nodes at most two steps from some, ascending.
-
-    Args:
-        view: Visible part of the graph.
-        rows: Row numbers of nodes.
-    """
+    """Return the nodes at most two steps from some, ascending."""
     near = np.union1d(rows, view.neighbours(rows)[1])
     return np.union1d(near, view.neighbours(near)[1]).astype(np.int64)
 
@@ -159,7 +150,6 @@ def edges_within(view: GraphView, rows: NDArray[np.int64]) -> "csr_array[float]"
     """Return the adjacency among some nodes, 1 for each edge.
 
     Args:
-        view: Visible part of the graph.
         rows: Row numbers of the nodes, ascending.
     """
     counts, neighbours = view.neighbours(rows)
@@ -178,7 +168,6 @@ def fixed_labels(rows: NDArray[np.int64], labels: NodeLabels) -> NDArray[np.int6
 
     Args:
         rows: Row numbers of the nodes, ascending.
-        labels: Nodes of some classes.
     """
     found = np.full(rows.size, -1)
     for number, own in enumerate(labels.values()):
@@ -209,7 +198,6 @@ def mean_field(
     Args:
         unary: Scores (:math:`u`): a row for each node, a column for each class.
         fixed: The class of each labelled node, -1 for the others.
-        edges: Adjacency of the nodes.
         coupling: What a neighbour of the same class is worth (:math:`J`).
         rounds: Number of rounds, in each of which all nodes change together.
     """

@@ -63,19 +63,11 @@ class Ridge(Frozen):
     block_rows: ClassVar[int] = 8192
 
     def learn_lift(self, classes: Sequence[Tensor]) -> None:
-        """Learn what :meth:`lift` needs of session 0: the mean of the class means.
-
-        Args:
-            classes: The embeddings of each class.
-        """
+        """Learn what :meth:`lift` needs of session 0: the mean of the class means."""
         self.lift_ = torch.stack([rows.mean(dim=0) for rows in classes]).mean(dim=0)
 
     def lift(self, vectors: Tensor) -> Tensor:
-        """Return the regressors: embeddings minus the mean of session 0, of length 1.
-
-        Args:
-            vectors: Embeddings, a row for each node.
-        """
+        """Return the regressors: embeddings minus the mean of session 0, of length 1."""
         return F.normalize(vectors - self.lift_)
 
     def learn_base(self, view: GraphView, curriculum: Curriculum) -> None:

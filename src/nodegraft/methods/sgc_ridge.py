@@ -128,7 +128,6 @@ def highest_scores(
     [[3, 0], [2]]
 
     Args:
-        scores: A row for each node, a column for each class.
         ranks: Decide between equal scores: the lowest rank first.
         count: Number of nodes of each class; a class that has fewer gets fewer.
     """

@@ -95,10 +95,7 @@ def calibrate(fresh: Tensor, base: Tensor, alpha: float, tau: float) -> Tensor:
     [[0.0, 0.5]]
 
     Args:
-        fresh: The directions of new classes.
         base: Those of session 0.
-        alpha: How much of a new class's own direction is kept.
-        tau: How much nearer base classes count more than others.
     """
     similarity = torch.softmax(tau * cosines(fresh, base), dim=1)
     return alpha * fresh + (1.0 - alpha) * similarity @ base

@@ -76,7 +76,6 @@ def untrained_layers(neighbourhood: Neighbourhood, weights: list[Tensor]) -> Ten
 
     Args:
         neighbourhood: As many hops around the nodes as there are layers.
-        weights: Weights of each layer, inputs by outputs.
     """
     hidden = neighbourhood.features @ weights[0]
     centre, outputs = neighbourhood.rings[-1], list[Tensor]()

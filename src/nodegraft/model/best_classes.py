@@ -64,8 +64,6 @@ def best_classes(
     """Return the likeliest classes of a few nodes.
 
     Args:
-        model: A fitted model.
-        view: Visible part of the graph.
         rows: The nodes, in any order.
         top: How many classes of each; all, if there are not so many.
         thresholds: Least probability of each class that is in a prediction set; None for no sets.
@@ -86,8 +84,6 @@ def best_in_blocks(
     """Yield the likeliest classes of any number of nodes, in blocks; of none, one empty block.
 
     Args:
-        model: A fitted model.
-        view: Visible part of the graph.
         rows: The nodes, in any order.
         top: How many classes of each; all, if there are not so many.
     """
@@ -98,11 +94,7 @@ def best_in_blocks(
 
 
 def rows_in_block(model: "Method") -> int:
-    """Return the number of nodes in a block: a multiple of what the model scores at once.
-
-    Args:
-        model: A fitted model.
-    """
+    """Return the number of nodes in a block: a multiple of what the model scores at once."""
     blocks = max(1, min(BLOCK_ROWS, BLOCK_SCORES // len(model.classes_)) // model.block_rows)
     return blocks * model.block_rows
 
@@ -112,10 +104,6 @@ def best_columns(scores: NDArray[np.float64], top: int) -> NDArray[np.int64]:
 
     >>> best_columns(np.array([[1.0, 3.0, 3.0, 2.0]]), 2).tolist()
     [[1, 2]]
-
-    Args:
-        scores: Nodes x classes.
-        top: How many of each row.
     """
     if top > min(SEARCHED, scores.shape[1]):
         return np.argsort(-scores, axis=1, kind="stable")[:, :top]
@@ -135,11 +123,6 @@ def classes_above(
 
     >>> classes_above(np.array([[0.2, 0.7, 0.1]]), np.array([0.2, 0.3, 0.2]), ["a", "b", "c"])
     [('b', 'a')]
-
-    Args:
-        probabilities: Nodes x classes.
-        thresholds: One for each class.
-        names: Of the classes.
     """
     if not len(probabilities):
         return []
@@ -159,7 +142,6 @@ def recalls(targets: IntArray, predicted: IntArray, num_classes: int) -> NDArray
 
     Args:
         targets: Number of each node's true class, from 0.
-        predicted: Number of each node's predicted class.
         num_classes: Number of classes, those without nodes included.
     """
     right = np.bincount(targets[targets == predicted], minlength=num_classes)

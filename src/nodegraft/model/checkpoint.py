@@ -78,7 +78,6 @@ def pack(attributes: Mapping[str, Any], kinds: Mapping[str, str]) -> State:
     (['means_'], 4)
 
     Args:
-        attributes: Learned attributes by name.
         kinds: How each is saved; see :func:`nodegraft.model.learned.learned_kinds`.
     """
     arrays: dict[str, NDArray[Any]] = {}
@@ -89,12 +88,7 @@ def pack(attributes: Mapping[str, Any], kinds: Mapping[str, str]) -> State:
 
 
 def kept_bytes(attributes: Mapping[str, Any], kinds: Mapping[str, str]) -> int:
-    """Return ``pack(attributes, kinds).nbytes`` without packing labels, of which there may be many.
-
-    Args:
-        attributes: Learned attributes by name.
-        kinds: How each is saved.
-    """
+    """Return ``pack(attributes, kinds).nbytes`` without packing labels, of which there may be many."""
     for name, value in attributes.items():
         _check_type(name, value, kinds[name])
     total = len(json.dumps(_document(attributes, kinds)))
@@ -132,7 +126,6 @@ def unpack(state: State, kinds: Mapping[str, str]) -> dict[str, Any]:
     """Return the attributes that :func:`pack` was given; refuse a state of another class.
 
     Args:
-        state: What it gave, or somebody who says so.
         kinds: The learned attributes of the class, and how each is saved.
     """
     attributes, left = {}, set(state.arrays)
@@ -169,10 +162,6 @@ def write_model(
 
     Args:
         directory: Where to; it must not exist.
-        header: As :data:`HEADER` says.
-        state: What the model learned.
-        card: A page in Markdown, ``README.md`` there.
-        recipe: The arrays of the recipe of its features.
     """
     write_bundle(directory, *pack_model(header, state, recipe), {"README.md": card})
 
@@ -180,36 +169,20 @@ def write_model(
 def pack_model(
     header: Mapping[str, Any], state: State, recipe: Mapping[str, NDArray[Any]] | None = None
 ) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-    """Return a model as arrays and JSON.
-
-    Args:
-        header: As :data:`HEADER` says.
-        state: What the model learned.
-        recipe: The arrays of the recipe of its features.
-    """
+    """Return a model as arrays and JSON."""
     document = {"schema": SCHEMA, "kind": "model", **header, "state": state.document}
     return prefixed("state.", state.arrays) | prefixed("recipe.", recipe or {}), document
 
 
 def read_model(directory: Path) -> SavedModel:
-    """Read the header and the learned state of a saved model, if it is complete.
-
-    Args:
-        directory: What :func:`write_model` wrote.
-    """
+    """Read the header and the learned state of a saved model, if it is complete."""
     return unpack_model(*read_bundle(directory), str(directory))
 
 
 def unpack_model(
     arrays: Mapping[str, NDArray[Any]], document: dict[str, Any], where: str
 ) -> SavedModel:
-    """Like :func:`read_model`, but from arrays and JSON.
-
-    Args:
-        arrays: What :func:`pack_model` gave.
-        document: Its JSON.
-        where: Where they come from, for errors.
-    """
+    """Like :func:`read_model`, but from arrays and JSON."""
     document = dict(document)
     if document.pop("kind", None) != "model":
         raise CheckpointError(f"{where} does not hold a model.")

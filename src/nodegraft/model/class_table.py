@@ -61,12 +61,7 @@ class ClassTable:
         return len(self.classes)
 
     def add(self, labels: dict[str, int], session: int) -> "ClassTable":
-        """Return a table with new classes after the old ones.
-
-        Args:
-            labels: New class -> number of its training labels.
-            session: Number of the session that adds them.
-        """
+        """Return a table with new classes after the old ones."""
         known = set(self.names)
         taken = [name for name in labels if name in known]
         if taken:
@@ -80,11 +75,7 @@ class ClassTable:
         return ClassTable((*self.classes, *new))
 
     def extend(self, labels: dict[str, int]) -> tuple["ClassTable", NDArray[np.int64]]:
-        """Return a table with more labels of known classes, and the columns of these classes.
-
-        Args:
-            labels: Known class -> number of additional labels.
-        """
+        """Return a table with more labels of known classes, and the columns of these classes."""
         columns = self._columns(labels)
         more = dict(zip(columns, labels.values(), strict=True))
         classes = tuple(
@@ -109,11 +100,7 @@ class ClassTable:
         return ClassTable(classes)
 
     def remove(self, names: Iterable[str]) -> tuple["ClassTable", NDArray[np.int64]]:
-        """Return a table without some classes, and the columns that remain.
-
-        Args:
-            names: Names of the classes to remove.
-        """
+        """Return a table without some classes, and the columns that remain."""
         gone = set(self._columns(names))
         columns = [column for column in range(len(self)) if column not in gone]
         kept = ClassTable(tuple(self.classes[column] for column in columns))
@@ -133,11 +120,7 @@ class ClassTable:
 
     @classmethod
     def from_json(cls, rows: list[dict[str, Any]]) -> "ClassTable":
-        """Read a table that :meth:`to_json` wrote; refuse anything else.
-
-        Args:
-            rows: One object for each class.
-        """
+        """Read a table that :meth:`to_json` wrote; refuse anything else."""
         try:
             table = cls(tuple(KnownClass(**row) for row in rows))
         except (TypeError, NodegraftError) as error:

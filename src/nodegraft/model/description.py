@@ -30,11 +30,7 @@ class MethodDescription:
 
     @classmethod
     def of(cls, method: Method) -> Self:
-        """Describe a method.
-
-        Args:
-            method: An instance of it.
-        """
+        """Describe a method."""
         kind = type(method)
         return cls(
             method.name, kind.many_shot, method.get_params(), kind().get_params(), _hash(kind)

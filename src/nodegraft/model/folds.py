@@ -29,10 +29,7 @@ def models_without_a_fold(
 
     Args:
         model: A model that takes other labels; it is not changed.
-        view: Visible part of the graph.
         names: Classes with at least two labels; those of other classes are always learned.
-        what: What it is done for, for progress events.
-        listener: Receives progress.
     """
     for fold in range(FOLDS if names else 0):
         listener.step(what, fold, FOLDS)

@@ -27,19 +27,11 @@ class GraphInputs:
 
     @classmethod
     def of(cls, graph: GraphView) -> "GraphInputs":
-        """Return the requirements that a graph defines.
-
-        Args:
-            graph: The graph, or a view of it.
-        """
+        """Return the requirements that a graph defines."""
         return cls(graph.num_features, graph.has_text_keys, graph.recipe)
 
     def check(self, graph: GraphView) -> None:
-        """Raise an error if the keys or features of a graph do not fit.
-
-        Args:
-            graph: The graph, or a view of it.
-        """
+        """Raise an error if the keys or features of a graph do not fit."""
         if graph.num_features != self.num_features:
             raise DataError(
                 f"The model was fitted on {self.num_features} features, this graph has "
@@ -79,7 +71,6 @@ class GraphInputs:
         """Read requirements that :meth:`state` returned.
 
         Args:
-            arrays: The arrays of the recipe.
             header: JSON, with other fields beside those of :meth:`state`.
         """
         recipe = None

@@ -26,30 +26,19 @@ def learned_kinds(cls: type) -> dict[str, str]:
     """Return the learned attributes of a class, and how each is saved.
 
     ``array`` (NumPy), ``tensor``, ``tensors`` (a dict of them), ``labels`` (by key), or ``json``.
-
-    Args:
-        cls: A method.
     """
     hints = get_type_hints(cls)
     return {field.name: _kind(hints[field.name]) for field in fields(cls) if is_learned(field)}
 
 
 def learned_json(cls: type) -> dict[str, Any]:
-    """Return the annotations of the learned attributes that are saved as JSON.
-
-    Args:
-        cls: A method.
-    """
+    """Return the annotations of the learned attributes that are saved as JSON."""
     hints = get_type_hints(cls, include_extras=True)
     return {name: hints[name] for name, kind in learned_kinds(cls).items() if kind == "json"}
 
 
 def is_learned(one: "Field[Any]") -> bool:
-    """Return whether a field of a dataclass was declared by :func:`learned`.
-
-    Args:
-        one: The field.
-    """
+    """Return whether a field of a dataclass was declared by :func:`learned`."""
     return bool(one.metadata.get(_MARK))
 
 

@@ -28,11 +28,7 @@ def make_method(name: str, **parameters: Any) -> Method:
 
 
 def has_open_set_score(name: str) -> bool:
-    """Return whether a method may be in an open world: it then has a parameter ``world``.
-
-    Args:
-        name: Name of the method.
-    """
+    """Return whether a method may be in an open world: it then has a parameter ``world``."""
     return any(field.name == "world" for field in fields(REGISTRY.get(name)))
 
 
@@ -46,9 +42,5 @@ def load_model(directory: str | Path) -> Method:
 
 
 def unpacked_model(saved: SavedModel) -> Method:
-    """Build a model of any method from what was read of it.
-
-    Args:
-        saved: Header, state and recipe of the model.
-    """
+    """Build a model of any method from what was read of it."""
     return REGISTRY.get(saved.header["method"]).from_saved(saved)

@@ -25,7 +25,6 @@ def start_child(serve: Callable[..., None], *arguments: Any) -> tuple[SpawnProce
 
     Args:
         serve: Runs in the process, with the other end of the connection and the arguments.
-        arguments: More arguments of ``serve``.
     """
     ours, theirs = CONTEXT.Pipe()
     process = CONTEXT.Process(target=_live, args=(serve, theirs, *arguments), daemon=True)

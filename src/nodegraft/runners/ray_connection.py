@@ -35,7 +35,6 @@ def connected(address: str, cpus: int | None = None) -> Iterator[None]:
 
     Args:
         address: Where it is, or ``local`` to start one here, which ends with this.
-        cpus: How many CPUs a local one has.
     """
     if address == LOCAL:
         # A token nobody else knows, and no dashboard.
@@ -95,9 +94,6 @@ class JobResources:
 
         >>> JobResources(cpus=1, memory=2**30).jobs_on({"CPU": 8, "memory": 5 * 2**30})
         5
-
-        Args:
-            node: What it has, as Ray tells it.
         """
         asked = {"CPU": self.cpus, "memory": float(self.memory), "GPU": self.gpus}
         return int(min(node.get(name, 0) // amount for name, amount in asked.items() if amount))

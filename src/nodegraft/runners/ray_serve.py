@@ -35,7 +35,6 @@ def replicated(
         make: Makes the application, in the process of each copy; it can be sent there.
         name: What the application is called in the cluster.
         address: Where the cluster is, or ``local`` to start one here.
-        replicas: How many copies, each on a CPU of its own.
         host: The address that the proxy listens on, unless Ray Serve runs there already.
         port: The same for its port.
     """

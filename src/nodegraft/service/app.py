@@ -69,7 +69,6 @@ def application(settings: Settings, writer_process: WriterProcess | None = None)
     """Return the ASGI application of a service.
 
     Args:
-        settings: Settings of the service.
         writer_process: Process that makes versions; None for a thread of this process.
     """
     metrics, traces = Metrics(), _tracer_provider()
@@ -123,11 +122,7 @@ def _routers() -> Iterator[APIRouter]:
 
 
 def require_scopes(router: APIRouter) -> None:
-    """Raise an error if any token would do for a route that is not open to everybody.
-
-    Args:
-        router: Router of a file in `routes/`.
-    """
+    """Raise an error if any token would do for a route that is not open to everybody."""
     for route in router.routes:
         path = getattr(route, "path", "")
         checks = getattr(route, "dependencies", ())

@@ -57,14 +57,7 @@ BEARER: Dependency = Security(
 
 
 def router(tag: str, scope: Scope, prefix: str = "/v1", **options: Any) -> APIRouter:
-    """Return a router whose routes need an API token with a scope.
-
-    Args:
-        tag: Group of the routes in the OpenAPI document.
-        scope: Scope that a caller needs.
-        prefix: Start of the paths.
-        options: Options of FastAPI's router.
-    """
+    """Return a router whose routes need an API token with a scope."""
 
     async def check(caller: Caller, request: Request) -> None:
         _require_scope(caller, scope)
@@ -124,12 +117,7 @@ def _query_names(dependant: Any) -> Iterator[str]:
 
 
 def key_in(graph: Graph, text: str) -> Key:
-    """Return a node key in the key type of a graph.
-
-    Args:
-        graph: Graph of the node.
-        text: The key as text.
-    """
+    """Return a node key in the key type of a graph."""
     return text if graph.has_text_keys else integer_key(text)
 
 
@@ -137,12 +125,7 @@ def key_in(graph: Graph, text: str) -> Key:
 
 
 def existing(store: Store, number: int) -> Version:
-    """Return a version; raise an error if there is none.
-
-    Args:
-        store: The store.
-        number: Number of the version.
-    """
+    """Return a version; raise an error if there is none."""
     newest = store.version()
     if number > newest.number:
         message = f"There is no version {number}: the newest is {newest.number}."
@@ -154,7 +137,6 @@ def version_named(service: Service, name: VersionName) -> Version:
     """Return the version with a name; refuse a pruned one.
 
     Args:
-        service: The service.
         name: Its number, or one of the names in :data:`VersionName`.
     """
     store = service.store
@@ -238,7 +220,6 @@ class ChangeMaker:
 
         Args:
             make: Makes the version from the store and ``intent``; it can be pickled.
-            note: Reason for the change.
             override: Reason to apply the change although held-out accuracy drops.
         """
         intent = Intent(
@@ -256,8 +237,6 @@ class ChangeMaker:
         """Make a version like :meth:`version`, and return the response.
 
         Args:
-            make: Makes the version.
-            note: Reason for the change.
             override: Reason to apply the change although held-out accuracy drops.
         """
         return Changed.of(await self.version(make, note, override))

@@ -95,12 +95,7 @@ TaskLabel = tuple[NodeKey | None, str | None, str | None]
 
 
 def task_label(task: Task, annotation: Annotation) -> TaskLabel:
-    """Return the label in an annotation.
-
-    Args:
-        task: The task.
-        annotation: The annotation.
-    """
+    """Return the label in an annotation."""
     return task.data.key, annotation.name, annotation.updated_at
 
 

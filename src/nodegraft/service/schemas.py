@@ -81,11 +81,7 @@ class InferenceError(Model):
 
 
 def error_responses(model: type[Model]) -> dict[int | str, dict[str, Any]]:
-    """Return the part of the OpenAPI document about errors.
-
-    Args:
-        model: Model of an error response.
-    """
+    """Return the part of the OpenAPI document about errors."""
     return {status: {"model": model, "description": "Error"} for status in ("4XX", 422)}
 
 
@@ -137,11 +133,7 @@ class HistoryEntry(Model):
 
     @classmethod
     def of(cls, version: Version) -> "HistoryEntry":
-        """Return the change that made a version.
-
-        Args:
-            version: The version.
-        """
+        """Return the change that made a version."""
         return cls(**history_fields(version))
 
 
@@ -159,11 +151,7 @@ class Changed(VersionResponse):
 
     @classmethod
     def of(cls, version: Version) -> "Changed":
-        """Return the response about a new version.
-
-        Args:
-            version: The version.
-        """
+        """Return the response about a new version."""
         return cls(
             **version_fields(version),
             change=HistoryEntry.of(version),

@@ -32,7 +32,6 @@ def serve(settings: Settings, announce: Callable[[str], object] = lambda address
     """Serve until a signal arrives; then finish the requests in progress, and return.
 
     Args:
-        settings: Settings of the service.
         announce: Is called with the URL, as soon as the port is bound.
     """
     check(settings)
@@ -48,11 +47,7 @@ def serve(settings: Settings, announce: Callable[[str], object] = lambda address
 
 
 def check(settings: Settings) -> None:
-    """Raise an error for wrong settings before anything is started.
-
-    Args:
-        settings: Settings of the service.
-    """
+    """Raise an error for wrong settings before anything is started."""
     with StoreTokens.open(settings.store) as tokens:
         settings.check(tokens.read())
     if trace_exporters():

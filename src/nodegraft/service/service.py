@@ -38,9 +38,7 @@ class ResponseCache:
         """Return a cached response, or compute it in a thread; waiting callers hold no thread.
 
         Args:
-            route: Name of the route.
             key: What the response depends on, such as the number of a version.
-            compute: Computes the response.
         """
         async with self._locks[route]:
             responses = self._responses[route]
@@ -81,8 +79,6 @@ class Service:
         """Open the store of a service, and load its live version.
 
         Args:
-            settings: Settings of the service.
-            metrics: Counts requests.
             writer_process: Process that makes versions; None for a thread of this process.
         """
         store = Store.open(settings.store, background_cards=True)

@@ -69,18 +69,11 @@ class Settings:
 
         >>> Settings(Path("shop"), host="::1").address(8000)
         'http://[::1]:8000'
-
-        Args:
-            port: Port that it listens on.
         """
         return f"http://[{self.host}]:{port}" if ":" in self.host else f"http://{self.host}:{port}"
 
     def check(self, tokens: TokenList) -> None:
-        """Refuse settings that would let anyone change the store, or no caller use it.
-
-        Args:
-            tokens: API tokens of the store.
-        """
+        """Refuse settings that would let anyone change the store, or no caller use it."""
         if not tokens.valid(now()):
             self._check_without_tokens(tokens.required)
         if self.host in ("0.0.0.0", "::") and not self.names:  # noqa: S104
@@ -132,9 +125,6 @@ def trace_exporters(environment: Mapping[str, str] = os.environ) -> tuple[str, .
 
     >>> trace_exporters({}), trace_exporters({"OTEL_TRACES_EXPORTER": "otlp,console"})
     ((), ('otlp', 'console'))
-
-    Args:
-        environment: Environment variables.
     """
     if environment.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
         return ()

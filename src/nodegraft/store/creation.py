@@ -64,16 +64,8 @@ def made_in(
 
     Args:
         folder: A folder that does not exist yet, or is empty.
-        graph: All nodes and edges.
-        labels: Class name -> keys of its nodes.
-        method: Name of a method.
-        parameters: Hyper-parameters of the method.
-        tables: How tables are read.
         texts: Text of each node; None for none.
-        settings: Places of the database and the objects.
         world: Whether nodes may belong to unknown classes; None for the method's default.
-        intent: Author and note.
-        listener: Receives progress events.
     """
     refuse_links(folder)
     _refuse_taken(folder)

@@ -23,11 +23,7 @@ class IdempotencyKey:
     """Whether the request asked to make the version live at once."""
 
     def require_same(self, other: "IdempotencyKey") -> None:
-        """Refuse a key that is used again for another request.
-
-        Args:
-            other: The request that the key was used for before.
-        """
+        """Refuse a key that is used again for another request."""
         if self != other:
             raise RequestConflictError(self.key)
 
@@ -83,11 +79,7 @@ class Intent:
 
 
 def writable(text: str) -> str:
-    """Return a text unchanged, or raise an error if it cannot be stored.
-
-    Args:
-        text: Text from a user.
-    """
+    """Return a text unchanged, or raise an error if it cannot be stored."""
     try:
         text.encode()
     except UnicodeEncodeError as error:

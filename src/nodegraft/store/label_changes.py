@@ -79,23 +79,14 @@ class LabelChanges:
         self._parts, self._versions, self._journal = parts, parts.versions, parts.journal
 
     def preview(self, change: Change) -> "Preview":
-        """Return what a change would do to the candidate.
-
-        Args:
-            change: The change.
-        """
+        """Return what a change would do to the candidate."""
         from nodegraft.analysis.preview import compare
 
         before = self._newest_state()
         return compare(before, self._changed(before, change), change.succession())
 
     def change(self, change: Change, intent: Intent) -> Version:
-        """Make a version with other labels.
-
-        Args:
-            change: The change.
-            intent: Author, note, override and promotion.
-        """
+        """Make a version with other labels."""
         parent, last = self._versions.begin(intent)
         before = self._parts.state(parent)
         after = self._changed(before, change)
@@ -103,11 +94,7 @@ class LabelChanges:
         return self._add_measured(parent, before, after, draft, intent, last, change.succession())
 
     def refit(self, intent: Intent) -> Version:
-        """Make a version whose method is fitted from scratch.
-
-        Args:
-            intent: Author, note, override and promotion.
-        """
+        """Make a version whose method is fitted from scratch."""
         parent, last = self._versions.begin(intent)
         states = self._parts.states
         try:
@@ -125,7 +112,6 @@ class LabelChanges:
 
         Args:
             number: Number of the version to undo; None for the newest.
-            intent: Author, note and promotion.
         """
         intent.refuse("undo", "override")
         parent, newest = self._journal.version(), self._journal.newest()
@@ -153,7 +139,6 @@ class LabelChanges:
 
         Args:
             number: Expected number of the candidate version; None for any.
-            intent: Author and note.
         """
         intent.refuse("discard", "override", "promote")
         parent, candidate = self._journal.version(), self._versions.candidate
@@ -169,11 +154,7 @@ class LabelChanges:
         return self._versions.add(parent, draft, restored.names, intent)
 
     def fit_needed(self, change: Change) -> Refit | None:
-        """Return the cost of a change that needs a fit from scratch; None for other changes.
-
-        Args:
-            change: The change.
-        """
+        """Return the cost of a change that needs a fit from scratch; None for other changes."""
         before = self._newest_state()
         labels = _labels_after(before, change)
         if not before.needs_fit(labels):
@@ -260,12 +241,7 @@ class LabelChanges:
 
 
 def fit_measures(labels: "StoreLabels", seconds: float) -> dict[str, Any]:
-    """Return what is stored of a fit.
-
-    Args:
-        labels: Labels that the method was fitted on.
-        seconds: Duration of the fit.
-    """
+    """Return what is stored of a fit."""
     return {"labels": labels.num_teaching, "seconds": round(seconds, 1)}
 
 

@@ -36,11 +36,7 @@ class ModelCards:
         self._lock = Lock()  # Cards are drawn one at a time.
 
     def card(self, number: int) -> "Card":
-        """Return the model card of a version.
-
-        Args:
-            number: Number of the version.
-        """
+        """Return the model card of a version."""
         from nodegraft.analysis.card.card import card_of
 
         journal = self._parts.journal
@@ -54,19 +50,11 @@ class ModelCards:
         return card_of(self._parts.state(version), history, first, names, live, pruned)
 
     def path(self, number: int) -> Path:
-        """Return the path of the card of a version in the store, whether or not it is there.
-
-        Args:
-            number: Number of the version.
-        """
+        """Return the path of the card of a version in the store, whether or not it is there."""
         return self._parts.place / CARDS / f"version-{number}.md"
 
     def write(self, number: int) -> Path:
-        """Write the card of a version into the store, unless it is there; return its path.
-
-        Args:
-            number: Number of the version.
-        """
+        """Write the card of a version into the store, unless it is there; return its path."""
         path = self.path(number)
         if not path.exists():
             # Drawing is slow to import, and an existing card needs none of it.
@@ -86,11 +74,7 @@ class ModelCards:
         return path
 
     def write_promoted(self, number: int) -> None:
-        """Write the card of a version that was promoted; an error is logged, and changes nothing.
-
-        Args:
-            number: Number of the version.
-        """
+        """Write the card of a version that was promoted; an error is logged, and changes nothing."""
         if not self._in_background:
             self._try_to_write(number)
             return

@@ -45,11 +45,7 @@ class StoreParts:
         return States(self.place, self.objects)
 
     def state(self, version: Version) -> "State":
-        """Return graph, labels and model of a version.
-
-        Args:
-            version: The version.
-        """
+        """Return graph, labels and model of a version."""
         self.versions.require_whole(version)
         return self.states.get(version.names).in_world(self.settings.declared_world)
 

@@ -21,8 +21,6 @@ def rank(words: str, key: Key, text: str) -> int | None:
 
     Args:
         words: Words with blanks between them, in lower case.
-        key: Key of the node.
-        text: Its text.
     """
     name = str(key).casefold()
     if name.startswith(words):
@@ -39,8 +37,6 @@ def best_matches(words: str, nodes: Iterable[tuple[Key, str]], limit: int) -> li
 
     Args:
         words: Words with blanks between them; case is ignored.
-        nodes: Key and text of each node.
-        limit: Largest number of nodes.
     """
     wanted = " ".join(words.casefold().split())
     found: list[list[Key]] = [[], [], [], []]

@@ -97,11 +97,7 @@ KNOWN_SETTINGS = {setting.name: setting for setting in (MAX_REMOVED_SHARE, WORLD
 
 
 def refuse_open_world(method: str) -> None:
-    """Refuse an open world for a method that cannot tell nodes of unknown classes.
-
-    Args:
-        method: Name of the method.
-    """
+    """Refuse an open world for a method that cannot tell nodes of unknown classes."""
     raise ParameterError(
         f"The world cannot be open: {method} has no open-set score, so every node is assumed to "
         "belong to a known class. Use the method graft, or a closed world. Nothing was changed."
@@ -109,11 +105,7 @@ def refuse_open_world(method: str) -> None:
 
 
 def known_setting(name: str) -> KnownSetting:
-    """Return the definition of a setting; refuse an unknown name.
-
-    Args:
-        name: Name of the setting.
-    """
+    """Return the definition of a setting; refuse an unknown name."""
     if name not in KNOWN_SETTINGS:
         raise ParameterError(
             f"There is no setting {name!r}. Known settings: {', '.join(KNOWN_SETTINGS)}."
@@ -122,13 +114,7 @@ def known_setting(name: str) -> KnownSetting:
 
 
 def read_setting(connection: Connection, name: str, default: Any) -> Any:
-    """Return the value of a setting, or `default` where it was never set.
-
-    Args:
-        connection: The database.
-        name: Name of the setting.
-        default: Value of a setting that was never set.
-    """
+    """Return the value of a setting, or `default` where it was never set."""
     wanted = select(SETTINGS.c.value).where(SETTINGS.c.name == name)
     try:
         row = connection.execute(wanted).first()
@@ -141,14 +127,7 @@ def read_setting(connection: Connection, name: str, default: Any) -> Any:
 
 
 def write_setting(connection: Connection, name: str, value: Any, intent: Intent) -> None:
-    """Set a value and add an audit entry with the old and the new one.
-
-    Args:
-        connection: The database, in a transaction.
-        name: Name of the setting.
-        value: The new value, as plain JSON.
-        intent: Author and note.
-    """
+    """Set a value and add an audit entry with the old and the new one."""
     before = read_setting(connection, name, None)
     connection.execute(delete(SETTINGS).where(SETTINGS.c.name == name))
     connection.execute(insert(SETTINGS).values(name=name, value=value))
@@ -156,12 +135,7 @@ def write_setting(connection: Connection, name: str, value: Any, intent: Intent)
 
 
 def setting_value(connection: Connection, name: str) -> Any:
-    """Return the value of a known setting, or its default; refuse a value that is not allowed.
-
-    Args:
-        connection: The database.
-        name: Name of the setting.
-    """
+    """Return the value of a known setting, or its default; refuse a value that is not allowed."""
     setting = known_setting(name)
     value = read_setting(connection, name, setting.default)
     try:
@@ -177,12 +151,6 @@ def set_value(connection: Connection, name: str, value: Any, intent: Intent) -> 
     """Check and write the value of a known setting, with an audit entry; return the value.
 
     A value that is the same as before leaves no entry.
-
-    Args:
-        connection: The database, in a transaction.
-        name: Name of the setting.
-        value: The new value, or its text.
-        intent: Author and note.
     """
     setting = known_setting(name)
     try:
@@ -218,21 +186,11 @@ class Settings:
         )
 
     def value(self, name: str) -> Any:
-        """Return the value of a setting.
-
-        Args:
-            name: Name of the setting.
-        """
+        """Return the value of a setting."""
         return self.world if name == WORLD.name else self._stored(name)
 
     def set(self, name: str, value: Any, intent: Intent) -> Any:
-        """Change a setting; return the new value.
-
-        Args:
-            name: Name of the setting.
-            value: The new value, or its text.
-            intent: Author and note.
-        """
+        """Change a setting; return the new value."""
         intent.refuse("set_setting", "override", "promote", "idempotency_key")
         if (name, value) == (WORLD.name, "open") and (method := self.closed_method):
             refuse_open_world(method)

@@ -157,11 +157,8 @@ def grown(
     """Return a graph with more nodes and edges, and the texts of the new nodes.
 
     Args:
-        graph: Graph before.
-        options: How tables are read.
         nodes: The table of new nodes; None if there are none.
         edges: The table of new edges; None if there are none.
-        repair: As in :func:`nodegraft.read_tables`.
     """
     if nodes is None and edges is None:
         raise StoreError("No table was given: give nodes=… (--nodes), edges=… (--edges), or both.")
@@ -186,12 +183,7 @@ def _advice_for_stores() -> Iterator[None]:
 
 
 def growth_changes(before: Graph, after: Graph) -> TableChanges:
-    """Return how a graph differs from the one it grew from, whose rows are unchanged.
-
-    Args:
-        before: The smaller graph.
-        after: The larger one.
-    """
+    """Return how a graph differs from the one it grew from, whose rows are unchanged."""
     more = after.num_nodes - before.num_nodes
     return TableChanges(more, 0, 0, num_edges(after) - num_edges(before), 0, 0)
 
@@ -207,12 +199,8 @@ def read_whole_tables(
     """Read new whole tables with the features of a graph that they replace.
 
     Args:
-        graph: The graph that is replaced.
-        options: How tables are read.
-        nodes: The table of all nodes as they are now.
         edges: The table of all edges as they are now; None to keep the edges between nodes that
             stay, with their types, weights and directions; False for no edges.
-        repair: As in :func:`nodegraft.read_tables`.
         folder: New folder in which the graph is built if the one before is on disk.
     """
     given: dict[str, Any] = {"recipe": graph.recipe, "repair": repair, **options}
@@ -237,12 +225,7 @@ def read_whole_tables(
 
 
 def lost_labels(labels: StoreLabels, graph: Graph) -> dict[str, list[Key]]:
-    """Return the labelled nodes that a graph does not have, by class; held-out ones included.
-
-    Args:
-        labels: The labels.
-        graph: The graph.
-    """
+    """Return the labelled nodes that a graph does not have, by class; held-out ones included."""
     owners = labels.owners()
     keys = list(owners)
     lost: dict[str, list[Key]] = {}
@@ -255,7 +238,6 @@ def table_changes(before: Graph, after: Graph, labels_lost: int) -> TableChanges
     """Return how two graphs differ, by node key; in blocks, because neither may fit in memory.
 
     Args:
-        before: One graph.
         after: Another one with features of the same recipe.
         labels_lost: Number of labelled nodes that are missing.
     """
@@ -293,9 +275,5 @@ def _shared_entries(before: Graph, after: Graph, rows: IntArray, there: IntArray
 
 
 def num_edges(graph: Graph) -> int:
-    """Return the number of edges; a pair that is joined by two edge types counts twice.
-
-    Args:
-        graph: The graph.
-    """
+    """Return the number of edges; a pair that is joined by two edge types counts twice."""
     return sum(graph._store.adjacency(kind).num_edges for kind in graph.relations)

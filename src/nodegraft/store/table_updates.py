@@ -74,22 +74,13 @@ class TableUpdates:
         self._parts, self._states = parts, parts.states
 
     def preview_grow(self, tables: NewTables) -> TablePreview:
-        """Return what :meth:`grow` would change.
-
-        Args:
-            tables: Tables of new nodes and edges.
-        """
+        """Return what :meth:`grow` would change."""
         before = self._parts.state(self._parts.journal.version())
         larger = self._larger(before, tables)
         return replace(larger.preview, predictions=compare(before, before.on(larger.after.graph)))
 
     def grow(self, tables: NewTables, intent: Intent) -> Version:
-        """Make a version with more nodes and edges.
-
-        Args:
-            tables: Tables of new nodes and edges.
-            intent: Author, note and promotion.
-        """
+        """Make a version with more nodes and edges."""
         intent.refuse("grow", "override")
         parent, last = self._parts.versions.begin(intent)
         before = self._parts.state(parent)
@@ -106,11 +97,7 @@ class TableUpdates:
         return self._parts.versions.add(parent, draft, names, intent, last)
 
     def preview_sync(self, tables: NewTables) -> TablePreview:
-        """Return what :meth:`sync` would change.
-
-        Args:
-            tables: Tables of all nodes and edges.
-        """
+        """Return what :meth:`sync` would change."""
         parent = self._parts.journal.version()
         with self._replaced(parent, tables) as new:
             if new.preview.untaught:
@@ -119,12 +106,7 @@ class TableUpdates:
             return replace(new.preview, predictions=diff)
 
     def sync(self, tables: NewTables, intent: Intent) -> Version:
-        """Make a version with the nodes and edges of new whole tables.
-
-        Args:
-            tables: Tables of all nodes and edges.
-            intent: Author, note, override and promotion.
-        """
+        """Make a version with the nodes and edges of new whole tables."""
         parent, last = self._parts.versions.begin(intent)
         with self._replaced(parent, tables) as new:
             removals = new.preview.removals()

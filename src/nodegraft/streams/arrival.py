@@ -46,19 +46,13 @@ def without_edges_between_sessions(graph: Graph, entry: IntArray) -> Graph:
     """Remove edges between nodes of different sessions, for the arrival ``"isolated"``.
 
     Args:
-        graph: The graph.
         entry: Session in which each node becomes visible.
     """
     return graph.keeping_edges(lambda source, target: entry[source] == entry[target])
 
 
 def without_hidden_nodes(graph: Graph, visible: IntArray) -> Graph:
-    """Remove features and edges of hidden nodes; every row keeps its number.
-
-    Args:
-        graph: The graph.
-        visible: Rows that stay as they are.
-    """
+    """Remove features and edges of hidden nodes; every row keeps its number."""
     stays = np.zeros(graph.num_nodes, dtype=bool)
     stays[visible] = True
     if stays.all():

@@ -179,7 +179,6 @@ def anonymous_order(graph: Graph, seed: int) -> NDArray[np.int64]:
     In raw files neighbouring rows often have the same class, so the row number would reveal it.
 
     Args:
-        graph: The graph.
         seed: Seed of the order.
     """
     hashes = key_hashes(graph.key_array_of(graph.rows))

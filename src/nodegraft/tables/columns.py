@@ -55,19 +55,11 @@ class SourceTable:
         yield self
 
     def without(self, rows: IntArray) -> "SourceTable":
-        """Return the table without some rows.
-
-        Args:
-            rows: Row numbers.
-        """
+        """Return the table without some rows."""
         return self.take(np.setdiff1d(np.arange(len(self)), rows)) if rows.size else self
 
     def take(self, rows: Any) -> "SourceTable":
-        """Return some rows of the table.
-
-        Args:
-            rows: Row numbers.
-        """
+        """Return some rows of the table."""
         places = np.asarray(rows, dtype=np.int64)
         content = self._content.take(pa.array(places))
         numbers = places if self._rows is None else self._rows[places]
@@ -82,21 +74,12 @@ class SourceTable:
         return int(place if self._rows is None else self._rows[place]) + 1
 
     def examples(self, places: IntArray, values: Iterable[Any]) -> list[str]:
-        """Return some values with the numbers of their rows, for a report.
-
-        Args:
-            places: Positions of the rows in this table.
-            values: Value that is shown for each row.
-        """
+        """Return some values with the numbers of their rows, for a report."""
         shown = zip(places[:3].tolist(), values, strict=False)
         return [f"row {self.row_number(place)}: {value}" for place, value in shown]
 
     def where(self, *columns: str) -> str:
-        """Return the names of columns and of their table, for a report.
-
-        Args:
-            columns: Names of columns.
-        """
+        """Return the names of columns and of their table, for a report."""
         named = " and ".join(map(repr, columns))
         return f"column{'s' if len(columns) > 1 else ''} {named} of {Path(self.place).name}"
 
@@ -107,10 +90,6 @@ class SourceTable:
 
     def with_keys(self, names: Iterable[str], key_type: KeyType) -> "SourceTable":
         """Return the table with columns of node keys in one type.
-
-        Args:
-            names: Names of the key columns.
-            key_type: Type of the keys.
 
         Raises:
             DataError: Where text is no integer; it names the first such row.
@@ -144,11 +123,7 @@ class SourceTable:
         return names
 
     def column(self, name: str) -> Any:
-        """Return a column by name; an error lists the names that exist.
-
-        Args:
-            name: Name of a column.
-        """
+        """Return a column by name; an error lists the names that exist."""
         names = self.column_names
         if name not in names:
             what = f"{self.place} has no column {name!r}; its columns are {', '.join(names)}."
@@ -160,20 +135,12 @@ class SourceTable:
         return column.cast(kind.value_type) if pa.types.is_dictionary(kind) else column
 
     def texts(self, name: str) -> list[str | None]:
-        """Return the values of a column as text; None where one is missing.
-
-        Args:
-            name: Name of a column of text, numbers or dates.
-        """
+        """Return the values of a column as text; None where one is missing."""
         texts: list[str | None] = self.text_column(name).to_pylist()
         return texts
 
     def text_column(self, name: str) -> Any:
-        """Return a column as an Arrow column of valid UTF-8 text.
-
-        Args:
-            name: Name of a column of text, numbers or dates.
-        """
+        """Return a column as an Arrow column of valid UTF-8 text."""
         column = self.column(name)
         if pa.types.is_floating(column.type):
             column = pc.if_else(pc.is_nan(column), pa.scalar(None, column.type), column)
@@ -204,7 +171,6 @@ class SourceTable:
         """Return the values of a column in float64; NaN where one is missing.
 
         Args:
-            name: Name of a column of numbers or booleans.
             is_numbers: Whether the column holds numbers, even if few cells of a CSV file are.
         """
         column = self.column(name)
@@ -237,11 +203,7 @@ class SourceTable:
         return odd if is_numbers or 2 * odd.size < len(column) - column.null_count else nothing
 
     def odd_numbers(self, name: str) -> IntArray:
-        """Return the positions of cells that are no number in a column of a CSV file.
-
-        Args:
-            name: Name of a column that holds numbers.
-        """
+        """Return the positions of cells that are no number in a column of a CSV file."""
         return self._odd_numbers(self.column(name), True)
 
 
@@ -250,9 +212,6 @@ def are_integers(texts: Any) -> NDArray[np.bool_]:
 
     >>> are_integers(pa.chunked_array([["7", "007", None, " 7", "9" * 19]])).tolist()
     [True, False, True, False, False]
-
-    Args:
-        texts: An Arrow column of text.
     """
     spelt = pc.match_substring_regex(texts, f"^{CANONICAL}$").fill_null(True)
     fits: NDArray[np.bool_] = np.array(spelt.to_numpy(zero_copy_only=False), dtype=bool)
@@ -292,7 +251,6 @@ def require_columns(
 
     Args:
         tables: Each table, or None, with the columns it must have.
-        advice: Advice for the error.
     """
     errors: list[DataError] = []
     for table, names in tables:
@@ -308,21 +266,13 @@ def require_columns(
 
 
 def is_text(column: Any) -> bool:
-    """Return whether a column holds text; text of a CSV file that is not UTF-8 has type binary.
-
-    Args:
-        column: An Arrow column.
-    """
+    """Return whether a column holds text; text of a CSV file that is not UTF-8 has type binary."""
     kinds = (pa.types.is_string, pa.types.is_large_string, pa.types.is_binary)
     return any(is_kind(column.type) for is_kind in kinds)
 
 
 def is_list(column: Any) -> bool:
-    """Return whether a column holds lists.
-
-    Args:
-        column: An Arrow column.
-    """
+    """Return whether a column holds lists."""
     kinds = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
     return any(is_kind(column.type) for is_kind in kinds)
 

@@ -64,11 +64,8 @@ def finding(
     []
 
     Args:
-        what: Description of what was found.
-        count: Number of nodes, edges or rows.
         examples: Some of them; three are shown.
         blocking: What ``repair=True`` does about it; empty if the tables can be used as they are.
-        where: Column and table of the finding.
         fatal: Whether ``repair=True`` does not help; ``blocking`` then says what to do.
     """
     shown = tuple(str(example) for example in list(examples)[:3])
@@ -81,9 +78,6 @@ def gathered(findings: Iterable[Finding]) -> list[Finding]:
     >>> parts = finding("loops", 2, "ab") + finding("loops", 3, "cd")
     >>> print(*gathered(parts))
              5  loops (for example a, b, c)
-
-    Args:
-        findings: Findings about one part after the other.
     """
     found: dict[tuple[str, str], Finding] = {}
     for part in findings:
@@ -143,9 +137,7 @@ def require_usable(findings: Iterable[Finding], repair: bool, report: str) -> No
     """Refuse tables that must be corrected first; the error lists all findings.
 
     Args:
-        findings: Findings about the tables.
         repair: Whether findings are repaired.
-        report: Text that lists all findings.
     """
     found = list(findings)
     if any(finding.fatal for finding in found):

@@ -67,7 +67,6 @@ class GivenEdges:
         """Return the adjacency of each edge type.
 
         Args:
-            num_nodes: Number of nodes.
             directed: Whether edges have a direction; or the edge types that have one.
         """
         one_way = kinds_with_direction(directed, self.kinds)
@@ -83,11 +82,7 @@ class GivenEdges:
         }
 
     def relations(self, keys: NodeKeys) -> dict[str, Relation]:
-        """Return the edges of each type by keys, without direction.
-
-        Args:
-            keys: Keys of the nodes.
-        """
+        """Return the edges of each type by keys, without direction."""
         pairs = np.stack([keys.array_at(end) for end in (self.source, self.target)], axis=1)
         return {
             name: Relation(pairs[some], None if self.weights is None else self.weights[some])
@@ -100,8 +95,6 @@ def read_edges(table: SourceTable | None, columns: EdgeColumns, keys: NodeKeys) 
 
     Args:
         table: The table, or a part of it; None for no edges.
-        columns: Names of its columns.
-        keys: Keys of the nodes.
     """
     if table is None:
         nothing = np.zeros(0, dtype=np.int64)
@@ -177,12 +170,7 @@ def _unknown_ends(
 
 
 def edge_oddities(given: GivenEdges, kinds: Mapping[str, Adjacency]) -> list[Finding]:
-    """Return findings about usable edges.
-
-    Args:
-        given: Usable edges of a table.
-        kinds: Adjacency of each edge type.
-    """
+    """Return findings about usable edges."""
     joined = np.sum([edges.degrees() for edges in kinds.values()], axis=0)
     return oddities(
         told=int(given.source.size),
@@ -201,8 +189,6 @@ def oddities(*, told: int, loops: int, kept: int, alone: int) -> list[Finding]:
     """Return findings about usable edges, from counts.
 
     Args:
-        told: Number of usable edges in the table.
-        loops: Number of these from a node to itself.
         kept: Number of edges of the graph; both directions of a pair are two if they differ.
         alone: Number of nodes without an edge.
     """

@@ -185,14 +185,7 @@ class TableFiles:
 
 
 def require_same_columns(schema: Any, first: Any, path: str, first_path: str) -> None:
-    """Refuse a Parquet file whose columns have other names or types than those of the first part.
-
-    Args:
-        schema: The Arrow schema of the file.
-        first: The Arrow schema of the first part.
-        path: The file.
-        first_path: The first part.
-    """
+    """Refuse a Parquet file whose columns have other names or types than those of the first part."""
     if schema.equals(first):
         return
     names = [*first.names, *(name for name in schema.names if name not in first.names)]
@@ -231,9 +224,6 @@ def is_glob(text: str) -> bool:
 
     >>> is_glob("parts/*.parquet"), is_glob("nodes.csv")
     (True, False)
-
-    Args:
-        text: A path or the name of a column.
     """
     return bool(_GLOB.search(text))
 
@@ -248,8 +238,6 @@ def matching(
 
     Args:
         wanted: Names and globs of columns; a name that is no column is returned unchanged.
-        names: Names of all columns.
-        excluded: Columns that no glob matches.
     """
     left = [name for name in names if name not in set(excluded)]
     found: list[str] = []

@@ -16,11 +16,7 @@ from nodegraft.tables.columns import SourceTable, are_integers, is_text
 
 
 def check_key_type(key_type: KeyType | None) -> None:
-    """Refuse a key type that does not exist.
-
-    Args:
-        key_type: Key type that a user gave.
-    """
+    """Refuse a key type that does not exist."""
     if key_type not in (None, "text", "integer"):
         raise ParameterError(f"key_type is 'text', 'integer' or None, not {key_type!r}.")
 
@@ -57,22 +53,12 @@ def _common_type(columns: list[tuple[SourceTable, str]]) -> KeyType:
 
 
 def node_keys(table: SourceTable, name: str) -> KeyArray:
-    """Return the keys of a table of nodes; refuse missing keys.
-
-    Args:
-        table: The table of nodes.
-        name: Name of the key column.
-    """
+    """Return the keys of a table of nodes; refuse missing keys."""
     return _array(table, name, key_column(table, name))
 
 
 def key_column(table: SourceTable, name: str) -> Any:
-    """Return the keys of a table of nodes as an Arrow column; refuse missing keys.
-
-    Args:
-        table: The table of nodes.
-        name: Name of the key column.
-    """
+    """Return the keys of a table of nodes as an Arrow column; refuse missing keys."""
     column = table.column(name)
     if len(column) == 0:
         raise DataError("The table of nodes is empty.")
@@ -85,13 +71,7 @@ def key_column(table: SourceTable, name: str) -> Any:
 
 
 def keys_like(keys: NodeKeys, table: SourceTable, name: str) -> KeyArray:
-    """Return a column that names nodes; None where a key is missing. Refuse another key type.
-
-    Args:
-        keys: Keys of the nodes.
-        table: A table that names nodes.
-        name: Name of its key column.
-    """
+    """Return a column that names nodes; None where a key is missing. Refuse another key type."""
     return _array(table, name, _column_like(keys, table, name))
 
 
@@ -117,13 +97,7 @@ def _array(table: SourceTable, name: str, column: Any) -> KeyArray:
 
 
 def rows_named(keys: NodeKeys, table: SourceTable, name: str) -> NDArray[np.int64]:
-    """Return the rows of the nodes that a column names; -1 where there is no such node.
-
-    Args:
-        keys: Keys of the nodes.
-        table: A table that names nodes.
-        name: Name of its key column.
-    """
+    """Return the rows of the nodes that a column names; -1 where there is no such node."""
     column = _column_like(keys, table, name)
     if column.null_count == len(column):
         return np.full(len(column), -1, dtype=np.int64)
@@ -144,12 +118,7 @@ def rows_named(keys: NodeKeys, table: SourceTable, name: str) -> NDArray[np.int6
 
 
 def stored_keys(table: SourceTable, name: str) -> Stored:
-    """Return the keys of nodes in the form that is stored on disk.
-
-    Args:
-        table: The table of nodes, or a part of it.
-        name: Name of the key column.
-    """
+    """Return the keys of nodes in the form that is stored on disk."""
     column = key_column(table, name)
     return _packed(table.text_column(name)) if is_text(column) else key_array(column.to_numpy())
 

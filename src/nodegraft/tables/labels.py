@@ -146,14 +146,7 @@ class LabelsRead(NamedTuple):
 
 
 def labels_in(table: SourceTable, keys: NodeKeys, key: str, label: str) -> LabelsRead:
-    """Return the labels of a table whose keys have the type of the nodes' keys.
-
-    Args:
-        table: The table of labels.
-        keys: Keys of the nodes.
-        key: Name of the column of node keys.
-        label: Name of the column of class names.
-    """
+    """Return the labels of a table whose keys have the type of the nodes' keys."""
     table = _named(table, label)
     raw = [str(name) for name in table.texts(label)]
     names = [name.strip() for name in raw]

@@ -68,11 +68,7 @@ def rows_view(graph: GraphView, rows: Iterable[Row], key: str = "key") -> RowsVi
 
 
 def read_rows(file: Path) -> list[Any]:
-    """Return the rows in a file of JSON Lines; blank lines are skipped.
-
-    Args:
-        file: The file.
-    """
+    """Return the rows in a file of JSON Lines; blank lines are skipped."""
     try:
         lines = file.read_text(encoding="utf-8-sig").split("\n")
     except (OSError, UnicodeDecodeError) as error:

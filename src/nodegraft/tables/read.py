@@ -257,14 +257,7 @@ def _different_nodes(table: SourceTable, key: str) -> tuple[SourceTable, KeyArra
 def repeated_keys(
     table: SourceTable, key: str, rows: IntArray, keys: NDArray[Any]
 ) -> list[Finding]:
-    """Return the finding about keys that occur more than once.
-
-    Args:
-        table: The table of nodes.
-        key: Name of the key column.
-        rows: Rows after the first row of their key.
-        keys: Keys of these rows.
-    """
+    """Return the finding about keys that occur more than once."""
     what, repair = "rows with a node key seen before", "the first row of each is kept"
     shown = table.examples(rows, keys[:3])
     return finding(what, rows.size, shown, repair, where=table.where(key))

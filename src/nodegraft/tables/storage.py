@@ -42,12 +42,7 @@ def save_graph(graph: Graph, directory: str | Path, document: dict[str, Any] | N
 def pack_graph(
     graph: Graph, document: dict[str, Any] | None = None
 ) -> tuple[Arrays, dict[str, Any]]:
-    """Return a graph as arrays and JSON.
-
-    Args:
-        graph: The graph.
-        document: JSON of the caller that is stored with the graph.
-    """
+    """Return a graph as arrays and JSON."""
     if not isinstance(graph, Graph):
         raise ParameterError(f"A whole nodegraft.Graph is needed, not a {type(graph).__name__}.")
     store, recipe = graph._store, graph.recipe
@@ -97,24 +92,14 @@ def _mapped_graph(folder: Path, verify: bool) -> Graph:
 
 
 def load_graph_and_document(directory: str | Path) -> tuple[Graph, dict[str, Any]]:
-    """Read a graph and the caller's JSON from a directory.
-
-    Args:
-        directory: Directory that :func:`save_graph` wrote.
-    """
+    """Read a graph and the caller's JSON from a directory."""
     return unpack_graph(*read_bundle(Path(directory)), str(directory))
 
 
 def unpack_graph(
     arrays: Arrays, header: dict[str, Any], where: str
 ) -> tuple[Graph, dict[str, Any]]:
-    """Return the graph and the caller's JSON.
-
-    Args:
-        arrays: Arrays of :func:`pack_graph`.
-        header: JSON of :func:`pack_graph`.
-        where: Name of their place, for errors.
-    """
+    """Return the graph and the caller's JSON."""
     if header.get("kind") != "graph" or header.get("schema") != SCHEMA:
         raise CheckpointError(f"{where} does not hold a graph of schema {SCHEMA}.")
     try:

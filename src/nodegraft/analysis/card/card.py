@@ -177,12 +177,8 @@ def card_of(
     """Return the model card of a version.
 
     Args:
-        state: The version.
         history: Versions up to this one, oldest first.
         promotion: First promotion of the version; None if it was never live.
-        class_names: Returns the class names in an object of labels.
-        live: Numbers of the versions that were live by then.
-        pruned: Numbers of versions whose objects were deleted.
     """
     found, whole = history[-1], [past for past in history if past.number not in pruned]
     measured = predict_labelled(state, None) if state.labels.held_out else None

@@ -20,11 +20,7 @@ from nodegraft.evaluation.confusion import ConfusionMatrix
 
 @figure_style
 def draw_card(card: Card) -> list[Picture]:
-    """Draw the figures of a card, each on a background of its own, for light and dark pages.
-
-    Args:
-        card: A card with held-out nodes.
-    """
+    """Draw the figures of a card, each on a background of its own, for light and dark pages."""
     recalls = {one.name: one.held_out for one in card.classes if one.held_out.asked}
     draw = partial(draw_recall, recalls=recalls)
     pictures = [_picture("recall", _recall(card), recall_size(recalls), draw)]

@@ -25,8 +25,6 @@ def card_files(card: Card, store: str, name: str) -> dict[str, str]:
     Figures are left out if Matplotlib is not installed; the card then says how to get them.
 
     Args:
-        card: The card.
-        store: Name of the store's folder.
         name: Name of the files, without their endings.
     """
     files, figures = {}, {}
@@ -47,8 +45,6 @@ def card_markdown(card: Card, store: str, figures: Mapping[str, str] = MappingPr
     """Return the card as Markdown.
 
     Args:
-        card: The card.
-        store: Name of the store's folder.
         figures: Name of a figure -> Markdown that shows it; empty without figures.
     """
 
@@ -234,11 +230,7 @@ def _text(text: str) -> str:
 
 
 def limits(card: Card) -> list[str]:
-    """Return sentences on what the model is not for and what was not measured.
-
-    Args:
-        card: The card.
-    """
+    """Return sentences on what the model is not for and what was not measured."""
     few = [part.name for part in card.classes if 0 < part.held_out.asked < FEW]
     abstains = ", unless it abstains; how often it does so was not measured"
     found = [

@@ -95,11 +95,7 @@ def _plain(name: str, value: Any) -> Any:
 
 
 def changes_labels(action: str) -> bool:
-    """Return whether an action of a version is a change of labels, which can be applied again.
-
-    Args:
-        action: Action of a version.
-    """
+    """Return whether an action of a version is a change of labels, which can be applied again."""
     return action in _ACTIONS
 
 
@@ -107,7 +103,6 @@ def replay(labels: StoreLabels, changes: Mapping[int, Change], without: int) -> 
     """Apply changes again to other labels.
 
     Args:
-        labels: Labels before the first change.
         changes: Number of a version -> its change, in order.
         without: Number of the version that is undone, for the error.
     """

@@ -26,10 +26,6 @@ class ClassSuccession:
 
         A class that is gone is continued by new classes that have some of its labels, and by an
         old class that has all of them.
-
-        Args:
-            before: Labels of the earlier version.
-            after: Labels of the later version.
         """
         gone = [name for name in before if name not in after]
         if not gone:
@@ -45,28 +41,15 @@ class ClassSuccession:
         return cls({name: some for name, some in successors.items() if some})
 
     def of(self, name: str) -> frozenset[str]:
-        """Return the classes that continue an old class; its own name where nothing is known.
-
-        Args:
-            name: The old class.
-        """
+        """Return the classes that continue an old class; its own name where nothing is known."""
         return self._successors.get(name, frozenset((name,)))
 
     def continues(self, old: str, new: str) -> bool:
-        """Return whether a new class is an old one, under the same name or another.
-
-        Args:
-            old: The old class.
-            new: The new class.
-        """
+        """Return whether a new class is an old one, under the same name or another."""
         return new in self.of(old)
 
     def is_split(self, name: str) -> bool:
-        """Return whether several classes continue an old one.
-
-        Args:
-            name: The old class.
-        """
+        """Return whether several classes continue an old one."""
         return len(self.of(name)) > 1
 
 
@@ -98,9 +81,6 @@ def changed_classes(
     """Return the classes that are new or have other labels; a renamed class has the same labels.
 
     Args:
-        before: Labels before the change.
-        after: Labels after it.
-        names: Which classes were renamed, merged or split.
         pairs: (prediction before, prediction after) -> number of nodes.
     """
     unchanged = {
@@ -122,13 +102,7 @@ def changed_classes(
 
 
 def class_warnings(changed: Mapping[str, ChangedClass], num_classes: int, asked: int) -> list[str]:
-    """Return a sentence for each class with one example or with too many predictions.
-
-    Args:
-        changed: The classes that are new or have other labels.
-        num_classes: Number of classes after the change.
-        asked: Number of compared nodes.
-    """
+    """Return a sentence for each class with one example or with too many predictions."""
     found = [
         f"Class {name!r} has only 1 example: its predictions depend on that node alone. "
         "Add more examples."

@@ -32,12 +32,7 @@ def evaluate_methods(
     """Train each method on the same streams and measure it; see :meth:`nodegraft.Store.evaluate`.
 
     Args:
-        state: The version.
-        number: Number of the version.
         methods: Names of methods; None for the store's own and :data:`METHODS`.
-        seeds: Number of streams.
-        shots: Number of labels of a new class.
-        listener: Receives progress.
     """
     validate_value("seeds", seeds, PositiveInt)
     chosen = several(methods, "methods") if methods else (state.model.name, *METHODS)

@@ -65,10 +65,6 @@ def make_plan(labels: Mapping[str, int], shots: int) -> Plan:
     >>> plan = make_plan({"a": 20, "b": 12, "c": 10, "d": 40, "e": 9}, shots=5)
     >>> print(plan.setting, plan.left_out)
     2/0/0/2 classes (base/pseudo-novel/validation/novel), 1-way 5-shot {'e': 9}
-
-    Args:
-        labels: Class name -> number of its labels.
-        shots: Number of labels of a new class.
     """
     validate_value("shots", shots, PositiveInt)
     needed = max(FEWEST_LABELS, 2 * shots)
@@ -93,11 +89,6 @@ def own_stream(state: State, plan: Plan, seed: int) -> ClassStream:
     """Draw a stream from the graph and the labels of a version, without its model.
 
     Training and query nodes are drawn from all labels, held-out ones included.
-
-    Args:
-        state: The version.
-        plan: Classes that take part.
-        seed: Seed of the roles of classes and nodes.
     """
     labels = NodeLabels.by_key(state.graph, {name: state.labels[name].all for name in plan.classes})
     return ClassStream.draw(state.graph, labels, plan.setting, seed=seed, arrival=ARRIVAL)

@@ -75,9 +75,6 @@ def panel(
 
     Args:
         title: What stands above it, or nothing.
-        x_label: The label of the horizontal axis, with its unit.
-        y_label: The label of the vertical axis, with its unit.
-        size: Width and height in inches.
     """
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=size, layout="constrained")
@@ -95,8 +92,6 @@ def draw_on(axes: Axes | None, size: tuple[float, float], draw: Callable[[Axes],
 
     Args:
         axes: Axes to draw into, which keep the user's own style; None for a new figure.
-        size: Width and height of a new figure in inches.
-        draw: Draws into axes.
     """
     if axes is not None:
         with mpl.rc_context({"text.parse_math": False}):
@@ -118,7 +113,6 @@ def name_rows(axes: Axes, names: Sequence[str]) -> None:
 
     Args:
         axes: The panel, whose rows are at 0, 1, 2 …
-        names: The names of the rows.
     """
     axes.set_yticks(range(len(names)), names, parse_math=False)
     axes.tick_params(axis="y", length=0)
@@ -131,10 +125,6 @@ def shorten(name: object, limit: int) -> str:
 
     >>> shorten("short", 12), shorten("https://shop/items/p91007", 12)
     ('short', 'https:…91007')
-
-    Args:
-        name: Anything that can be written as text.
-        limit: The largest number of letters.
     """
     text = " ".join(str(name).split())
     tail = (limit - 1) // 2
@@ -147,9 +137,6 @@ def svg_text(figure: Figure) -> str:
     >>> figure, _ = panel("a < b", "x")
     >>> ("a &lt; b</text>" in svg_text(figure), svg_text(figure) == svg_text(figure))
     (True, True)
-
-    Args:
-        figure: The figure.
     """
     nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))
     sink = BytesIO()
@@ -159,11 +146,6 @@ def svg_text(figure: Figure) -> str:
 
 
 def save_svg(figure: Figure, path: Path) -> None:
-    """Write a figure without date or random names, so that equal numbers give equal bytes.
-
-    Args:
-        figure: The figure.
-        path: The file to write.
-    """
+    """Write a figure without date or random names, so that equal numbers give equal bytes."""
     with mpl.rc_context({"svg.hashsalt": "nodegraft"}):
         figure.savefig(path, metadata={"Date": None})

@@ -24,7 +24,6 @@ def spread_apart(places: Sequence[float], gap: float) -> NDArray[np.float64]:
     [0.5, 1.5, 5.0]
 
     Args:
-        places: Coordinates on one axis.
         gap: The least distance, in the same unit.
     """
     order = np.argsort(places, kind="stable")
@@ -45,7 +44,6 @@ def label_line_ends(axes: Axes, ends: Mapping[str, tuple[float, float, str]]) ->
     2
 
     Args:
-        axes: The panel, whose limits are final.
         ends: Name -> x and y in data coordinates, and the colour of the name.
     """
     _lay_out(axes)
@@ -71,10 +69,7 @@ def label_points(
     ['one', 'other']
 
     Args:
-        axes: The panel, whose limits are final.
         points: Name -> x and y in data coordinates, and the colour of the name.
-        avoid_path: Corners of a line that no name may lie on.
-        avoid_points: Other points that no name may lie on.
     """
     _lay_out(axes)
     marks = [axes.transData.transform((x, y)) for x, y, _ in points.values()]

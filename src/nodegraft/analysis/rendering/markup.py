@@ -29,9 +29,6 @@ def to_latex(text: str) -> str:
 
     >>> to_latex("**+5 %** of *all_nodes*")
     '\\textbf{+5 \\%} of \\emph{all\\_nodes}'
-
-    Args:
-        text: Plain text with marks.
     """
     escaped = "".join(LATEX.get(letter, letter) for letter in text)
     return EMPHASIS.sub(r"\\emph{\1}", BOLD.sub(r"\\textbf{\1}", escaped))
@@ -42,8 +39,5 @@ def to_html(text: str) -> str:
 
     >>> to_html("**a** & *b*")
     '<strong>a</strong> &amp; <em>b</em>'
-
-    Args:
-        text: Plain text with marks.
     """
     return EMPHASIS.sub(r"<em>\1</em>", BOLD.sub(r"<strong>\1</strong>", escape(text)))

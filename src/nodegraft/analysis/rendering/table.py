@@ -36,11 +36,6 @@ class Table:
 
         >>> Table.of(["a"], [["1"]]).rows
         (('1',),)
-
-        Args:
-            head: The names of the columns.
-            rows: The cells, row by row.
-            caption: What the table is about, or nothing.
         """
         return cls(caption, tuple(head), tuple(map(tuple, rows)))
 

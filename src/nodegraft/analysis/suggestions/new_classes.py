@@ -52,10 +52,6 @@ def new_classes(state: State, count: int) -> list[NewClass]:
     Groups are clusters of the model's embeddings (HDBSCAN: Campello, Moulavi and Sander 2013) in
     which most nodes are of unknown classes; scattered nodes are in none. A class may be several
     groups. A method without calibrated confidence finds none.
-
-    Args:
-        state: The version.
-        count: Largest number of groups.
     """
     validate_value("count", count, PositiveInt)
     if not state.model.capabilities() >= NEEDED:
@@ -114,9 +110,6 @@ def top_terms(graph: Graph, rows: IntArray, others: IntArray, count: int) -> tup
 
     Args:
         graph: The graph; without text features there are no words.
-        rows: The nodes.
-        others: The nodes they are compared with.
-        count: Largest number of words.
     """
     words = graph.recipe.words if isinstance(graph.recipe, FeatureRecipe) else []
     if not words:
@@ -144,10 +137,6 @@ def log_odds(own: IntArray, others: IntArray) -> NDArray[np.float64]:
 
     >>> log_odds(np.array([8, 1, 9]), np.array([2, 0, 80])).round(1).tolist()
     [3.7, 1.2, -10.5]
-
-    Args:
-        own: Count of each word in the group.
-        others: Count of each word in the others.
     """
     total, both = max(own.sum(), 1), own + others
     prior = total * (both + 1e-9) / max(both.sum(), 1)

@@ -47,10 +47,6 @@ def suggestions(state: State, count: int) -> list[Suggestion]:
     A fair sample of nodes is clustered into ``count`` groups by k-means on the model's embeddings,
     weighted by uncertainty; of each group the node nearest to the centre is returned (after Zhdanov
     2019, https://arxiv.org/abs/1901.05954, who leaves out confident nodes first).
-
-    Args:
-        state: The version.
-        count: Number of suggestions.
     """
     validate_value("count", count, PositiveInt)
     if Capability.EMBED not in state.model.capabilities():
@@ -107,12 +103,7 @@ DIMENSIONS = 64
 
 
 def vectors_of(state: State, rows: IntArray) -> NDArray[np.float64]:
-    """Return the embeddings of nodes, in the dimensions in which these nodes differ most.
-
-    Args:
-        state: A version whose model can embed.
-        rows: The nodes, by row.
-    """
+    """Return the embeddings of nodes, in the dimensions in which these nodes differ most."""
     # Imported here because it is slow to import.
     from sklearn.decomposition import TruncatedSVD
 
@@ -123,12 +114,7 @@ def vectors_of(state: State, rows: IntArray) -> NDArray[np.float64]:
 
 
 def wide_vectors_of(state: State, rows: IntArray) -> Matrix:
-    """Return the embeddings of nodes; in a graph without features, vectors of their neighbours.
-
-    Args:
-        state: A version whose model can embed.
-        rows: The nodes, by row.
-    """
+    """Return the embeddings of nodes; in a graph without features, vectors of their neighbours."""
     vectors = state.model.embed(state.graph, state.graph.keys_of(rows))
     return vectors if vectors.shape[1] else _neighbour_vectors(state.graph, rows)
 

@@ -50,11 +50,7 @@ class StoredArray:
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> "StoredArray":
-        """Return the array described by :meth:`to_json`; raise ValueError for anything else.
-
-        Args:
-            document: Plain JSON.
-        """
+        """Return the array described by :meth:`to_json`; raise ValueError for anything else."""
         dtype, shape, digest = document["dtype"], document["shape"], document["digest"]
         whole = isinstance(shape, list) and all(type(size) is int and size >= 0 for size in shape)
         plain = isinstance(dtype, str) and isinstance(digest, str)
@@ -80,11 +76,7 @@ class ArrayWriter:
             self._write_header(file)
 
     def add(self, items: NDArray[Any]) -> None:
-        """Write more items behind those there are.
-
-        Args:
-            items: One row each.
-        """
+        """Write more items behind those there are."""
         flat = np.ascontiguousarray(items, dtype=self._dtype).reshape(-1).view(np.uint8)
         with self._path.open("ab") as file:
             for start in range(0, flat.size, _BLOCK):
@@ -111,7 +103,6 @@ def map_array(path: Path, stored: StoredArray) -> NDArray[Any]:
     """Map the array in a file into memory.
 
     Args:
-        path: The file.
         stored: What it must hold.
     """
     dtype, start = np.dtype(stored.dtype), _header_size(path, stored)
@@ -128,7 +119,6 @@ def map_checked(path: Path, stored: StoredArray) -> NDArray[Any]:
     """Map an array; one of up to `CHECKED_BYTES` is compared with its hash, once per process.
 
     Args:
-        path: The file.
         stored: What it must hold.
     """
     array, about = map_array(path, stored), path.stat()
@@ -140,13 +130,7 @@ def map_checked(path: Path, stored: StoredArray) -> NDArray[Any]:
 
 
 def require_unchanged(path: Path, array: NDArray[Any], stored: StoredArray) -> None:
-    """Refuse an array that is not as it was written; all of it is read.
-
-    Args:
-        path: Its file.
-        array: What :func:`map_array` gave.
-        stored: What was written.
-    """
+    """Refuse an array that is not as it was written; all of it is read."""
     if not is_unchanged(array, stored):
         raise DamagedFileError(path, "its checksum is wrong")
 
@@ -177,12 +161,7 @@ def _header_size(path: Path, stored: StoredArray) -> int:
 
 
 def is_unchanged(array: NDArray[Any], stored: StoredArray) -> bool:
-    """Return whether every bit of an array is as it was written, by reading all of it.
-
-    Args:
-        array: What :func:`map_array` gave.
-        stored: What was written.
-    """
+    """Return whether every bit of an array is as it was written, by reading all of it."""
     digest = hashlib.blake2b(digest_size=16)
     flat = array.reshape(-1).view(np.uint8)
     for start in range(0, flat.size, _BLOCK):

@@ -33,7 +33,6 @@ def write_bundle(
 
     Args:
         directory: Where to; it must not exist.
-        arrays: Arrays of numbers, by name.
         document: JSON; it is written with a checksum over itself and the arrays.
         texts: Text files of the caller's, by name, for people to read.
     """
@@ -62,11 +61,7 @@ def write_bundle(
 
 
 def read_bundle(directory: Path) -> tuple[Arrays, dict[str, Any]]:
-    """Return the arrays and the JSON document of a directory, after a check of their checksum.
-
-    Args:
-        directory: What :func:`write_bundle` wrote.
-    """
+    """Return the arrays and the JSON document of a directory, after a check of their checksum."""
     try:
         document = dict(json.loads((directory / DOCUMENT).read_text()))
         whole = document.pop(CHECKSUM, None) == _checksum(document, directory)
@@ -85,12 +80,7 @@ def read_bundle(directory: Path) -> tuple[Arrays, dict[str, Any]]:
 
 
 def prefixed(prefix: str, arrays: Mapping[str, np.ndarray[Any, Any]]) -> Arrays:
-    """Return arrays under longer names, so that several sets of them fit into one.
-
-    Args:
-        prefix: What the names begin with.
-        arrays: Arrays by name.
-    """
+    """Return arrays under longer names, so that several sets of them fit into one."""
     return {prefix + name: array for name, array in arrays.items()}
 
 
@@ -99,10 +89,6 @@ def under(prefix: str, arrays: Mapping[str, np.ndarray[Any, Any]]) -> Arrays:
 
     >>> list(under("a.", prefixed("a.", {"x": np.zeros(1)}) | {"y": np.zeros(1)}))
     ['x']
-
-    Args:
-        prefix: What the names begin with.
-        arrays: These and perhaps others.
     """
     return {
         name.removeprefix(prefix): array

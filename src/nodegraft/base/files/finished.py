@@ -8,11 +8,7 @@ from nodegraft.base.hashing import file_hash
 
 
 def flush_to_disk(path: Path) -> None:
-    """Wait until a file, or the list of a folder's files, would survive a power cut.
-
-    Args:
-        path: A file or a folder.
-    """
+    """Wait until a file, or the list of a folder's files, would survive a power cut."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)
@@ -35,11 +31,7 @@ def write_sidecar(path: Path) -> None:
 
 
 def matches_sidecar(path: Path) -> bool | None:
-    """Return whether a file matches its checksum; None if it has none, so it is not finished.
-
-    Args:
-        path: The file.
-    """
+    """Return whether a file matches its checksum; None if it has none, so it is not finished."""
     try:
         written = _sidecar(path).read_bytes()
     except FileNotFoundError:

@@ -55,11 +55,7 @@ class WriteOnceFolder:
         self.place = str(place).rstrip("/")
 
     def names(self, suffix: str) -> list[str]:
-        """Return the sorted names of files that end in `suffix`.
-
-        Args:
-            suffix: Ending of the names.
-        """
+        """Return the sorted names of files that end in `suffix`."""
         if not self._files.isdir(self._path):
             return []
         # Another process may have moved files meanwhile: what was listed before is not asked.
@@ -89,22 +85,14 @@ class WriteOnceFolder:
         return isinstance(self._files, LocalFileSystem) and Path(path).is_symlink()
 
     def has(self, name: str) -> bool:
-        """Return whether a file exists.
-
-        Args:
-            name: Its name.
-        """
+        """Return whether a file exists."""
         with _told_as_os_error():
             # Another host may have taken away what was listed here before.
             self._files.invalidate_cache()
             return bool(self._files.exists(f"{self._path}/{name}"))
 
     def read(self, name: str) -> bytes:
-        """Return the content of a file.
-
-        Args:
-            name: Its name.
-        """
+        """Return the content of a file."""
         with _told_as_os_error():
             self._refuse_special(name)
             content: bytes = self._files.cat_file(f"{self._path}/{name}")
@@ -120,9 +108,7 @@ class WriteOnceFolder:
         """Write a file atomically; return False and change nothing if it exists.
 
         Args:
-            name: Its name.
             content: All its bytes.
-            mode: Who may read it, on a disk.
         """
         try:
             with _told_as_os_error():
@@ -141,10 +127,6 @@ class WriteOnceFolder:
 
         Whole or not at all; False, and nothing is touched, where the file stands already. Nobody
         may write into the source later: it is made read-only where that is allowed.
-
-        Args:
-            name: Its name here.
-            source: The file.
         """
         place = self.local_path(name)
         if place is None:
@@ -167,11 +149,7 @@ class WriteOnceFolder:
         return True
 
     def local_path(self, name: str) -> Path | None:
-        """Return the path of a file on this machine; None behind a URL.
-
-        Args:
-            name: Its name.
-        """
+        """Return the path of a file on this machine; None behind a URL."""
         local = isinstance(self._files, LocalFileSystem)
         return Path(self._path) / name if local else None
 
@@ -201,7 +179,6 @@ class WriteOnceFolder:
         """Give a file of this machine another name; one that is gone already is no error.
 
         Args:
-            name: Its name.
             other: The new name, which nobody has.
         """
         place = self.local_path(name)

@@ -22,20 +22,12 @@ def parameters_of(owner: Any) -> dict[str, Any]:
     ...     epochs: int = 10
     >>> parameters_of(Plan(epochs=3))
     {'epochs': 3}
-
-    Args:
-        owner: An instance of a dataclass.
     """
     return {field.name: getattr(owner, field.name) for field in fields(owner) if field.init}
 
 
 def build(cls: type[T], values: Mapping[str, Any]) -> T:
-    """Return an instance of a keyword-only dataclass; an unknown name raises a helpful error.
-
-    Args:
-        cls: The dataclass.
-        values: Its fields by name.
-    """
+    """Return an instance of a keyword-only dataclass; an unknown name raises a helpful error."""
     known = [field.name for field in fields(cls) if field.init]  # type: ignore[arg-type]
     for name in values:
         if name not in known:
@@ -57,22 +49,13 @@ def _is_required(one: "Field[Any]") -> bool:
 
 
 def owner_name(cls: type) -> str:
-    """Return the name of a dataclass in errors: its ``described_as`` or ``name``, if it has one.
-
-    Args:
-        cls: The dataclass.
-    """
+    """Return the name of a dataclass in errors: its ``described_as`` or ``name``, if it has one."""
     told = (getattr(cls, name, None) for name in ("described_as", "name"))
     return next((text for text in told if isinstance(text, str)), cls.__name__)
 
 
 def parse(cls: type[T], texts: Mapping[str, str]) -> T:
-    """Like :func:`build`, but parse every value from a string.
-
-    Args:
-        cls: The dataclass.
-        texts: Its fields by name, each as text.
-    """
+    """Like :func:`build`, but parse every value from a string."""
     return build(cls, read(cls, texts))
 
 
@@ -86,10 +69,6 @@ def read(cls: type[T], texts: Mapping[str, str]) -> dict[str, Any]:
     ...     rate: float = 0.1
     >>> read(Plan, {"epochs": "3"})
     {'epochs': 3}
-
-    Args:
-        cls: The dataclass.
-        texts: Some of its fields by name, each as text.
     """
     hints = get_type_hints(cls)
     return {name: _read(name, text, hints.get(name, str)) for name, text in texts.items()}

@@ -25,11 +25,7 @@ class Range:
     """Whether ``high`` itself is left out."""
 
     def allows(self, value: float) -> bool:
-        """Return whether a number is in the range; NaN never is.
-
-        Args:
-            value: A number.
-        """
+        """Return whether a number is in the range; NaN never is."""
         from_low = self.low is None or value > self.low or (value == self.low and not self.above)
         to_high = self.high is None or value < self.high or (value == self.high and not self.below)
         return from_low and to_high

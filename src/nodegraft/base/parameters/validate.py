@@ -49,7 +49,6 @@ def validate_value(name: str, value: Any, kind: Any) -> None:
 
     Args:
         name: What the value is called in the error.
-        value: What was given.
         kind: Its annotation: plain types, ``Literal``, unions, lists, tuples and mappings of them,
             and ``Annotated`` with a :class:`Range`.
     """
@@ -116,9 +115,6 @@ def described(kind: Any) -> str:
 
     >>> described(Annotated[int, Range(1)] | None), described(Literal["off", "set"])
     ('a whole number at least 1 or none', "one of 'off', 'set'")
-
-    Args:
-        kind: The annotation.
     """
     origin, arguments = get_origin(kind), get_args(kind)
     if origin is Annotated:

@@ -23,13 +23,7 @@ TEXT_WIDTH = 9
 def audit_table(
     found: "list[SuspiciousLabel]", texts: Texts, place: Path
 ) -> Iterator[RenderableType]:
-    """Yield a table, the reasons, and the command that corrects the first label.
-
-    Args:
-        found: The labels, the most suspicious first.
-        texts: Text of each node.
-        place: Folder of the store.
-    """
+    """Yield a table, the reasons, and the command that corrects the first label."""
     if not found:
         yield Text(
             "No label disagrees with the others: for none is another class likelier. The label of "

@@ -44,8 +44,6 @@ def explanation_lines(
     """Return prediction and second class, their signals, and the labels that contribute most.
 
     Args:
-        node: The node.
-        explanation: Explanation by the method.
         width: Characters of a line; bars are shortened or dropped where it is too short.
     """
     if "signals" not in explanation:

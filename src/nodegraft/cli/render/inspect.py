@@ -27,12 +27,7 @@ TEXT_WIDTH = 9
 
 
 def suggestions_table(suggestions: "list[Suggestion]", texts: Texts) -> RenderableType:
-    """Return one row for each node to label.
-
-    Args:
-        suggestions: The nodes.
-        texts: Text of each of them.
-    """
+    """Return one row for each node to label."""
     if not suggestions:
         return Text("Every node has a label.")
     table = NodeTable(box=SIMPLE, pad_edge=False)
@@ -48,12 +43,7 @@ def suggestions_table(suggestions: "list[Suggestion]", texts: Texts) -> Renderab
 
 
 def new_class_lines(place: Path, groups: "Mapping[NewClass, Texts]") -> Iterator[RenderableType]:
-    """Yield each group of nodes with its top terms, some nodes, and the command to teach it.
-
-    Args:
-        place: Folder of the store.
-        groups: Group -> texts of its examples.
-    """
+    """Yield each group of nodes with its top terms, some nodes, and the command to teach it."""
     if not groups:
         yield Text("No group of nodes looks like an unknown class.")
         return
@@ -74,12 +64,7 @@ def new_class_lines(place: Path, groups: "Mapping[NewClass, Texts]") -> Iterator
 
 
 def drift_table(shifts: "list[Shift]", alarm: float) -> RenderableType:
-    """Return one row for each measure, and which of them are above the alarm threshold.
-
-    Args:
-        shifts: Measures before and after.
-        alarm: The alarm threshold.
-    """
+    """Return one row for each measure, and which of them are above the alarm threshold."""
     table = Table(box=SIMPLE, pad_edge=False)
     for heading in ("measure", "before", "after"):
         table.add_column(heading, overflow="fold")
@@ -97,11 +82,7 @@ def drift_table(shifts: "list[Shift]", alarm: float) -> RenderableType:
 
 
 def evaluation_lines(evaluation: "Evaluation") -> RenderableType:
-    """Return the setting, a row for each method, and which one to use.
-
-    Args:
-        evaluation: Measurements of all methods.
-    """
+    """Return the setting, a row for each method, and which one to use."""
     lines: list[RenderableType] = [Text(_setting(evaluation))]
     if evaluation.plan.left_out:
         lines.append(Text(evaluation.plan.exclusion(), style="yellow"))

@@ -51,11 +51,7 @@ class SuiteProgress:
 
 
 def suite_progress(progress: SuiteProgress) -> Group:
-    """Return a bar with counts, and the titles of some running jobs.
-
-    Args:
-        progress: How far the suite is.
-    """
+    """Return a bar with counts, and the titles of some running jobs."""
     left = progress.seconds_left
     counts = Table.grid(padding=(0, 2))
     counts.add_row(
@@ -74,7 +70,6 @@ def job_line(event: "JobEnded", count: str) -> Text:
     """Return where the record of a job is, or how the job failed.
 
     Args:
-        event: How the job ended.
         count: Its number, such as 3/12.
     """
     job = f"{count} {event.job.title}, {event.job.protocol_name}: "
@@ -93,9 +88,7 @@ def suite_status(
     'graft: 2 jobs to run, 3 of 6 done, 1 failed before (run them again with --retry-failed)'
 
     Args:
-        title: Title of the suite.
         counts: How many jobs are to run, are done, and are in the suite.
-        seconds: Estimated time of one process.
         without_estimate: Number of jobs to run for which no similar job is recorded.
     """
     to_run, done, total = counts
@@ -110,11 +103,7 @@ def suite_status(
 
 
 def session_table(title: str) -> Table:
-    """Return an empty table of sessions.
-
-    Args:
-        title: Title of the table.
-    """
+    """Return an empty table of sessions."""
     table = Table(title=title, title_justify="left", caption_justify="left")
     table.caption = "accuracies in percent; all but micro are averages over classes"
     for name in COLUMNS:
@@ -123,11 +112,7 @@ def session_table(title: str) -> Table:
 
 
 def session_row(result: "SessionResult") -> list[str]:
-    """Return the cells of a session, in the order of `COLUMNS`.
-
-    Args:
-        result: Measurements of the session.
-    """
+    """Return the cells of a session, in the order of `COLUMNS`."""
     shares = (
         result.macro_accuracy,
         result.micro_accuracy,
@@ -140,11 +125,7 @@ def session_row(result: "SessionResult") -> list[str]:
 
 
 def summary_table(summary: dict[str, Any]) -> Table:
-    """Return the summary of a run, one number a row.
-
-    Args:
-        summary: Summary in the run's record.
-    """
+    """Return the summary of a run, one number a row."""
     rows = {
         "A0, before the first new class": percent(summary["first_accuracy"]),
         "last session": percent(summary["last_accuracy"]),
@@ -160,12 +141,7 @@ def summary_table(summary: dict[str, Any]) -> Table:
 
 
 def statistics_table(numbers: "GraphStatistics", quantiles: tuple[float, ...]) -> Table:
-    """Return sizes, homophily and degrees of a graph, one a row.
-
-    Args:
-        numbers: Statistics of the graph.
-        quantiles: Quantiles that the degrees are given for.
-    """
+    """Return sizes, homophily and degrees of a graph, one a row."""
     degrees = " ".join(str(value) for value in numbers.degree_quantiles)
     marks = "/".join(f"{100 * quantile:.0f}" for quantile in quantiles)
     rows = {
@@ -182,11 +158,7 @@ def statistics_table(numbers: "GraphStatistics", quantiles: tuple[float, ...]) -
 
 
 def edge_types_table(numbers: "GraphStatistics") -> Table:
-    """Return edges and homophily of every edge type.
-
-    Args:
-        numbers: Statistics of the graph.
-    """
+    """Return edges and homophily of every edge type."""
     table = Table(box=SIMPLE, pad_edge=False)
     for heading in ("edge type", "edges", "directed", "weighted", "within a class", "adjusted"):
         is_number = heading in ("edges", "within a class", "adjusted")
@@ -204,11 +176,7 @@ def edge_types_table(numbers: "GraphStatistics") -> Table:
 
 
 def methods_table(methods: "list[Method]") -> Table:
-    """Return one row for each method.
-
-    Args:
-        methods: The methods.
-    """
+    """Return one row for each method."""
     table = Table(box=SIMPLE, pad_edge=False)
     table.add_column("method", no_wrap=True)
     for heading in ("what it does", "can also", "from"):
@@ -220,11 +188,7 @@ def methods_table(methods: "list[Method]") -> Table:
 
 
 def datasets_table(datasets: "list[Dataset]") -> Table:
-    """Return one row for each dataset, and which files are missing.
-
-    Args:
-        datasets: The datasets.
-    """
+    """Return one row for each dataset, and which files are missing."""
     table = Table(box=SIMPLE, pad_edge=False)
     table.add_column("dataset", no_wrap=True)
     table.add_column("what it is")
@@ -236,11 +200,7 @@ def datasets_table(datasets: "list[Dataset]") -> Table:
 
 
 def query_table(result: "pa.Table") -> Table:
-    """Return the result of a query, text to the left and numbers to the right.
-
-    Args:
-        result: The result.
-    """
+    """Return the result of a query, text to the left and numbers to the right."""
     from pyarrow.types import is_string
 
     table = Table(box=SIMPLE, pad_edge=False)

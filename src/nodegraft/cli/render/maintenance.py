@@ -28,7 +28,6 @@ def pruned_line(pruned: "Pruned", dry_run: bool) -> Text:
     """Return which versions were or would be pruned, and how much space that frees.
 
     Args:
-        pruned: What was pruned.
         dry_run: Whether nothing was deleted.
     """
     if not pruned.files and not pruned.versions:
@@ -41,11 +40,7 @@ def pruned_line(pruned: "Pruned", dry_run: bool) -> Text:
 
 
 def purged_lines(purged: "Purged") -> Text:
-    """Return what was deleted, and what the user has to delete.
-
-    Args:
-        purged: What was purged.
-    """
+    """Return what was deleted, and what the user has to delete."""
     masked = ""
     if purged.rows:
         masked = f", with keys in {counted(purged.rows, 'row')} removed or replaced by [purged]"
@@ -58,11 +53,7 @@ def purged_lines(purged: "Purged") -> Text:
 
 
 def verification_lines(verification: "Verification") -> Text:
-    """Return every damaged file, and what to do about it.
-
-    Args:
-        verification: Result of a verification.
-    """
+    """Return every damaged file, and what to do about it."""
     unused = ""
     if verification.unused:
         files = counted(verification.unused, "file")
@@ -85,11 +76,7 @@ def verification_lines(verification: "Verification") -> Text:
 
 
 def settings_table(settings: "Sequence[SettingValue]") -> Table:
-    """Return all settings with value, default and meaning.
-
-    Args:
-        settings: The settings.
-    """
+    """Return all settings with value, default and meaning."""
     table = Table(box=SIMPLE, pad_edge=False)
     table.add_column("setting", no_wrap=True)
     table.add_column("value", no_wrap=True)
@@ -102,11 +89,7 @@ def settings_table(settings: "Sequence[SettingValue]") -> Table:
 
 
 def settings_history_table(entries: "Sequence[AuditEntry]") -> RenderableType:
-    """Return all changes of settings, newest first.
-
-    Args:
-        entries: Oldest first.
-    """
+    """Return all changes of settings, newest first."""
     if not entries:
         return Text("No setting was ever changed.")
     table = Table(box=SIMPLE, pad_edge=False)
@@ -126,11 +109,7 @@ def settings_history_table(entries: "Sequence[AuditEntry]") -> RenderableType:
 
 
 def tokens_table(tokens: "Tokens") -> RenderableType:
-    """Return all API tokens, or that there is none.
-
-    Args:
-        tokens: The tokens.
-    """
+    """Return all API tokens, or that there is none."""
     if not tokens.tokens:
         empty = "This store has no API token."
         if tokens.required:
@@ -152,11 +131,5 @@ def _time_text(at: "datetime | None") -> str:
 
 
 def setting_line(name: str, before: object, after: object) -> Text:
-    """Return the old and the new value of a setting.
-
-    Args:
-        name: Name of the setting.
-        before: Old value.
-        after: New value.
-    """
+    """Return the old and the new value of a setting."""
     return Text(f"Setting {name} is now {after} (before: {before}).")

@@ -44,10 +44,7 @@ def predictions_table(
     for all columns, texts are dropped first, then alternative classes.
 
     Args:
-        answers: Predictions of the store.
-        texts: Texts of the nodes that are shown.
         left: Number of further nodes, which are not shown.
-        width: Characters of a line.
     """
     table = NodeTable(box=SIMPLE, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column("node", overflow="fold", min_width=len("node"))
@@ -98,10 +95,6 @@ def written_text(nodes: int, reasons: dict[str, int]) -> str:
 
     >>> written_text(3, {"prediction": 1, "below_confidence": 2})
     'predictions for 3 nodes (2 below --min-confidence).'
-
-    Args:
-        nodes: Number of rows.
-        reasons: Reason -> number of rows.
     """
     parts = [
         f"{reasons[reason]:,} {what}"

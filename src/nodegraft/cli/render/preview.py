@@ -21,12 +21,7 @@ MAX_ROWS = 8
 
 
 def preview_lines(preview: "Preview", texts: Texts) -> RenderableType:
-    """Return how many predictions change, from which class to which, and accuracy.
-
-    Args:
-        preview: Comparison of two versions.
-        texts: Texts of its examples.
-    """
+    """Return how many predictions change, from which class to which, and accuracy."""
     sampled_from = None if preview.asked == preview.nodes else preview.nodes
     lines: list[RenderableType] = [Text(flips_text(preview.flipped, preview.asked, sampled_from))]
     if preview.flips:
@@ -50,12 +45,7 @@ def preview_lines(preview: "Preview", texts: Texts) -> RenderableType:
 
 
 def table_preview_lines(preview: "TablePreview", texts: Texts) -> RenderableType:
-    """Return what new tables add and remove, classes that lose labels, and predictions.
-
-    Args:
-        preview: Comparison of the store with the tables.
-        texts: Texts of the examples of its predictions.
-    """
+    """Return what new tables add and remove, classes that lose labels, and predictions."""
     changes, sizes = preview.changes, preview.sizes
     lines: list[RenderableType] = [
         Text(
@@ -78,11 +68,7 @@ def table_preview_lines(preview: "TablePreview", texts: Texts) -> RenderableType
 
 
 def gate_lines(objections: list[str]) -> list[Text]:
-    """Return a line for each reason of the quality gate to refuse a change.
-
-    Args:
-        objections: A sentence each.
-    """
+    """Return a line for each reason of the quality gate to refuse a change."""
     return [Text(f"Quality gate: {sentence}", style="yellow") for sentence in objections]
 
 

@@ -20,14 +20,7 @@ if TYPE_CHECKING:
 
 
 def creation_line(place: Path, classes: int, labels: int, held_out: "CorrectCounts") -> Text:
-    """Return size and held-out accuracy of a new store.
-
-    Args:
-        place: Folder of the store.
-        classes: Number of classes.
-        labels: Number of labels.
-        held_out: Predictions for held-out nodes.
-    """
+    """Return size and held-out accuracy of a new store."""
     line = f"Created {place}: {counted(classes, 'class')}, {counted(labels, 'label')}."
     if held_out.accuracy is None:
         return Text(f"{line} No label is held out: no class has ten labels.")
@@ -40,8 +33,6 @@ def world_line(place: Path, method: str, world: str | None, known_share: float |
     """Return whether the world is open, and how many nodes belong to known classes.
 
     Args:
-        place: Folder of the store.
-        method: Name of the method.
         world: ``open`` or ``closed``; None where the method has no open-set score.
         known_share: Estimated share of unlabelled nodes that belong to known classes.
     """
@@ -60,11 +51,7 @@ def world_line(place: Path, method: str, world: str | None, known_share: float |
 
 
 def report_table(report: "DataReport") -> Table:
-    """Return sizes of tables, and every finding about them.
-
-    Args:
-        report: Report on the tables of nodes and edges.
-    """
+    """Return sizes of tables, and every finding about them."""
     table = Table.grid(padding=(0, 2))
     table.add_column(justify="right")
     table.add_column(overflow="fold")
@@ -78,11 +65,7 @@ def report_table(report: "DataReport") -> Table:
 
 
 def report_fields(report: "DataReport") -> dict[str, Any]:
-    """Return sizes of tables and findings about them, as fields of a result.
-
-    Args:
-        report: Report on the tables of nodes and edges.
-    """
+    """Return sizes of tables and findings about them, as fields of a result."""
     findings = [
         Finding(finding.told, finding.count, list(finding.examples), finding.blocking)
         for finding in report.findings
@@ -92,11 +75,7 @@ def report_fields(report: "DataReport") -> dict[str, Any]:
 
 
 def refit_advice(fit: "LastFit") -> Text:
-    """Return that many labels were added since the method was last fitted.
-
-    Args:
-        fit: The last fit.
-    """
+    """Return that many labels were added since the method was last fitted."""
     return Text(
         f"The method was fitted on {counted(fit.labels, 'label')}, and there are "
         f"{fit.labels_now:,} now: nodegraft refit may improve accuracy. The last fit took "
@@ -105,11 +84,7 @@ def refit_advice(fit: "LastFit") -> Text:
 
 
 def refit_line(cost: "Refit") -> Text:
-    """Return that a change needs a refit, and how long it takes.
-
-    Args:
-        cost: What the refit costs.
-    """
+    """Return that a change needs a refit, and how long it takes."""
     return Text(
         f"{cost.method} cannot learn this change incrementally: it is refitted on "
         f"{cost.labels:,} labels. The last fit took {cost.seconds:,.0f} s.",

@@ -59,9 +59,6 @@ def points(share: float) -> str:
 
     >>> points(0.0123)
     '1.2 points'
-
-    Args:
-        share: The difference.
     """
     return f"{100 * share:.1f} points"
 
@@ -86,9 +83,6 @@ def duration(seconds: float) -> str:
 
     >>> duration(42), duration(61), duration(7300)
     ('42 s', '1 min', '2 h 02 min')
-
-    Args:
-        seconds: The time.
     """
     if seconds < 60:
         return f"{seconds:.0f} s"
@@ -131,8 +125,6 @@ def add_text_column(
 
     Args:
         table: A table of nodes, without rows yet.
-        texts: One for each node.
-        min_width: Smallest width of the column.
     """
     if not any(texts):
         return [[] for _ in texts]
@@ -142,9 +134,5 @@ def add_text_column(
 
 
 def text_line(text: str) -> Text:
-    """Return a text shortened to one line.
-
-    Args:
-        text: Of any length.
-    """
+    """Return a text shortened to one line."""
     return Text(text, style="dim", no_wrap=True, overflow="ellipsis")

@@ -15,8 +15,6 @@ def version_line(version: Version, live: int, waits: bool = True) -> Text:
     """Return what a new version changed, and which version is live.
 
     Args:
-        version: The new version.
-        live: Number of the live version.
         waits: Whether the new version waits for review: it differs from the live one.
     """
     line = Text(f"Version {version.number}: {describe_version(version)}.")
@@ -38,11 +36,7 @@ def version_line(version: Version, live: int, waits: bool = True) -> Text:
 
 
 def warning_lines(warnings: Iterable[str]) -> list[Text]:
-    """Return a line for each warning.
-
-    Args:
-        warnings: A sentence each.
-    """
+    """Return a line for each warning."""
     return [Text(f"Warning: {sentence}", style="yellow") for sentence in warnings]
 
 
@@ -53,8 +47,6 @@ def flips_text(flipped: int, asked: int, sampled_from: int | None = None) -> str
     ('1 of 160 predictions changes.', '40 of 20,000 predictions (sampled from 45,000) change.')
 
     Args:
-        flipped: Number of predictions that change.
-        asked: Number of predictions that were compared.
         sampled_from: Number of nodes, where only a sample was compared.
     """
     sample = "" if sampled_from is None else f" (sampled from {sampled_from:,})"
@@ -65,13 +57,7 @@ def flips_text(flipped: int, asked: int, sampled_from: int | None = None) -> str
 def history_table(
     versions: list[Version], live: int, pruned: Collection[int] = frozenset()
 ) -> Table:
-    """Return all versions, newest first.
-
-    Args:
-        versions: Oldest first.
-        live: Number of the live version.
-        pruned: Numbers of pruned versions.
-    """
+    """Return all versions, newest first."""
     table = Table(box=SIMPLE, pad_edge=False)
     table.add_column("version", no_wrap=True)
     table.add_column("change and note", overflow="fold")
@@ -97,8 +83,6 @@ def predicting_version(number: int, live: int, waiting: Version | None) -> Text:
     """Return which version made predictions, and how to use the candidate version.
 
     Args:
-        number: Version that made the predictions.
-        live: Live version.
         waiting: Candidate version that waits for review; None if there is none.
     """
     line = Text(f"Predicted by version {number}{' (live)' if number == live else ''}.", style="dim")

@@ -27,11 +27,7 @@ class Result:
 
 
 def result_types(annotation: Any) -> tuple[type[Result], ...]:
-    """Return the types of result in the return annotation of a command, as ``Output[A | B]``.
-
-    Args:
-        annotation: The annotation.
-    """
+    """Return the types of result in the return annotation of a command, as ``Output[A | B]``."""
     found = get_args(annotation)
     if not found:
         return ()
@@ -39,11 +35,7 @@ def result_types(annotation: Any) -> tuple[type[Result], ...]:
 
 
 def described_fields(result: type) -> dict[str, str]:
-    """Return JSON field -> its description.
-
-    Args:
-        result: A result, or the type of a part of one.
-    """
+    """Return JSON field -> its description."""
     texts = {
         name: " ".join(text.split()) for name, text in _FIELD.findall(inspect.getdoc(result) or "")
     }

@@ -49,11 +49,7 @@ class Channel:
         self.max_bytes = max_bytes
 
     def send(self, message: Message) -> None:
-        """Send a message.
-
-        Args:
-            message: The message.
-        """
+        """Send a message."""
         text = json.dumps({"kind": message.kind, "fields": dict(message.fields)}).encode()
         plain = {name: np.ascontiguousarray(array) for name, array in message.arrays.items()}
         body = save(plain) if plain else b""

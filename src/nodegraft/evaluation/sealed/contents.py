@@ -27,33 +27,19 @@ class Contents:
     """Plain JSON by name."""
 
     def put_labels(self, name: str, labels: NodeLabels) -> None:
-        """Add labels.
-
-        Args:
-            name: Name of the labels.
-            labels: The labels.
-        """
+        """Add labels."""
         self.arrays[name] = labels.rows()
         self.fields[name] = list(labels.counts().items())
 
     def labels(self, name: str) -> NodeLabels:
-        """Return labels.
-
-        Args:
-            name: Name of the labels.
-        """
+        """Return labels."""
         classes = [entry[0] for entry in self.fields[name]]
         ends = np.cumsum([entry[1] for entry in self.fields[name]])[:-1]
         rows = np.split(self.arrays[name], ends) if classes else []
         return NodeLabels(dict(zip(classes, rows, strict=True)))
 
     def put_graph(self, name: str, graph: Graph) -> None:
-        """Add a graph, without the recipe of its features.
-
-        Args:
-            name: Name of the graph.
-            graph: The graph, with row numbers as keys.
-        """
+        """Add a graph, without the recipe of its features."""
         if not np.array_equal(graph.key_array_of(graph.rows), graph.rows):
             raise DataError(
                 "A sealed method is given anonymous nodes only: make the stream with "
@@ -64,19 +50,11 @@ class Contents:
         self.fields[name] = header | {"recipe": None}
 
     def graph(self, name: str) -> Graph:
-        """Return a graph.
-
-        Args:
-            name: Name of the graph.
-        """
+        """Return a graph."""
         return unpack_graph(under(f"{name}.", self.arrays), self.fields[name], name)[0]
 
     def put_view(self, view: GraphView) -> None:
-        """Add the visible part of a graph; other nodes have neither features nor edges.
-
-        Args:
-            view: The visible part.
-        """
+        """Add the visible part of a graph; other nodes have neither features nor edges."""
         self.put_graph("graph", without_hidden_nodes(Graph.from_store(view._store), view.rows))
         self.arrays["visible"] = view.rows
 
@@ -85,11 +63,7 @@ class Contents:
         return self.graph("graph").view(self.arrays["visible"])
 
     def put_curriculum(self, curriculum: Curriculum) -> None:
-        """Add a curriculum.
-
-        Args:
-            curriculum: The curriculum.
-        """
+        """Add a curriculum."""
         self.put_labels("train", curriculum.train)
         self.put_labels("held_out", curriculum.held_out)
         self.fields["pseudo_novel"] = list(curriculum.pseudo_novel)

@@ -95,24 +95,14 @@ class SealedMethod:
         self._scratch.cleanup()
 
     def fit(self, view: GraphView, curriculum: Curriculum) -> None:
-        """Send the first classes, as :meth:`nodegraft.Method.fit`.
-
-        Args:
-            view: Visible part of the graph.
-            curriculum: What may be learned before the first new class.
-        """
+        """Send the first classes, as :meth:`nodegraft.Method.fit`."""
         contents = Contents({}, {})
         contents.put_curriculum(curriculum)
         self._learn("fit", view, contents)
         self.classes_ = curriculum.train.classes
 
     def add_classes(self, view: GraphView, support: NodeLabels) -> None:
-        """Send new classes, as :meth:`nodegraft.Method.add_classes`.
-
-        Args:
-            view: Visible part of the graph.
-            support: Labels of the new classes.
-        """
+        """Send new classes, as :meth:`nodegraft.Method.add_classes`."""
         contents = Contents({}, {})
         contents.put_labels("support", support)
         self._learn("add", view, contents)
@@ -126,9 +116,6 @@ class SealedMethod:
         """Return probabilities and confidence of every visible node, in the order of rows.
 
         All visible nodes are asked about: which ones are measured would reveal their class.
-
-        Args:
-            view: Visible part of the graph, as sent last.
         """
         shape = (view.num_nodes, len(self.classes_))
         self._channel.max_bytes = 8 * (shape[0] * shape[1] + shape[0]) + _SMALL

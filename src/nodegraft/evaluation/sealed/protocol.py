@@ -29,8 +29,6 @@ def evaluate_sealed(
 
     Args:
         method: The method, in its process; it has learned nothing yet.
-        stream: The sessions.
-        listener: Receives the result of every session.
     """
     results = []
     for session in stream:

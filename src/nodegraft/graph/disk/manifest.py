@@ -43,11 +43,7 @@ class Manifest:
     """The arrays by name, each in a file that is called so."""
 
     def write(self, folder: Path) -> None:
-        """Put it into the folder of its graph, whole or not at all.
-
-        Args:
-            folder: All arrays are there already.
-        """
+        """Put it into the folder of its graph, whole or not at all."""
         draft = folder / f".{MANIFEST}"
         draft.write_text(json.dumps(self.to_json(), indent=2) + "\n")
         flush_to_disk(draft)
@@ -68,11 +64,7 @@ class Manifest:
 
     @classmethod
     def read(cls, folder: Path) -> "Manifest":
-        """Read the manifest of a folder; refuse one that :meth:`write` would not write.
-
-        Args:
-            folder: The folder of a mapped graph.
-        """
+        """Read the manifest of a folder; refuse one that :meth:`write` would not write."""
         place = folder / MANIFEST
         try:
             return cls.from_json(json.loads(place.read_text()))
@@ -83,9 +75,6 @@ class Manifest:
     def from_json(cls, document: dict[str, Any]) -> "Manifest":
         """Return the manifest from what :meth:`to_json` gave; anything else is an error of Python's
         own.
-
-        Args:
-            document: Plain JSON.
         """
         if document.get("kind") != KIND or document.get("schema") != SCHEMA:
             raise ValueError(f"it is of another kind or schema than {SCHEMA}")
@@ -108,17 +97,9 @@ class Manifest:
         return cls(nodes, features, tuple(names), recipe, arrays)
 
     def files_in(self, folder: Path) -> dict[str, Path]:
-        """Return the file of each array.
-
-        Args:
-            folder: The folder of the graph.
-        """
+        """Return the file of each array."""
         return {name: folder / f"{name}{SUFFIX}" for name in self.arrays}
 
     def mapped(self, files: Mapping[str, Path]) -> Arrays:
-        """Map all arrays; small ones are compared with their hashes, once per process.
-
-        Args:
-            files: The file of each.
-        """
+        """Map all arrays; small ones are compared with their hashes, once per process."""
         return {name: map_checked(files[name], array) for name, array in self.arrays.items()}

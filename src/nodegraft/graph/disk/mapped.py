@@ -78,9 +78,6 @@ class MappedStore(EdgesByKind):
         :meth:`verify`.
 
         Args:
-            folder: The folder.
-            manifest: What it says of itself.
-            recipe: How tables became its features.
             files: Where its arrays lie; None for the folder.
         """
         files = manifest.files_in(folder) if files is None else files

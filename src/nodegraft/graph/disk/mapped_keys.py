@@ -65,11 +65,7 @@ class MappedKeys(NodeKeys):
         return np.where(whole, self.find_stored(integers), -1)
 
     def find_stored(self, keys: Stored) -> NDArray[np.int64]:
-        """Return the rows of keys that are packed already.
-
-        Args:
-            keys: Of the type of the graph's own.
-        """
+        """Return the rows of keys that are packed already."""
 
         def same(places: IntArray, rows: IntArray) -> NDArray[np.bool_]:
             return same_keys(self._stored, rows, keys, places)
@@ -114,11 +110,7 @@ class MappedKeys(NodeKeys):
 
 
 def index_hashes(keys: Stored) -> NDArray[np.uint64]:
-    """64 bits for each key, made without a loop.
-
-    Args:
-        keys: Texts or integers.
-    """
+    """64 bits for each key, made without a loop."""
     return keys.hashes() if isinstance(keys, PackedTexts) else key_hashes(keys)
 
 
@@ -126,10 +118,7 @@ def same_keys(ours: Stored, rows: IntArray, theirs: Stored, places: IntArray) ->
     """Return whether keys are equal, pair by pair.
 
     Args:
-        ours: Keys.
-        rows: Which of them.
         theirs: Other keys, of the same type.
-        places: Which of those.
     """
     if isinstance(ours, PackedTexts) and isinstance(theirs, PackedTexts):
         return ours.same(rows, theirs, places)

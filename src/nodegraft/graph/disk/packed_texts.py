@@ -37,11 +37,7 @@ class PackedTexts:
 
     @classmethod
     def of(cls, texts: Iterable[str]) -> "PackedTexts":
-        """From texts.
-
-        Args:
-            texts: In any script.
-        """
+        """From texts."""
         # Whatever has no UTF-8 gets bytes that no text has.
         encoded = [text.encode(errors="surrogatepass") for text in texts]
         bounds = np.cumsum([0, *map(len, encoded)], dtype=np.int64)
@@ -52,7 +48,6 @@ class PackedTexts:
         """From a run of bytes that nothing follows.
 
         Args:
-            letters: All texts, one after the other.
             bounds: Where each text begins, and where the last one ends.
         """
         return cls(np.concatenate((letters, padding(letters.size))), bounds)
@@ -66,11 +61,7 @@ class PackedTexts:
         return self.letters[: self.bounds[-1]]
 
     def at(self, rows: IntArray) -> list[str]:
-        """Return some of the texts.
-
-        Args:
-            rows: Their places.
-        """
+        """Return some of the texts."""
         starts, ends = self._spans(rows)
         spans = zip(starts.tolist(), ends.tolist(), strict=True)
         try:
@@ -105,13 +96,7 @@ class PackedTexts:
         return mixed
 
     def same(self, rows: IntArray, others: "PackedTexts", places: IntArray) -> NDArray[np.bool_]:
-        """Return whether texts are equal, pair by pair.
-
-        Args:
-            rows: Of these texts.
-            others: Other texts.
-            places: Of the others.
-        """
+        """Return whether texts are equal, pair by pair."""
         (mine, ends), (theirs, their_ends) = self._spans(rows), others._spans(places)
         lengths = ends - mine
         equal: NDArray[np.bool_] = lengths == their_ends - theirs

@@ -69,9 +69,6 @@ class Adjacency:
         ([0, 2, 4, 6], [1, 2, 0, 2, 0, 1])
 
         Args:
-            source: One end of each edge, as node numbers.
-            target: The other end.
-            num_nodes: How many nodes there are, isolated ones included.
             weights: How much each edge counts; None for 1.
             directions: Which way each edge leads, seen from its source; None for no way.
         """
@@ -165,22 +162,14 @@ class Adjacency:
         return sums
 
     def neighbours(self, nodes: IntArray) -> tuple[IntArray, IntArray]:
-        """Counts per node and the neighbours one node after the other; cost: their number.
-
-        Args:
-            nodes: Node numbers.
-        """
+        """Counts per node and the neighbours one node after the other; cost: their number."""
         counts, places = self._places(nodes)
         found = self.indices[places]
         self._check_nodes(found)
         return counts, found
 
     def weighted_neighbours(self, nodes: IntArray) -> tuple[IntArray, IntArray, Weights | None]:
-        """Return counts, neighbours and their weights; None for weights that are all 1.
-
-        Args:
-            nodes: Node numbers.
-        """
+        """Return counts, neighbours and their weights; None for weights that are all 1."""
         counts, places = self._places(nodes)
         weights = None if self.weights is None else np.take(self.weights, places)
         found = np.take(self.indices, places)
@@ -188,11 +177,7 @@ class Adjacency:
         return counts, found, weights
 
     def entries_of(self, nodes: IntArray) -> Entries:
-        """Return all entries of some nodes; rows are their places among these.
-
-        Args:
-            nodes: Node numbers.
-        """
+        """Return all entries of some nodes; rows are their places among these."""
         counts, places = self._places(nodes)
         found = self.indices[places]
         self._check_nodes(found)
@@ -261,17 +246,12 @@ class Adjacency:
 
         Args:
             place: The new number of each node; -1 for one that is removed with its edges.
-            num_nodes: How many nodes there are then.
         """
         source, target = self.edges()
         return self._rebuilt(place, num_nodes, (place[source] >= 0) & (place[target] >= 0))
 
     def widened(self, num_nodes: int) -> "Adjacency":
-        """Return the same edges with more nodes at the end, which have none.
-
-        Args:
-            num_nodes: How many nodes there are then.
-        """
+        """Return the same edges with more nodes at the end, which have none."""
         kind = index_type(max(num_nodes, self.indices.size))
         new = np.full(num_nodes - self.num_nodes, self.indices.size)
         ends: IntArray = np.concatenate((self.indptr, new)).astype(kind)
@@ -294,7 +274,6 @@ class Adjacency:
         """Return which nodes edges lead to (``OUT``) or come from (``IN``), as a matrix of 0 and 1.
 
         Args:
-            direction: Seen from the row.
             nodes: The rows; None for all nodes.
         """
         asked = np.arange(self.num_nodes) if nodes is None else nodes
@@ -331,13 +310,7 @@ class Adjacency:
         return csr_array((values, *places), shape=(targets.size, sources.size)), sources
 
     def rows_between(self, start: int, stop: int, roots: NDArray[np.float32]) -> "csr_array[Any]":
-        """Consecutive rows of ``S``, a column for every node; memory for their entries alone.
-
-        Args:
-            start: The first row.
-            stop: One behind the last.
-            roots: All :meth:`inverse_roots`.
-        """
+        """Consecutive rows of ``S``, a column for every node; memory for their entries alone."""
         between = slice(int(self.indptr[start]), int(self.indptr[stop]))
         weights = None if self.weights is None else self.weights[between]
         nodes = np.arange(start, stop)

@@ -26,13 +26,6 @@ def check_offsets(
     Traceback (most recent call last):
     ...
     nodegraft.base.errors.DamagedFileError: edges.0 is damaged: an offset in indptr is out of ...
-
-    Args:
-        starts: Where each slice begins.
-        stops: Where each slice ends.
-        size: The length of the array that they point into.
-        origin: The file.
-        part: The name of the array of offsets.
     """
     if not starts.size:
         return
@@ -41,14 +34,7 @@ def check_offsets(
 
 
 def check_numbers(numbers: NDArray[Any], limit: int, origin: str, part: str = "indices") -> None:
-    """Refuse row or column numbers that are negative or too large.
-
-    Args:
-        numbers: Integers that were read.
-        limit: One more than the largest valid number.
-        origin: The file.
-        part: The name of their array.
-    """
+    """Refuse row or column numbers that are negative or too large."""
     if not numbers.size:
         return
     # Seen as unsigned, negative numbers are too large: one pass is enough.
@@ -62,7 +48,6 @@ def mark_mapped(matrix: "csr_array[Any]", origin: str) -> "csr_array[Any]":
 
     Args:
         matrix: The matrix, which is changed.
-        origin: The file.
     """
     setattr(matrix, ORIGIN, origin)
     return matrix
@@ -72,7 +57,6 @@ def checked_rows(matrix: "csr_array[Any]", rows: NDArray[Any]) -> "csr_array[Any
     """Return rows of a matrix; rows of a mapped one are checked.
 
     Args:
-        matrix: In memory or mapped.
         rows: Row numbers, in any order.
     """
     origin = getattr(matrix, ORIGIN, "")
@@ -86,11 +70,7 @@ def checked_rows(matrix: "csr_array[Any]", rows: NDArray[Any]) -> "csr_array[Any
 
 
 def check_matrix(matrix: Any) -> None:
-    """Check all rows of a sparse matrix that is mapped; anything else is left alone.
-
-    Args:
-        matrix: Dense or sparse rows.
-    """
+    """Check all rows of a sparse matrix that is mapped; anything else is left alone."""
     origin = getattr(matrix, ORIGIN, "")
     if origin:
         check_offsets(matrix.indptr[:-1], matrix.indptr[1:], matrix.indices.size, origin)

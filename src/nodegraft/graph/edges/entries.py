@@ -48,9 +48,6 @@ def narrowed(weights: NDArray[Any]) -> tuple[Weights, NDArray[np.bool_]]:
 
     >>> narrowed(np.array([2.0, 0.0, 1e39]))[1].tolist()
     [True, False, False]
-
-    Args:
-        weights: Numbers.
     """
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         narrow = weights.astype(np.float32)
@@ -63,14 +60,7 @@ def both_ways(
     weights: Weights | None = None,
     directions: Directions | None = None,
 ) -> Entries:
-    """Return the entries of edges, each given once or more often; loops are dropped.
-
-    Args:
-        source: One end of each edge.
-        target: The other end.
-        weights: How much each counts.
-        directions: Which way each leads, seen from its source.
-    """
+    """Return the entries of edges, each given once or more often; loops are dropped."""
     kept = source != target
     source, target = source[kept], target[kept]
     rows, columns = np.concatenate((source, target)), np.concatenate((target, source))
@@ -123,7 +113,6 @@ def distinct(entries: Entries, *, summed: bool = False) -> Entries:
 
     Args:
         entries: In any order.
-        summed: As in :func:`compressed`.
     """
     rows, columns, weights, directions = entries
     order = np.lexsort((columns, rows))

@@ -33,8 +33,6 @@ def with_loops(targets: IntArray, counts: IntArray, neighbours: IntArray) -> Loo
     ([0, 1, 2, 1, 4], [0, 3, 5])
 
     Args:
-        targets: The nodes whose rows these are.
-        counts: How many neighbours each has.
         neighbours: They, one row after the other, ascending in each.
     """
     starts = np.concatenate(([0], np.cumsum(counts, dtype=np.int64)))
@@ -57,7 +55,6 @@ def normalised_values(
     """Return the value of each entry in :math:`D^{-1/2} (A + I) D^{-1/2}`.
 
     Args:
-        rows: The entries.
         columns: Where the root of each entry's column is among ``roots``.
         roots: :math:`D^{-1/2}`.
         weights: How much each neighbour counts; None where all count 1.

@@ -26,11 +26,7 @@ def index_type(largest: int) -> type[np.int32] | type[np.int64]:
 
 
 def is_sparse(matrix: Matrix) -> "TypeGuard[csr_array[Any]]":
-    """Return whether only the non-zero entries are stored.
-
-    Args:
-        matrix: Dense or sparse rows.
-    """
+    """Return whether only the non-zero entries are stored."""
     return bool(issparse(matrix))
 
 
@@ -38,7 +34,6 @@ def take_rows(matrix: Matrix, rows: IntArray) -> Matrix:
     """Return some rows in float32 (half precision is for storage, not for sums).
 
     Args:
-        matrix: Dense or sparse rows.
         rows: Row numbers, in any order.
     """
     if is_sparse(matrix):
@@ -55,7 +50,6 @@ def located(ordered: IntArray, wanted: IntArray) -> tuple[IntArray, NDArray[np.b
 
     Args:
         ordered: The others, ascending; at least one.
-        wanted: The numbers.
     """
     place = np.minimum(np.searchsorted(ordered, wanted), ordered.size - 1)
     return place, ordered[place] == wanted
@@ -85,7 +79,6 @@ def shared_rows(matrix: Matrix, rows: IntArray) -> Matrix:
     [True, False]
 
     Args:
-        matrix: Dense or sparse rows.
         rows: Row numbers, in any order.
     """
     if is_sparse(matrix) or not is_run(rows):
@@ -103,9 +96,6 @@ def gram(matrix: Matrix) -> NDArray[np.float64]:
 
     >>> gram(csr_array([[1.0, 0.0, 2.0], [0.0, 3.0, 1.0]])).tolist()
     [[5.0, 2.0], [2.0, 10.0]]
-
-    Args:
-        matrix: Dense or sparse rows.
     """
     if not is_sparse(matrix):
         rows = np.asarray(matrix, dtype=np.float64)
@@ -123,9 +113,6 @@ def row_norms(matrix: Matrix) -> NDArray[np.float64]:
 
     >>> row_norms(np.array([[3.0, 4.0], [0.0, 0.0]]))
     array([5., 0.])
-
-    Args:
-        matrix: Dense or sparse rows.
     """
     if is_sparse(matrix):
         squared = np.square(matrix.data, dtype=np.float64)
@@ -143,9 +130,6 @@ def normalise_rows(matrix: Matrix) -> Matrix:
 
     >>> normalise_rows(np.array([[3.0, 4.0], [0.0, 0.0]], dtype=np.float32)).tolist()
     [[0.6000000238418579, 0.800000011920929], [0.0, 0.0]]
-
-    Args:
-        matrix: Dense or sparse rows.
     """
     norms = row_norms(matrix)
     factors = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
@@ -160,10 +144,6 @@ def weigh_columns(matrix: Matrix, weights: NDArray[np.float32]) -> Matrix:
 
     >>> weigh_columns(np.array([[3.0, 4.0]]), np.array([2.0, 0.5], dtype=np.float32)).tolist()
     [[6.0, 2.0]]
-
-    Args:
-        matrix: Dense or sparse rows.
-        weights: One for each column.
     """
     if is_sparse(matrix):
         entries = matrix.data * weights[matrix.indices], matrix.indices, matrix.indptr
@@ -172,11 +152,7 @@ def weigh_columns(matrix: Matrix, weights: NDArray[np.float32]) -> Matrix:
 
 
 def nbytes(matrix: Matrix) -> int:
-    """Bytes of the arrays behind a matrix.
-
-    Args:
-        matrix: Dense or sparse rows.
-    """
+    """Bytes of the arrays behind a matrix."""
     if is_sparse(matrix):
         return int(matrix.data.nbytes + matrix.indices.nbytes + matrix.indptr.nbytes)
     return matrix.nbytes
@@ -189,9 +165,6 @@ def row_numbers(rows: Any) -> NDArray[np.int64]:
 
     >>> row_numbers([2, 0]).tolist()
     [2, 0]
-
-    Args:
-        rows: Whole numbers in one dimension.
     """
     array = np.asarray(rows)
     if array.ndim == 1 and (array.size == 0 or array.dtype.kind in "iu"):

@@ -114,10 +114,6 @@ def multiply(left: "csr_array[Any]", right: Matrix) -> Matrix:
 
     A row of more than :data:`CHUNK_ENTRIES` entries is the sum of chunks of so many, in order:
     no bit of it depends on how a kernel divides long rows among threads.
-
-    Args:
-        left: A sparse matrix.
-        right: Dense or sparse rows.
     """
     if is_sparse(right):
         return csr_array(left @ right)

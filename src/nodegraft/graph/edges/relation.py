@@ -69,12 +69,7 @@ Edges: TypeAlias = Pairs | Relation | Mapping[str, Pairs | Relation]
 
 
 def relations_in(edges: Edges, unnamed: str) -> dict[str, Relation]:
-    """Edges of each kind by its name.
-
-    Args:
-        edges: Pairs of keys, or several kinds by name.
-        unnamed: The name of a single kind that has none.
-    """
+    """Edges of each kind by its name."""
     given = edges if isinstance(edges, Mapping) else {unnamed: edges}
     for name in given:
         if not isinstance(name, str) or not name:
@@ -93,7 +88,6 @@ def kinds_with_direction(directed: bool | Iterable[str], kinds: Collection[str])
 
     Args:
         directed: Whether all have one; or the names of those that do.
-        kinds: The names of all kinds.
     """
     if isinstance(directed, bool):
         return set(kinds) if directed else set()
@@ -116,9 +110,6 @@ def by_rows(
     """Edges of one kind, checked.
 
     Args:
-        source: The row each edge starts from.
-        target: The row it leads to.
-        num_nodes: How many nodes there are.
         weights: How much each edge counts; None for 1.
         directed: Whether source and target differ.
     """
@@ -187,11 +178,7 @@ def merged(kinds: Sequence[Adjacency]) -> Adjacency:
 
 
 def merged_entries(parts: Sequence[Entries]) -> Entries:
-    """Return all entries, part after part; with weights or directions if any part has some.
-
-    Args:
-        parts: At least one.
-    """
+    """Return all entries, part after part; with weights or directions if any part has some."""
     weighted = any(part.weights is not None for part in parts)
     directed = any(part.directions is not None for part in parts)
     return Entries(
@@ -225,7 +212,6 @@ def weighed_entries(parts: Sequence[Entries], weights: Sequence[float]) -> Entri
     """Return the entries of edge types with a weight above 0, without direction, to be summed.
 
     Args:
-        parts: The entries of each kind.
         weights: What each kind is worth; one at least is.
     """
     worth = [

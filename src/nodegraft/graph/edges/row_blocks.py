@@ -29,8 +29,6 @@ def block_bounds(
     [0, 1, 4, 7, 10]
 
     Args:
-        adjacency: The edges.
-        features: What is spread over them.
         block_bytes: How much memory a block may take; None for :data:`BLOCK_BYTES`.
     """
     adjacency.check_offsets()
@@ -63,11 +61,7 @@ def spread_rows(
     """Consecutive rows of ``S @ layer``; a row has the same bits in whatever company.
 
     Args:
-        adjacency: The edges.
-        roots: All its :meth:`~Adjacency.inverse_roots`.
         layer: One row per node, as :func:`widened` gives it; it may be mapped from disk.
-        start: The first row.
-        stop: One behind the last.
     """
     return multiply(adjacency.rows_between(start, stop, roots), layer)
 
@@ -75,9 +69,6 @@ def spread_rows(
 def widened(layer: Matrix) -> Matrix:
     """Return all rows in single precision; conversion block by block would repeat work for each
     neighbour.
-
-    Args:
-        layer: One row per node.
     """
     check_matrix(layer)
     return layer if is_sparse(layer) else np.asarray(layer, dtype=np.float32)

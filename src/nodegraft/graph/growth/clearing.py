@@ -38,7 +38,6 @@ def clear_stale(
     Answers are the same without: whoever needs a stale row makes it, and waits for that.
 
     Args:
-        view: A graph that has grown.
         most: Rows take memory, so make at most about so many; None for all.
         until: Is asked before each slice; it ends when this is true.
     """

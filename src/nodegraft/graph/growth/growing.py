@@ -22,13 +22,7 @@ MOST_TOUCHED = 8
 
 
 def with_feature_rows(old: Stored, new: Matrix, count: int) -> Stored:
-    """Features with those of new nodes below; they are checked and become of the same type.
-
-    Args:
-        old: Those of the nodes there were.
-        new: Those of the new ones.
-        count: How many new nodes there are.
-    """
+    """Features with those of new nodes below; they are checked and become of the same type."""
     if new.ndim != 2 or old.shape[1] != new.shape[1]:
         raise DataError(f"New feature rows have {new.shape[-1]} columns, the graph {old.shape[1]}.")
     if new.shape[0] != count:
@@ -50,9 +44,7 @@ def with_new_edges(
     """Edges by kind, with new ones.
 
     Args:
-        kinds: Those there were.
         new: What comes to them, both ways; a kind may be new.
-        num_nodes: How many nodes there are then.
     """
     nobody = np.zeros(0, dtype=np.int64)
     more = {name: new.get(name, Entries(nobody, nobody)) for name in kinds}
@@ -75,23 +67,12 @@ def with_new_edges(
 
 
 def touched_rows(new: Iterable[Entries], before: int, now: int) -> IntArray:
-    """Return the rows that new edges end in, and new rows; ascending.
-
-    Args:
-        new: Edges of each kind, both ways.
-        before: How many rows there were.
-        now: How many there are.
-    """
+    """Return the rows that new edges end in, and new rows; ascending."""
     return np.unique(np.concatenate([np.arange(before, now), *(entries.rows for entries in new)]))
 
 
 def is_more_of_the_same(before: Mapping[str, Adjacency], now: Mapping[str, Adjacency]) -> bool:
-    """Return whether there is no new edge type, and none that gains weights or directions.
-
-    Args:
-        before: The kinds there were.
-        now: Those there are.
-    """
+    """Return whether there is no new edge type, and none that gains weights or directions."""
     return before.keys() == now.keys() and all(
         (edges.is_weighted, edges.is_directed) == (now[name].is_weighted, now[name].is_directed)
         for name, edges in before.items()
@@ -161,7 +142,6 @@ def with_keys(keys: NodeKeys, more: Sequence[Key]) -> NodeKeys:
     ['c']
 
     Args:
-        keys: The old keys.
         more: The new keys, of the same type as the old ones.
     """
     new = key_array(more)

@@ -174,11 +174,6 @@ def with_edges(before: Adjacency, new: Entries, num_nodes: int) -> GrownAdjacenc
     """Add edges and, behind, nodes; return None if all entries would change their form.
 
     Of an edge that was there the larger weight counts.
-
-    Args:
-        before: The edges.
-        new: More of them, both ways.
-        num_nodes: How many nodes there are then.
     """
     if (new.weights is not None and not before.is_weighted) or (
         new.directions is not None and not before.is_directed
@@ -196,10 +191,8 @@ def with_rows(
     """Replace the rows of some nodes.
 
     Args:
-        before: The edges.
         nodes: Nodes, ascending; all new ones among them.
         entries: All that their rows hold, every entry once, in order.
-        num_nodes: How many nodes there are then.
     """
     base = before
     if isinstance(before, GrownAdjacency):
@@ -219,9 +212,6 @@ def with_rows_apart(
 
     Args:
         base: The edges; they may have grown.
-        nodes: As in :func:`with_rows`.
-        entries: As in :func:`with_rows`.
-        num_nodes: How many nodes there are then.
     """
     innermost = base
     while isinstance(innermost, GrownAdjacency):
@@ -233,11 +223,7 @@ def with_rows_apart(
 
 
 def can_stay_apart(grown: GrownAdjacency) -> bool:
-    """Return whether the rows that have changed are few enough to be stored apart.
-
-    Args:
-        grown: The edges of one kind.
-    """
+    """Return whether the rows that have changed are few enough to be stored apart."""
     entries = grown.apart.indices.size + grown.nodes.size
     few = entries * LARGEST_SHARE <= grown.base.indices.size and grown.is_small_growth
     fits = index_type(max(grown.num_nodes, 2 * grown.num_edges)) == grown.base.indices.dtype
@@ -270,8 +256,6 @@ def again_joined(
     These are stored apart where they are apart in every kind.
 
     Args:
-        before: What they were together.
-        kinds: The edges of each kind now.
         weights: What each kind is worth; None merges them.
         nodes: The nodes whose rows have changed in any kind, ascending.
     """
@@ -288,7 +272,6 @@ def joined_rows(
     """Return the rows of some nodes in all kinds of edges as one.
 
     Args:
-        kinds: The edges of each kind.
         weights: What each kind is worth; None merges them.
         nodes: Node numbers, ascending.
     """
@@ -301,12 +284,7 @@ def joined_rows(
 
 
 def rows_of(adjacency: Adjacency, nodes: IntArray) -> Entries:
-    """Return all entries of some nodes, by their numbers.
-
-    Args:
-        adjacency: The edges.
-        nodes: Node numbers.
-    """
+    """Return all entries of some nodes, by their numbers."""
     entries = adjacency.entries_of(nodes)
     return entries._replace(rows=nodes[entries.rows])
 

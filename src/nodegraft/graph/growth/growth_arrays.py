@@ -39,7 +39,6 @@ def growth_arrays(before: MappedStore, now: GraphStore) -> Arrays | None:
 
     Args:
         before: A graph on disk, which may have grown before: what came then is among it.
-        now: What :meth:`nodegraft.Graph.grow` made of it.
     """
     edges = {name: now.adjacency(name) for name in now.relations}
     if _base_keys(now.keys) is not _base_keys(before.keys) or edges.keys() != before.edges.keys():
@@ -63,13 +62,7 @@ def growth_arrays(before: MappedStore, now: GraphStore) -> Arrays | None:
 def grown_store(
     base: MappedStore, growth: Mapping[str, StoredArray], files: Mapping[str, Path]
 ) -> MappedStore:
-    """Return a graph on disk with its additions.
-
-    Args:
-        base: As it was built.
-        growth: The arrays that :func:`growth_arrays` made, by name.
-        files: Where they lie, and those of the graph.
-    """
+    """Return a graph on disk with its additions."""
     origin = " or ".join(str(files[name]) for name in growth if ".keys." in name)
     arrays = under(
         GROWTH, {name: map_checked(files[name], array) for name, array in growth.items()}
@@ -120,32 +113,18 @@ def _rows_apart(places: Mapping[str, tuple[Adjacency, Adjacency]]) -> Arrays | N
 
 
 def edge_arrays(edges: Adjacency) -> Arrays:
-    """Return the arrays of an adjacency by name, those that it has.
-
-    Args:
-        edges: The adjacency.
-    """
+    """Return the arrays of an adjacency by name, those that it has."""
     parts = {part: getattr(edges, part) for part in EDGE_PARTS}
     return {part: array for part, array in parts.items() if array is not None}
 
 
 def apart_arrays(grown: GrownAdjacency) -> Arrays:
-    """Return the nodes whose rows have changed, and their rows: what :func:`with_apart` takes.
-
-    Args:
-        grown: Edges with rows apart.
-    """
+    """Return the nodes whose rows have changed, and their rows: what :func:`with_apart` takes."""
     return {"nodes": grown.nodes, **edge_arrays(grown.apart)}
 
 
 def with_apart(base: Adjacency, arrays: Arrays, num_nodes: int) -> Adjacency:
-    """Return edges with rows that have changed.
-
-    Args:
-        base: The edges before.
-        arrays: The nodes whose rows have changed, and their rows.
-        num_nodes: How many nodes there are now.
-    """
+    """Return edges with rows that have changed."""
     nodes, parts = arrays["nodes"], [arrays.get(part) for part in EDGE_PARTS]
     rows = Adjacency(*parts)  # type: ignore[arg-type]
     if not (_is_list_of_rows(rows, nodes) and _are_rows_of(base, rows, nodes, num_nodes)):

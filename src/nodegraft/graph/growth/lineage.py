@@ -42,11 +42,7 @@ class Growth:
     """What :meth:`within` found."""
 
     def within(self, hops: int) -> NDArray[np.bool_]:
-        """Return for every node whether one that changed is at most a number of steps away.
-
-        Args:
-            hops: How many steps along edges.
-        """
+        """Return for every node whether one that changed is at most a number of steps away."""
         return self._reach.get(hops, lambda: self._within(hops))
 
     def _within(self, hops: int) -> NDArray[np.bool_]:
@@ -61,11 +57,7 @@ class Growth:
         return reached
 
     def after(self, earlier: "Growth") -> "Growth":
-        """Both growths as one.
-
-        Args:
-            earlier: The one before.
-        """
+        """Both growths as one."""
         return Growth(self.adjacency, np.union1d(earlier.touched, self.touched))
 
 
@@ -76,13 +68,7 @@ class Lineage(Generic[Member]):
         self._ancestors: list[tuple[ref[Member], Growth]] = []
 
     def grown_from(self, parent: Member, parents: "Lineage[Member]", growth: Growth) -> None:
-        """Remember where it came from.
-
-        Args:
-            parent: What it grew from.
-            parents: Those before.
-            growth: What changed.
-        """
+        """Remember where it came from."""
         older = [
             (reference, growth.after(since))
             for reference, since in parents._ancestors
@@ -91,10 +77,6 @@ class Lineage(Generic[Member]):
         self._ancestors = [(ref(parent), growth), *older][:GENERATIONS]
 
     def since(self, ancestor: Member) -> Growth | None:
-        """Return what changed since an earlier object; None if they are not related.
-
-        Args:
-            ancestor: What it may have grown from.
-        """
+        """Return what changed since an earlier object; None if they are not related."""
         found = (growth for reference, growth in self._ancestors if reference() is ancestor)
         return next(found, None)

@@ -76,12 +76,7 @@ class RowsView(GraphView):
 
     @classmethod
     def of(cls, graph: GraphView, new: NewRows) -> "RowsView":
-        """Return the view of a graph with some rows.
-
-        Args:
-            graph: The whole graph.
-            new: The rows.
-        """
+        """Return the view of a graph with some rows."""
         before, count = graph._store, len(new.names)
         # Placeholders of the graph's key type: methods may hash them, and nobody looks them up.
         own = [f"row {place}" for place in range(count)] if before.keys.is_text else range(count)
@@ -103,11 +98,7 @@ class RowsView(GraphView):
         return np.arange(self.base.num_nodes, self.num_nodes)
 
     def weighing(self, weights: Mapping[str, float]) -> "RowsView":
-        """Return the same rows beside the graph with weighted edge types.
-
-        Args:
-            weights: As for a graph.
-        """
+        """Return the same rows beside the graph with weighted edge types."""
         base = self.base.weighing(weights)
         return self if base is self.base else RowsView(base, self._own, self.names)
 
@@ -194,11 +185,7 @@ class _RowsCache(ViewCache):
         return self._twinned[0]
 
     def features_at(self, nodes: IntArray) -> Matrix:
-        """Return feature rows of nodes, rows and twins.
-
-        Args:
-            nodes: Node numbers.
-        """
+        """Return feature rows of nodes, rows and twins."""
         stored, originals = len(self._store.keys), self._twinned[1]
         is_twin = nodes >= stored
         if is_twin.any():

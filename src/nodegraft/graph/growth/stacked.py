@@ -86,7 +86,6 @@ def some_rows(stored: Stored, rows: IntArray) -> Matrix:
     """Return some rows, in float32.
 
     Args:
-        stored: In one piece or several.
         rows: Row numbers, in any order.
     """
     return stored.take(rows) if isinstance(stored, StackedRows) else take_rows(stored, rows)
@@ -96,7 +95,6 @@ def rows_to_read(stored: Stored, rows: IntArray) -> Matrix:
     """Return some rows for reading only: consecutive rows are not copied.
 
     Args:
-        stored: In one piece or several.
         rows: Row numbers, in any order.
     """
     if not isinstance(stored, StackedRows):
@@ -105,38 +103,22 @@ def rows_to_read(stored: Stored, rows: IntArray) -> Matrix:
 
 
 def in_one_piece(stored: Stored) -> Matrix:
-    """Return the rows as one matrix.
-
-    Args:
-        stored: In one piece or several.
-    """
+    """Return the rows as one matrix."""
     return stored.whole() if isinstance(stored, StackedRows) else stored
 
 
 def holds_sparse(stored: Stored) -> bool:
-    """Return whether only the non-zero entries are stored.
-
-    Args:
-        stored: In one piece or several.
-    """
+    """Return whether only the non-zero entries are stored."""
     return is_sparse(parts_of(stored)[0])
 
 
 def num_stored(stored: Stored) -> int:
-    """Return how many numbers are stored: the non-zero ones of sparse rows, else all.
-
-    Args:
-        stored: In one piece or several.
-    """
+    """Return how many numbers are stored: the non-zero ones of sparse rows, else all."""
     return sum(int(part.nnz if is_sparse(part) else part.size) for part in parts_of(stored))
 
 
 def parts_of(stored: Stored) -> tuple[Matrix, ...]:
-    """Return the matrices that are stacked.
-
-    Args:
-        stored: In one piece or several.
-    """
+    """Return the matrices that are stacked."""
     return stored.parts if isinstance(stored, StackedRows) else (stored,)
 
 

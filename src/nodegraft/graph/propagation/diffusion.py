@@ -43,10 +43,6 @@ def chebyshev_coefficients(times: Sequence[float], error: float) -> NDArray[np.f
 
     >>> chebyshev_coefficients([1.0], 0.01).round(3).tolist()
     [[0.466, 0.416, 0.1, 0.016]]
-
-    Args:
-        times: Diffusion times :math:`t`, one for each row.
-        error: Largest error of the polynomial.
     """
     longest = max(times)
     orders = np.arange(int(longest + 20 * np.sqrt(longest)) + 20)
@@ -109,18 +105,13 @@ class Diffusion:
         """Return the mass of sets at all nodes.
 
         Args:
-            starts: Sets of nodes that heat starts from, evenly.
             lasting: Whether these will be asked for again: they are cached until the next such
                 sets are, and put into the array cache.
         """
         return DiffusionTable(self.mass(starts, lasting), self.adjacency.num_nodes)
 
     def with_array_cache(self, array_cache: ArrayCache) -> "Diffusion":
-        """Return a copy that uses another array cache and shares the cached mass.
-
-        Args:
-            array_cache: Cache of mass that outlives the process.
-        """
+        """Return a copy that uses another array cache and shares the cached mass."""
         if array_cache == self._given_cache:
             return self
         copy = Diffusion(self.adjacency, self.times, array_cache)
@@ -134,7 +125,6 @@ class Diffusion:
         Args:
             starts: Sets of nodes that heat starts from, evenly; from one that is there twice,
                 twice as much.
-            lasting: As in :meth:`table`.
         """
         by_name = {start.tobytes(): start for start in starts}
         # The lock keeps one thread from removing what another one needs.
@@ -245,11 +235,7 @@ class MassCache:
         self._latest: Collection[bytes] = ()
 
     def get(self, start: IntArray) -> Arrays | None:
-        """Return the mass of a set, or None where it must be computed.
-
-        Args:
-            start: The nodes that heat starts from.
-        """
+        """Return the mass of a set, or None where it must be computed."""
         found = self._array_cache.get(*self._depends_on, start)
         if found is not None:
             self._there.add(start.tobytes())

@@ -42,21 +42,11 @@ class GrownDiffusion:
         self._cache: dict[bytes, SetMass] = {}
 
     def table(self, starts: Sequence[IntArray], lasting: bool = False) -> DiffusionTable:
-        """Return the mass of sets at all nodes.
-
-        Args:
-            starts: Sets of nodes that heat starts from, evenly.
-            lasting: As in :meth:`Diffusion.table`.
-        """
+        """Return the mass of sets at all nodes."""
         return DiffusionTable(self.mass(starts, lasting), self._adjacency.num_nodes)
 
     def mass(self, starts: Sequence[IntArray], lasting: bool = False) -> list[SetMass]:
-        """Return the mass of each set.
-
-        Args:
-            starts: Sets of nodes that heat starts from, evenly.
-            lasting: As in :meth:`Diffusion.table`.
-        """
+        """Return the mass of each set."""
         old = [self._old_nodes(start) for start in starts]
         found = iter(self.before.mass([nodes for nodes in old if nodes.size], lasting))
         mass = []
@@ -70,11 +60,7 @@ class GrownDiffusion:
         return mass
 
     def with_array_cache(self, array_cache: ArrayCache) -> "GrownDiffusion":
-        """Return a copy that uses another array cache and shares the cached mass.
-
-        Args:
-            array_cache: Cache of mass that outlives the process.
-        """
+        """Return a copy that uses another array cache and shares the cached mass."""
         copy = GrownDiffusion(self.before.with_array_cache(array_cache), self._adjacency)
         copy._cache = self._cache
         return copy

@@ -52,22 +52,12 @@ class KeptLayer:
 
     @classmethod
     def of(cls, rows: Stored) -> "KeptLayer":
-        """Return a complete layer.
-
-        Args:
-            rows: One for each node.
-        """
+        """Return a complete layer."""
         return cls(rows, np.arange(rows.shape[0]))
 
     @classmethod
     def empty(cls, nodes: int, columns: int, most: int) -> "KeptLayer":
-        """Return a layer of dense rows none of which is computed.
-
-        Args:
-            nodes: How many rows it has.
-            columns: How wide they are.
-            most: How many of them are kept.
-        """
+        """Return a layer of dense rows none of which is computed."""
         return cls(
             np.zeros((0, columns), dtype=np.float32),
             np.full(nodes, UNMADE, dtype=index_type(nodes)),
@@ -109,7 +99,6 @@ class KeptLayer:
 
         Args:
             nodes: Node numbers, each once and ascending.
-            make: Makes rows of such nodes.
         """
         missing = nodes[self._places[nodes] < 0]
         if missing.size:
@@ -171,11 +160,7 @@ class PropagatedFeatures:
         self._lock = RLock()
 
     def rows(self, nodes: IntArray) -> list[Matrix]:
-        """Return a matrix for each power of S, rows in the order asked.
-
-        Args:
-            nodes: Node numbers.
-        """
+        """Return a matrix for each power of S, rows in the order asked."""
         powers = range(self._hops + 1)
         if nodes.size < 2 or (np.diff(nodes) > 0).all():
             return [self._power(power, nodes) for power in powers]
@@ -234,8 +219,6 @@ class PropagatedFeatures:
         recomputed.
 
         Args:
-            adjacency: The edges now.
-            features: One row per node.
             changed: From a power to whether each node's row of it is another.
         """
         child = PropagatedFeatures(adjacency, features, self._hops)
@@ -248,11 +231,7 @@ class PropagatedFeatures:
         return child
 
     def refresh(self, most: int) -> int:
-        """Make stale rows of kept layers, the nearer layers first; how many.
-
-        Args:
-            most: At most so many.
-        """
+        """Make stale rows of kept layers, the nearer layers first; how many."""
         made = 0
         for power in sorted(self._some):
             with self._lock:

@@ -53,7 +53,6 @@ class SetMass(NamedTuple):
         """Add up the mass over all nodes, once for all who look it up.
 
         Args:
-            mass: At every node: times x nodes.
             inverse_roots: 1 / root of the degree of every node: what heat was multiplied by.
         """
         heat = (mass / inverse_roots).sum(axis=1, dtype=np.float64)
@@ -71,7 +70,6 @@ class SetMass(NamedTuple):
 
         Args:
             nodes: The nodes, ascending.
-            late: Their mass: times x nodes.
         """
         more = late.sum(axis=1, dtype=np.float64)
         highest = PEAK / self.mass.shape[1] * self.totals
@@ -87,7 +85,6 @@ class SetMass(NamedTuple):
 
         Args:
             start: The set of nodes that heat starts from; they are left out.
-            count: How many nodes.
         """
         mass = self.mass[0]
         if self.late_nodes.size:
@@ -107,9 +104,6 @@ class SetMass(NamedTuple):
 
         Where hardly anything is left beside the peaks, the mass of these times is the same at all
         nodes: it is not known.
-
-        Args:
-            times: Which times.
         """
         mass, late, totals = self.mass, self.late, self.totals.copy()
         totals[times] = self.totals_without_peaks[times]
@@ -140,11 +134,7 @@ class DiffusionTable:
         return np.stack([entry.totals for entry in self._mass], axis=1)
 
     def of(self, columns: IntArray) -> "DiffusionTable":
-        """Return the table of some of the sets.
-
-        Args:
-            columns: Places of the sets.
-        """
+        """Return the table of some of the sets."""
         return DiffusionTable([self._mass[column] for column in columns], self.num_nodes)
 
     def with_rows(self, means: "csr_array[np.float32]", neighbours: IntArray) -> "DiffusionTable":
@@ -152,7 +142,6 @@ class DiffusionTable:
 
         Args:
             means: How much each neighbour counts for each row: rows x neighbours.
-            neighbours: Node numbers of the neighbours.
         """
         near = self.at(neighbours)
         sets, times = near.shape[:2]
@@ -169,20 +158,11 @@ class DiffusionTable:
         return DiffusionTable(mass, self.num_nodes)
 
     def without_peaks(self, times: IntArray) -> "DiffusionTable":
-        """Return the table with :meth:`SetMass.without_peaks` of all sets.
-
-        Args:
-            times: Which times.
-        """
+        """Return the table with :meth:`SetMass.without_peaks` of all sets."""
         return DiffusionTable([entry.without_peaks(times) for entry in self._mass], self.num_nodes)
 
     def at(self, nodes: IntArray, times: slice = slice(None)) -> NDArray[np.float32]:
-        """Return the mass at some nodes: sets x times x nodes.
-
-        Args:
-            nodes: Node numbers.
-            times: Which times.
-        """
+        """Return the mass at some nodes: sets x times x nodes."""
         late = self._mass[0].late_nodes
         is_late = np.isin(nodes, late) if late.size else np.zeros(0, dtype=bool)
         if not is_late.any():
@@ -198,10 +178,6 @@ class DiffusionTable:
         return found
 
     def shares(self, nodes: IntArray) -> NDArray[np.float64]:
-        """Return the mass at some nodes against the mean of all nodes: times x nodes x sets.
-
-        Args:
-            nodes: Node numbers.
-        """
+        """Return the mass at some nodes against the mean of all nodes: times x nodes x sets."""
         mass = self.at(nodes).transpose(1, 2, 0).astype(np.float64, order="C")
         return mass / (self.totals / self.num_nodes)[:, None]

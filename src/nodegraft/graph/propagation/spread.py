@@ -79,10 +79,6 @@ class SpreadFeatures:
     def grown(self, view: GraphView, growth: Growth) -> "SpreadFeatures":
         """Return the features of a graph that has grown, with the lengths of rows that did not
         change.
-
-        Args:
-            view: What may be seen of the graph now.
-            growth: What changed.
         """
         child = SpreadFeatures(view, self.hops, self.columns, bool(self.directions), self.blocks)
         kept = np.flatnonzero(self._is_known & ~self.stale(growth)[: self._is_known.size])
@@ -90,11 +86,7 @@ class SpreadFeatures:
         return child
 
     def stale(self, growth: Growth) -> NDArray[np.bool_]:
-        """Return for every node whether growth changed one of its rows.
-
-        Args:
-            growth: What changed.
-        """
+        """Return for every node whether growth changed one of its rows."""
         return growth.within(self.hops)
 
     @property
@@ -126,11 +118,7 @@ class SpreadFeatures:
         return SpreadRows(self, rows)
 
     def weighed(self, vectors: Floats) -> Floats:
-        """Vectors made ready for :meth:`SpreadRows.times`: as columns, weighted as the rows are.
-
-        Args:
-            vectors: One row each, as wide as the features.
-        """
+        """Vectors made ready for :meth:`SpreadRows.times`: as columns, weighted as the rows are."""
         return np.ascontiguousarray((vectors * self.columns).T)
 
     def formed(self, rows: IntArray, layers: Sequence[int]) -> Iterator[Matrix]:
@@ -166,7 +154,6 @@ class SpreadFeatures:
 
         Args:
             rows: Row numbers, each once and ascending.
-            layer: Which one.
         """
         if layer in self.layers:
             return self.view.directed(rows, self.directions[layer - len(self.powers)])
@@ -249,11 +236,7 @@ class SpreadRows:
         return self._dense is not None
 
     def part(self, places: IntArray | slice) -> "SpreadRows":
-        """Return some of these nodes, if rows are dense.
-
-        Args:
-            places: Where they stand among these.
-        """
+        """Return some of these nodes, if rows are dense."""
         part = copy(self)
         part._rows, part._dense = self._rows[places], [layer[places] for layer in self._dense or ()]
         part.present, part.factors = self.present[:, places], self.factors[:, places]
@@ -268,11 +251,7 @@ class SpreadRows:
         return part
 
     def dense(self, layer: int) -> Floats:
-        """Return the rows of one layer, of length 1, if they are dense.
-
-        Args:
-            layer: Which one.
-        """
+        """Return the rows of one layer, of length 1, if they are dense."""
         rows = np.asarray((self._dense or ())[layer], dtype=np.float64)
         dense: Floats = rows * self._features.columns * self.factors[layer][:, None]
         return dense
@@ -306,12 +285,7 @@ class SpreadRows:
             yield part, self.part(part) if self._dense else self
 
     def products(self, layer: int, vectors: Floats) -> Floats:
-        """Return products of the rows of one layer before normalisation: nodes x vectors.
-
-        Args:
-            layer: Which one.
-            vectors: As :meth:`SpreadFeatures.weighed` makes them.
-        """
+        """Return products of the rows of one layer before normalisation: nodes x vectors."""
         if self._dense:
             return _by_columns(self._dense[layer].astype(np.float64), vectors)
         formed = self._rows.size <= FORMED_ROWS
@@ -320,12 +294,7 @@ class SpreadRows:
         return vectors
 
     def times(self, layer: int, vectors: Floats) -> Floats:
-        """Return products of the rows of length 1: nodes x vectors.
-
-        Args:
-            layer: Which one.
-            vectors: As :meth:`SpreadFeatures.weighed` makes them.
-        """
+        """Return products of the rows of length 1: nodes x vectors."""
         if self._dense:
             rows = self._dense[layer] * self.factors[layer][:, None]
             return _by_columns(rows, vectors)
@@ -337,7 +306,6 @@ class SpreadRows:
         """Weighted sums of the rows of one layer, as wide as the features.
 
         Args:
-            layer: Which one.
             shares: Nodes x sums: how much of each row goes into each sum.
         """
         product = shares * self.factors[layer][:, None]

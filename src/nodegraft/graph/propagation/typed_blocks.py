@@ -23,9 +23,6 @@ def block_types(view: GraphView) -> dict[str, bool]:
     """Return the edge types that blocks are made for, and whether each has directions.
 
     Types without a visible edge have none: hidden edges must not change what is seen.
-
-    Args:
-        view: What may be seen of the graph.
     """
     counts = {name: view.edges_of(name)[0].size for name in view.relations}
     most = sorted(counts, key=lambda name: (-counts[name], name))[:MOST_TYPES]
@@ -37,9 +34,6 @@ def typed_blocks(edge_types: Mapping[str, bool]) -> list[Block]:
 
     >>> [name for name, _ in typed_blocks({"cites": True, "near": False})]
     ['cites', 'cites', 'near']
-
-    Args:
-        edge_types: Edge types, and whether each has directions.
     """
     return [
         (name, direction)
@@ -55,9 +49,7 @@ def block_neighbours(view: GraphView, rows: IntArray, block: Block) -> Neighbour
     one of each row, so that no sum overflows.
 
     Args:
-        view: What may be seen of the graph.
         rows: Row numbers, each once and ascending.
-        block: The edge type and the direction.
     """
     name, direction = block
     if name in view.relations:

@@ -45,12 +45,7 @@ def homophily(classes: IntArray) -> Homophily:
 
 
 def homophily_of_kinds(view: GraphView, labels: NodeLabels) -> dict[str, Homophily]:
-    """Return the homophily of each edge type, from the edges between labelled nodes.
-
-    Args:
-        view: What may be seen of the graph.
-        labels: The class of each node that has one.
-    """
+    """Return the homophily of each edge type, from the edges between labelled nodes."""
     rows = labels.rows()
     order = np.argsort(rows)
     sorted_rows, classes = rows[order], labels.targets(labels.classes)[order]

@@ -22,11 +22,7 @@ class ColumnSummary(NamedTuple):
 
 
 def summarise_columns(view: GraphView) -> ColumnSummary:
-    """Read the features of all visible nodes, in blocks of rows.
-
-    Args:
-        view: What may be seen of the graph.
-    """
+    """Read the features of all visible nodes, in blocks of rows."""
     if not view.has_sparse_features:
         return ColumnSummary(np.ones(view.num_features, dtype=np.float32), are_counts=False)
     found, are_counts = np.zeros(view.num_features, dtype=np.int64), True
@@ -43,8 +39,5 @@ def column_rarity(view: GraphView) -> NDArray[np.float32]:
 
     :math:`n_j` of the :math:`n` visible nodes have a non-zero entry in column :math:`j`. Columns of
     dense features all get 1.
-
-    Args:
-        view: What may be seen of the graph.
     """
     return summarise_columns(view).rarity

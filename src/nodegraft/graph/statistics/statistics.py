@@ -85,10 +85,6 @@ def describe(graph: Graph, labels: NodeLabels) -> GraphStatistics:
     >>> numbers = describe(square, NodeLabels({"a": [0, 1], "b": [2, 3]}))
     >>> numbers.homophily, numbers.adjusted_homophily
     (0.5, 0.0)
-
-    Args:
-        graph: The graph.
-        labels: The class of each node that has one.
     """
     everyone = np.arange(graph.num_nodes)
     degrees = graph.degrees(everyone)

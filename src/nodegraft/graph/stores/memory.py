@@ -52,8 +52,6 @@ class MemoryStore(EdgesByKind):
             keys: The nodes, in row order.
             features: One row per node; numbers of other types than float16 are stored in float32,
                 NaN and infinite values are refused.
-            edges: By the name of each kind, one at least.
-            recipe: How tables became the features.
         """
         plain = _numbers(features)
         if not edges:
@@ -94,11 +92,7 @@ def _numbers(features: Matrix) -> Matrix:
 
 
 def stored_features(features: Matrix) -> Matrix:
-    """Features as a store keeps them: float32, float16 or CSR; NaN and infinity are refused.
-
-    Args:
-        features: One row of numbers per node, dense or sparse.
-    """
+    """Features as a store keeps them: float32, float16 or CSR; NaN and infinity are refused."""
     stored = _stored(_numbers(features))
     if not np.isfinite(stored.data if is_sparse(stored) else stored).all():
         raise DataError("Features hold NaN or infinite values: replace them first.")
@@ -123,11 +117,7 @@ def _stored(features: Matrix) -> Matrix:
 
 
 def content_of(store: GraphStore) -> str:
-    """Depends on every key, feature and edge.
-
-    Args:
-        store: Where the graph lies.
-    """
+    """Depends on every key, feature and edge."""
     keys, features = store.keys, in_one_piece(store.feature_matrix)
     stored = (
         (features.indptr, features.indices, features.data) if is_sparse(features) else (features,)

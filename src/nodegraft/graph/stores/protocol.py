@@ -35,35 +35,18 @@ class ArrayCache:
         return self
 
     def under(self, *depends_on: HashPart) -> Self:
-        """Return the part of the cache that also depends on some values.
-
-        Args:
-            depends_on: Beside the graph.
-        """
+        """Return the part of the cache that also depends on some values."""
         return self
 
     def get(self, *depends_on: HashPart) -> Arrays | None:
-        """Return cached arrays; None if they must be computed.
-
-        Args:
-            depends_on: All that the arrays depend on.
-        """
+        """Return cached arrays; None if they must be computed."""
         return None
 
     def put(self, arrays: Arrays, *depends_on: HashPart) -> None:
-        """Keep arrays, if that is possible.
-
-        Args:
-            arrays: The arrays.
-            depends_on: All that they depend on.
-        """
+        """Keep arrays, if that is possible."""
 
     def drop(self, *depends_on: HashPart) -> None:
-        """Take away what nobody will ask for again.
-
-        Args:
-            depends_on: As it was put.
-        """
+        """Take away what nobody will ask for again."""
 
 
 class Recipe(Protocol):
@@ -106,11 +89,7 @@ class GraphStore(Protocol):
         """Folder for products with the whole feature matrix; None in memory."""
 
     def with_array_cache(self, array_cache: ArrayCache) -> "GraphStore":
-        """Return an equal graph that stores derived arrays in a cache.
-
-        Args:
-            array_cache: The place.
-        """
+        """Return an equal graph that stores derived arrays in a cache."""
 
     def merged_edges(self) -> Adjacency:
         """Return the edges of all types as one; an edge of several types has the largest weight."""
@@ -120,11 +99,7 @@ class GraphStore(Protocol):
         """Differs wherever a feature or an edge does: what such products are known by."""
 
     def adjacency(self, relation: str) -> Adjacency:
-        """Return the edges of one type.
-
-        Args:
-            relation: One of :attr:`relations`.
-        """
+        """Return the edges of one type."""
 
 
 class EdgesByKind:
@@ -138,20 +113,12 @@ class EdgesByKind:
         return tuple(self.edges)
 
     def adjacency(self, relation: str) -> Adjacency:
-        """Return the edges of one type.
-
-        Args:
-            relation: One of :attr:`relations`.
-        """
+        """Return the edges of one type."""
         if relation not in self.edges:
             known = ", ".join(self.relations)
             raise DataError(f"There is no edge type {relation!r}; there are {known}.")
         return self.edges[relation]
 
     def with_array_cache(self, array_cache: ArrayCache) -> Any:
-        """Return a store of the same arrays with a cache that outlives the process.
-
-        Args:
-            array_cache: The cache.
-        """
+        """Return a store of the same arrays with a cache that outlives the process."""
         return replace(self, array_cache=array_cache)  # type: ignore[type-var]

@@ -25,20 +25,13 @@ class Estimates:
         self._medians = {like: median(seconds) for like, seconds in seen.items()}
 
     def seconds(self, job: Job) -> float | None:
-        """Return the median seconds of fit and prediction; None without a record of a similar job.
-
-        Args:
-            job: The job.
-        """
+        """Return the median seconds of fit and prediction; None without a record of a similar job."""
         return self._medians.get((job.dataset, job.method))
 
     def total(self, jobs: Iterable[Job]) -> tuple[float, int]:
         """Seconds of all jobs one after the other, and how many of them nothing is known about.
 
         Those count as much as the others on average.
-
-        Args:
-            jobs: The jobs.
         """
         each = [self.seconds(job) for job in jobs]
         known = [seconds for seconds in each if seconds is not None]

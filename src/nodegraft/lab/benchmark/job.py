@@ -146,19 +146,11 @@ class Job:
         return build(DATASETS.get(self.dataset), self.dataset_options)
 
     def load(self, data: str | Path | None = None) -> LoadedDataset:
-        """The dataset it is about.
-
-        Args:
-            data: The folder that holds the data folders.
-        """
+        """The dataset it is about."""
         return self.make_dataset().load(data)
 
     def stream(self, loaded: LoadedDataset) -> ClassStream:
-        """The sessions.
-
-        Args:
-            loaded: The dataset it is about.
-        """
+        """The sessions."""
         sizes = {"ways": self.ways, "shots": self.shots, "least_shots": self.least_shots}
         asked = {name: size for name, size in sizes.items() if size is not None}
         setting = replace(loaded.setting, **asked)
@@ -186,9 +178,6 @@ class Job:
         """Teach, measure, and put it on record.
 
         Args:
-            loaded: The dataset it is about.
-            stream: Its sessions.
-            listener: Is told how far it is.
             data: The folder that holds the data folders, which a sealed method must not read.
         """
         this_code()  # before the run: files may be edited while it goes on
@@ -211,9 +200,6 @@ class Job:
 
         Parameters that the method got since the record was made must be as by default; one that it
         had then and has no more must have been as by default then.
-
-        Args:
-            document: A record, in today's schema.
         """
         setting, default = document["setting"], document["default_setting"]
         size = (

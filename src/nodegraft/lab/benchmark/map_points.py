@@ -40,9 +40,6 @@ def map_points(
 
     Args:
         job: Which method on which stream.
-        loaded: The dataset it is about.
-        after: The last session that is taught.
-        listener: Is told how far learning is.
     """
     stream, model = job.stream(loaded), job.make_model()
     if not 0 < after < len(stream):
@@ -75,7 +72,6 @@ def flatten(vectors: Matrix, seed: int) -> NDArray[np.float64]:
     (5, 2)
 
     Args:
-        vectors: One row a point, dense or sparse.
         seed: Draws where points start from.
     """
     # Slow to import, and only a map needs it.
@@ -93,14 +89,7 @@ def flatten(vectors: Matrix, seed: int) -> NDArray[np.float64]:
 
 
 def write_map(rows: Sequence[dict[str, Any]], job: Job, after: int, folder: Path) -> Path:
-    """One Parquet file, which also holds the command that makes it again.
-
-    Args:
-        rows: What :func:`map_points` gave, of one or more methods.
-        job: One of the jobs they came from.
-        after: The last session that was taught.
-        folder: Where to.
-    """
+    """One Parquet file, which also holds the command that makes it again."""
     methods = list(dict.fromkeys(row["method"] for row in rows))
     words = ["nodegraft", "lab", "map", "--dataset", job.dataset]
     words += [word for method in methods for word in ("--method", method)]

@@ -38,7 +38,6 @@ def query_records(place: str | Path, sql: str = OVERVIEW) -> Any:
     """An Arrow table.
 
     Args:
-        place: A folder of records.
         sql: A query over the tables ``runs``, ``sessions``, ``classes`` and ``failures``; else
             means over seeds of strict runs with default settings.
     """

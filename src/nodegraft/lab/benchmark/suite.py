@@ -173,12 +173,7 @@ class Suite:
 
     @classmethod
     def from_document(cls, document: Mapping[str, Any], folder: Path = Path()) -> "Suite":
-        """From what the TOML file says.
-
-        Args:
-            document: Its content.
-            folder: Where the files are that it names.
-        """
+        """From what the TOML file says."""
         file = build(SuiteFile, document)
         methods = [build(SuiteMethod, one) for one in file.methods]
         tuned = {one.tuned: _tuned(folder, one.tuned) for one in methods if one.tuned}
@@ -222,19 +217,11 @@ class Suite:
         return cls(file.title, tuple(file.tables), tuple(file.figures), entries, file.note)
 
     def missing(self, documents: Sequence[Record]) -> tuple[SuiteEntry, ...]:
-        """Return the entries that have no record.
-
-        Args:
-            documents: Records, in today's schema.
-        """
+        """Return the entries that have no record."""
         return tuple(entry for entry, found in self.with_records(documents) if found is None)
 
     def with_records(self, documents: Sequence[Record]) -> list[tuple[SuiteEntry, Record | None]]:
-        """Each entry with its record, or None where there is none yet.
-
-        Args:
-            documents: Records, in today's schema.
-        """
+        """Each entry with its record, or None where there is none yet."""
         by_job: dict[tuple[str, str, int], list[Record]] = {}
         for document in documents:
             key = document["dataset"], document["method"], document["seed"]

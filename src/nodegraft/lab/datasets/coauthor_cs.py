@@ -50,8 +50,6 @@ def read_authors(labels: Path, classes: Path, attributes: Path) -> list[Numbered
     """One node an author, in the order of the labels.
 
     Args:
-        labels: The class number of each author.
-        classes: The names of the classes.
         attributes: Line i has the keywords of author i, as pairs of column and count.
     """
     names = {number: name for number, name, _ in read_rows(classes, 3)}
@@ -66,10 +64,6 @@ def read_authors(labels: Path, classes: Path, attributes: Path) -> list[Numbered
 
 
 def read_edges(path: Path) -> Iterator[TypedEdge]:
-    """Co-authorship: one edge type, no direction, and the file does not count papers.
-
-    Args:
-        path: The table of edges.
-    """
+    """Co-authorship: one edge type, no direction, and the file does not count papers."""
     for one, other in read_rows(path, 2):
         yield TypedEdge(number_in(one, path), number_in(other, path), KIND, is_directed=False)

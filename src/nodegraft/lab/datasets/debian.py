@@ -81,11 +81,7 @@ def _notes(few: Sequence[str]) -> tuple[str, ...]:
 
 
 def read_descriptions(path: Path) -> dict[str, str]:
-    """Short and long text by the checksum that packages name them with.
-
-    Args:
-        path: The index of translations.
-    """
+    """Short and long text by the checksum that packages name them with."""
     return {
         stanza["Description-md5"]: stanza["Description-en"]
         for stanza in read_stanzas(path)
@@ -96,12 +92,7 @@ def read_descriptions(path: Path) -> dict[str, str]:
 def read_packages(
     stanzas: Collection[Mapping[str, str]], descriptions: Mapping[str, str]
 ) -> list[TextNode]:
-    """One node a package; one listed in two versions gets the links of both.
-
-    Args:
-        stanzas: The packages of the index.
-        descriptions: Text by checksum.
-    """
+    """One node a package; one listed in two versions gets the links of both."""
     providers = _providers(stanzas)
     packages = {stanza["Package"]: stanza for stanza in stanzas}
     links: dict[str, dict[str, set[str]]] = {name: defaultdict(set) for name in packages}
@@ -133,9 +124,6 @@ def names_in(relation: str) -> list[str]:
 
     >>> names_in("libc6 (>= 2.34), python3:any | python3-all [amd64], zlib1g")
     ['libc6', 'python3', 'python3-all', 'zlib1g']
-
-    Args:
-        relation: The text of the field.
     """
     return _NAME.findall(relation)
 
@@ -145,8 +133,5 @@ def source_of(stanza: Mapping[str, str]) -> str:
 
     >>> source_of({"Package": "bash"}), source_of({"Package": "sh", "Source": "dash (0.5)"})
     ('bash', 'dash')
-
-    Args:
-        stanza: One package of the index.
     """
     return stanza.get("Source", stanza["Package"]).split()[0]

@@ -59,12 +59,7 @@ class Gentoo(Dataset):
 
 
 def read_packages(cache: Path, long: Path) -> list[TextNode]:
-    """One node a package: the union of what its versions say.
-
-    Args:
-        cache: The index of all versions.
-        long: Longer descriptions by package.
-    """
+    """One node a package: the union of what its versions say."""
     links: dict[str, dict[str, set[str]]] = {}
     # Keys of a dictionary, because versions mostly repeat the same sentence.
     texts: dict[str, dict[str, None]] = {}
@@ -97,9 +92,6 @@ def package_in(token: str) -> str | None:
 
     >>> package_in(">=dev-lang/python-2.7.5-r2:2.7[xml]"), package_in("!app-arch/tar")
     ('dev-lang/python', None)
-
-    Args:
-        token: One word of a dependency string.
     """
     if token.startswith("!") or "/" not in token:
         return None
@@ -108,12 +100,7 @@ def package_in(token: str) -> str | None:
 
 
 def without_hubs(graph: Graph, most: int) -> tuple[Graph, str]:
-    """The graph without the edges of its hubs, and what to say of it.
-
-    Args:
-        graph: The graph.
-        most: A node with more edges is a hub.
-    """
+    """The graph without the edges of its hubs, and what to say of it."""
     is_hub = graph.degrees(graph.rows) > most
     cut = graph.keeping_edges(lambda source, target: ~(is_hub[source] | is_hub[target]))
     note = (

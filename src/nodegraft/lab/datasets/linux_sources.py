@@ -52,12 +52,7 @@ class LinuxSources(Dataset):
 
 
 def read_files(nodes: Path, classes: Path) -> list[NumberedNode]:
-    """One node a source file.
-
-    Args:
-        nodes: Number, class number and words of each.
-        classes: The directory of each class number.
-    """
+    """One node a source file."""
     directories = {number: directory for number, _, directory in read_rows(classes, 3)}
     return [
         NumberedNode(number_in(node, nodes), directories[number], words)
@@ -71,9 +66,6 @@ def read_edges(path: Path) -> Iterator[TypedEdge]:
     ``symbol``: the source uses a name that only the target exports. ``header``: both include a
     header that few include. ``depends``, ``select``: the build option of the source needs, or
     switches on, one whose largest file is the target.
-
-    Args:
-        path: The table of edges.
     """
     return read_typed_edges(path, KINDS)
 
@@ -84,9 +76,6 @@ def telling_words(counts: "csr_array[Any]") -> "csr_array[Any]":
     >>> files = np.arange(30)[:, None]  # the words are in 4, 5, 6 and 7 of them
     >>> telling_words(csr_array(1.0 * (files < [4, 5, 6, 7]))).sum(axis=0).tolist()
     [5.0, 6.0]
-
-    Args:
-        counts: How often each file has each word.
     """
     files = np.bincount(counts.indices, minlength=counts.shape[1])
     kept = (files >= FEWEST_FILES) & (files <= LARGEST_SHARE * counts.shape[0])

@@ -51,7 +51,6 @@ def read_statements(nodes: Path, classes: Path) -> list[NumberedNode]:
 
     Args:
         nodes: Number, class number, axiom or theorem, and comment of each.
-        classes: The part and the chapter of each class number.
     """
     chapters = {number: " ".join(name.split()) for number, _, _, name in read_rows(classes, 4)}
     return [
@@ -65,8 +64,5 @@ def read_edges(path: Path) -> Iterator[TypedEdge]:
 
     ``proof``: the proof of the source cites the target. ``symbol``: the source uses a symbol that
     the target defines. ``see``: the comment of the source names the target.
-
-    Args:
-        path: The table of edges.
     """
     return read_typed_edges(path, KINDS)

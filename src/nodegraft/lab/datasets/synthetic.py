@@ -39,9 +39,6 @@ def setting_for(classes: int) -> Setting:
 
     >>> print(setting_for(20))
     6/4/2/8 classes (base/pseudo-novel/validation/novel), 2-way 5-shot
-
-    Args:
-        classes: How many classes there are.
     """
     novel = max(1, 2 * classes // 5)
     pseudo_novel, validation = max(1, round(classes / 5)), max(1, classes // 10)

@@ -58,12 +58,7 @@ class Treebank(Dataset):
 
 
 def read_words(nodes: Path, classes: Path) -> list[NumberedNode]:
-    """One node for every place where a word stands.
-
-    Args:
-        nodes: Number, class number, document and word of each.
-        classes: The role of each class number.
-    """
+    """One node for every place where a word stands."""
     roles = {number: role for number, _, role in read_rows(classes, 3)}
     return [
         NumberedNode(number_in(node, nodes), roles[number], word)
@@ -76,9 +71,6 @@ def read_edges(path: Path) -> Iterator[TypedEdge]:
 
     ``next``: the target follows the source. ``head``: one is the syntactic head of the other.
     ``coref``: both head successive mentions of the same thing.
-
-    Args:
-        path: The table of edges.
     """
     return read_typed_edges(path, KINDS)
 
@@ -90,9 +82,6 @@ def letter_runs(words: Sequence[str]) -> "csr_array[Any]":
 
     >>> letter_runs(["An", "an", "an"]).shape  # " ", a, n, " a", an, "n ", " an", "an ", " an "
     (3, 9)
-
-    Args:
-        words: The word of each node.
     """
     # Imported late: it takes a second, which every command without text would wait for.
     from sklearn.feature_extraction.text import TfidfVectorizer

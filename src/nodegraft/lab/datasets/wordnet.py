@@ -48,24 +48,14 @@ class WordNet(Dataset):
 
 
 def read_names(path: Path) -> dict[str, str]:
-    """Names of the lexicographer files by their two digits.
-
-    Args:
-        path: The table of names.
-    """
+    """Names of the lexicographer files by their two digits."""
     lines = path.read_text(encoding="utf-8").splitlines()
     cells = [line.split("\t") for line in lines if line]
     return {number: name.strip() for number, name, *_ in cells}
 
 
 def read_synsets(path: Path, letter: str, names: dict[str, str]) -> Iterator[TextNode]:
-    """One node a line; lines that begin with a blank are the licence.
-
-    Args:
-        path: The file of one part of speech.
-        letter: That part of speech, as keys begin with it.
-        names: Names of the lexicographer files.
-    """
+    """One node a line; lines that begin with a blank are the licence."""
     for line in read_lines(path, encoding="latin-1"):
         if not line.startswith(" "):
             facts, _, gloss = line.partition("|")

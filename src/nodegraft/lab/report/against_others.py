@@ -80,11 +80,7 @@ class AgainstOthers:
     """One comparison for each graph, at least two."""
 
     def with_verdict(self, verdict: str) -> list[GraphComparison]:
-        """Return the graphs with one verdict about the best other method.
-
-        Args:
-            verdict: ``ahead``, ``behind`` or ``unclear``.
-        """
+        """Return the graphs with one verdict about the best other method."""
         return [one for one in self.graphs if one.best.verdict == verdict]
 
 
@@ -92,9 +88,6 @@ def against_others(sections: Sequence[Section]) -> AgainstOthers | None:
     """Compare the best method of the main section with all others, on its and on held-out graphs.
 
     Variants of the compared method are no opponents. None if there are fewer than two graphs.
-
-    Args:
-        sections: Sections with records, at least one.
     """
     main = main_section(sections)
     best = recommend(main.groups)

@@ -13,9 +13,6 @@ def bench_command(suite: str) -> str:
 
     >>> bench_command("experiments/heads.toml")
     'nodegraft lab bench experiments/heads.toml --data DIR --out RUNS'
-
-    Args:
-        suite: The path of its file.
     """
     return join(["nodegraft", "lab", "bench", suite, *FOLDERS])
 
@@ -25,9 +22,6 @@ def run_command(job: Job) -> str:
 
     >>> run_command(Job(dataset="gentoo", method="graft", seed=3))
     'nodegraft lab run --dataset gentoo --method graft --seed 3 --data DIR --out RUNS'
-
-    Args:
-        job: The dataset, the method and their parameters.
     """
     options: list[tuple[str, object]] = [
         ("--dataset", job.dataset),
@@ -53,12 +47,7 @@ def run_command(job: Job) -> str:
 
 
 def evaluate_command(evaluation: Evaluation, store: str) -> str:
-    """Return the command that compares methods on a store's own labels again.
-
-    Args:
-        evaluation: The results and their setting.
-        store: The name of the store's folder.
-    """
+    """Return the command that compares methods on a store's own labels again."""
     arguments = [part for one in evaluation.methods for part in ("--method", one.method)]
     arguments += ["--seeds", str(evaluation.seeds), "--shots", str(evaluation.plan.setting.shots)]
     return join(["nodegraft", "evaluate", store, *arguments, "--version", str(evaluation.version)])

@@ -44,9 +44,6 @@ def without_setting(name: str) -> str:
 
     >>> without_setting("graft 3-way 5-shot")
     'graft'
-
-    Args:
-        name: The name of a method in a table.
     """
     return SETTING.sub("", name)
 
@@ -71,9 +68,6 @@ def unique(items: Iterable[T]) -> list[T]:
 
     >>> unique("banana")
     ['b', 'a', 'n']
-
-    Args:
-        items: Anything that can be hashed.
     """
     return list(dict.fromkeys(items))
 
@@ -98,8 +92,6 @@ def by_method(groups: Groups, dataset: str, protocol: str = STRICT) -> dict[str,
 
     Args:
         groups: The records, grouped; see group().
-        dataset: The name of the dataset.
-        protocol: The name of the protocol, as records have it.
     """
     return {n: runs for (d, n, p), runs in groups.items() if (d, p) == (dataset, protocol)}
 
@@ -122,10 +114,6 @@ def summary_values(runs: Sequence[Record], field: str = LAST_ACCURACY) -> list[f
 
     >>> summary_values([{"summary": {"last_accuracy": 0.5}}])
     [0.5]
-
-    Args:
-        runs: Records of runs.
-        field: The name of the number in a record's summary.
     """
     return [run["summary"][field] for run in runs]
 
@@ -135,10 +123,6 @@ def mean(runs: Sequence[Record], field: str = LAST_ACCURACY) -> float:
 
     >>> mean([{"summary": {"last_accuracy": 0.5}}, {"summary": {"last_accuracy": 0.7}}])
     0.6
-
-    Args:
-        runs: Records of runs, at least one.
-        field: The name of the number in a record's summary.
     """
     return float(np.mean(summary_values(runs, field)))
 
@@ -152,11 +136,6 @@ def paired_differences(
     ...                   for s, a in ((1, 0.5), (1, 0.75), (2, 0.9)))
     >>> paired_differences([one, lone], [two])
     [0.25]
-
-    Args:
-        before: Runs to compare with.
-        after: Runs that are compared.
-        field: The name of the number in a record's summary.
     """
     earlier = {run["seed"]: run["summary"][field] for run in before}
     return [run["summary"][field] - earlier[run["seed"]] for run in after if run["seed"] in earlier]
@@ -167,9 +146,6 @@ def losses_per_class(runs: Sequence[Record]) -> list[float]:
 
     >>> losses_per_class([{"setting": {"novel": 4}, "summary": {"performance_drop": 0.5}}])
     [0.125]
-
-    Args:
-        runs: Records of runs with new classes.
     """
     return [run["summary"]["performance_drop"] / run["setting"]["novel"] for run in runs]
 
@@ -180,19 +156,12 @@ def session_seconds(runs: Sequence[Record]) -> list[float]:
     >>> sessions = [{"seconds": taken, "query_seconds": 0.5} for taken in (2.0, 0.1, 0.3)]
     >>> session_seconds([{"sessions": sessions}])
     [0.7]
-
-    Args:
-        runs: Records of runs with at least two sessions.
     """
     return [float(np.mean([_seconds(session) for session in run["sessions"][1:]])) for run in runs]
 
 
 def median_seconds(runs: Sequence[Record]) -> tuple[float, float]:
-    """Return the median seconds over runs, of learning and predicting: session 0, a later one.
-
-    Args:
-        runs: Records of runs, at least one.
-    """
+    """Return the median seconds over runs, of learning and predicting: session 0, a later one."""
     training = [_seconds(run["sessions"][0]) for run in runs]
     # Medians, since the machine was busy with other work now and then.
     return float(np.median(training)), float(np.median(session_seconds(runs)))
@@ -242,8 +211,6 @@ def mean_over_datasets(groups: Groups, name: str, field: str = LAST_ACCURACY) ->
 
     Args:
         groups: The records, grouped; see group().
-        name: The method's name in the table.
-        field: The name of the number in a record's summary.
     """
     own = [runs for (_, other, _), runs in comparable_groups(groups).items() if other == name]
     return float(np.mean([mean(runs, field) for runs in own]))

@@ -80,11 +80,7 @@ def page_html(
 
 
 def rivals_table(comparison: AgainstOthers) -> Table:
-    """Return the numbers of the first screen, a row for each graph.
-
-    Args:
-        comparison: One method and all others, graph by graph.
-    """
+    """Return the numbers of the first screen, a row for each graph."""
     rows = [
         (
             f"{one.dataset}{' *' * one.is_held_out}",
@@ -146,9 +142,6 @@ def short(number: float) -> str:
 
     >>> short(12.3), short(1.23), short(0.0123)
     ('12', '1.2', '0.012')
-
-    Args:
-        number: A positive number.
     """
     if number >= 10:
         return f"{number:.0f}"
@@ -156,11 +149,7 @@ def short(number: float) -> str:
 
 
 def unbroken(name: str) -> Markup:
-    """Return a row's name as HTML in which "(n = 5)" and "3-way" are not broken over lines.
-
-    Args:
-        name: The first cell of a row.
-    """
+    """Return a row's name as HTML in which "(n = 5)" and "3-way" are not broken over lines."""
     whole = re.sub(r"\d+-(?:way|shot)\b", r'<span class="whole">\g<0></span>', to_html(name))
     return Markup(re.sub(r"\(n = ([\d to]+)\)$", r'<span class="n">(n = \1)</span>', whole))
 
@@ -174,9 +163,7 @@ def inline_svg(picture: Picture, name: str, title: str) -> Markup:
     Markup('<title id="curves-title">Curves</title><desc id="curves-description">Says 5 &lt; 6.')
 
     Args:
-        picture: The figure and its description.
         name: Prefix of the element's ids, different for every figure of the page.
-        title: Name of the figure for screen readers.
     """
     text = picture.svg[picture.svg.index("<svg") :]
     # Names of namespaces mean nothing in HTML, and would look like links to other sites.

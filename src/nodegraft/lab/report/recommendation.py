@@ -120,29 +120,17 @@ class Recommendation:
         return accuracies
 
     def accuracy(self, name: str) -> float:
-        """Return a method's mean accuracy over datasets after the last session, in percent.
-
-        Args:
-            name: One of the ranked methods.
-        """
+        """Return a method's mean accuracy over datasets after the last session, in percent."""
         return 100 * mean_over_datasets(self.groups, name)
 
     def gaps(self, name: str) -> tuple[float, float]:
-        """Return the smallest and the largest lead of the winner over a method, in points by graph.
-
-        Args:
-            name: One of the ranked methods.
-        """
+        """Return the smallest and the largest lead of the winner over a method, in points by graph."""
         runs = [by_method(self.groups, dataset) for dataset in self.graphs]
         leads = [100 * (mean(own[self.winner]) - mean(own[name])) for own in runs]
         return min(leads), max(leads)
 
     def cost(self, name: str) -> Mapping[str, float]:
-        """Return means over datasets: seconds of training and of a session, megabytes kept.
-
-        Args:
-            name: One of the ranked methods.
-        """
+        """Return means over datasets: seconds of training and of a session, megabytes kept."""
         runs = [by_method(self.groups, dataset)[name] for dataset in self.graphs]
         training, session = np.mean([median_seconds(own) for own in runs], axis=0)
         kept = mean_over_datasets(self.groups, name, "kept_bytes") / 1e6

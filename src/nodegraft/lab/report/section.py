@@ -144,7 +144,6 @@ def read_sections(path: Path, records: Sequence[Record]) -> list[Section]:
     """Read every suite of a folder, or that of one file: the main one, then those with figures.
 
     Args:
-        path: A folder of TOML suites, or one of them.
         records: All run records; those of no suite are left out.
     """
     files = sorted(path.glob("*.toml")) if path.is_dir() else [path] * path.is_file()
@@ -159,11 +158,7 @@ def read_sections(path: Path, records: Sequence[Record]) -> list[Section]:
 
 
 def with_styles(sections: Sequence[Section]) -> list[Section]:
-    """Return the sections with styles: a method has the same in all of them.
-
-    Args:
-        sections: All sections of a report.
-    """
+    """Return the sections with styles: a method has the same in all of them."""
     recorded = [section for section in sections if section.recorded]
     if not recorded:
         return list(sections)
@@ -186,11 +181,7 @@ def _highlighted(section: Section) -> list[str]:
 
 
 def main_section(sections: Sequence[Section]) -> Section:
-    """Return the section of the first screen: the benchmark, or the one with most methods.
-
-    Args:
-        sections: Sections with records, at least one.
-    """
+    """Return the section of the first screen: the benchmark, or the one with most methods."""
 
     def priority(section: Section) -> tuple[bool, bool, int]:
         compares = not COMPARING.isdisjoint(section.suite.tables)

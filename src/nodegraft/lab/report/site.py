@@ -23,13 +23,7 @@ EVALUATION_FIGURES = ("curves", "pareto", "risk-coverage")
 
 
 def write_report(runs: str | Path, suites: Path, out: Path) -> Path:
-    """Write a report on run records; return the page's path.
-
-    Args:
-        runs: A folder or URL of run records.
-        suites: A folder of suites, or one of them.
-        out: The folder for page, tables and figures.
-    """
+    """Write a report on run records; return the page's path."""
     records = read_documents(runs)
     if not records:
         raise ParameterError(
@@ -45,11 +39,6 @@ def write_evaluation(evaluation: Evaluation, store: str, out: Path) -> Path:
     """Write a report on methods compared on a store's own labels; return the page's path.
 
     The numbers are also written as JSON, to ``evaluation.json``.
-
-    Args:
-        evaluation: The results and their setting.
-        store: The name of the store's folder.
-        out: The folder for all files.
     """
     pairs = list(_pairs(evaluation, re.sub(r"[^\w.-]+", "-", store)))
     suite = Suite(

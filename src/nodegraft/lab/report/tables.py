@@ -60,12 +60,7 @@ class TableKind:
 
 
 def suite_tables(suite: Suite, records: Sequence[Record]) -> str:
-    """Return all tables of a suite in Markdown; a job without a record is an error.
-
-    Args:
-        suite: Which jobs and tables there are.
-        records: All run records.
-    """
+    """Return all tables of a suite in Markdown; a job without a record is an error."""
     pairs = suite.with_records(records)
     missing = [entry for entry, record in pairs if record is None]
     if missing:
@@ -85,7 +80,6 @@ def make_tables(names: Sequence[str], groups: Groups) -> list[Table]:
     []
 
     Args:
-        names: Names of tables, as suites write them.
         groups: The records, grouped; see group().
     """
     check_names(names)
@@ -93,11 +87,7 @@ def make_tables(names: Sequence[str], groups: Groups) -> list[Table]:
 
 
 def check_names(names: Sequence[str]) -> None:
-    """Raise an error if there is no table of a name.
-
-    Args:
-        names: Names of tables, as suites write them.
-    """
+    """Raise an error if there is no table of a name."""
     for name in names:
         if name not in TABLES:
             raise ParameterError(f"There is no table {name!r}; there are {', '.join(TABLES)}.")
@@ -125,9 +115,6 @@ def range_text(sizes: Sequence[float]) -> str:
 
     >>> range_text([3, 5, 4]), range_text([5, 5])
     ('3 to 5', '5')
-
-    Args:
-        sizes: Numbers, at least one.
     """
     low, high = min(sizes), max(sizes)
     return str(low) if low == high else f"{low} to {high}"

@@ -44,13 +44,7 @@ class LocalRunner:
         return [worker.process.pid or 0 for worker in self._workers]
 
     def run(self, jobs: Sequence[Job], data: Path | None, out: str | Path) -> Iterator[JobEvent]:
-        """Run all jobs; tells when each is given away and how it ends.
-
-        Args:
-            jobs: The jobs.
-            data: The folder that holds the data folders.
-            out: The folder for the records.
-        """
+        """Run all jobs; tells when each is given away and how it ends."""
         waiting = deque(jobs)
         self._workers = [Worker(data, str(out)) for _ in range(min(self._count, len(jobs)))]
         while True:
@@ -78,11 +72,7 @@ class Worker:
         self._start()
 
     def give(self, job: Job) -> Job:
-        """Have it run a job.
-
-        Args:
-            job: The job.
-        """
+        """Have it run a job."""
         if not self.process.is_alive():
             self._start()
         self.connection.send(job)

@@ -39,21 +39,13 @@ class MlflowTracker:
             raise ParameterError(f"MLflow cannot be reached at {address}: {error}") from error
 
     def handle(self, event: JobEvent) -> None:
-        """Something happened to a job.
-
-        Args:
-            event: What happened.
-        """
+        """Something happened to a job."""
         if isinstance(event, JobEnded) and not event.error:
             folder, _, name = event.place.rpartition("/")
             self.log(RunRecord.from_bytes(WriteOnceFolder(folder).read(name)).document)
 
     def log(self, record: Mapping[str, Any]) -> None:
-        """Show a record, unless it is there already.
-
-        Args:
-            record: What it says.
-        """
+        """Show a record, unless it is there already."""
         wanted = f"tags.`{RECORD}` = '{record['run']}'"
         if self._client.search_runs([self._experiment], wanted, max_results=1):
             return

@@ -24,13 +24,7 @@ class RayRunner(RayCluster):
     """A Ray cluster that runs jobs."""
 
     def run(self, jobs: Sequence[Job], data: Path | None, out: str | Path) -> Iterator[JobEvent]:
-        """Run all jobs; tells when each is given away and how it ends.
-
-        Args:
-            jobs: The jobs.
-            data: The folder that holds the data folders.
-            out: The folder for the records.
-        """
+        """Run all jobs; tells when each is given away and how it ends."""
         if jobs and not self.capacity():
             raise NodegraftError(f"No node of the cluster has room for one job: {self._resources}.")
         place, graphs = _everywhere(out), SharedGraphs(jobs, data)
@@ -71,22 +65,14 @@ class SharedGraphs:
         self._stored: dict[str, Any] = {}
 
     def of(self, job: Job) -> Any:
-        """A reference to the dataset of a job.
-
-        Args:
-            job: The job.
-        """
+        """A reference to the dataset of a job."""
         which = _which(job)
         if which not in self._stored:
             self._stored[which] = ray.put(job.load(self._data))
         return self._stored[which]
 
     def done(self, job: Job) -> None:
-        """One job less to come.
-
-        Args:
-            job: The one that ended.
-        """
+        """One job less to come."""
         which = _which(job)
         self._left[which] -= 1
         if not self._left[which]:

@@ -82,12 +82,7 @@ class Search:
             raise ParameterError(f"{path} can't be read as a search: {error}") from error
 
     def jobs(self, dataset: str, parameters: Mapping[str, Any]) -> list[Job]:
-        """The rehearsals that values are measured by; novel classes have no part in them.
-
-        Args:
-            dataset: The name of a dataset.
-            parameters: The values.
-        """
+        """The rehearsals that values are measured by; novel classes have no part in them."""
         return [
             Job(
                 dataset=dataset,
@@ -101,11 +96,7 @@ class Search:
         ]
 
     def untried(self, trials: Sequence[Trial]) -> list[dict[str, Any]]:
-        """Return the values that are still to be tried on a dataset, in order.
-
-        Args:
-            trials: Those done on the dataset.
-        """
+        """Return the values that are still to be tried on a dataset, in order."""
         values = [trial.parameters for trial in trials]
         fresh = [one for one in self._proposals if one not in values]
         return fresh[: max(self.trials - len(trials), 0)]
@@ -114,9 +105,6 @@ class Search:
         """Return the numbers that are not between two others of their list.
 
         Better values may lie beyond; text and yes-or-no values have no edge.
-
-        Args:
-            parameters: Hyper-parameters by name.
         """
         found: dict[str, Any] = {}
         for name, choices in self.space.items():
@@ -147,11 +135,6 @@ def search(plan: Search, place: Path, objective: Objective) -> Iterator[tuple[st
     trial.
 
     The score is the mean over seeds; the file says which values were best on which dataset.
-
-    Args:
-        plan: What is searched for.
-        place: The file that keeps the trials.
-        objective: Runs one rehearsal and scores it.
     """
     done = trials_so_far(plan, place)
     for dataset, trials in done.items():
@@ -166,7 +149,6 @@ def trials_so_far(plan: Search, place: Path) -> dict[str, list[Trial]]:
     """Return the trials done on each dataset of the plan.
 
     Args:
-        plan: What is searched for.
         place: The file that keeps the trials; it need not exist yet.
     """
     if not place.exists():
@@ -188,11 +170,7 @@ def trials_so_far(plan: Search, place: Path) -> dict[str, list[Trial]]:
 
 
 def best(trials: list[Trial]) -> Trial:
-    """The first of those with the highest score.
-
-    Args:
-        trials: At least one.
-    """
+    """The first of those with the highest score."""
     return max(trials, key=lambda trial: trial.score)
 
 

@@ -54,23 +54,11 @@ class Runner(Protocol):
         """How many jobs can run at the same time."""
 
     def run(self, jobs: Sequence[Job], data: Path | None, out: str | Path) -> Iterator[JobEvent]:
-        """Run all jobs; tells when each is given away and how it ends.
-
-        Args:
-            jobs: The jobs.
-            data: The folder that holds the data folders.
-            out: The folder for the records.
-        """
+        """Run all jobs; tells when each is given away and how it ends."""
 
 
 def run_job(job: Job, load: Callable[[], LoadedDataset], out: str) -> JobEnded:
-    """Run one job on one thread and write its record; an error is told, not raised.
-
-    Args:
-        job: The job.
-        load: Loads its dataset.
-        out: The folder for the record.
-    """
+    """Run one job on one thread and write its record; an error is told, not raised."""
     torch.set_num_threads(1)
     started = perf_counter()
     try:
@@ -82,12 +70,5 @@ def run_job(job: Job, load: Callable[[], LoadedDataset], out: str) -> JobEnded:
 
 
 def record_failure(job: Job, error: str, out: str, seconds: float = 0.0) -> JobEnded:
-    """Put a failure on record.
-
-    Args:
-        job: The job.
-        error: Its traceback.
-        out: The folder of the records.
-        seconds: How long it took.
-    """
+    """Put a failure on record."""
     return JobEnded(job, write_failure(out, job, error), seconds, error)

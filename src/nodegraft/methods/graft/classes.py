@@ -98,9 +98,6 @@ class ClassVectors:
         """Make the vectors that depend on means; the others are empty.
 
         Args:
-            features: Rows of all nodes.
-            means: For each layer the mean row of each class.
-            centre: For each layer one row.
             background: For each layer whose words are compared the mean row of all nodes.
         """
         # Means of edge types, behind the others, have no centre.
@@ -133,11 +130,7 @@ class ClassVectors:
         return found
 
     def of(self, columns: NDArray[np.int64]) -> "ClassVectors":
-        """Return the vectors of some of the classes.
-
-        Args:
-            columns: Numbers of the classes.
-        """
+        """Return the vectors of some of the classes."""
         with_centre = np.concatenate(([0], columns + 1))
         return replace(
             self,
@@ -169,11 +162,7 @@ class ClassVectors:
 
 
 def label_scarcity(counts: NDArray[np.int64]) -> Floats:
-    """Return how few labels classes have: larger for fewer.
-
-    Args:
-        counts: Number of labels of each.
-    """
+    """Return how few labels classes have: larger for fewer."""
     return np.log1p(PLENTY / counts)
 
 

@@ -105,8 +105,6 @@ def calibrated_probabilities(
     Args:
         probabilities: Before calibration: one row a node, one column a class, adding up to 1.
         scarcity: Label scarcity of each class, as in :func:`fit_calibration`.
-        shares: Share of each class among all nodes.
-        coefficients: Result of :func:`fit_calibration`.
     """
     from scipy.special import expit
 
@@ -138,7 +136,6 @@ def fit_open_set(known: Floats, unknown: Floats) -> Floats:
     (True, 2.5)
 
     Args:
-        known: Best scores of nodes of known classes.
         unknown: Best scores of nodes of unknown classes.
     """
     best = np.concatenate((known, unknown))[:, None]
@@ -154,11 +151,6 @@ def known_class_probability(scores: Floats, coefficients: Floats, share: float =
     >>> scores = np.array([[1.0, 2.0], [9.0, 0.0]])
     >>> known_class_probability(scores, np.array([1.0, -2.0])).round(3).tolist()
     [0.5, 0.999]
-
-    Args:
-        scores: One row a node, one column a class.
-        coefficients: Result of :func:`fit_open_set`.
-        share: Share of nodes of known classes among all nodes.
     """
     from scipy.special import expit, logit
 
@@ -218,7 +210,6 @@ def class_shares(likely: Floats, rounds: int = CLASS_ROUNDS) -> Floats:
 
     Args:
         likely: Probabilities of a fair sample of nodes, if all classes had the same size.
-        rounds: Number of rounds of expectation maximisation.
     """
     nodes, classes = likely.shape
     shares = np.full(classes, 1.0 / classes)
@@ -247,7 +238,6 @@ def logistic_coefficients(
     (True, 1.5)
 
     Args:
-        predictors: One row for each case.
         is_positive: The answer of each case; both answers must occur.
         weights: How much each case counts; None if all count 1.
     """

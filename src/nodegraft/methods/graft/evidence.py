@@ -98,11 +98,7 @@ class Evidence:
         return Evidence(features, *self._options, means)
 
     def for_rows(self, view: RowsView) -> "Evidence":
-        """Return the evidence of rows that are not in the graph; means of labels are not computed.
-
-        Args:
-            view: The graph with the rows and weighted edge types.
-        """
+        """Return the evidence of rows that are not in the graph; means of labels are not computed."""
         own = self.features
         features = SpreadFeatures(view, own.hops, own.columns, bool(own.directions), own.blocks)
         return Evidence(features, *self._options, self._means)
@@ -119,7 +115,6 @@ class Evidence:
         """Return classes with the mean rows of their labels, and regressions among the first ones.
 
         Args:
-            labels: Row numbers of each class's labels.
             counts: Number of labels of each class, including those not in ``labels``.
             first: Numbers of the first classes, which fix the centre and the regressions.
             practice: Whether inner products of other labels may be reused: faster, but the last
@@ -137,7 +132,6 @@ class Evidence:
         """Return the vectors that nodes are compared with.
 
         Args:
-            classes: The classes.
             lasting: Whether to store heat, so that the next process finds it.
         """
         means = classes.means if classes.refined is None else classes.refined
@@ -159,7 +153,6 @@ class Evidence:
         """Return the heat from sets of rows at all nodes.
 
         Args:
-            starts: The sets.
             lasting: Whether to store it, so that the next process finds it.
         """
         table = self.view.diffusion(starts, self.times, lasting)
@@ -176,13 +169,7 @@ class Evidence:
         return NodeBatch(self.features.rows(rows), self.view.positions(rows))
 
     def values(self, nodes: NodeBatch, classes: ClassVectors, dtype: type = np.float64) -> Signals:
-        """Return the values of all signals: signal x node x class.
-
-        Args:
-            nodes: The nodes.
-            classes: The classes.
-            dtype: Type of the result.
-        """
+        """Return the values of all signals: signal x node x class."""
         found: Signals = np.empty((len(self.signals), len(nodes), classes.scarcity.size), dtype)
         for part, piece in nodes.pieces():
             for place, signal in zip(found, self.signals, strict=True):
@@ -192,14 +179,7 @@ class Evidence:
     def refresh(
         self, signals: Sequence[Signal], values: Signals, nodes: NodeBatch, classes: LabelledClasses
     ) -> None:
-        """Replace, in place, the values that refined means change.
-
-        Args:
-            signals: Signals of ``values``.
-            values: Signal x node x class.
-            nodes: The nodes.
-            classes: The classes, with refined means.
-        """
+        """Replace, in place, the values that refined means change."""
         few = classes.few
         if not few.size or classes.refined is None:
             return
@@ -225,8 +205,6 @@ class Evidence:
         """Return the unlabelled nodes that refine means: a fair sample, and nodes near few labels.
 
         Args:
-            classes: The classes.
-            sample: Rows that :meth:`sample` returned.
             without: Rows that must not be in it, such as labels.
         """
         parts = [sample]
@@ -246,12 +224,6 @@ class Evidence:
         with :math:`r_{ic}` times :attr:`LabelledClasses.refinement`. :math:`k_i` is the chance that
         a node is of a known class: nodes of unknown classes must not move the mean of the class
         that they resemble most.
-
-        Args:
-            classes: The classes.
-            nodes: Unlabelled nodes.
-            scores: Their scores.
-            open_set: Coefficients of :func:`known_class_probability`.
         """
         few = classes.few
         known = known_class_probability(scores, open_set)

@@ -20,11 +20,7 @@ def explain_prediction(
     """Return what spoke for the prediction and for the runner-up, as plain JSON.
 
     Args:
-        derivation: How nodes are scored.
-        row: The node.
         parts: What each signal gave to each class: classes x signals.
-        shares: Probability of each class.
-        names: Name of each class.
     """
     best, *rest = np.argsort(-parts.sum(axis=1), kind="stable").tolist()
     second = rest[0] if rest else best
@@ -79,8 +75,6 @@ def diffusion_by_label(derivation: Derivation, row: int, column: int) -> Floats:
     """Return what each label of a class gave to a node by diffusion, above a node without heat.
 
     Args:
-        derivation: How nodes are scored.
-        row: The node.
         column: Number of the class, in the order of names.
     """
     evidence, labels = derivation.evidence, derivation.classes.labels[column]

@@ -32,12 +32,7 @@ class LabelMeans:
         self._latest: tuple[IntArray, SpreadRows | None] = (features.view.rows[:0], None)
 
     def grown(self, features: SpreadFeatures, stale: NDArray[np.bool_]) -> "LabelMeans":
-        """Return the means for a graph that has grown, reusing those whose rows did not change.
-
-        Args:
-            features: Rows of all nodes now.
-            stale: For each old row whether it has changed.
-        """
+        """Return the means for a graph that has grown, reusing those whose rows did not change."""
         child = LabelMeans(features)
         child._known = {
             rows: means

@@ -86,11 +86,7 @@ class Round:
         return self.query_values[:, self.unknown]
 
     def refined(self, mixture: Mixture) -> "Round":
-        """Return the round with refined means. Its values replace those of this one in place.
-
-        Args:
-            mixture: How signals became scores in the stage before.
-        """
+        """Return the round with refined means. Its values replace those of this one in place."""
         if not self.classes.few.size:
             return self
         scores = np.tensordot(mixture.weights, self.pool_values, 1)
@@ -100,11 +96,7 @@ class Round:
         return replace(self, classes=classes)
 
     def without(self, dropped: Sequence[Signal]) -> "Round":
-        """Leave out some signals.
-
-        Args:
-            dropped: The signals.
-        """
+        """Leave out some signals."""
         left = [place for place, signal in enumerate(self.signals) if signal not in dropped]
         return replace(
             self,
@@ -126,12 +118,9 @@ def practise(
     """Return a mixture for each stage, and the rounds of the last one with the signals left.
 
     Args:
-        evidence: The signals.
         episodes: Episodes made of known classes; at least one.
-        labelled: All labels that episodes are drawn from.
         refine: Whether unlabelled nodes refine means.
         kept_labels: Maximum number of labels of a class that are used.
-        listener: Receives progress.
     """
     rounds = list(_play(evidence, episodes, labelled, refine, kept_labels, listener))
     rounds = _drop_flat_diffusion(rounds)
@@ -244,8 +233,6 @@ def fit_confidence(rounds: Sequence[Round], weights: Floats, wrong_labels: bool 
     :func:`~nodegraft.methods.graft.confidence.calibrated_probabilities`.
 
     Args:
-        rounds: Rounds of practice.
-        weights: Weights of the signals.
         wrong_labels: Whether labels count by their chance to be right
             (:func:`~nodegraft.methods.linear.loglinear.label_noise`), if more than
             :data:`LEAST_NOISE` of them look wrong.

@@ -56,9 +56,6 @@ class Regression:
         score.
 
         Args:
-            labels: Row numbers of each class's labels.
-            means: For each layer the mean row of each class.
-            first: Numbers of the first classes.
             practice: Whether inner products of other labels may be reused.
         """
         if not self.layers:
@@ -148,11 +145,5 @@ class Regression:
 
 
 def fair_sample(view: GraphView, rows: IntArray, most: int) -> IntArray:
-    """Return at most ``most`` rows, those with the smallest hashes of their keys.
-
-    Args:
-        view: Visible part of the graph.
-        rows: Row numbers.
-        most: Maximum number of rows.
-    """
+    """Return at most ``most`` rows, those with the smallest hashes of their keys."""
     return rows if rows.size <= most else rows[hash_order(view.key_array_of(rows))[:most]]

@@ -40,11 +40,7 @@ class Scoring:
     weights: Floats
 
     def of(self, columns: NDArray[np.int64]) -> "Scoring":
-        """Return the scoring of some classes; their scores differ by rounding only.
-
-        Args:
-            columns: Numbers of the classes.
-        """
+        """Return the scoring of some classes; their scores differ by rounding only."""
         return replace(self, classes=self.classes.of(columns))
 
     @cached_property
@@ -95,7 +91,6 @@ class Scoring:
 
         Args:
             rows: The nodes, each once and ascending.
-            block_rows: Number of nodes in a block.
         """
         cache, nodes = self.evidence.features.array_cache, self.evidence.view.num_nodes
         if not (cache.keeps and _is_block(rows, block_rows, nodes)):
@@ -131,11 +126,7 @@ class Derivation:
     share_of_known: float
 
     def for_rows(self, view: RowsView) -> "Derivation":
-        """Return the derivation for rows that are not in the graph; the classes stay as they are.
-
-        Args:
-            view: The graph with the rows and weighted edge types.
-        """
+        """Return the derivation for rows that are not in the graph; the classes stay as they are."""
         evidence, classes = self.evidence.for_rows(view), self.scoring.classes
         heat = None if classes.heat is None else classes.heat.with_rows(*view.neighbour_means())
         scoring = replace(self.scoring, evidence=evidence, classes=replace(classes, heat=heat))
@@ -164,12 +155,7 @@ def derive(
     """Refine means stage by stage; the order in which classes were added has no effect.
 
     Args:
-        evidence: The signals.
-        labels: Class name -> rows of the labels that are used.
-        counts: Number of all labels of each class.
         is_first: Whether each class was there from the start.
-        labelled: Rows of all labels.
-        stages: What practice found for each stage.
         refine: Whether unlabelled nodes refine means.
         lasting: Whether to store heat, so that the next process finds it.
     """

@@ -69,11 +69,6 @@ class NodeBatch:
 
         Dense rows are multiplied with the vectors of all kinds at once, and the products are cached
         until other classes are asked for. They are not to be modified.
-
-        Args:
-            layer: Number of the layer.
-            kind: Kind of signal.
-            classes: Vectors of the classes.
         """
         if not self.features.are_dense:
             return self.features.times(layer, classes.vectors[kind][layer])
@@ -84,11 +79,7 @@ class NodeBatch:
         return self._products[layer][:, columns[kind]]
 
     def mass(self, classes: ClassVectors) -> NDArray[np.float32]:
-        """Return the heat of the nodes by roots of their degrees: classes x times x nodes.
-
-        Args:
-            classes: Vectors of the classes.
-        """
+        """Return the heat of the nodes by roots of their degrees: classes x times x nodes."""
         self._compare_with(classes)
         if self._mass is None:
             assert classes.heat is not None  # noqa: S101
@@ -122,12 +113,7 @@ class Signal:
         return self.kind in ("cosine", "words")
 
     def values(self, nodes: NodeBatch, classes: ClassVectors) -> Floats:
-        """Return its values, which the caller may modify: nodes x classes.
-
-        Args:
-            nodes: The nodes, few enough for products with all vectors.
-            classes: Vectors of the classes.
-        """
+        """Return its values, which the caller may modify: nodes x classes."""
         if self.kind == "diffusion":
             return _diffusion(self.place, nodes, classes)
         if self.kind == "cosine":
@@ -152,10 +138,7 @@ def list_signals(
     """Return all signals of a model. Those of diffusion come first, the one for few labels last.
 
     Args:
-        times: Diffusion times.
-        hops: Number of hops.
         directed: Whether there are rows for both directions of edges.
-        word_layers: Hops whose words are compared.
         ridge: Whether there is a regression on all hops.
         edge_types: Whether there is a regression on neighbours by edge type.
         has_features: Whether nodes have features.

@@ -19,8 +19,6 @@ def centred_cosines(vectors: Matrix, means: FloatArray, centre: FloatArray) -> N
     [[0.0, 1.0]]
 
     Args:
-        vectors: One row a node, sparse or dense (:math:`z`).
-        means: One row a class (:math:`p_k`).
         centre: One row that is taken off both (:math:`\mu`), such as the mean of class means.
     """
     # In double: what is left close to the centre would be noise of single precision.
@@ -48,10 +46,7 @@ def cosine_contributions(
     [1.5, 0.5]
 
     Args:
-        vector: The row of one node, sparse or dense (:math:`z`).
         examples: One row for each labelled node of a class (:math:`z_j`).
-        mean: The mean of the class (:math:`p`).
-        centre: One row that is taken off all of them (:math:`\mu`).
     """
     direction = (vector.toarray() if is_sparse(vector) else vector)[0] - centre
     length = np.linalg.norm(direction) * np.linalg.norm(mean - centre)

@@ -18,11 +18,7 @@ r"""Each channel as a polynomial of :math:`P`: :math:`1, P, P^2, 1 - P, (1 - P)^
 
 
 def walk_matrix(view: GraphView) -> "csr_array[Any]":
-    r"""Return :math:`P = D^{-1}A` of the visible graph; rows of nodes without edges are zero.
-
-    Args:
-        view: Visible part of the graph.
-    """
+    r"""Return :math:`P = D^{-1}A` of the visible graph; rows of nodes without edges are zero."""
     counts, neighbours = view.neighbours(view.rows)
     entries = np.repeat(1.0 / np.maximum(counts, 1), counts)
     starts = np.concatenate(([0], np.cumsum(counts)))
@@ -31,12 +27,7 @@ def walk_matrix(view: GraphView) -> "csr_array[Any]":
 
 
 def channel_rows(view: GraphView, places: NDArray[np.int64]) -> list[Matrix]:
-    """Return rows of each channel.
-
-    Args:
-        view: Visible part of the graph.
-        places: Positions of the nodes among the visible ones.
-    """
+    """Return rows of each channel."""
     walk, features = walk_matrix(view), view.features(view.rows).astype(np.float64)
     once = walk @ features
     powers = features[places], once[places], walk[places] @ once
@@ -47,7 +38,6 @@ def channel_predictions(view: GraphView, weights: Sequence[Floats]) -> Floats:
     """Return each visible node's product with the weights of each channel: nodes x 5 x classes.
 
     Args:
-        view: Visible part of the graph.
         weights: For each channel a row for each feature, a column for each class.
     """
     walk, features = walk_matrix(view), view.features(view.rows).astype(np.float64)
@@ -81,7 +71,6 @@ def least_squares(gram: Floats, counts: NDArray[np.int64], penalty: float) -> Fl
 
     Args:
         gram: Inner products of the labelled rows, one class after the other.
-        counts: Number of rows of each class.
         penalty: How strongly weights are drawn to zero, relative to the mean square of a row.
     """
     from scipy.linalg import solve
@@ -102,7 +91,6 @@ def similarities(predictions: Floats, entropy: float) -> Floats:
     it as can be where some distances are equal.
 
     Args:
-        predictions: Nodes x channels x classes.
         entropy: Bits, between 0 and the logarithm of the number of other channels.
 
     Returns:

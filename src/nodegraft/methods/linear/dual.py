@@ -31,7 +31,6 @@ def dual_ridge(gram: NDArray[Any], counts: NDArray[np.int64], penalty: float) ->
 
     Args:
         gram: Inner products of the labelled nodes, one class after the other (:math:`K`).
-        counts: How many of them each class has.
         penalty: How strongly weights are drawn to zero (:math:`\lambda`).
     """
     from scipy.linalg import solve
@@ -61,9 +60,7 @@ def dual_lda(gram: NDArray[Any], counts: NDArray[np.int64], shrinkage: float, wi
 
     Args:
         gram: Inner products of the labelled nodes, one class after the other.
-        counts: How many of them each class has.
         shrinkage: How far the covariance is drawn to a round one (:math:`\epsilon`), above 0.
-        width: How many numbers a row has.
     """
     from scipy.linalg import solve
 
@@ -121,13 +118,7 @@ class FrozenRidge:
 
     @classmethod
     def solved(cls, gram: NDArray[Any], classes: NDArray[np.int64], penalty: float) -> Self:
-        """Solve the regression among some labels.
-
-        Args:
-            gram: Inner products of the labels.
-            classes: The column of each label's class.
-            penalty: How strongly weights are drawn to zero.
-        """
+        """Solve the regression among some labels."""
         # Imported late, because it is slow to import and only a change needs it.
         from scipy.linalg import cho_factor, cho_solve
 
@@ -143,12 +134,7 @@ class FrozenRidge:
 
     @classmethod
     def from_state(cls, arrays: dict[str, Floats], penalty: float) -> Self:
-        """Restore a regression from :meth:`state`.
-
-        Args:
-            arrays: What it gave.
-            penalty: As it was.
-        """
+        """Restore a regression from :meth:`state`."""
         coefficients = arrays["coefficients"]
         factor = np.zeros((len(coefficients),) * 2)
         factor[np.tri(len(coefficients), dtype=bool)] = arrays["factor"]
@@ -159,7 +145,6 @@ class FrozenRidge:
 
         Args:
             across: Products of the labels with each later class's mean, labels x classes.
-            squares: The square of each mean.
         """
         from scipy.linalg import cho_solve
 
@@ -197,8 +182,6 @@ class PrimalRidge:
         """Solve the regression among some labels.
 
         Args:
-            rows: One for each label (:math:`Z`).
-            classes: The column of each label's class.
             penalty: How strongly weights are drawn to zero (:math:`\\lambda`).
         """
         # Imported late, because it is slow to import and only a change needs it.
@@ -212,11 +195,7 @@ class PrimalRidge:
         return cls(factor, cho_solve((factor, True), means.T).T)
 
     def joined(self, means: Floats) -> Floats:
-        """Return the weights of classes that come later, a row for each.
-
-        Args:
-            means: Their mean rows.
-        """
+        """Return the weights of classes that come later, a row for each."""
         from scipy.linalg import cho_solve
 
         solved: Floats = cho_solve((self._factor, True), means.T).T

@@ -41,7 +41,6 @@ def mixture_weights(
         num_signed: How many signals, counted from the last, may get a weight of either sign; the
             weights of the others are not negative.
         start: Weights to start from, such as those of signals that were much alike.
-        listener: Receives progress.
     """
     # Imported late, because they are slow to import and only a fit needs them.
     from scipy.optimize import minimize
@@ -87,8 +86,6 @@ def label_noise(
 
     Args:
         rounds: Signals of some nodes, and the column of each one's class, as labelled.
-        start: Weights to start from.
-        num_signed: As in :func:`mixture_weights`.
     """
     # Imported late, because they are slow to import and only a fit needs them.
     from scipy.optimize import minimize
@@ -142,13 +139,7 @@ def label_noise(
 def balanced_likelihood(
     weights: NDArray[np.float64], signals: Signals, targets: NDArray[np.int64]
 ) -> float:
-    """Return the mean log-likelihood of the true classes, each class counting alike.
-
-    Args:
-        weights: One for each signal.
-        signals: Signals of some nodes.
-        targets: The column of each node's class.
-    """
+    """Return the mean log-likelihood of the true classes, each class counting alike."""
     from scipy.special import log_softmax
 
     logs = log_softmax(np.tensordot(weights, signals, 1), axis=1)

@@ -14,9 +14,7 @@ def within_class_scatter(embeddings: Tensor, targets: Tensor, means: Tensor) -> 
     [[2.0, 0.0], [0.0, 0.0]]
 
     Args:
-        embeddings: One row a node.
         targets: The number of each node's class, from 0.
-        means: One row a class.
     """
     around = embeddings - means[targets]
     return around.T @ around
@@ -29,7 +27,6 @@ def shrink_covariance(covariance: Tensor, shrinkage: float) -> Tensor:
     [[2.5, 0.5], [0.5, 1.5]]
 
     Args:
-        covariance: A square matrix (:math:`\Sigma`).
         shrinkage: How far it is drawn to a round one (:math:`\epsilon`), from 0 to 1: 0 leaves it
             as it is, 1 makes all directions alike.
     """
@@ -42,9 +39,6 @@ def mean_variance(matrix: Tensor) -> float:
 
     >>> mean_variance(torch.tensor([[3.0, 9.0], [9.0, 1.0]])), mean_variance(torch.zeros(2, 2))
     (2.0, 1.0)
-
-    Args:
-        matrix: A square matrix, such as a covariance.
     """
     return matrix.diagonal().mean().item() or 1.0
 
@@ -54,9 +48,6 @@ def with_bias(features: Tensor) -> Tensor:
 
     >>> with_bias(torch.tensor([[2.0], [3.0]])).tolist()
     [[2.0, 1.0], [3.0, 1.0]]
-
-    Args:
-        features: One row a node.
     """
     return torch.cat((features, torch.ones(len(features), 1, dtype=features.dtype)), dim=1)
 
@@ -97,7 +88,6 @@ def ridge_weights(gram: Tensor, means: Tensor, penalty: float) -> Tensor:
     [[0.25, 0.5], [-0.25, 0.5]]
 
     Args:
-        gram: The matrix :math:`G` of :func:`balanced_moments`.
         means: The class means: the columns of :math:`Q`, one row a class.
         penalty: How strongly weights are drawn to zero (:math:`\lambda`), relative to :math:`s`;
             larger values give smaller weights.

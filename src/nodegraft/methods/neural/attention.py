@@ -54,11 +54,7 @@ class NodeAttention(nn.Module):
                 nn.init.uniform_(weight, -bound, bound, generator=generator)
 
     def forward(self, neighbourhood: Neighbourhood) -> Tensor:
-        """Return one raw score for each node at the centre.
-
-        Args:
-            neighbourhood: Two hops around the nodes.
-        """
+        """Return one raw score for each node at the centre."""
         hidden: Tensor = self.layers(neighbourhood)
         return (hidden @ self.weight.T + self.bias).squeeze(1)
 
@@ -72,7 +68,6 @@ def adjust_for_centrality(
     [0.5]
 
     Args:
-        scores: One raw score a node.
         degrees: How many visible neighbours each node has, as floating-point numbers.
         centrality: ``"paper"`` takes :math:`\log(d_j + \epsilon)` instead, which is 0 at degree 1
             and strongly negative for an isolated node.
@@ -92,7 +87,6 @@ def softmax_within(scores: Tensor, groups: Tensor, num_groups: int) -> Tensor:
     Args:
         scores: One score a node, between 0 and 1; much larger ones would overflow.
         groups: The number of each node's group, from 0; the result sums to 1 within a group.
-        num_groups: How many groups there are.
     """
     # Adjusted scores lie between 0 and 1: no maximum needs to be taken off first.
     powers = scores.exp()
@@ -111,7 +105,6 @@ def weighted_means(
     [[2.5]]
 
     Args:
-        embeddings: One row a node.
         weights: One weight a node; those of a class sum to 1 if the result is to be a mean.
         targets: The number of each node's class, from 0.
         num_classes: How many rows the result has; a class without nodes gets zeros.
@@ -141,11 +134,7 @@ class MLP(nn.Module):
             self.biases.append(nn.Parameter(torch.zeros(after)))
 
     def forward(self, rows: Tensor) -> Tensor:
-        """Return one output row for each input row.
-
-        Args:
-            rows: Input rows of ``in_features`` numbers.
-        """
+        """Return one output row for each input row."""
         hidden: Tensor = rows @ self.weights[0].T + self.biases[0]
         for weight, bias in zip(list(self.weights)[1:], list(self.biases)[1:], strict=True):
             hidden = hidden.relu() @ weight.T + bias
@@ -166,11 +155,7 @@ class SetTaskAttention(nn.Module):
         self.mlp = MLP(size, hidden, size, generator)
 
     def forward(self, tasks: list[Tensor]) -> Tensor:
-        """Return one vector per task from its prototypes.
-
-        Args:
-            tasks: The prototypes of each task, one row a class.
-        """
+        """Return one vector per task from its prototypes."""
         projected = self.mlp(torch.cat(tasks)).split([len(task) for task in tasks])
         return torch.stack([rows.mean(dim=0) for rows in projected])
 
@@ -208,9 +193,6 @@ def task_weights(vectors: Tensor) -> Tensor:
 
     >>> task_weights(torch.tensor([[0.0], [0.0]])).tolist()
     [0.5, 0.5]
-
-    Args:
-        vectors: One row a task, the current one last.
     """
     return torch.softmax(vectors @ vectors[-1], dim=0)
 
@@ -223,7 +205,6 @@ def class_weights(weights: Tensor, sizes: list[int], scale: Scale = "literal") -
 
     Args:
         weights: One weight a task; they sum to 1.
-        sizes: How many classes each task has.
         scale: ``"literal"`` lets the result sum to 1 over all classes, so that 1 + w is barely
             above 1; ``"classes"`` multiplies it by the number of classes.
     """

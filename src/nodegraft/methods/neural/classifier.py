@@ -53,7 +53,6 @@ class Classifier(nn.Module):
         """Return a classifier with initial rows for more classes behind the known ones.
 
         Args:
-            num_classes: How many classes are added.
             generator: Draws their rows (Xavier, uniform), as those of the first classes.
         """
         rows = torch.empty(num_classes, self.encoder.size)
@@ -93,12 +92,8 @@ class Finetuning:
         """Train encoder and head in place.
 
         Args:
-            classifier: What is trained.
-            view: Visible part of the graph.
-            rows: Row numbers of the nodes to train on.
             loss: The loss of their scores, which come in the order of ``rows``.
             generator: Decides which hidden numbers are dropped.
-            listener: Receives progress.
         """
         neighbourhood, places = view.around(rows, classifier.hops)
         order = torch.from_numpy(places)

@@ -17,8 +17,6 @@ def task_weighted_cross_entropy(scores: Tensor, targets: Tensor, class_weights: 
     1.3863
 
     Args:
-        scores: One row a query, one column a class.
-        targets: The column of each query's class.
         class_weights: The extra weight of each class (:math:`w`); zeros give the plain
             cross-entropy.
     """
@@ -60,10 +58,6 @@ def balanced_cross_entropy(scores: Tensor, targets: Tensor) -> Tensor:
     >>> scores = torch.tensor([[9.0, 0.0], [9.0, 0.0], [0.0, 0.0]])
     >>> round(balanced_cross_entropy(scores, torch.tensor([0, 0, 1])).item(), 4)
     0.3466
-
-    Args:
-        scores: One row a node, one column a class.
-        targets: The column of each node's class.
     """
     counts = targets.bincount(minlength=scores.shape[1]).clamp(min=1)
     return F.cross_entropy(scores, targets, weight=1.0 / counts.to(scores.dtype))
@@ -78,7 +72,6 @@ def adam(
     """Return Adam in its fused form: tensor by tensor it costs as much as a sparse layer.
 
     Args:
-        parameters: The weights to train.
         learning_rate: The step size, above 0.
         weight_decay: How strongly weights are drawn to zero, at least 0 (an L2 penalty).
         undecayed: More weights to train, which nothing draws to zero.

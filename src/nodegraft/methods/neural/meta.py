@@ -60,8 +60,6 @@ class MetaTraining:
         """Train the network in place.
 
         Args:
-            network: What is trained.
-            view: Visible part of the graph.
             episodes: What it is trained on; one without queries is passed over.
             rehearsal: Sessions in which the validation classes arrive; None if there are
                 no such classes.
@@ -97,11 +95,7 @@ class MetaTraining:
             network.load_state_dict(best_state)
 
     def optimiser(self, network: Learner[Any]) -> torch.optim.Adam:
-        """Return the optimiser of the network.
-
-        Args:
-            network: What is trained.
-        """
+        """Return the optimiser of the network."""
         named = list(network.named_parameters())
         free = [weight for name, weight in named if name.startswith(self.undecayed)]
         drawn = [weight for name, weight in named if not name.startswith(self.undecayed)]
@@ -153,8 +147,6 @@ def macro_accuracy(scores: Tensor, query: NodeLabels, names: Sequence[str]) -> f
 
     Args:
         scores: One row for each of ``query.rows()``, one column for each name.
-        query: The nodes asked about, with their classes.
-        names: The class of each column.
     """
     predicted = scores.argmax(dim=1).numpy()
     return float(np.mean(recalls(query.targets(names), predicted, len(names))))

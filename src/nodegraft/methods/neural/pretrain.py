@@ -59,11 +59,8 @@ class Pretraining:
         Returns the classifier that goes with it, one row per base class.
 
         Args:
-            encoder: With fresh weights.
-            view: Visible part of the graph.
             curriculum: Labels of the known classes; without held-out ones, some are set aside.
             seeds: Decide the classifier's first weights, dropout, and which labels are set aside.
-            listener: Receives progress.
         """
         train, held_out = curriculum.for_early_stopping(seeds)
         trainer = FullBatchTrainer(self, encoder, view, train, seeds)
@@ -139,11 +136,7 @@ class FullBatchTrainer:
 
     @torch.no_grad()
     def evaluate(self, labelled: NodeLabels) -> tuple[float, float]:
-        """Return accuracy and mean cross-entropy, without dropout.
-
-        Args:
-            labelled: Nodes of the classes that are trained.
-        """
+        """Return accuracy and mean cross-entropy, without dropout."""
         positions, targets = self._examples(labelled)
         scores = self.encoder(self.neighbourhood)[positions] @ self.head.T
         accuracy = (scores.argmax(dim=1) == targets).float().mean().item()

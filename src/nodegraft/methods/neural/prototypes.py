@@ -12,7 +12,6 @@ def class_means(embeddings: Tensor, targets: Tensor, num_classes: int) -> Tensor
     [[2.0], [5.0]]
 
     Args:
-        embeddings: One row a node.
         targets: The number of each node's class, from 0.
         num_classes: How many rows the result has; a class without nodes gets zeros.
     """
@@ -29,10 +28,6 @@ def squared_distances(embeddings: Tensor, prototypes: Tensor) -> Tensor:
 
     >>> squared_distances(torch.tensor([[3.0, 4.0]]), torch.zeros(1, 2)).tolist()
     [[25.0]]
-
-    Args:
-        embeddings: One row a node: a row of the result.
-        prototypes: One row a class: a column of the result.
     """
     mode = "donot_use_mm_for_euclid_dist"
     return torch.cdist(embeddings, prototypes, compute_mode=mode).square()
@@ -46,10 +41,6 @@ def cosines(embeddings: Tensor, prototypes: Tensor) -> Tensor:
 
     >>> cosines(torch.tensor([[3.0, 0.0], [0.0, 0.0]]), torch.tensor([[2.0, 0.0]])).tolist()
     [[1.0], [0.0]]
-
-    Args:
-        embeddings: One row a node: a row of the result.
-        prototypes: One row a class: a column of the result.
     """
     rows, others = F.normalize(embeddings), F.normalize(prototypes)
     lengths = rows.square().sum(dim=1)[:, None] + others.square().sum(dim=1)

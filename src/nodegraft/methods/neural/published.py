@@ -25,9 +25,6 @@ def published_embeddings(
     dropped in it is not what is dropped for the queries.
 
     Args:
-        encoder: Embeds the nodes, with gradient.
-        lesson: What is given.
-        noise: Draws what is dropped.
         weigh: Makes prototypes of new classes from their supports and those embeddings; None for
             plain means.
     """

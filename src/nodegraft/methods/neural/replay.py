@@ -22,7 +22,6 @@ def lowest_cost_nodes(labelled: NodeLabels, costs: Tensor, count: int) -> NodeLa
     {'hats': [8, 9], 'caps': [4]}
 
     Args:
-        labelled: Nodes of some classes.
         costs: One number a node, in the order of ``labelled.rows()``; equal ones keep that order.
         count: How many nodes of each class; a smaller class keeps all of its own.
     """
@@ -43,9 +42,7 @@ def mean_of_feature(vectors: Tensor, targets: Tensor, means: Tensor) -> Tensor:
     [3.0, 1.0, 2.0]
 
     Args:
-        vectors: One embedding a node (:math:`z`).
         targets: The number of each node's class, from 0.
-        means: One row a class (:math:`\bar z`).
     """
     distances: Tensor = torch.linalg.vector_norm(vectors - means[targets], dim=1)
     return distances
@@ -59,7 +56,6 @@ def coverage_maximisation(vectors: Tensor, targets: Tensor, radius: float) -> Te
     [0.0, 1.0, 1.0]
 
     Args:
-        vectors: One embedding a node.
         targets: The number of each node's class, from 0.
         radius: Nodes closer than this are near (:math:`r`), in units of Euclidean distance.
     """
@@ -90,9 +86,7 @@ def influence_maximisation(
     [-0.07, -3.93, -0.07]
 
     Args:
-        vectors: One embedding a node (:math:`z`).
         targets: The number of each node's class, from 0.
-        head: One row of weights a class (:math:`W`).
         damping: Keeps every :math:`H_c` invertible (:math:`\lambda`), above 0; larger values
             bring influences closer together.
     """
@@ -119,7 +113,6 @@ def herding(vectors: Tensor, count: int) -> list[int]:
     [1, 2]
 
     Args:
-        vectors: One row for each node of one class.
         count: How many nodes are chosen, or all where there are fewer.
     """
     mean, chosen = vectors.mean(dim=0), list[int]()

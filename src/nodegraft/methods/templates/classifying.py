@@ -34,11 +34,7 @@ class Classifying(Encoding, Method):
         self.keep_classifier(Classifier(encoder, head))
 
     def keep_classifier(self, classifier: Classifier) -> None:
-        """Take its weights; it is not to be trained further.
-
-        Args:
-            classifier: As it was trained.
-        """
+        """Take its weights; it is not to be trained further."""
         self.keep_encoder(classifier.encoder)
         self.head_ = classifier.head.detach()
 
@@ -47,11 +43,7 @@ class Classifying(Encoding, Method):
         return Classifier(self.encoder(), self.head_)
 
     def grown(self, support: NodeLabels) -> Classifier:
-        """Return the classifier of the last session with fresh rows for the new classes.
-
-        Args:
-            support: The labels of the new classes.
-        """
+        """Return the classifier of the last session with fresh rows for the new classes."""
         generator = self.seeds.torch_generator("new rows", str(len(self.classes_)))
         return self.classifier().with_more_classes(len(support), generator)
 
@@ -66,11 +58,7 @@ class Classifying(Encoding, Method):
         """Train a classifier further on the loss of these rows' scores, and keep it.
 
         Args:
-            classifier: Where to start from.
-            view: Visible part of the graph.
-            rows: The nodes to train on.
             loss: The loss of their scores, which come in the order of ``rows``.
-            steps: How many gradient steps.
         """
         finetune = Finetuning(
             steps=steps,
@@ -83,11 +71,7 @@ class Classifying(Encoding, Method):
         self.keep_classifier(classifier)
 
     def columns(self, labels: NodeLabels) -> Tensor:
-        """Return the column of each labelled node's class; new classes stand behind the known ones.
-
-        Args:
-            labels: Nodes of known and of new classes.
-        """
+        """Return the column of each labelled node's class; new classes stand behind the known ones."""
         names = dict.fromkeys((*self.classes_, *labels.classes))
         return torch.from_numpy(labels.targets(tuple(names)))
 

@@ -32,27 +32,14 @@ class RecentDerivations(Generic[Value]):
         self._entries: tuple[tuple[GraphView, KeyedLabels, list[int], Value], ...] = ()
 
     def find(self, view: GraphView, labels: KeyedLabels, sessions: list[int]) -> Value | None:
-        """Return the derivation from equal labels on this graph, if it is in the cache.
-
-        Args:
-            view: Visible part of the graph.
-            labels: The labels of each class.
-            sessions: The session of each class.
-        """
+        """Return the derivation from equal labels on this graph, if it is in the cache."""
         for seen, known, came, value in self._entries:
             if seen is view and came == sessions and known.equals(labels):
                 return value
         return None
 
     def put(self, view: GraphView, labels: KeyedLabels, sessions: list[int], value: Value) -> None:
-        """Cache a derivation; those of other graphs are dropped, so that memory is freed.
-
-        Args:
-            view: Visible part of the graph.
-            labels: The labels of each class.
-            sessions: The session of each class.
-            value: The derivation.
-        """
+        """Cache a derivation; those of other graphs are dropped, so that memory is freed."""
         same = [entry for entry in self._entries if entry[0] is view]
         # One assignment: of several threads the last one's result stays.
         self._entries = ((view, labels, sessions, value), *same[: MOST_RECENT - 1])

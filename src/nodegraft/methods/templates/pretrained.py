@@ -112,11 +112,7 @@ class Encoding(Pretrained):
     """The encoder's weights."""
 
     def keep_encoder(self, encoder: Encoder) -> None:
-        """Take its weights; it is not to be trained further.
-
-        Args:
-            encoder: As it was trained.
-        """
+        """Take its weights; it is not to be trained further."""
         self.encoder_ = encoder.state_dict()
 
     def encoder(self) -> Encoder:
@@ -139,12 +135,7 @@ class Encoding(Pretrained):
         return embed_rows(encoder, view, rows, encoder.hops)
 
     def embedded(self, view: GraphView, labels: NodeLabels) -> tuple[Tensor, Tensor]:
-        """Return embeddings of labelled nodes, and the place of each one's class.
-
-        Args:
-            view: Visible part of the graph.
-            labels: The nodes and their classes.
-        """
+        """Return embeddings of labelled nodes, and the place of each one's class."""
         targets = torch.from_numpy(labels.targets(labels.classes))
         return self.embedding(view, labels.rows()), targets
 
@@ -158,12 +149,7 @@ class Frozen(Encoding, Method):
     method without practice does not need to keep back."""
 
     def learn_encoder(self, view: GraphView, curriculum: Curriculum) -> None:
-        """Pre-train it and keep its weights.
-
-        Args:
-            view: Visible part of the graph.
-            curriculum: Labels of the known classes.
-        """
+        """Pre-train it and keep its weights."""
         known = self.pretrain_on == "known"
         encoder = self.new_encoder(view.num_features)
         self.pretrain(encoder, view, curriculum.without_pseudo_novel if known else curriculum)

@@ -70,16 +70,10 @@ class KernelHead(Derived[Solved], Propagated):
 
         Args:
             gram: The inner products of all labels, one class after the other.
-            counts: How many of them each class has.
-            width: How many features a row has.
         """
 
     def lift(self, vectors: Matrix) -> Matrix:
-        r"""Return what the head is linear in (:math:`\phi`): the propagated rows.
-
-        Args:
-            vectors: Propagated rows.
-        """
+        r"""Return what the head is linear in (:math:`\phi`): the propagated rows."""
         return vectors
 
     def score(self, view: GraphView, rows: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -89,13 +83,7 @@ class KernelHead(Derived[Solved], Propagated):
     def scores_of(
         self, view: GraphView, rows: NDArray[np.int64], solved: Solved
     ) -> NDArray[np.float64]:
-        """Return the products with given weights.
-
-        Args:
-            view: Visible part of the graph.
-            rows: Row numbers of the nodes.
-            solved: Weights and offsets of every class.
-        """
+        """Return the products with given weights."""
         scores: NDArray[np.float64] = self._lifted(view, rows) @ solved.weights + solved.offsets
         return scores
 
@@ -104,12 +92,7 @@ class KernelHead(Derived[Solved], Propagated):
         return self.solved(view, self.labels_.on(view, self.kept_labels))
 
     def solved(self, view: GraphView, labels: NodeLabels) -> Solved:
-        """Return weights and offsets that are learned from some labels.
-
-        Args:
-            view: Visible part of the graph.
-            labels: Nodes of every class.
-        """
+        """Return weights and offsets that are learned from some labels."""
         examples = self._lifted(view, labels.rows())
         counts = np.array([rows.size for rows in labels.values()])
         dual = self.solve(gram(examples), counts, examples.shape[1])

@@ -27,11 +27,7 @@ from nodegraft.model.method import Method
 
 
 def check_is_a_plain_dataclass(case: Case) -> None:
-    """Fields are keyword-only parameters or learned attributes, and ``__init__`` does no work.
-
-    Args:
-        case: The method and a small graph.
-    """
+    """Fields are keyword-only parameters or learned attributes, and ``__init__`` does no work."""
     model = case.make()
     fields = dataclasses.fields(model)
     expect(all(field.kw_only for field in fields), "fields must be keyword-only")
@@ -44,11 +40,7 @@ def check_is_a_plain_dataclass(case: Case) -> None:
 
 
 def check_parameters_are_checked(case: Case) -> None:
-    """Require that a value of the wrong type is refused with the name of its parameter.
-
-    Args:
-        case: The method and a small graph.
-    """
+    """Require that a value of the wrong type is refused with the name of its parameter."""
     model = case.make()
     for name in model.get_params():
         with must_raise(ParameterError, f"{name} set to an object", name):
@@ -59,11 +51,7 @@ def check_parameters_are_checked(case: Case) -> None:
 
 
 def check_predicts_class_names(case: Case) -> None:
-    """Class names and node keys in, class names out, whatever N and K were.
-
-    Args:
-        case: The method and a small graph.
-    """
+    """Class names and node keys in, class names out, whatever N and K were."""
     model = case.taught()
     expect(model.classes_ == (*case.known, *case.fresh[:6]), "classes are not in the order learned")
     nodes = case.keys(case.known[0], 20)
@@ -77,11 +65,7 @@ def check_predicts_class_names(case: Case) -> None:
 
 
 def check_learns_something(case: Case) -> None:
-    """More than half of the nodes of known classes are predicted correctly.
-
-    Args:
-        case: The method and a small graph.
-    """
+    """More than half of the nodes of known classes are predicted correctly."""
     model = case.fitted()
     truth = [name for name in case.known for _ in case.members[name]]
     nodes = [key for name in case.known for key in case.keys(name)]
@@ -92,11 +76,7 @@ def check_learns_something(case: Case) -> None:
 
 
 def check_saving_keeps_every_bit(case: Case) -> None:
-    """Require that a loaded model equals the saved one, and learns on as that would have.
-
-    Args:
-        case: The method and a small graph.
-    """
+    """Require that a loaded model equals the saved one, and learns on as that would have."""
     model = case.taught()
     with TemporaryDirectory() as folder:
         place = Path(folder, "model")
@@ -117,11 +97,7 @@ def check_saving_keeps_every_bit(case: Case) -> None:
 
 
 def check_is_deterministic(case: Case) -> None:
-    """Require that equal seeds give equal scores, and that no global generator is used.
-
-    Args:
-        case: The method and a small graph.
-    """
+    """Require that equal seeds give equal scores, and that no global generator is used."""
     first = scores(case.taught(), case.graph)
     torch_before, numpy_before = torch.get_rng_state(), _numpy_state()
     again = scores(case.teach(case.fit()), case.graph)
@@ -131,11 +107,7 @@ def check_is_deterministic(case: Case) -> None:
 
 
 def check_invalid_input_changes_nothing(case: Case) -> None:
-    """Bad input is refused, and changes nothing.
-
-    Args:
-        case: The method and a small graph.
-    """
+    """Bad input is refused, and changes nothing."""
     model, graph = case.fitted(), case.graph
     before = scores(model, graph)
     known, new = case.known[0], case.fresh[0]
@@ -173,11 +145,7 @@ def check_invalid_input_changes_nothing(case: Case) -> None:
 
 
 def check_unfitted_raises(case: Case) -> None:
-    """Before ``fit`` every question is an error that says so.
-
-    Args:
-        case: The method and a small graph.
-    """
+    """Before ``fit`` every question is an error that says so."""
     with TemporaryDirectory() as folder:
         for call in (
             lambda: case.make().predict(case.graph, ["n0"]),
@@ -189,11 +157,7 @@ def check_unfitted_raises(case: Case) -> None:
 
 
 def check_one_isolated_node_is_enough(case: Case) -> None:
-    """Add a class of one node without edges, in a graph that has grown.
-
-    Args:
-        case: The method and a small graph.
-    """
+    """Add a class of one node without edges, in a graph that has grown."""
     model = case.fitted()
     grown = case.graph.grow(["loner"], np.ones((1, case.graph.num_features)))
     model.add_classes(grown, {"lonely": ["loner"]})
@@ -201,11 +165,7 @@ def check_one_isolated_node_is_enough(case: Case) -> None:
 
 
 def check_reports_what_it_did(case: Case) -> None:
-    """``add_classes`` says what was added, in which session, and what is kept.
-
-    Args:
-        case: The method and a small graph.
-    """
+    """``add_classes`` says what was added, in which session, and what is kept."""
     model, new = case.fitted(), case.fresh[:2]
     added = model.add_classes(case.graph, {name: case.keys(name, 3) for name in new})
     expect(added.classes == new, f"it says that {added.classes} were added")
@@ -214,11 +174,7 @@ def check_reports_what_it_did(case: Case) -> None:
 
 
 def check_changes_leave_earlier_states_alone(case: Case) -> None:
-    """Require that a change modifies nothing in place: earlier states stay readable.
-
-    Args:
-        case: The method and a small graph.
-    """
+    """Require that a change modifies nothing in place: earlier states stay readable."""
     earlier = case.fitted()
     before = {name: array.tobytes() for name, array in earlier.state().arrays.items()}
     model = case.teach(copy(earlier))
@@ -230,11 +186,7 @@ def check_changes_leave_earlier_states_alone(case: Case) -> None:
 
 
 def check_abilities_are_as_declared(case: Case) -> None:
-    """Require that declared capabilities work, and that others are refused.
-
-    Args:
-        case: The method and a small graph.
-    """
+    """Require that declared capabilities work, and that others are refused."""
     model, graph = case.taught(), case.graph
     abilities = model.capabilities()
     node, other = "n3", "n1"
@@ -278,11 +230,7 @@ def check_abilities_are_as_declared(case: Case) -> None:
 
 
 def check_removing_classes(case: Case) -> None:
-    """Require that scores of other classes stay, or that every byte is as if the class never came.
-
-    Args:
-        case: The method and a small graph.
-    """
+    """Require that scores of other classes stay, or that every byte is as if the class never came."""
     model = case.taught()
     if Capability.REMOVE_CLASSES not in model.capabilities():
         return
@@ -305,11 +253,7 @@ def check_removing_classes(case: Case) -> None:
 
 
 def check_setting_labels(case: Case) -> None:
-    """Whichever way labels came, the model is the same; a method that cannot take them says so.
-
-    Args:
-        case: The method and a small graph.
-    """
+    """Whichever way labels came, the model is the same; a method that cannot take them says so."""
     taught, direct = case.taught(), case.fitted()
     labels = {name: keys.tolist() for name, keys in taught.labels_.items()}
     sessions = {known.name: known.session for known in taught._table.classes}

@@ -38,9 +38,7 @@ def expect_close(found: Any, wanted: Any, tolerance: float, otherwise: str) -> N
     """Raise an error if numbers differ by more than a tolerance.
 
     Args:
-        found: An array.
         wanted: Another one, of the same shape.
-        tolerance: How far numbers may be apart.
         otherwise: What is wrong if they are further.
     """
     expect(found.shape == wanted.shape, f"{otherwise} (shapes {found.shape} and {wanted.shape})")
@@ -54,7 +52,6 @@ def must_raise(error: type[Exception], what: str, words: str = "") -> Iterator[N
 
     Args:
         error: The kind of error it must raise.
-        what: What is tried.
         words: What the error must say.
     """
     try:
@@ -98,7 +95,6 @@ class Case:
         """Return nodes of a class.
 
         Args:
-            name: The class.
             count: How many; None for all.
         """
         return self.graph.keys_of(self.members[name][:count])
@@ -119,11 +115,7 @@ class Case:
         return self.make().fit(self.graph, labels)
 
     def teach(self, model: Method) -> Method:
-        """Add classes in several sessions.
-
-        Args:
-            model: A model that knows the classes of ``fit``.
-        """
+        """Add classes in several sessions."""
         first = 0
         for count, shots in LESSONS:
             names = self.fresh[first : first + count]
@@ -154,10 +146,5 @@ class Case:
 
 
 def scores(model: Method, graph: Graph) -> NDArray[np.float64]:
-    """Return a model's scores of all nodes of a graph.
-
-    Args:
-        model: A model.
-        graph: The graph.
-    """
+    """Return a model's scores of all nodes of a graph."""
     return model.score_rows(graph, graph.rows)

@@ -20,7 +20,6 @@ def check_rows_may_come_in_any_order(case: Case, seed: int = 0) -> None:
     """Require that predictions of a saved model do not depend on the order of the tables.
 
     Args:
-        case: The method and a small graph.
         seed: Draws the order of nodes, edges and labels.
     """
     model, draws = case.taught(), np.random.default_rng(seed)
@@ -40,7 +39,6 @@ def check_rows_may_be_inserted(case: Case, seed: int = 0) -> None:
     """New nodes in the middle of a table are new nodes at its end.
 
     Args:
-        case: The method and a small graph.
         seed: Draws where they are put, and their features.
     """
     model, draws = case.taught(), np.random.default_rng(seed)
@@ -55,7 +53,6 @@ def check_nodes_may_go(case: Case, seed: int = 0) -> None:
     """Require that a model names needed nodes that are gone, or predicts as before.
 
     Args:
-        case: The method and a small graph.
         seed: Draws which nodes go.
     """
     model, draws = case.taught(), np.random.default_rng(seed)
@@ -78,7 +75,6 @@ def shuffled(graph: Graph, draws: np.random.Generator) -> Graph:
     """Return the same nodes and edges in another order.
 
     Args:
-        graph: The graph.
         draws: Draws the order.
     """
     return part(graph, draws.permutation(graph.rows), draws)
@@ -88,8 +84,6 @@ def part(graph: Graph, rows: NDArray[np.int64], draws: np.random.Generator | Non
     """Return some nodes of a graph as a graph of its own, in this order.
 
     Args:
-        graph: The graph.
-        rows: The rows that stay.
         draws: Draws the order of the edges; they stay in order without.
     """
     source, target = graph.edges()

@@ -8,11 +8,7 @@ from nodegraft.model.contract.case import Case, expect, expect_close, scores
 
 
 def check_rows_beside_the_graph(case: Case) -> None:
-    """A row is scored as if it was alone, and leaves nothing; or the method refuses rows.
-
-    Args:
-        case: The method and a small graph.
-    """
+    """A row is scored as if it was alone, and leaves nothing; or the method refuses rows."""
     model, graph = case.taught(), case.graph
     before = scores(model, graph)
     rows = [

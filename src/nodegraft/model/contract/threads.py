@@ -23,10 +23,7 @@ def check_readers_beside_a_writer(
     """While one thread adds and removes classes, others ask: no error, no mixture of two states.
 
     Args:
-        case: The method and a small graph.
-        readers: How many threads ask.
         seconds: For how long, at least; changes are spread over it.
-        most_changes: How many changes at most.
     """
     nodes = case.graph.keys_of(np.arange(0, case.graph.num_nodes, 20))
     model = case.fitted()

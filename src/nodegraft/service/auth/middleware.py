@@ -54,11 +54,7 @@ class Rate:
         self._left: dict[str, tuple[float, float]] = {}
 
     def allows(self, caller: str) -> bool:
-        """Take one request out of a caller's bucket; return False if it is empty.
-
-        Args:
-            caller: Name or address of the caller.
-        """
+        """Take one request out of a caller's bucket; return False if it is empty."""
         if not self._per_second:
             return True
         at = self._clock()
@@ -70,11 +66,7 @@ class Rate:
         return left >= 1.0
 
     def is_empty(self, caller: str) -> bool:
-        """Return whether a caller's bucket is empty, without taking anything out.
-
-        Args:
-            caller: Name or address of the caller.
-        """
+        """Return whether a caller's bucket is empty, without taking anything out."""
         if not self._per_second or caller not in self._left:
             return False
         left, before = self._left[caller]

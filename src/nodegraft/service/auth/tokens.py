@@ -82,11 +82,7 @@ class TokenCache:
         return reading.listed
 
     def find(self, secret: str) -> Token | None:
-        """Return the valid cached token with a secret; None if there is none.
-
-        Args:
-            secret: Secret that the caller sent.
-        """
+        """Return the valid cached token with a secret; None if there is none."""
         digest, at = secret_digest(secret), now()
         # All digests are compared, each in the same time, so that the duration reveals nothing.
         matches = [token for token in self.current().tokens if compare_digest(token.digest, digest)]
@@ -96,11 +92,7 @@ class TokenCache:
         return matches[0]
 
     async def find_new(self, secret: str) -> Token | None:
-        """Read the tokens again, and return the valid one with a secret; None if there is none.
-
-        Args:
-            secret: Secret that :meth:`find` did not find.
-        """
+        """Read the tokens again, and return the valid one with a secret; None if there is none."""
         await run_sync(self._try_to_refresh, monotonic())
         return self.find(secret)
 

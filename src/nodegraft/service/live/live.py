@@ -56,9 +56,6 @@ def row_key(version: Version) -> Hashable:
     """Return a key of a version that no other one has.
 
     A database that was restored from a copy gives the same numbers to other versions.
-
-    Args:
-        version: The version.
     """
     return version.number, version.at, version.names
 

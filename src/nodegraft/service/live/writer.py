@@ -42,7 +42,6 @@ class Writer:
         """Make the version of a request; return the existing one if it was made before.
 
         Args:
-            key: Idempotency key of the request.
             make: Makes the version; it can be pickled.
         """
 
@@ -93,10 +92,7 @@ def make_once(
     """Make the version of a request in a store; return the existing one if it was made before.
 
     Args:
-        key: Idempotency key of the request.
-        make: Makes the version.
         store: The store; other processes may change it at the same time.
-        attempts: Number of attempts.
     """
     try:
         return store.parts.versions.made_for(key) or make(store)

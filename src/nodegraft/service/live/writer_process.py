@@ -63,12 +63,7 @@ class WriterProcess:
 
     @classmethod
     def fork(cls, place: Path, job_seconds: float = JOB_SECONDS) -> "WriterProcess | None":
-        """Fork a writer process for a store; return None where forking is not safe.
-
-        Args:
-            place: Folder of the store.
-            job_seconds: Timeout of one job.
-        """
+        """Fork a writer process for a store; return None where forking is not safe."""
         if sys.platform != "linux":
             return None
         ours, theirs = Pipe()

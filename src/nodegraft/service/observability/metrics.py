@@ -56,20 +56,13 @@ class Metrics:
         """Count a request.
 
         Args:
-            method: HTTP method.
             route: Pattern of the path; the number of paths is unlimited.
-            status: HTTP status.
-            seconds: Duration.
         """
         self._requests.labels(method, route, status).inc()
         self._seconds.labels(route).observe(seconds)
 
     def count_swap(self, live: "Live") -> None:
-        """Count a version that becomes live.
-
-        Args:
-            live: The version.
-        """
+        """Count a version that becomes live."""
         self._swaps.inc()
         self._version.set(live.version)
         self._nodes.set(live.state.graph.num_nodes)

@@ -146,34 +146,18 @@ async def change(
 
 
 def preview_response(version: Version, preview: Preview) -> Comparison:
-    """Return the response about a change that was not made.
-
-    Args:
-        version: The version that would be changed.
-        preview: What the change would do.
-    """
+    """Return the response about a change that was not made."""
     return Comparison(**version_fields(version), **comparison_fields(preview))
 
 
 def make_change(change: Change, store: Store, intent: Intent) -> Version:
-    """Make a version with other labels.
-
-    Args:
-        change: The change.
-        store: The store.
-        intent: Author, note, override and promotion.
-    """
+    """Make a version with other labels."""
     _require_classes(change.detail, store)
     return store.change(change, intent=intent)
 
 
 def preview_change(change: Change, store: Store) -> tuple[Version, Preview]:
-    """Return the version that would be changed, and what a change would do.
-
-    Args:
-        change: The change.
-        store: The store.
-    """
+    """Return the version that would be changed, and what a change would do."""
     _require_classes(change.detail, store)
     return store.version(), store.preview(change)
 

@@ -178,12 +178,7 @@ def _choice_names(label_config: str) -> tuple[str, str]:
 
 
 def event_key(times: Iterable[str | None], content: str) -> str | None:
-    """Return an idempotency key with the time of an event; None if an annotation has no time.
-
-    Args:
-        times: Time of each annotation.
-        content: Hash of the request.
-    """
+    """Return an idempotency key with the time of an event; None if an annotation has no time."""
     given = list(times)
     valid = [time for time in given if time and len(time) <= MAX_TIME and " " not in time]
     if not given or len(valid) < len(given):
@@ -196,7 +191,6 @@ def delivered_late(versions: Iterable[Version], times: Mapping[Key, str | None])
     """Return the nodes whose label comes from a newer annotation.
 
     Args:
-        versions: All versions of the store.
         times: Node -> time of its annotation; None if it has none.
     """
     late = set[Key]()

@@ -21,9 +21,6 @@ class Scope(StrEnum):
 
         >>> Scope.TEACH.allows(Scope.READ), Scope.TEACH.allows(Scope.ADMIN)
         (True, False)
-
-        Args:
-            wanted: The scope that is needed.
         """
         order = list(Scope)
         return order.index(self) >= order.index(wanted)
@@ -55,11 +52,7 @@ class Token:
     """Time from which the token is refused, in UTC; None for never."""
 
     def is_expired(self, at: datetime) -> bool:
-        """Return whether the token is refused because of its age.
-
-        Args:
-            at: The time of the request, in UTC.
-        """
+        """Return whether the token is refused because of its age."""
         return self.expires_at is not None and at >= self.expires_at
 
 
@@ -74,18 +67,10 @@ class TokenList:
     """Whether callers need a token: from the first one on, also after the last is revoked."""
 
     def valid(self, at: datetime) -> list[Token]:
-        """Return the tokens that have not expired.
-
-        Args:
-            at: The time of the request, in UTC.
-        """
+        """Return the tokens that have not expired."""
         return [token for token in self.tokens if not token.is_expired(at)]
 
 
 def secret_digest(secret: str) -> str:
-    """Return the hash under which a token is kept.
-
-    Args:
-        secret: The token as its owner sends it.
-    """
+    """Return the hash under which a token is kept."""
     return sha256(secret.encode(errors="replace")).hexdigest()

@@ -87,11 +87,7 @@ class StoreTokens:
 
     @classmethod
     def open(cls, folder: str | Path) -> Self:
-        """Open the tokens of a store, with a connection of their own.
-
-        Args:
-            folder: The folder of the store.
-        """
+        """Open the tokens of a store, with a connection of their own."""
         place = Path(folder).expanduser()
         journal = journal_in(place)
         try:
@@ -140,7 +136,6 @@ class StoreTokens:
 
         Args:
             name: Unique name, up to 100 printable characters, not ``local``.
-            scope: What the token permits.
             expires_at: Time from which it is refused, in UTC; None for never.
             author: Who adds it; None for the logged-in user.
         """
@@ -178,7 +173,6 @@ class StoreTokens:
         """Delete a token. Every host refuses it within about a second.
 
         Args:
-            name: Name of the token.
             author: Who revokes it; None for the logged-in user.
         """
         with self._journal.transaction() as connection:
@@ -196,9 +190,6 @@ class StoreTokens:
         """Write when tokens were last used, once a minute at most for each.
 
         Nobody waits for it: a database that another process is writing to gives an error at once.
-
-        Args:
-            uses: Digest of a token -> time of its last use, in UTC.
         """
         with self._journal.transaction() as connection, skip_locked(connection):
             for digest, at in uses.items():

@@ -42,11 +42,7 @@ class DamageRecord:
 
     @classmethod
     def from_json(cls, document: dict[str, Any]) -> "DamageRecord":
-        """Return the record from plain JSON.
-
-        Args:
-            document: Plain JSON.
-        """
+        """Return the record from plain JSON."""
         files = document["files"]
         if not isinstance(files, list) or not files:
             raise ValueError("a record of damage names the damaged files")
@@ -54,12 +50,7 @@ class DamageRecord:
 
 
 def refuse_damaged(folder: Path, journal: Journal) -> None:
-    """Refuse to open a store in which a verification found damage.
-
-    Args:
-        folder: The store.
-        journal: Its database.
-    """
+    """Refuse to open a store in which a verification found damage."""
     found = _recorded(folder, journal)
     if found is None:
         return
@@ -77,9 +68,7 @@ def record_damage(
     """Record what a verification found, or clear the record where it found nothing.
 
     Args:
-        folder: The store.
         journal: Its database; None if nothing must be written into it.
-        files: The damaged files.
         author: Who verifies; None for the logged-in user.
     """
     found = DamageRecord(now().isoformat(), len(files), tuple(files[:LISTED])) if files else None

@@ -58,9 +58,6 @@ def check_database(journal: Journal) -> DatabaseCheck:
 
     A database that cannot be reached or is locked is an error: nothing is known about it. One
     without tables is from an interrupted `init`, and has no versions.
-
-    Args:
-        journal: The database.
     """
     try:
         with journal.engine.connect() as connection:
@@ -114,11 +111,7 @@ def _reason(error: Exception) -> str:
 
 
 def unverified(reason: object) -> StoreError:
-    """Return the error for a store that could not be verified.
-
-    Args:
-        reason: Why `verify` could not read it.
-    """
+    """Return the error for a store that could not be verified."""
     said = str(reason).rstrip(" .")
     return StoreError(
         f"The store could not be verified: {said}. Nothing was recorded; run `nodegraft verify` "

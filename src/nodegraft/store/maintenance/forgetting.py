@@ -34,10 +34,7 @@ def state_without(state: State, keys: Collection[Key], folder: Path, listener: L
     """Refit a version without some nodes.
 
     Args:
-        state: The version.
         keys: Keys of the nodes; unknown ones are ignored.
-        folder: As in :func:`graph_without`.
-        listener: Receives progress.
     """
     rows = state.graph.node_keys.find(list(keys))
     graph = graph_without(state.graph, rows[rows >= 0], folder)
@@ -50,8 +47,6 @@ def graph_without(graph: Graph, rows: IntArray, folder: Path) -> Graph:
     """Return a graph without some nodes, and without features that no other node has.
 
     Args:
-        graph: The graph.
-        rows: The nodes, by row.
         folder: New folder in which a graph on disk is written, in blocks.
     """
     left, recipe = np.setdiff1d(graph.rows, rows), None
@@ -89,12 +84,7 @@ def _refitted(model: Method, graph: Graph, labels: StoreLabels, listener: Listen
 
 
 def version_without(version: Version, keys: Collection[Key]) -> Version:
-    """Return the row of a version without some nodes.
-
-    Args:
-        version: The row.
-        keys: Keys of the nodes.
-    """
+    """Return the row of a version without some nodes."""
     measures = version.measures
     if "override" in measures:
         measures = measures | {"override": text_without(measures["override"], keys)}
@@ -106,12 +96,7 @@ def version_without(version: Version, keys: Collection[Key]) -> Version:
 
 
 def note_without(row: Row, keys: Collection[Key]) -> Row:
-    """Return a row whose note does not name some nodes.
-
-    Args:
-        row: A version or a promotion.
-        keys: Keys of the nodes.
-    """
+    """Return a row whose note does not name some nodes."""
     return replace(row, note=text_without(row.note, keys))
 
 
@@ -122,12 +107,7 @@ def _without(value: Any, keys: Collection[Key]) -> Any:
 
 
 def text_without(text: str, keys: Collection[Key]) -> str:
-    """Return a text in which `[purged]` stands where the key of a node was.
-
-    Args:
-        text: The text.
-        keys: The nodes.
-    """
+    """Return a text in which `[purged]` stands where the key of a node was."""
     for key in keys:
         text = re.sub(rf"(?<!\w){re.escape(str(key))}(?!\w)", STRUCK, text)
     return text

@@ -67,7 +67,6 @@ def unneeded(
     Args:
         versions: All versions, oldest first.
         moves: All promotions, oldest first.
-        pruned: Versions that are pruned already.
         keep: Number of newest and of previously live versions to keep.
     """
     validate_value("keep", keep, PositiveInt)
@@ -85,10 +84,8 @@ def prune(parts: StoreParts, keep: int, dry_run: bool, intent: Intent) -> Pruned
     """Delete the files of old versions; :meth:`nodegraft.Store.prune` describes it.
 
     Args:
-        parts: Versions and files of the store.
         keep: Number of newest and of previously live versions to keep.
         dry_run: Whether to delete nothing.
-        intent: Author and note.
     """
     intent.refuse("prune", "override", "promote", "idempotency_key")
     if dry_run:
@@ -103,7 +100,6 @@ def clear_unused_caches(parts: StoreParts, abandoned: datetime) -> None:
     """Delete cached data of graphs that no version has any more.
 
     Args:
-        parts: Versions and files of the store.
         abandoned: A graph that is being written stays if something was written later.
     """
     pruned = parts.journal.pruned()
@@ -144,8 +140,6 @@ def sweep(journal: Journal, objects: Objects, abandoned: datetime) -> dict[str, 
     and starts again. An interrupted sweep leaves files under names that the next one collects.
 
     Args:
-        journal: The store's versions.
-        objects: Their files.
         abandoned: Files that no version names stay if they are younger.
     """
     with journal.transaction(alone=True) as connection:
@@ -164,10 +158,6 @@ def sweep_all(journal: Journal, objects: Objects) -> dict[str, StoredFile]:
     """Delete all files that no whole version names, of all ages; raise if some are left.
 
     A writer that is about to name one of them is refused, and starts again.
-
-    Args:
-        journal: The store's versions.
-        objects: Their files.
     """
     abandoned, removed = now(), dict[str, StoredFile]()
     for _ in range(SWEEPS):

@@ -57,13 +57,7 @@ class Purged:
 
 
 def purge(parts: StoreParts, nodes: Iterable[Key], intent: Intent) -> Purged:
-    """Delete nodes permanently; :meth:`nodegraft.Store.purge` describes it.
-
-    Args:
-        parts: Versions and files of the store.
-        nodes: Keys of nodes.
-        intent: Author and note.
-    """
+    """Delete nodes permanently; :meth:`nodegraft.Store.purge` describes it."""
     intent.refuse("purge", "override", "promote", "idempotency_key")
     keys = key_array(several(nodes, "nodes"))
     if not keys.size:
@@ -92,11 +86,7 @@ class Purge:
         self._whole = [one for one in self._versions if one.number not in journal.pruned()]
 
     def run(self, intent: Intent) -> Purged:
-        """Refit the live and the newest version without the nodes, and delete everything else.
-
-        Args:
-            intent: Author and note.
-        """
+        """Refit the live and the newest version without the nodes, and delete everything else."""
         with self._journal.connection() as connection:
             require_own_place(connection, self._objects)
         self._refuse_unknown()

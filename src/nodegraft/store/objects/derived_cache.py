@@ -68,19 +68,11 @@ class FolderCache(ArrayCache):
         return self._place.name
 
     def under(self, *depends_on: HashPart) -> "FolderCache":
-        """Return the part of the cache for values that also depend on something else.
-
-        Args:
-            depends_on: What they depend on beside the graph.
-        """
+        """Return the part of the cache for values that also depend on something else."""
         return FolderCache(self._place, content_hash(self._part, *depends_on), self._base)
 
     def get(self, *depends_on: HashPart) -> Arrays | None:
-        """Return cached arrays; None if there are none.
-
-        Args:
-            depends_on: Everything that the arrays depend on.
-        """
+        """Return cached arrays; None if there are none."""
         try:
             content = self._file(*depends_on).read_bytes()
         except OSError:
@@ -89,12 +81,7 @@ class FolderCache(ArrayCache):
         return load(body) if _checksum(body) == checksum else None
 
     def put(self, arrays: Arrays, *depends_on: HashPart) -> None:
-        """Cache arrays, if possible.
-
-        Args:
-            arrays: The arrays.
-            depends_on: Everything that they depend on.
-        """
+        """Cache arrays, if possible."""
         # safetensors ignores strides, so the memory must be in C order.
         body = save({name: np.asarray(array, order="C") for name, array in arrays.items()})
         draft = self._place / f".{uuid4().hex}"
@@ -110,11 +97,7 @@ class FolderCache(ArrayCache):
                 draft.unlink(missing_ok=True)
 
     def drop(self, *depends_on: HashPart) -> None:
-        """Delete cached arrays.
-
-        Args:
-            depends_on: Everything that they depend on.
-        """
+        """Delete cached arrays."""
         with suppress(OSError):
             self._file(*depends_on).unlink()
 
@@ -130,19 +113,13 @@ def cache_of(store: Path, graph: str, base: str | None = None) -> FolderCache:
     """Return the cache of one graph.
 
     Args:
-        store: Folder of the store.
-        graph: Object of the graph.
         base: Object of the graph that it grew from; None for none.
     """
     return FolderCache(store / DERIVED / graph, base=base)
 
 
 def name_of(graph: Graph) -> str | None:
-    """Return the object that holds a graph; None if it was not read from a store.
-
-    Args:
-        graph: A graph.
-    """
+    """Return the object that holds a graph; None if it was not read from a store."""
     cache = graph._store.array_cache
     return cache.graph if isinstance(cache, FolderCache) else None
 
@@ -151,8 +128,6 @@ def clear_caches(store: Path, graphs: Collection[str], abandoned: datetime) -> N
     """Delete the caches of unused graphs, and what killed processes have left.
 
     Args:
-        store: Folder of the store.
-        graphs: Objects of graphs whose caches stay.
         abandoned: A graph that is being written stays if something was written later.
     """
     if (store / DERIVED).is_symlink():

@@ -53,7 +53,6 @@ class GraphObjects:
         """Write a graph; return its object, and the graph as it is stored.
 
         Args:
-            graph: A graph in memory or on disk.
             parent: Graph of this store that it grew from, or None. For a graph on disk, only the
                 growth is written, up to a sixteenth of the graph.
         """
@@ -89,11 +88,7 @@ class GraphObjects:
             shutil.rmtree(place, ignore_errors=True)
 
     def get(self, name: str) -> Graph:
-        """Return the graph in an object.
-
-        Args:
-            name: Name of the object.
-        """
+        """Return the graph in an object."""
         document = self._objects.document(name)
         if document.get("kind") != KIND:
             return unpack_graph(*self._objects.get(name), f"Object {name}")[0]
@@ -103,11 +98,7 @@ class GraphObjects:
             raise CheckpointError(f"Object {name} describes no graph: {error}.") from error
 
     def base_of(self, name: str) -> str | None:
-        """Return the object of the graph that heat of this one diffuses on; None for its own.
-
-        Args:
-            name: The object of a graph.
-        """
+        """Return the object of the graph that heat of this one diffuses on; None for its own."""
         base: str | None = self._objects.document(name).get(BASE)
         return base
 
@@ -167,11 +158,7 @@ def _write(folder: Path, name: str, array: NDArray[Any]) -> StoredArray:
 
 
 def require_local(objects: Objects) -> None:
-    """Refuse a place of objects in which a graph on disk could not be memory-mapped.
-
-    Args:
-        objects: Place of the store's objects.
-    """
+    """Refuse a place of objects in which a graph on disk could not be memory-mapped."""
     if not objects.are_local:
         raise ParameterError(
             "A graph on disk is memory-mapped, so its store needs its objects on this machine: "

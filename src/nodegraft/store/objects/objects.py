@@ -80,11 +80,7 @@ class Objects:
         return content
 
     def put_marker(self, store_id: str) -> str:
-        """Write the id of the store that owns this folder, unless there is one; return it.
-
-        Args:
-            store_id: The id of the store.
-        """
+        """Write the id of the store that owns this folder, unless there is one; return it."""
         with told_as_unwritable(self.place):
             self._folder.write(MARKER, f"{store_id}\n".encode())
         return self.marker() or store_id
@@ -93,20 +89,12 @@ class Objects:
         """Write arrays and JSON; return the name of the object.
 
         Every array has its own file. The list of them is written last, so a named object is whole.
-
-        Args:
-            arrays: Arrays of numbers, by name.
-            document: Plain JSON.
         """
         parts = {name: self.put_array(array) for name, array in arrays.items()}
         return self.put_list(parts, document)
 
     def put_array(self, array: NDArray[Any]) -> str:
-        """Write an array; return its name for :meth:`put_list`.
-
-        Args:
-            array: The array.
-        """
+        """Write an array; return its name for :meth:`put_list`."""
         return self._write(_packed(array))
 
     def put_list(self, parts: Mapping[str, str], document: Mapping[str, Any]) -> str:
@@ -114,7 +102,6 @@ class Objects:
 
         Args:
             parts: Array name -> what :meth:`put_array` or :meth:`put_file` returned.
-            document: Plain JSON.
         """
         listed = {"arrays": dict(parts), "document": document}
         return self._write(json.dumps(listed, sort_keys=True, ensure_ascii=False).encode())
@@ -140,11 +127,7 @@ class Objects:
         return self._folder.local_path("") is not None
 
     def paths(self, name: str) -> dict[str, Path]:
-        """Return the paths of an object's array files on this machine, without reading them.
-
-        Args:
-            name: Name of the object.
-        """
+        """Return the paths of an object's array files on this machine, without reading them."""
         found = {part: self._folder.local_path(file) for part, file in self.parts(name).items()}
         places = {part: path for part, path in found.items() if path is not None}
         for path in places.values():
@@ -156,7 +139,6 @@ class Objects:
         """Read arrays and JSON of an object; a missing or damaged file is an error.
 
         Args:
-            name: Name of the object.
             prefix: Read only arrays whose names start with it.
         """
         parts, document = self._listed(name)
@@ -164,26 +146,17 @@ class Objects:
         return {part: self._array(place) for part, place in some.items()}, document
 
     def document(self, name: str) -> Document:
-        """Read the JSON of an object, without its arrays.
-
-        Args:
-            name: Name of the object.
-        """
+        """Read the JSON of an object, without its arrays."""
         return self._listed(name)[1]
 
     def parts(self, name: str) -> dict[str, str]:
-        """Return the files of an object by the names of its arrays.
-
-        Args:
-            name: Name of the object.
-        """
+        """Return the files of an object by the names of its arrays."""
         return {part: _object_name(file) for part, file in self._listed(name)[0].items()}
 
     def check(self, name: str, array_files: bool = False) -> None:
         """Refuse a file that is missing or not as it was written.
 
         Args:
-            name: Name of the file.
             array_files: Whether to skip array files that were taken over: the object that names
                 them has their hash.
         """
@@ -192,30 +165,18 @@ class Objects:
             self._require_hash(name, content)
 
     def path_text(self, name: str) -> str:
-        """Return where a file lies, for messages.
-
-        Args:
-            name: Name of the file.
-        """
+        """Return where a file lies, for messages."""
         return f"{self._folder.place}/{str(name)[:80]}"
 
     def names_in(self, names: Iterable[str]) -> set[str]:
-        """Return all files of some objects.
-
-        Args:
-            names: Names of the objects.
-        """
+        """Return all files of some objects."""
         found: set[str] = set()
         for name in set(names):
             found |= {name, *self._listed(name)[0].values()}
         return found
 
     def lacks(self, names: Iterable[str]) -> bool:
-        """Return whether a file of some objects is missing.
-
-        Args:
-            names: Names of the objects.
-        """
+        """Return whether a file of some objects is missing."""
         lists = set(names)
         if not all(self._folder.has(_object_name(name)) for name in lists):
             return True
@@ -235,11 +196,7 @@ class Objects:
 
     @staticmethod
     def is_set_aside(name: str) -> bool:
-        """Return whether a file was renamed to be deleted.
-
-        Args:
-            name: Name of the file.
-        """
+        """Return whether a file was renamed to be deleted."""
         return _REMOVED.fullmatch(name) is not None
 
     def set_aside(self, name: str) -> str:
@@ -257,11 +214,7 @@ class Objects:
         return other
 
     def remove(self, name: str) -> None:
-        """Delete one file.
-
-        Args:
-            name: Name of the file.
-        """
+        """Delete one file."""
         with self._not_removed(name):
             self._folder.remove(name)
 
@@ -323,11 +276,7 @@ class Objects:
 
 @contextmanager
 def told_as_unwritable(place: object) -> Iterator[None]:
-    """Turn an OSError into a StoreError that says that nothing was written.
-
-    Args:
-        place: Folder that is written to.
-    """
+    """Turn an OSError into a StoreError that says that nothing was written."""
     try:
         yield
     except OSError as error:

@@ -44,20 +44,12 @@ class StoreSettings:
     """URL or folder of graphs, labels and models; None for a subfolder of the store."""
 
     def objects_of(self, folder: Path) -> str | Path:
-        """Return the place of a store's objects.
-
-        Args:
-            folder: Folder of the store.
-        """
+        """Return the place of a store's objects."""
         return self.objects or folder / OBJECTS
 
 
 def settings_in(folder: Path) -> StoreSettings:
-    """Read where the database and objects of a store are.
-
-    Args:
-        folder: Folder of the store.
-    """
+    """Read where the database and objects of a store are."""
     try:
         settings = json.loads((folder / SETTINGS).read_text(encoding="utf-8"))
         number = settings["format"]
@@ -78,11 +70,7 @@ def settings_in(folder: Path) -> StoreSettings:
 
 
 def settings_text(settings: StoreSettings) -> str:
-    """Return the content of the file, byte for byte.
-
-    Args:
-        settings: Content of the file.
-    """
+    """Return the content of the file, byte for byte."""
     return json.dumps({"format": FORMAT, **asdict(settings)}, indent=2) + "\n"
 
 
@@ -109,7 +97,6 @@ def journal_in(folder: Path, settings: StoreSettings | None = None) -> Journal:
     """Open the database of a store, whatever revision its tables have.
 
     Args:
-        folder: Folder of the store.
         settings: Content of its file; None to read it.
     """
     database = (settings or settings_in(folder)).database
@@ -153,22 +140,12 @@ def claim_place(objects: Objects) -> str:
 
 
 def write_store_id(connection: Connection, store_id: str) -> None:
-    """Write the id of a new store into its database.
-
-    Args:
-        connection: The database, in a transaction.
-        store_id: What :func:`claim_place` gave.
-    """
+    """Write the id of a new store into its database."""
     connection.execute(insert(SETTINGS_TABLE).values(name=STORE_ID, value=store_id))
 
 
 def require_own_place(connection: Connection, objects: Objects) -> None:
-    """Refuse to delete in a place that is not proven to be this store's.
-
-    Args:
-        connection: The store's database.
-        objects: The place that its settings name.
-    """
+    """Refuse to delete in a place that is not proven to be this store's."""
     if objects.is_link:
         raise StoreError(
             f"{objects.place} is a symbolic link: nothing is deleted there. Name the folder "

@@ -46,8 +46,6 @@ class States:
         """Write labels, model and texts of a state; return the names of all its objects.
 
         Args:
-            state: The state.
-            graph: Object that :meth:`put_graph` made of its graph.
             texts: Texts of its nodes; None for none.
         """
         names = StateNames(
@@ -63,7 +61,6 @@ class States:
         """Write a graph; return its object, and the graph with its cache.
 
         Args:
-            graph: The graph.
             parent: Graph of the version that it grew from; None for none.
         """
         name, kept = self.graphs.put(graph, parent)
@@ -73,28 +70,19 @@ class States:
         return graph.with_array_cache(cache_of(self._place, name, self.graphs.base_of(name)))
 
     def settled(self, state: State) -> State:
-        """Return a state whose graph is settled and stored; its model may have learned nothing.
-
-        Args:
-            state: A state.
-        """
+        """Return a state whose graph is settled and stored; its model may have learned nothing."""
         if state.graph.is_settled:
             return state
         return replace(state, graph=self.put_graph(state.graph.settled(), state.graph)[1])
 
     def put_texts(self, texts: NodeTexts) -> str:
-        """Write texts; return their object.
-
-        Args:
-            texts: One for each node of a graph.
-        """
+        """Write texts; return their object."""
         return self._objects.put(vars(texts), {"kind": "texts", "schema": 1})
 
     def put_learned(self, state: State, names: StateNames) -> StateNames:
         """Write labels and model of a state whose graph is stored already.
 
         Args:
-            state: The state.
             names: Objects of a version with the same texts.
         """
         kept = replace(
@@ -107,20 +95,11 @@ class States:
         return kept
 
     def hold(self, state: State, names: StateNames) -> None:
-        """Cache a state that is stored already.
-
-        Args:
-            state: The state.
-            names: Its objects.
-        """
+        """Cache a state that is stored already."""
         self._states.put(names, state)
 
     def get(self, names: StateNames) -> State:
-        """Return the state in some objects.
-
-        Args:
-            names: The objects.
-        """
+        """Return the state in some objects."""
         return self._states.get(names, lambda: self._read(names))
 
     def _read(self, names: StateNames) -> State:
@@ -140,21 +119,13 @@ class States:
         return State(self.graph(names.graph), labels, model)
 
     def unlearned(self, names: StateNames) -> State:
-        """Return a state whose method has learned nothing, whether or not its model can be read.
-
-        Args:
-            names: The objects.
-        """
+        """Return a state whose method has learned nothing, whether or not its model can be read."""
         told = self._objects.document(names.model)
         model = make_method(told["method"], **told["parameters"])
         return State(self.graph(names.graph), self.labels(names.labels), model)
 
     def labels(self, name: str) -> StoreLabels:
-        """Return the labels in an object.
-
-        Args:
-            name: The object.
-        """
+        """Return the labels in an object."""
         return StoreLabels.from_state(*self._objects.get(name))
 
     def clear_stale(self, most: int, until: Callable[[], bool] = lambda: False) -> Cleared:
@@ -172,28 +143,15 @@ class States:
         return done
 
     def class_names(self, labels: str) -> list[str]:
-        """Return the class names of stored labels, without reading their nodes.
-
-        Args:
-            labels: Object with the labels.
-        """
+        """Return the class names of stored labels, without reading their nodes."""
         return [name for name, _ in self._objects.document(labels)["sessions"]]
 
     def graph(self, name: str) -> Graph:
-        """Return the graph in an object.
-
-        Args:
-            name: The object.
-        """
+        """Return the graph in an object."""
         return self._graphs.get(name, lambda: self._with_cache(name, self.graphs.get(name)))
 
     def texts_of(self, version: Version, nodes: Sequence[Key]) -> list[str | None]:
-        """Return the text of each node in a version; None where there is none.
-
-        Args:
-            version: The version.
-            nodes: Keys of nodes.
-        """
+        """Return the text of each node in a version; None where there is none."""
         rows = self.graph(version.graph).rows_of(nodes)
         if version.texts is None:
             return [None] * len(rows)
@@ -203,9 +161,7 @@ class States:
         """Return nodes of a version whose key and text together contain all words, best first.
 
         Args:
-            version: The version.
             words: Words or parts of words, with blanks between them.
-            limit: Maximum number of nodes.
         """
         keys = self.graph(version.graph).node_keys
         texts = repeat("") if version.texts is None else iter(self.texts(version.texts))
@@ -216,11 +172,7 @@ class States:
         return best_matches(words, zip(nodes, texts, strict=False), limit)
 
     def texts(self, name: str) -> NodeTexts:
-        """Return the texts in an object.
-
-        Args:
-            name: The object.
-        """
+        """Return the texts in an object."""
         return self._texts.get(name, lambda: _texts_in(*self._objects.get(name)))
 
 

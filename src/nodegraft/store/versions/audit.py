@@ -61,25 +61,13 @@ class AuditEntry:
 def add_audit_entry(
     connection: Connection, action: str, detail: dict[str, Any], intent: Intent
 ) -> None:
-    """Add an entry in the transaction that makes the change.
-
-    Args:
-        connection: The database, in a transaction.
-        action: What was done.
-        detail: The old and the new value, as plain JSON.
-        intent: Author and note.
-    """
+    """Add an entry in the transaction that makes the change."""
     who = {"by": intent.author_name, "note": intent.note, "at": now()}
     connection.execute(insert(AUDIT).values(action=action, detail=detail, **who))
 
 
 def rewrite_audit(connection: Connection, change: Callable[[str], str]) -> None:
-    """Change the notes and details of all entries; only a purge may.
-
-    Args:
-        connection: The database, in a transaction.
-        change: Returns the new text for a text.
-    """
+    """Change the notes and details of all entries; only a purge may."""
     for entry in audit_entries(connection):
         note, detail = change(entry.note), _changed(entry.detail, change)
         if (note, detail) != (entry.note, entry.detail):
@@ -98,10 +86,6 @@ def _changed(value: Any, change: Callable[[str], str]) -> Any:
 
 
 def audit_entries(connection: Connection) -> list[AuditEntry]:
-    """Return all entries, oldest first.
-
-    Args:
-        connection: The database.
-    """
+    """Return all entries, oldest first."""
     rows = connection.execute(select(AUDIT).order_by(AUDIT.c.number)).mappings()
     return [AuditEntry(**in_utc(row)) for row in rows]

@@ -49,7 +49,6 @@ def database_url(folder: Path, database: str | None) -> str | URL:
     """Return the URL of a store's database.
 
     Args:
-        folder: Folder of the store.
         database: URL in its settings; None for a file in the folder.
     """
     # Not as text: a folder may have any name.
@@ -60,7 +59,6 @@ def connected(url: str | URL, create: bool = False) -> Engine:
     """Return a database engine; what it has committed survives a power failure.
 
     Args:
-        url: SQLAlchemy URL.
         create: Whether a missing SQLite file is created now. Later connections never create one.
     """
     options: dict[str, Any] = {}
@@ -95,21 +93,12 @@ def connected(url: str | URL, create: bool = False) -> Engine:
 
 
 def has_password(url: str | URL) -> bool:
-    """Return whether a URL contains a password.
-
-    Args:
-        url: SQLAlchemy URL.
-    """
+    """Return whether a URL contains a password."""
     return bool(_passwords(make_url(url)))
 
 
 def unreachable(error: Exception, url: URL) -> StoreUnreachableError:
-    """Return an error that says what went wrong with a database, without its password.
-
-    Args:
-        error: Error of SQLAlchemy or of the driver.
-        url: URL of the database.
-    """
+    """Return an error that says what went wrong with a database, without its password."""
     reason = str(getattr(error, "orig", None) or error)
     for said, sentence in _SENTENCES.items():
         if said in reason:
@@ -126,11 +115,7 @@ def unreachable(error: Exception, url: URL) -> StoreUnreachableError:
 
 @contextmanager
 def skip_locked(connection: Connection) -> Iterator[None]:
-    """Let statements fail at once, instead of waiting, where another process holds a lock.
-
-    Args:
-        connection: The database, in a transaction.
-    """
+    """Let statements fail at once, instead of waiting, where another process holds a lock."""
     if connection.dialect.name != "sqlite":
         connection.exec_driver_sql("SET LOCAL lock_timeout = '10ms'")
         yield
@@ -144,11 +129,7 @@ def skip_locked(connection: Connection) -> Iterator[None]:
 
 
 def erase_on_delete(connection: Connection) -> None:
-    """Overwrite deleted data from now on, where the database supports it.
-
-    Args:
-        connection: The database.
-    """
+    """Overwrite deleted data from now on, where the database supports it."""
     if connection.dialect.name == "sqlite":
         connection.exec_driver_sql("PRAGMA secure_delete=ON")
 
@@ -162,11 +143,7 @@ _REWRITE_POSTGRESQL = (
 
 
 def erase_free_space(engine: Engine) -> None:
-    """Rewrite a store's tables without deleted data.
-
-    Args:
-        engine: The database.
-    """
+    """Rewrite a store's tables without deleted data."""
     try:
         if engine.dialect.name == "sqlite":
             # VACUUM cannot run in a transaction.

@@ -134,11 +134,7 @@ class Journal:
             return heads_in(connection), versions_in(connection)
 
     def version_for(self, key: str) -> Version | None:
-        """Return the version that a request made; None if it made none.
-
-        Args:
-            key: Idempotency key of the request.
-        """
+        """Return the version that a request made; None if it made none."""
         asked = literal_column(REQUEST_KEY[self.engine.dialect.name], String)
         with self.connection() as connection, readable_rows():
             row = connection.execute(select(VERSIONS).where(asked == key)).mappings().first()
@@ -226,21 +222,13 @@ def readable_rows() -> Iterator[None]:
 
 @readable_rows()
 def versions_in(connection: Connection) -> list[Version]:
-    """Return all versions, oldest first.
-
-    Args:
-        connection: The database.
-    """
+    """Return all versions, oldest first."""
     rows = connection.execute(select(VERSIONS).order_by(VERSIONS.c.number)).mappings()
     return [Version(**in_utc(row)) for row in rows]
 
 
 def newest_in(connection: Connection) -> int | None:
-    """Return the number of the newest version that changed something; None if there is none.
-
-    Args:
-        connection: The database.
-    """
+    """Return the number of the newest version that changed something; None if there is none."""
     newest = select(func.max(VERSIONS.c.number)).where(VERSIONS.c.action != "prune")
     number: int | None = connection.execute(newest).scalar()
     return number
@@ -264,11 +252,7 @@ class Heads:
 
 @readable_rows()
 def heads_in(connection: Connection) -> Heads:
-    """Return the live version and the newest one.
-
-    Args:
-        connection: The database.
-    """
+    """Return the live version and the newest one."""
     last = select(PROMOTIONS.c.version).order_by(PROMOTIONS.c.number.desc()).limit(1)
     live, newest = connection.execute(last).scalar(), newest_in(connection)
     wanted = select(VERSIONS).where(VERSIONS.c.number.in_((live, newest)))
@@ -278,22 +262,14 @@ def heads_in(connection: Connection) -> Heads:
 
 @readable_rows()
 def promotions_in(connection: Connection) -> list[Promotion]:
-    """Return all promotions, oldest first.
-
-    Args:
-        connection: The database.
-    """
+    """Return all promotions, oldest first."""
     rows = connection.execute(select(PROMOTIONS).order_by(PROMOTIONS.c.number)).mappings()
     return [Promotion(**in_utc(row)) for row in rows]
 
 
 @readable_rows()
 def pruned_in(connection: Connection) -> dict[int, Version]:
-    """Return the pruned versions by number, each with the version that pruned it.
-
-    Args:
-        connection: The database.
-    """
+    """Return the pruned versions by number, each with the version that pruned it."""
     wanted = select(VERSIONS).where(VERSIONS.c.action.in_(PRUNING)).order_by(VERSIONS.c.number)
     rows = connection.execute(wanted).mappings()
     pruning = [Version(**in_utc(row)) for row in rows]
@@ -301,12 +277,7 @@ def pruned_in(connection: Connection) -> dict[int, Version]:
 
 
 def write_rows(connection: Connection, *rows: Version | Promotion) -> None:
-    """Add rows; a promotion of a version that was pruned meanwhile is refused.
-
-    Args:
-        connection: The database, in a transaction.
-        rows: Versions and promotions.
-    """
+    """Add rows; a promotion of a version that was pruned meanwhile is refused."""
     for row in rows:
         table = VERSIONS if isinstance(row, Version) else PROMOTIONS
         connection.execute(insert(table).values(**vars(row)))
@@ -321,7 +292,6 @@ def rewrite_rows(connection: Connection, rows: Iterable[Version | Promotion]) ->
     """Change existing rows; only a purge may.
 
     Args:
-        connection: The database, in a transaction.
         rows: Versions and promotions with the numbers of existing rows.
     """
     for row in rows:
@@ -333,7 +303,6 @@ def refuse_pruned(number: int, pruned: Mapping[int, Version]) -> None:
     """Raise an error for a version whose objects were pruned.
 
     Args:
-        number: Number of the version.
         pruned: The pruned versions, each with the version that pruned it.
     """
     if number in pruned:
@@ -346,11 +315,7 @@ def refuse_pruned(number: int, pruned: Mapping[int, Version]) -> None:
 
 
 def in_utc(row: Mapping[Any, Any]) -> dict[str, Any]:
-    """Return a row as a dictionary whose time ``at`` is in UTC.
-
-    Args:
-        row: A row with a column ``at``.
-    """
+    """Return a row as a dictionary whose time ``at`` is in UTC."""
     # SQLite keeps no time zone; what was written is UTC.
     at = row["at"]
     return {**row, "at": at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)}

@@ -31,7 +31,6 @@ def unreviewed(versions: Sequence[Version], live: Version) -> list[Version]:
 
     Args:
         versions: All versions, oldest first.
-        live: The live version.
     """
     last = max(version.number for version in versions if version.names == live.names)
     return [version for version in versions if version.number > last and version.action != "prune"]

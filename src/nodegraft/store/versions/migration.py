@@ -37,11 +37,7 @@ class Migration:
 
 
 def migrated(url: str | URL) -> Journal:
-    """Open a database, and create or migrate its tables.
-
-    Args:
-        url: SQLAlchemy URL of the database.
-    """
+    """Open a database, and create or migrate its tables."""
     journal = Journal(url, create=True)
     try:
         _upgrade(journal)
@@ -52,11 +48,7 @@ def migrated(url: str | URL) -> Journal:
 
 
 def migrate(journal: Journal) -> Migration:
-    """Migrate the tables of a store in one transaction.
-
-    Args:
-        journal: The database.
-    """
+    """Migrate the tables of a store in one transaction."""
     before = _known_revision(journal)
     if before != _newest():
         _upgrade(journal)
@@ -64,11 +56,7 @@ def migrate(journal: Journal) -> Migration:
 
 
 def require_free(url: str) -> None:
-    """Refuse a database that cannot be reached, or that belongs to another store.
-
-    Args:
-        url: SQLAlchemy URL of the database.
-    """
+    """Refuse a database that cannot be reached, or that belongs to another store."""
     journal = Journal(url, create=True)
     try:
         if _revision(journal) is not None and journal.versions():
@@ -80,11 +68,7 @@ def require_free(url: str) -> None:
 
 
 def require_current(journal: Journal) -> None:
-    """Refuse a database whose tables are older or newer than this version's.
-
-    Args:
-        journal: The database.
-    """
+    """Refuse a database whose tables are older or newer than this version's."""
     current = _known_revision(journal)
     if current != _newest():
         raise OutdatedStoreError(

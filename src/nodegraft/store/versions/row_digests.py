@@ -35,33 +35,21 @@ _CHANGES, _BROKEN = "nodegraft changes", "nodegraft broken"
 
 
 def keep_digests(engine: Engine) -> None:
-    """Bring the hashes of changed tables up to date in every transaction of an engine.
-
-    Args:
-        engine: An SQLite database.
-    """
+    """Bring the hashes of changed tables up to date in every transaction of an engine."""
     event.listen(engine, "begin", _begin)
     event.listen(engine, "before_cursor_execute", _note_write)
     event.listen(engine, "commit", _write_changed)
 
 
 def write_digests(connection: Connection) -> None:
-    """Write the hashes of all tables, after a migration.
-
-    Args:
-        connection: An SQLite database, in a transaction.
-    """
+    """Write the hashes of all tables, after a migration."""
     database = _driver(connection)
     for table in _tables(database):
         _write(database, table, _digest(database, table))
 
 
 def wrong_tables(connection: Connection) -> list[str]:
-    """Return the tables whose rows are not as they were written.
-
-    Args:
-        connection: An SQLite database.
-    """
+    """Return the tables whose rows are not as they were written."""
     database = _driver(connection)
     return [table for table in _tables(database) if not _is_whole(database, table)]
 

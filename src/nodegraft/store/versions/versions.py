@@ -79,11 +79,7 @@ class Versions:
         return version
 
     def require_whole(self, version: Version) -> None:
-        """Raise an error if the files of a version are pruned.
-
-        Args:
-            version: The version.
-        """
+        """Raise an error if the files of a version are pruned."""
         refuse_pruned(version.number, self.journal.pruned())
 
     def made_for(self, key: IdempotencyKey) -> Version | None:
@@ -103,7 +99,6 @@ class Versions:
         Args:
             number: Number of the version; None for the candidate.
             only_waiting: Whether to refuse a version that does not wait for review.
-            intent: Author and note.
         """
         chosen = self.candidate if number is None else self.journal.version(number)
         if not only_waiting:
@@ -128,11 +123,7 @@ class Versions:
         return self._add_promotion(chosen.number, "promote", intent, confirm)
 
     def rollback(self, intent: Intent) -> Promotion:
-        """Make the previously live version live again.
-
-        Args:
-            intent: Author and note.
-        """
+        """Make the previously live version live again."""
         stack = live_versions(self.journal.promotions())
         if len(stack) < 2:
             raise StoreError(
@@ -176,7 +167,6 @@ class Versions:
         """Return the last promotion; refuse to make an unreviewed version live with a new one.
 
         Args:
-            parent: The version that the new one is made from.
             after: The objects of the new version, if they are known before it is made.
         """
         last = self.journal.promotions()[-1]
@@ -196,9 +186,6 @@ class Versions:
 
         Args:
             parent: The newest version, which the new one was made from.
-            draft: Change and measurements.
-            names: The objects of the new version.
-            intent: Author, note and idempotency key.
             last: The last promotion, if the new version goes live in the same transaction.
         """
         number, who = parent.number + 1, (intent.author_name, intent.note, now())
@@ -223,24 +210,14 @@ class Versions:
 
 
 def refuse_drop(diff: "Preview", advice: str) -> None:
-    """Raise an error if held-out accuracy drops.
-
-    Args:
-        diff: The new version compared with the one before it.
-        advice: What to do about it.
-    """
+    """Raise an error if held-out accuracy drops."""
     objections = diff.objections()
     if objections:
         raise GateError(objections, advice)
 
 
 def refuse_unmeasured(labels: "StoreLabels", diff: "Preview") -> None:
-    """Raise an error if a promotion would lose all held-out nodes, which measure accuracy.
-
-    Args:
-        labels: Labels of the version before.
-        diff: The new version compared with the one before it.
-    """
+    """Raise an error if a promotion would lose all held-out nodes, which measure accuracy."""
     num_held_out = sum(map(len, labels.held_out.values()))
     if num_held_out and not diff.before.nodes:
         raise GateError(
@@ -250,11 +227,7 @@ def refuse_unmeasured(labels: "StoreLabels", diff: "Preview") -> None:
 
 
 def diff_measures(diff: "Preview") -> dict[str, Any]:
-    """Return what is stored of a comparison.
-
-    Args:
-        diff: The new version compared with the one before it.
-    """
+    """Return what is stored of a comparison."""
     return {
         "before": diff.before.to_json(),
         "after": diff.after.to_json(),

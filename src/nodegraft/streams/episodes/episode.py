@@ -45,7 +45,6 @@ def split_support_query(
     (2, 1)
 
     Args:
-        rows: Row numbers of the class's nodes.
         shots: How many of them are supports; fewer where that would leave no query. A class of one
             node has no query.
         queries: How many of the others are queries, or as many as are left.
@@ -66,7 +65,6 @@ def sample_per_class(
     4
 
     Args:
-        labelled: Nodes of some classes.
         count: How many nodes of each class; a smaller class gives all of its own.
         generator: Decides which ones, and their order.
     """
@@ -88,11 +86,8 @@ def nway_episodes(
     (2, 8)
 
     Args:
-        labels: Nodes of the classes that tasks are drawn from.
         ways: How many classes a task has (N), or all where there are fewer.
         shots: How many supports each of them has (K); fewer in a class that is too small.
-        queries: How many queries each of them has at most.
-        generator: Decides the classes and the nodes.
     """
     while True:
         names = generator.permutation(labels.classes)[:ways].tolist()

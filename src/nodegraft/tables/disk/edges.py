@@ -69,8 +69,6 @@ class AdjacencyWriter:
 
         Args:
             records: Their entries by field, in any order, with repeats.
-            start: The first row.
-            rows: Number of rows.
         """
         given = {part: records[part] for part in ("weights", "directions") if part in self._parts}
         entries = Entries(records["rows"] - start, records["columns"], **given)
@@ -135,11 +133,7 @@ class EdgeSorter:
         self._findings = list[Finding]()
 
     def add(self, given: GivenEdges) -> None:
-        """Take a batch of edges.
-
-        Args:
-            given: The edges of a part of the table.
-        """
+        """Take a batch of edges."""
         self._findings += given.findings
         self._given += given.source.size
         for name, some in given.kinds.items():

@@ -25,15 +25,7 @@ def write_features(
     keys: NodeKeys,
     listener: Listener,
 ) -> tuple[Written, list[Finding]]:
-    """Write a row of features for each row of a table; return the arrays and findings.
-
-    Args:
-        folder: Where to write.
-        table: The table of nodes.
-        recipe: How its columns become features.
-        keys: The key of each row.
-        listener: Receives the progress.
-    """
+    """Write a row of features for each row of a table; return the arrays and findings."""
     findings, writer, done = list[Finding](), FeatureWriter(folder), 0
     for batch in table.batches(*recipe.columns):
         batch_keys: Any = _KeysFrom(keys, done)
@@ -71,11 +63,7 @@ class FeatureWriter:
         self._width = 0
 
     def add(self, rows: Matrix) -> None:
-        """Write more rows.
-
-        Args:
-            rows: As a graph stores them.
-        """
+        """Write more rows."""
         if not self._parts:
             self._begin(rows)
         if not is_sparse(rows):

@@ -75,52 +75,28 @@ class BuildFolder:
         flush_to_disk(self.place / JOURNAL)
 
     def finished(self, step: str) -> Step | None:
-        """Return the result of a step, or None if it is not finished.
-
-        Args:
-            step: Name of the step.
-        """
+        """Return the result of a step, or None if it is not finished."""
         return (self._steps or {}).get(step)
 
     def finish(self, step: str, arrays: Mapping[str, StoredArray], document: Any) -> Step:
-        """Add a finished step to the journal, and remove its work files.
-
-        Args:
-            step: Name of the step.
-            arrays: The arrays that it wrote.
-            document: Other results, as JSON.
-        """
+        """Add a finished step to the journal, and remove its work files."""
         written = {name: array.to_json() for name, array in arrays.items()}
         self._note({"step": step, "arrays": written, "document": document})
         shutil.rmtree(self.place / _WORK, ignore_errors=True)
         return Step(arrays, document)
 
     def work(self, name: str) -> Path:
-        """Return a folder for work files of a step, which does not exist yet.
-
-        Args:
-            name: Name of the folder.
-        """
+        """Return a folder for work files of a step, which does not exist yet."""
         place = self.place / _WORK / name
         shutil.rmtree(place, ignore_errors=True)
         return place
 
     def writer(self, array: str, dtype: Any, row: tuple[int, ...] = ()) -> ArrayWriter:
-        """Return a writer for an array of the graph.
-
-        Args:
-            array: Name of the array.
-            dtype: Type of its numbers.
-            row: Shape of one item.
-        """
+        """Return a writer for an array of the graph."""
         return ArrayWriter(self.place / f"{array}{SUFFIX}", dtype, row)
 
     def close(self, manifest: Manifest) -> None:
-        """Write the manifest, which makes the folder a complete graph.
-
-        Args:
-            manifest: Description of the graph.
-        """
+        """Write the manifest, which makes the folder a complete graph."""
         manifest.write(self.place)
         (self.place / JOURNAL).unlink()
 

@@ -26,11 +26,7 @@ def write_keys(
     """Write keys and their index.
 
     Args:
-        folder: Where to write.
         batches: The keys of all nodes, some at a time, in row order.
-        count: How many there are, at least one.
-        memory: Bytes that may be used.
-        listener: Receives the progress.
 
     Returns:
         Arrays by name, and the rows whose key an earlier row has, ascending: if there are any,
@@ -60,12 +56,7 @@ def write_keys(
 
 
 def mapped_keys(folder: BuildFolder, arrays: Mapping[str, StoredArray]) -> MappedKeys:
-    """Map the keys that were written.
-
-    Args:
-        folder: Where they are.
-        arrays: What :func:`write_keys` returned.
-    """
+    """Map the keys that were written."""
     rows = _mapped(folder, arrays, "keys.rows")
     order = _mapped(folder, arrays, "keys.order") if "keys.order" in arrays else rows
     hashes = _mapped(folder, arrays, "keys.hashes")

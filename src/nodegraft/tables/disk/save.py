@@ -45,8 +45,6 @@ def save_mapped(
     """Write a graph, or a part of it, as :func:`nodegraft.build_graph` would; the graph on disk.
 
     Args:
-        graph: In memory, on disk, or on disk and grown since.
-        folder: A new folder.
         rows: The nodes that are written, ascending; None for all.
         columns: Whether each column of the features is written; None for all.
         recipe: How tables become those columns; None for that of the graph.

@@ -32,12 +32,7 @@ class CategoryColumn(ColumnEncoder):
 
     @classmethod
     def fit(cls, table: SourceTable, column: str) -> "CategoryColumn":
-        """Return the encoder of a column.
-
-        Args:
-            table: The table to learn from.
-            column: Name of its column of categories.
-        """
+        """Return the encoder of a column."""
         given = (value for batch in table.batches(column) for value in batch.texts(column))
         values = sorted({value for value in given if value is not None})
         if not 0 < len(values) <= MOST_VALUES:

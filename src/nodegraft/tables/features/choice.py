@@ -48,12 +48,9 @@ class FeatureChoice:
         """Check and return a choice; without any column, the column ``features`` is used.
 
         Args:
-            text: One column or several.
             features: One column or several; None for a graph without features, if no other column
                 is named.
-            categories: One column or several.
             recipe: Recipe to use instead of naming columns.
-            words: The other fields.
         """
         texts, numbers, values = map(column_names, (text, features, categories))
         is_named = bool(texts or numbers or values)
@@ -77,7 +74,6 @@ class FeatureChoice:
         """Return a choice in which globs such as ``e*`` are replaced by the columns they match.
 
         Args:
-            table: The table of nodes.
             excluded: Columns that no glob matches, such as keys and labels.
         """
 
@@ -102,10 +98,6 @@ class FeatureChoice:
         """Return the given recipe, or fit one on a table.
 
         A table that has only keys gives a recipe without features.
-
-        Args:
-            table: The table of nodes.
-            key: Name of the key column.
         """
         if self.recipe is not None:
             return self.recipe

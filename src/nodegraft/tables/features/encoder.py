@@ -32,7 +32,6 @@ class ColumnEncoder(Protocol):
 
         Args:
             table: A table with the columns that the encoder was fitted on.
-            keys: Key of each row, for findings.
         """
 
     @property
@@ -44,9 +43,4 @@ class ColumnEncoder(Protocol):
 
     @classmethod
     def from_state(cls, arrays: Arrays, document: Mapping[str, Any]) -> Self:
-        """Return the encoder that :meth:`state` describes.
-
-        Args:
-            arrays: Arrays of :meth:`state`.
-            document: JSON of :meth:`state`.
-        """
+        """Return the encoder that :meth:`state` describes."""

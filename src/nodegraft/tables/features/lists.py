@@ -28,12 +28,7 @@ class ListColumn(ColumnEncoder):
 
     @classmethod
     def fit(cls, table: SourceTable, column: str) -> "ListColumn":
-        """Return the encoder of a column.
-
-        Args:
-            table: The table to learn from.
-            column: Name of its column of lists.
-        """
+        """Return the encoder of a column."""
         batches = table.batches(column)
         lengths = sorted({n for batch in batches for n in _lengths(batch.column(column))})
         if len(lengths) != 1:

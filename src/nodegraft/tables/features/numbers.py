@@ -33,12 +33,7 @@ class NumberColumns(ColumnEncoder):
 
     @classmethod
     def fit(cls, table: SourceTable, columns: tuple[str, ...]) -> "NumberColumns":
-        """Return the encoder of columns.
-
-        Args:
-            table: The table to learn from.
-            columns: Names of its columns of numbers.
-        """
+        """Return the encoder of columns."""
         moments = [_moments(table, column) for column in columns]
         means, deviations = np.array(moments).T
         return cls(columns, means, np.where(deviations > 0, deviations, 1.0))

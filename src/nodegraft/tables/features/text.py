@@ -52,11 +52,7 @@ class TextVectoriser:
         self.stop_words = stop_words
 
     def fit(self, texts: Iterable[str]) -> "TextVectoriser":
-        """Choose the words, and compute their IDF if it is used.
-
-        Args:
-            texts: One text for each node.
-        """
+        """Choose the words, and compute their IDF if it is used."""
         words_in, having, total = self._new().build_analyzer(), Counter[str](), 0
         # Texts are read one by one, so that only the words are in memory.
         for text in texts:
@@ -96,11 +92,7 @@ class TextVectoriser:
         )
 
     def transform(self, texts: Iterable[str]) -> "csr_array[Any]":
-        """Return one sparse row per text; unknown words are ignored.
-
-        Args:
-            texts: One text for each node.
-        """
+        """Return one sparse row per text; unknown words are ignored."""
         listed = list(texts)
         if not listed:
             return csr_array((0, len(self._words)), dtype=np.float32)
@@ -137,12 +129,7 @@ class TextVectoriser:
 
     @classmethod
     def from_state(cls, arrays: Arrays, document: Mapping[str, Any]) -> "TextVectoriser":
-        """Return the vectoriser that :meth:`state` describes.
-
-        Args:
-            arrays: Arrays of :meth:`state`.
-            document: JSON of :meth:`state`.
-        """
+        """Return the vectoriser that :meth:`state` describes."""
         vectoriser = cls(document["min_documents"], document["use_idf"], document["stop_words"])
         words = document["words"]
         if isinstance(words, str) or not all(isinstance(word, str) for word in words):
@@ -179,8 +166,6 @@ class TextColumns(ColumnEncoder):
         """Return the encoder of columns.
 
         Args:
-            table: The table to learn from.
-            columns: Names of its columns of text.
             vectoriser: An unfitted vectoriser, which is fitted.
         """
         parts = (joined(batch, columns) for batch in table.batches(*columns))
@@ -218,11 +203,6 @@ class TextColumns(ColumnEncoder):
 
 
 def joined(table: SourceTable, columns: tuple[str, ...]) -> list[str]:
-    """Return the texts of several columns as one text per row; a missing text is empty.
-
-    Args:
-        table: The table.
-        columns: Names of its text columns.
-    """
+    """Return the texts of several columns as one text per row; a missing text is empty."""
     parts = [[text or "" for text in table.texts(name)] for name in columns]
     return [" ".join(row) for row in zip(*parts, strict=True)]

@@ -13,24 +13,13 @@ ABSTAINED = "(abstained)"
 
 
 def confusion_size(matrix: ConfusionMatrix, most: int = MOST) -> tuple[float, float]:
-    """Return width and height in inches that leave room for all names and counts.
-
-    Args:
-        matrix: The counts.
-        most: Largest number of classes with a row of their own.
-    """
+    """Return width and height in inches that leave room for all names and counts."""
     shown = min(len(matrix.classes), most + 1)
     return 2.4 + 0.36 * shown, 2.2 + 0.32 * shown
 
 
 def draw_confusion(axes: Axes, matrix: ConfusionMatrix, most: int = MOST) -> None:
-    """Draw a row for each true class; with many classes, the most confused ones and the others.
-
-    Args:
-        axes: Axes to draw into.
-        matrix: The counts.
-        most: Largest number of classes with a row of their own.
-    """
+    """Draw a row for each true class; with many classes, the most confused ones and the others."""
     names, counts = _shown(matrix, most)
     columns = [*names]
     if matrix.abstained.any():

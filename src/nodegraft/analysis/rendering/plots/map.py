@@ -21,9 +21,6 @@ def draw_map(
     """Draw a point for each node; classes without a colour of their own are grey.
 
     Args:
-        axes: Axes to draw into.
-        places: Horizontal and vertical position of each node.
-        classes: Class of each node.
         first: Classes in the order in which they get a colour, as far as there are colours.
     """
     coloured = list(first[: len(COLOURS)])

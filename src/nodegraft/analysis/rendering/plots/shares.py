@@ -27,12 +27,7 @@ MOST = 24
 
 
 def recall_size(recalls: Mapping[str, AccuracyCount], most: int = MOST) -> tuple[float, float]:
-    """Return width and height in inches for a row for each class.
-
-    Args:
-        recalls: Class -> correct predictions for its nodes.
-        most: Largest number of rows.
-    """
+    """Return width and height in inches for a row for each class."""
     return WIDTH, 0.9 + 0.19 * max(4, min(len(recalls), most))
 
 
@@ -40,9 +35,7 @@ def draw_recall(axes: Axes, recalls: Mapping[str, AccuracyCount], most: int = MO
     """Draw recall and its interval for each class, the lowest first.
 
     Args:
-        axes: Axes to draw into.
         recalls: Class -> correct predictions for its nodes, at least one node each.
-        most: Largest number of classes that are drawn.
     """
     ranked = sorted(recalls.items(), key=lambda item: (item[1].share or 0.0, -item[1].asked))
     for row, (_, count) in enumerate(ranked[:most]):
@@ -64,12 +57,7 @@ def draw_recall(axes: Axes, recalls: Mapping[str, AccuracyCount], most: int = MO
 
 
 def draw_calibration(axes: Axes, bins: Sequence[ProbabilityBin]) -> None:
-    """Draw accuracy over probability with intervals: a reliability diagram.
-
-    Args:
-        axes: Axes to draw into.
-        bins: All predictions, grouped by probability.
-    """
+    """Draw accuracy over probability with intervals: a reliability diagram."""
     axes.plot([0, 100], [0, 100], "--", color=GREY, lw=1, zorder=1)
     largest = max(one.count.asked for one in bins)
     for one in bins:
@@ -108,9 +96,7 @@ def draw_history(axes: Axes, counts: Mapping[int, AccuracyCount], live: Sequence
     """Draw held-out accuracy by version with intervals; versions that were live are filled.
 
     Args:
-        axes: Axes to draw into.
         counts: Version -> correct predictions for held-out nodes, as measured when it was made.
-        live: Numbers of the versions that were live at some time.
     """
     measured = {number: count for number, count in counts.items() if count.asked}
     shares = [100 * (count.share or 0.0) for count in measured.values()]
@@ -129,7 +115,6 @@ def draw_learning_curve(axes: Axes, counts: Mapping[int, AccuracyCount]) -> None
     """Draw held-out accuracy by the number of labels of a class, with intervals.
 
     Args:
-        axes: Axes to draw into.
         counts: Largest number of labels of a class -> correct predictions for held-out nodes.
     """
     shares = [100 * (count.share or 0.0) for count in counts.values()]
@@ -149,7 +134,6 @@ def draw_sessions(axes: Axes, accuracies: Mapping[str, Sequence[Sequence[float]]
     """Draw accuracy by session: the mean over seeds, and between which values the seeds are.
 
     Args:
-        axes: Axes to draw into.
         accuracies: Method -> accuracy of each session, for each seed; the best method first.
     """
     for place, (name, seeds) in enumerate(accuracies.items()):
@@ -180,9 +164,7 @@ def draw_abstaining(axes: Axes, levels: Mapping[float, AccuracyCount], asked: in
     """Draw accuracy and coverage of predictions over their least confidence.
 
     Args:
-        axes: Axes to draw into.
         levels: Least confidence -> correct predictions among those with at least this confidence.
-        asked: Number of nodes that were predicted.
     """
     given = {100 * least: count for least, count in levels.items() if count.asked}
     for name, colour, shares, dashes in (

@@ -41,8 +41,6 @@ def kept_encoding(
     """Map the network's output for all nodes; return None while it is incomplete.
 
     Args:
-        view: A whole graph.
-        network: The network, with its weights.
         folder: Where it is stored; None for the folder of a graph on disk.
     """
     kept = view.kept_layers(folder)
@@ -67,13 +65,11 @@ def encode(
 
     Args:
         view: A whole graph, or one :meth:`~nodegraft.Graph.weighing` its edge types.
-        network: The network, with its weights.
         executor: Computes the blocks; None for this process. The product of features and first
             weights, which needs no neighbours, is always computed in this process.
         folder: Where to store it; None for the folder of a graph on disk.
         block_bytes: About how much memory a block may take; None for 64 MiB. The first run in a
             folder decides.
-        listener: Receives the progress.
     """
     kept = view.kept_layers(folder)
     if kept is None:

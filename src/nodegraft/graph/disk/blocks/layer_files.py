@@ -40,20 +40,11 @@ class LayerFiles:
         return len(self.bounds) - 1
 
     def between(self, block: int) -> tuple[int, int]:
-        """Return the first row of a block and the row after its last.
-
-        Args:
-            block: Number of the block.
-        """
+        """Return the first row of a block and the row after its last."""
         return self.bounds[block], self.bounds[block + 1]
 
     def put(self, block: int, rows: Matrix) -> int:
-        """Write the rows of a block to the disk and return its number.
-
-        Args:
-            block: Number of the block.
-            rows: Its rows.
-        """
+        """Write the rows of a block to the disk and return its number."""
         self.rows.put(*self.between(block), rows)
         return block
 
@@ -75,8 +66,6 @@ class LayerFiles:
 
         Args:
             compute: Writes blocks, and yields the number of each when its rows are on the disk.
-            listener: Receives the progress.
-            stage: Name of the layer in the progress.
         """
         whole = self.rows.matrix()
         if whole is not None:

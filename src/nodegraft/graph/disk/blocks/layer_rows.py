@@ -53,13 +53,7 @@ class LayerRows:
         """Create the place for blocks."""
 
     def put(self, start: int, stop: int, rows: Matrix) -> None:
-        """Write rows and wait until they are on the disk.
-
-        Args:
-            start: Number of the first row.
-            stop: Number after the last row.
-            rows: The rows.
-        """
+        """Write rows and wait until they are on the disk."""
 
     def finish(self) -> None:
         """Turn the blocks into the files of a complete layer."""
@@ -165,11 +159,7 @@ class SparseRows(LayerRows):
 
 
 def mapped_layer(path: Path) -> NDArray[Any]:
-    """Map an array of a layer.
-
-    Args:
-        path: The file.
-    """
+    """Map an array of a layer."""
     try:
         rows: NDArray[Any] = np.load(path, mmap_mode="r")
     except (OSError, ValueError, SyntaxError) as error:
@@ -178,12 +168,7 @@ def mapped_layer(path: Path) -> NDArray[Any]:
 
 
 def damaged_layer(path: Path, finding: str) -> CheckpointError:
-    """Return the error for a layer that cannot be used.
-
-    Args:
-        path: Its file.
-        finding: What is wrong with it.
-    """
+    """Return the error for a layer that cannot be used."""
     return CheckpointError(
         f"{path} is damaged: {finding}. It is derived data: delete {path.parent}, and it is "
         "computed again."

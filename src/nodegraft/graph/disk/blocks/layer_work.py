@@ -46,11 +46,7 @@ class LayerWork:
     """Map of each row of the product; None for none."""
 
     def compute(self, block: int) -> int:
-        """Compute and write one block; return its number.
-
-        Args:
-            block: Number of the block.
-        """
+        """Compute and write one block; return its number."""
         start, stop = self.target.between(block)
         rows = spread_rows(self.adjacency, self.roots, self.source, start, stop)
         return self.target.put(block, rows if self.then is None else self.then(rows))
@@ -93,11 +89,7 @@ class SharedWork:
 
     @classmethod
     def of(cls, work: LayerWork) -> "SharedWork":
-        """Name the files of the arrays; arrays in memory are written to :data:`SCRATCH`.
-
-        Args:
-            work: The layer.
-        """
+        """Name the files of the arrays; arrays in memory are written to :data:`SCRATCH`."""
         edges = work.adjacency
         arrays = {"indptr": edges.indptr, "indices": edges.indices, "roots": work.roots}
         if edges.weights is not None:
@@ -113,11 +105,7 @@ class SharedWork:
         return cls(files, target, int(work.source.shape[1]), work.then)
 
     def compute(self, block: int) -> int:
-        """Compute and write one block in a worker, with one thread; return its number.
-
-        Args:
-            block: Number of the block.
-        """
+        """Compute and write one block in a worker, with one thread; return its number."""
         torch.set_num_threads(1)
         try:
             return self._open().compute(block)

@@ -76,10 +76,7 @@ def fill_layer(
     """Compute the missing blocks of a layer; return the layer and how many were missing.
 
     Args:
-        work: The layer.
         executor: Computes the blocks; None for this process.
-        listener: Receives the progress.
-        stage: Name of the layer in the progress.
     """
     run = (executor or ThisProcess()).run
     return work.target.fill(lambda some: run(replace(work, blocks=tuple(some))), listener, stage)

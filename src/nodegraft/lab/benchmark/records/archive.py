@@ -62,11 +62,7 @@ class Archive:
         return [one for _, one in sorted(found.items())]
 
     def find(self, run: str) -> RunRecord | None:
-        """A record, or None where there is none.
-
-        Args:
-            run: The name of the record.
-        """
+        """A record, or None where there is none."""
         return self._again(lambda: self._find(run))
 
     def _find(self, run: str) -> RunRecord | None:
@@ -81,9 +77,6 @@ class Archive:
         """Put a record on file; returns where it is.
 
         Running the same thing again must give the same result, and it is an error if it does not.
-
-        Args:
-            record: The record.
         """
         earlier = self.find(record.run)
         if earlier is not None and not same_parameters(earlier.document, record.document):
@@ -160,20 +153,12 @@ class Archive:
 
 
 def read_documents(place: str | Path) -> list[dict[str, Any]]:
-    """What all records of a folder say, in the order of their names.
-
-    Args:
-        place: The folder.
-    """
+    """What all records of a folder say, in the order of their names."""
     return Archive(place).documents()
 
 
 def with_run(records: Sequence[RunRecord]) -> list[dict[str, Any]]:
-    """The tables of records as rows, each with the name of its record.
-
-    Args:
-        records: The records.
-    """
+    """The tables of records as rows, each with the name of its record."""
     return [{"run": one.run, **row} for one in records for row in one.classes.to_pylist()]
 
 

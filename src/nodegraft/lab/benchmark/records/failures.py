@@ -11,13 +11,7 @@ from nodegraft.lab.benchmark.job import Job
 
 
 def write_failure(out: str | Path, job: Job, error: str) -> str:
-    """Put it on record; returns where.
-
-    Args:
-        out: The folder of records.
-        job: What failed.
-        error: Its traceback.
-    """
+    """Put it on record; returns where."""
     folder, name = _folder(out), f"{job.key}-{uuid4().hex}.json"
     document = {
         "job": job.key,
@@ -31,20 +25,12 @@ def write_failure(out: str | Path, job: Job, error: str) -> str:
 
 
 def failed_keys(out: str | Path) -> set[str]:
-    """The keys of jobs with at least one failed attempt.
-
-    Args:
-        out: The folder of records.
-    """
+    """The keys of jobs with at least one failed attempt."""
     return {name.partition("-")[0] for name in _folder(out).names(".json")}
 
 
 def read_failures(out: str | Path) -> list[dict[str, Any]]:
-    """All of them.
-
-    Args:
-        out: The folder of records.
-    """
+    """All of them."""
     folder = _folder(out)
     return [_read(folder, name) for name in folder.names(".json")]
 

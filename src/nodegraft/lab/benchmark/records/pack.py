@@ -20,21 +20,12 @@ COLUMNS = pa.schema(
 
 
 def pack_name(dataset: str, records: Iterable[RunRecord]) -> str:
-    """The name of the file that holds these records.
-
-    Args:
-        dataset: What they are all about.
-        records: The records.
-    """
+    """The name of the file that holds these records."""
     return f"{dataset}-{content_hash(sorted(one.run for one in records))[:8]}{SUFFIX}"
 
 
 def pack(records: Sequence[RunRecord]) -> bytes:
-    """A Parquet file of records; a row each.
-
-    Args:
-        records: The records.
-    """
+    """A Parquet file of records; a row each."""
     rows = [
         {
             "run": one.run,

@@ -101,20 +101,12 @@ class RunRecord:
 
 
 def run_name(document: Mapping[str, Any]) -> str:
-    """Return the name of a run: a hash of the fields in :data:`IDENTITY`.
-
-    Args:
-        document: A record, or what is known of it before the run.
-    """
+    """Return the name of a run: a hash of the fields in :data:`IDENTITY`."""
     return content_hash({name: document[name] for name in IDENTITY})
 
 
 def with_known_schema(document: dict[str, Any]) -> dict[str, Any]:
-    """Return a record as it is, or refuse it if its schema is not :data:`SCHEMA`.
-
-    Args:
-        document: A record.
-    """
+    """Return a record as it is, or refuse it if its schema is not :data:`SCHEMA`."""
     if document["schema"] != SCHEMA:
         raise DataError(
             f"A record has schema {document['schema']}, and this nodegraft reads schema {SCHEMA}: "
@@ -124,11 +116,7 @@ def with_known_schema(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def comparable(document: Mapping[str, Any]) -> dict[str, Any]:
-    """A record without what may differ between two runs of the same thing.
-
-    Args:
-        document: A record.
-    """
+    """A record without what may differ between two runs of the same thing."""
     plain = json.loads(json.dumps(document))
     sessions = [_without_measured(session) for session in plain["sessions"]]
     summary = _without_measured(plain["summary"])
@@ -137,12 +125,7 @@ def comparable(document: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def same_parameters(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    """Whether the parameters that both records have are the same.
-
-    Args:
-        one: A record.
-        other: Another one.
-    """
+    """Whether the parameters that both records have are the same."""
     first, second = one["parameters"], other["parameters"]
     return all(value == second.get(name, value) for name, value in first.items())
 
@@ -158,11 +141,7 @@ def make_record(
     """Everything about a finished run.
 
     Args:
-        method: Name and parameters of the method.
-        dataset: What it was taught.
         stream: In which sessions.
-        result: What was measured.
-        protocol: How, as tables name it.
         isolation: Isolation of a sealed method's process; None for a method that was not sealed.
     """
     parameters, default = method.parameters, method.defaults

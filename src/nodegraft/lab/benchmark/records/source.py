@@ -22,9 +22,5 @@ def this_code() -> dict[str, str]:
 
 
 def code_of(method: MethodDescription) -> dict[str, str]:
-    """Return :func:`this_code`, and the hash of the file of a method of another package.
-
-    Args:
-        method: The method.
-    """
+    """Return :func:`this_code`, and the hash of the file of a method of another package."""
     return this_code() | ({"method": method.file_hash} if method.file_hash else {})

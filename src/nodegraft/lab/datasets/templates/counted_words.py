@@ -25,7 +25,6 @@ def read_counts(texts: Iterable[str], columns: int) -> "csr_array[Any]":
 
     Args:
         texts: The pairs of each node, with blanks between.
-        columns: How many words there are.
     """
     # Plain lists of some million numbers would take ten times the memory.
     words, counts, ends = array("q"), array("q"), array("q", [0])
@@ -52,9 +51,6 @@ def weighted_counts(counts: "csr_array[Any]") -> "csr_array[Any]":
 
     >>> weighted_counts(csr_array([[9.0, 0.0], [0.0, 1.0]])).toarray().tolist()
     [[1.0, 0.0], [0.0, 1.0]]
-
-    Args:
-        counts: How often each node has each word.
     """
     weights = (1 + np.log(counts.data)).astype(np.float32)
     logged = csr_array((weights, counts.indices, counts.indptr), shape=counts.shape)

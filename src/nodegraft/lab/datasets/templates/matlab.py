@@ -34,11 +34,7 @@ class MatlabNodes:
 
     @classmethod
     def read(cls, path: Path) -> "MatlabNodes":
-        """From ``Index``, ``Label`` and ``Attributes`` of a MATLAB v5 file.
-
-        Args:
-            path: The file.
-        """
+        """From ``Index``, ``Label`` and ``Attributes`` of a MATLAB v5 file."""
         try:
             content = loadmat(path)
             ids, classes = content["Index"].ravel(), content["Label"].ravel()

@@ -39,11 +39,6 @@ def typed_graph(
     >>> graph, labels = typed_graph(nodes, np.eye(2), edges)
     >>> graph.keys_of([0, 1]), graph.relations, graph.num_edges, labels.classes
     ([7, 3], ('a', 'b'), 1, ('x', 'y'))
-
-    Args:
-        nodes: The nodes.
-        features: One row for each.
-        edges: Who is joined to whom.
     """
     keys = NodeKeys(np.array([node.key for node in nodes], dtype=np.int64))
     by_kind: dict[tuple[str, bool], list[tuple[int, int]]] = {}
@@ -66,8 +61,6 @@ def adjacency_between(keys: NodeKeys, ends: NDArray[np.int64], directed: bool = 
     """The edges both of whose ends are there.
 
     Args:
-        keys: The nodes.
-        ends: Two numbers of nodes for each edge.
         directed: Whether the first number is where the edge starts.
     """
     rows = keys.find(ends.ravel()).reshape(ends.shape)

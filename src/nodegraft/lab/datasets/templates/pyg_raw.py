@@ -25,9 +25,7 @@ def read_raw(files: Iterable[Path], folder: str, make: Callable[[str], Any]) -> 
     read-only; so it works in a folder of its own, which is gone afterwards.
 
     Args:
-        files: The raw files.
         folder: Where PyG looks for them, below its root.
-        make: Makes the dataset of a root.
     """
     with tempfile.TemporaryDirectory(prefix="nodegraft-") as root:
         raw = Path(root, folder)
@@ -40,12 +38,7 @@ def read_raw(files: Iterable[Path], folder: str, make: Callable[[str], Any]) -> 
 
 
 def numbered_graph(data: "Data", features: Matrix) -> Graph:
-    """The graph of a PyG ``Data`` with row numbers for keys.
-
-    Args:
-        data: The edges.
-        features: One row per node.
-    """
+    """The graph of a PyG ``Data`` with row numbers for keys."""
     source, target = data.edge_index.numpy()
     count = features.shape[0]
     adjacency = Adjacency.from_edges(source, target, count)

@@ -54,13 +54,7 @@ Node = TypeVar("Node", bound=Labelled)
 def in_large_classes(
     records: Sequence[Node], smallest: int, without: Collection[str] = ()
 ) -> list[Node]:
-    """The nodes of classes that are large enough and not left out.
-
-    Args:
-        records: All nodes.
-        smallest: How many nodes a class needs.
-        without: Classes that are left out.
-    """
+    """The nodes of classes that are large enough and not left out."""
     sizes = Counter(record.label for record in records)
     kept = {label for label, size in sizes.items() if size >= smallest and label not in without}
     if not kept:
@@ -76,10 +70,6 @@ def text_graph(records: Sequence[TextNode], kinds: Mapping[str, bool]) -> tuple[
     >>> graph, labels = text_graph(nodes, {"on": True, "by": False})
     >>> graph.relations, graph.num_edges, graph.num_features, labels.classes
     (('on', 'by'), 2, 1, ('x', 'y'))
-
-    Args:
-        records: The nodes.
-        kinds: Every kind of link -> whether it has a direction.
     """
     row = {record.key: place for place, record in enumerate(records)}
     edges = {}
@@ -105,9 +95,6 @@ def word_counts(texts: Sequence[str]) -> "csr_array[Any]":
 
     >>> word_counts(["a red hat", "the hat", "hat"]).toarray().tolist()
     [[1.0], [1.0], [1.0]]
-
-    Args:
-        texts: One text for each node.
     """
     words = TextVectoriser(MIN_DOCUMENTS, use_idf=False, stop_words="english").fit(texts)
     return words.transform(texts)

@@ -35,10 +35,6 @@ def number_in(text: str, path: Path) -> int:
 
     >>> number_in("17", Path("nodes.tsv"))
     17
-
-    Args:
-        text: The field.
-        path: Where it stands.
     """
     try:
         return int(text)

@@ -28,7 +28,6 @@ def read_typed_edges(path: Path, kinds: Mapping[str, bool]) -> Iterator[TypedEdg
     """One edge a line: source, target, kind.
 
     Args:
-        path: The file.
         kinds: Every kind it may name -> whether its edges have a direction.
     """
     for source, target, kind in read_rows(path, 3):

@@ -8,12 +8,7 @@ from nodegraft.base.errors import DataError
 
 
 def read_lines(path: Path, encoding: str = "utf-8") -> Iterator[str]:
-    """Every line of a compressed text file, with its line end.
-
-    Args:
-        path: The file.
-        encoding: How its letters are encoded.
-    """
+    """Every line of a compressed text file, with its line end."""
     try:
         with lzma.open(path, "rt", encoding=encoding) as lines:
             yield from lines
@@ -33,9 +28,6 @@ def read_stanzas(path: Path) -> Iterator[dict[str, str]]:
     ...         _ = file.write("Package: a\\nText: one\\n two\\n\\nPackage: b\\n")
     ...     list(read_stanzas(path))
     [{'Package': 'a', 'Text': 'one\\ntwo'}, {'Package': 'b'}]
-
-    Args:
-        path: The file.
     """
     stanza: dict[str, str] = {}
     field = ""

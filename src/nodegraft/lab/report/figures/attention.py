@@ -91,8 +91,6 @@ def task_label(names: tuple[str, ...], session: int, limit: int) -> str:
     'session 3: hats, … (3 classes)'
 
     Args:
-        names: The classes of the task.
-        session: The number of their session.
         limit: The largest number of letters; the first class is always named.
     """
     count = f"({len(names)} class{'es' if len(names) > 1 else ''})"

@@ -75,7 +75,6 @@ def draw_figures(names: Sequence[str], groups: Groups, styles: Styles) -> dict[s
     {'curves': []}
 
     Args:
-        names: Names of kinds, as suites write them.
         groups: The records, grouped; see group().
         styles: Name of a method -> its style; the others are thin and grey.
     """

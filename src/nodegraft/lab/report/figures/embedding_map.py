@@ -43,11 +43,7 @@ class EmbeddingMap:
 
     @classmethod
     def read(cls, path: Path) -> "EmbeddingMap":
-        """Read a file that ``nodegraft lab map`` wrote.
-
-        Args:
-            path: A Parquet file.
-        """
+        """Read a file that ``nodegraft lab map`` wrote."""
         try:
             table = pa.parquet.read_table(path)
             about = {key.decode(): value.decode() for key, value in table.schema.metadata.items()}
@@ -85,9 +81,6 @@ def read_maps(folder: Path) -> list[EmbeddingMap]:
 
     >>> read_maps(Path("nowhere"))
     []
-
-    Args:
-        folder: The folder of Parquet files.
     """
     return [EmbeddingMap.read(path) for path in sorted(folder.glob("*.parquet"))]
 

@@ -9,12 +9,7 @@ from nodegraft.lab.report.figures.styles import DEFAULT_STYLE, PAPERS_METHOD, St
 
 @figure_style
 def draw_against_others(comparison: AgainstOthers, styles: Styles) -> Picture:
-    """Draw the lead over the best other method, and over the paper's, on each graph.
-
-    Args:
-        comparison: One method and all others, graph by graph.
-        styles: Name of a method -> its style in the whole report.
-    """
+    """Draw the lead over the best other method, and over the paper's, on each graph."""
     graphs = comparison.graphs
     size = (WIDTH, LARGE_ROW * len(graphs) + LARGE_MARGIN)
     title = f"{comparison.method} minus another method"

@@ -46,8 +46,6 @@ def draw_curves(dataset: str, runs: Runs, styles: Styles) -> list[Picture]:
     """Draw accuracy by session with 95 % bands; also name the best grey line if it is above others.
 
     Args:
-        dataset: The name of the dataset.
-        runs: Method -> its records on the dataset.
         styles: Name of a method -> its style; the others are thin and grey.
     """
     lines = {}
@@ -74,8 +72,6 @@ def draw_risk_coverage(dataset: str, runs: Runs, styles: Styles) -> list[Picture
     """Draw the errors in the last session over the share of nodes that get a prediction.
 
     Args:
-        dataset: The name of the dataset.
-        runs: Method -> its records on the dataset.
         styles: Name of a method -> its style; the others are thin and grey.
     """
     errors = {name: error_by_coverage(own) for name, own in runs.items()}
@@ -98,7 +94,6 @@ def draw_ways_shots(dataset: str, runs: Runs, styles: Styles) -> list[Picture]:
     """Draw the last session over K at the usual N, and over N at the usual K.
 
     Args:
-        dataset: The name of the dataset.
         runs: Method -> its records on the dataset; names may end in a setting.
         styles: Name of a method -> its style; the others are thin and grey.
     """
@@ -154,9 +149,7 @@ def accuracies_by_size(
     ({5: [0.5]}, {})
 
     Args:
-        runs: Records of runs of one method.
         varied: Which size differs between runs: "ways" or "shots".
-        fixed: The other one of them.
         fixed_size: Its size; runs with another one are left out.
     """
     chosen = [run for run in runs if run["setting"][fixed] == fixed_size]
@@ -175,9 +168,7 @@ def usual_size(runs: Sequence[Record], varied: str, fixed: str) -> int:
     3
 
     Args:
-        runs: Records of runs, at least one.
         varied: Which size differs between runs: "ways" or "shots".
-        fixed: The other one of them.
     """
     pairs = unique((run["setting"][fixed], run["setting"][varied]) for run in runs)
     ((size, _),) = Counter(size for size, _ in pairs).most_common(1)

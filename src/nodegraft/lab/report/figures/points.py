@@ -56,8 +56,6 @@ def draw_pareto(dataset: str, runs: Runs, styles: Styles) -> list[Picture]:
     """Draw accuracy over seconds a session; the frontier is joined.
 
     Args:
-        dataset: The name of the dataset.
-        runs: Method -> its records on the dataset.
         styles: Name of a method -> its style; the others are grey.
     """
     points = {name: (median_seconds(own)[1], 100 * mean(own)) for name, own in runs.items()}
@@ -134,8 +132,6 @@ def draw_effects(dataset: str, runs: Runs, styles: Styles) -> list[Picture]:
     """Draw a mark for every method with its interval over seeds; nothing for a single method.
 
     Args:
-        dataset: The name of the dataset.
-        runs: Method -> its records on the dataset.
         styles: Name of a method -> its style; the others are grey.
     """
     best, others = effects(runs)
@@ -168,12 +164,7 @@ def draw_effects(dataset: str, runs: Runs, styles: Styles) -> list[Picture]:
 
 @figure_style
 def draw_recommendation(recommendation: Recommendation, styles: Styles) -> Picture:
-    """Draw a row for each dataset: winner, paper's method and runner-up; the others are grey.
-
-    Args:
-        recommendation: The ranking of methods, and the records.
-        styles: Name of a method -> its style in the whole report.
-    """
+    """Draw a row for each dataset: winner, paper's method and runner-up; the others are grey."""
     graphs = recommendation.graphs
     size = (WIDTH, LARGE_ROW * len(graphs) + LARGE_MARGIN)
     figure, axes = panel("After the last session", "macro accuracy, %", size=size)

@@ -50,11 +50,7 @@ class Encoder(nn.Module):
         raise NotImplementedError
 
     def weighted(self, first: Tensor) -> Tensor:
-        """Return first-layer weights that also multiply each column by its weight.
-
-        Args:
-            first: Inputs by outputs.
-        """
+        """Return first-layer weights that also multiply each column by its weight."""
         return first if self.column_weights is None else self.column_weights[:, None] * first
 
     def row_network(self) -> RowNetwork | None:
@@ -73,7 +69,6 @@ def embed_rows(
 
     Args:
         network: Gives one row of numbers for each node at the centre of a neighbourhood.
-        view: Visible part of the graph.
         rows: Row numbers of the nodes; the result has their order.
         hops: How many steps along edges the network needs to see, one for each layer.
     """

@@ -40,20 +40,12 @@ class PrototypeAttention(nn.Module):
             nn.init.xavier_uniform_(weight, generator=generator)
 
     def weights(self, prototypes: Tensor) -> Tensor:
-        """Return how much each class counts for class ``j`` in row ``j``, which sums to one.
-
-        Args:
-            prototypes: One row a class.
-        """
+        """Return how much each class counts for class ``j`` in row ``j``, which sums to one."""
         products = (prototypes @ self.query.T) @ (prototypes @ self.key.T).T
         return torch.softmax(products / math.sqrt(prototypes.shape[1]), dim=1)
 
     def forward(self, prototypes: Tensor) -> Tensor:
-        """Return the adapted prototypes.
-
-        Args:
-            prototypes: One row a class.
-        """
+        """Return the adapted prototypes."""
         return prototypes + self.weights(prototypes) @ (prototypes @ self.value.T)
 
 

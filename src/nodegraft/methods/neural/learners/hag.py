@@ -87,11 +87,7 @@ class HAGNetwork(WeightedPrototypeLearner):
             self.task_attention = SetTaskAttention(out, hidden, generator)
 
     def weigh_tasks(self, tasks: Sequence[Tensor]) -> Tensor:
-        """Return the weight of every task for the current (last) one; they sum to 1.
-
-        Args:
-            tasks: The prototypes of each task, one row a class.
-        """
+        """Return the weight of every task for the current (last) one; they sum to 1."""
         return task_weights(self.task_attention(list(tasks)))
 
     def loss(self, view: GraphView, episode: Episode) -> EpisodeLoss:
@@ -104,13 +100,7 @@ class HAGNetwork(WeightedPrototypeLearner):
     def weighted_loss(
         self, tasks: Sequence[Tensor], scores: Tensor, targets: Tensor
     ) -> tuple[Tensor, Tensor]:
-        """Return the loss of scores, and the weight that it gives to each task.
-
-        Args:
-            tasks: The prototypes of each task, one row a class.
-            scores: One row a query, one column a class, task by task.
-            targets: The column of each query's class.
-        """
+        """Return the loss of scores, and the weight that it gives to each task."""
         shares = torch.zeros(len(tasks))
         if self.options.tla != "off":
             shares = self.weigh_tasks(tasks)

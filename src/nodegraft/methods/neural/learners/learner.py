@@ -45,7 +45,6 @@ class Learner(nn.Module, Generic[Memory]):
         """Return embeddings of nodes from their neighbourhood alone.
 
         Args:
-            view: Visible part of the graph.
             rows: Row numbers of the nodes, in any order; the result has the same.
         """
         return embed_rows(self.encoder, view, rows, self.encoder.hops)
@@ -54,7 +53,6 @@ class Learner(nn.Module, Generic[Memory]):
         """Return the loss of one episode.
 
         Args:
-            view: Visible part of the graph.
             episode: Its first task has many labels a class, the others few.
         """
         raise NotImplementedError
@@ -63,8 +61,6 @@ class Learner(nn.Module, Generic[Memory]):
         """Return the memory of the network after learning these classes.
 
         Args:
-            view: Visible part of the graph.
-            support: The labels of the new classes.
             memory: What it kept of earlier classes; None if these are the first. First classes
                 have many labels, later ones few.
         """
@@ -74,8 +70,6 @@ class Learner(nn.Module, Generic[Memory]):
         """Return one row per node, one column per class in the order learned.
 
         Args:
-            view: Visible part of the graph.
             rows: Row numbers of the nodes, in any order; the result has the same.
-            memory: What :meth:`learn` gave.
         """
         raise NotImplementedError

@@ -63,14 +63,7 @@ class LabelledBatch:
     def of(
         cls, view: GraphView, labelled: NodeLabels, columns: tuple[str, ...], hops: int
     ) -> "LabelledBatch":
-        """Extract the neighbourhood once, for any number of steps on it.
-
-        Args:
-            view: Visible part of the graph.
-            labelled: The nodes and their classes.
-            columns: The class of each column of the scores.
-            hops: How many steps along edges the encoder needs to see.
-        """
+        """Extract the neighbourhood once, for any number of steps on it."""
         neighbourhood, positions = view.around(labelled.rows(), hops)
         targets = torch.from_numpy(labelled.targets(columns))
         return cls(neighbourhood, torch.from_numpy(positions), targets)
@@ -123,9 +116,7 @@ class MAML(Learner[AdaptedModel]):
         It is differentiable through the steps, unless ``first_order`` takes them as constant.
 
         Args:
-            support: The nodes the weights are adapted to.
             query: Other nodes of the same classes.
-            num_classes: How many columns the scores have.
         """
         second_order = not self.inner_loop.first_order
         weights = self.adapt(support, num_classes, self.inner_loop.steps, second_order)
@@ -154,18 +145,12 @@ class MAML(Learner[AdaptedModel]):
         """Return embeddings of nodes by the adapted encoder.
 
         Args:
-            view: Visible part of the graph.
             rows: Row numbers of the nodes, in any order; the result has the same.
-            weights: What :meth:`adapt` gave.
         """
         return embed_rows(self.adapted_encoder(weights), view, rows, self.encoder.hops)
 
     def adapted_encoder(self, weights: Weights) -> Encoder:
-        """Return a copy of the encoder with other weights, which are not to be trained further.
-
-        Args:
-            weights: What :meth:`adapt` gave.
-        """
+        """Return a copy of the encoder with other weights, which are not to be trained further."""
         encoder = deepcopy(self.encoder).requires_grad_(False)
         adapted = {name: weight for name, weight in weights.items() if name != HEAD}
         encoder.load_state_dict({**self.encoder.state_dict(), **adapted})
@@ -178,9 +163,6 @@ class MAML(Learner[AdaptedModel]):
         """Return the weights after some gradient steps; every class counts alike in their loss.
 
         Args:
-            batch: The supports of a task.
-            num_classes: How many rows the head has.
-            steps: How many gradient steps.
             second_order: Whether the result is differentiable through the steps, which holds all
                 of them in memory.
         """

@@ -34,8 +34,6 @@ class PrototypeLearner(Learner[Tensor]):
         """Return one row per class: the mean of its supports.
 
         Args:
-            view: Visible part of the graph.
-            support: The labels of the classes.
             few_shot: Whether the classes have few labels; without effect on plain means.
         """
         targets = torch.from_numpy(support.targets(support.classes))
@@ -125,10 +123,6 @@ class WeightedPrototypeLearner(PrototypeLearner):
         """Return the weight of every support, in the order of ``support.rows()``.
 
         Without attention all supports of a class weigh alike.
-
-        Args:
-            view: Visible part of the graph.
-            support: The labels of few-shot classes.
         """
         if not self.uses_attention(few_shot=True):
             counts = torch.tensor([rows.size for rows in support.values()])
@@ -155,7 +149,6 @@ class WeightedPrototypeLearner(PrototypeLearner):
         """Return prototypes of an episode's tasks, and embeddings of its queries.
 
         Args:
-            view: Visible part of the graph.
             episode: Its first task has many labels a class, the others few.
         """
         few_shot = [place > 0 for place in range(len(episode.tasks))]
