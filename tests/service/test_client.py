@@ -152,6 +152,8 @@ def test_waits_as_long_as_the_service_asks() -> None:
     assert outcome(Call("GET", "/"), busy, 1, 3) == 7.0
     with pytest.raises(ServiceError, match="what happened"):
         outcome(Call("GET", "/"), busy, 3, 3)
+    not_started = httpx2.Response(503, json=_error("writer_not_started"))
+    assert isinstance(outcome(Call("POST", "/"), not_started, 1, 3), float)
 
 
 @pytest.mark.parametrize("code", ["job_timeout", "out_of_memory", "writer_died"])

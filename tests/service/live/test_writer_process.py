@@ -156,8 +156,9 @@ def test_the_start_of_a_process_is_no_part_of_a_job(
     assert writer.run(process_number) > 0
     monkeypatch.setattr(writer_process, "START_SECONDS", 0.01)
     os.kill(stop_process(writer), signal.SIGKILL)
-    with pytest.raises(HttpError, match=r"did not start within 0\.01 s"):
+    with pytest.raises(HttpError, match=r"did not start within 0\.01 s") as caught:
         writer.run(process_number)
+    assert caught.value.code == "writer_not_started"
 
 
 def test_closing_kills_a_job_that_hangs_and_starts_no_process(

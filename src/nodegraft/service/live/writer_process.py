@@ -124,7 +124,7 @@ class WriterProcess:
         if is_late and not was_started:
             LOG.error("the writer process did not start within %g s", seconds)
             message = f"The writer process did not start within {seconds:g} s."
-            raise HttpError(503, "writer_died", message, "Send it again, with the same key.")
+            raise HttpError(503, "writer_not_started", message, "Send it again, with the same key.")
         if is_late:
             LOG.error("a job took longer than %g s: its process was killed", self._job_seconds)
             message = f"The change exceeded its timeout of {self._job_seconds:g} s."
