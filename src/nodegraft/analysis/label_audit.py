@@ -18,9 +18,9 @@ from nodegraft.graph.graph import Graph
 from nodegraft.graph.keys import Key, hash_order
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.model.best_classes import rows_in_block
-from nodegraft.model.folds import models_without_a_fold
 from nodegraft.model.hooks import Capability
 from nodegraft.model.method import Method
+from nodegraft.model.prediction_sets import models_without_a_fold
 
 Floats = NDArray[np.float64]
 

@@ -12,7 +12,7 @@ from nodegraft.graph.edges.matrix import Matrix
 from nodegraft.graph.keyed_labels import KeyedLabels
 from nodegraft.methods.linear.dual import Dual, dual_ridge
 from nodegraft.methods.templates.propagated import KernelHead
-from nodegraft.model.inputs import GraphInputs
+from nodegraft.model.learned import GraphInputs
 
 
 @dataclass(kw_only=True)

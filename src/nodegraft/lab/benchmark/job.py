@@ -20,9 +20,9 @@ from nodegraft.lab.benchmark.records.record import RunRecord, make_record
 from nodegraft.lab.benchmark.records.source import this_code
 from nodegraft.lab.datasets.templates.dataset import REGISTRY as DATASETS
 from nodegraft.lab.datasets.templates.dataset import Dataset, LoadedDataset, label_folders
-from nodegraft.model.description import MethodDescription
 from nodegraft.model.method import Method
 from nodegraft.model.registry import REGISTRY as METHODS
+from nodegraft.model.registry import MethodDescription
 from nodegraft.streams.arrival import Arrival
 from nodegraft.streams.stream import STREAM_VERSION, ClassStream
 

@@ -32,8 +32,7 @@ from nodegraft.methods.graft.signals import NEAR_TIMES, TIMES, list_signals
 from nodegraft.methods.templates.derived import Derived
 from nodegraft.methods.templates.propagated import side_by_side
 from nodegraft.model.confidence import DEFAULT_WORLD, World
-from nodegraft.model.inputs import GraphInputs
-from nodegraft.model.learned import learned
+from nodegraft.model.learned import GraphInputs, learned
 from nodegraft.streams.curriculum import Curriculum
 from nodegraft.streams.episodes.mixed import mixed_episodes
 

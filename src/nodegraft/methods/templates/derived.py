@@ -12,7 +12,7 @@ from nodegraft.graph.growth.rows_view import RowsView
 from nodegraft.graph.keyed_labels import KeyedLabels
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView
-from nodegraft.model.inputs import GraphInputs
+from nodegraft.model.learned import GraphInputs
 from nodegraft.model.method import Method
 from nodegraft.streams.curriculum import Curriculum
 

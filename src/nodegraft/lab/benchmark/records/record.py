@@ -15,7 +15,7 @@ from nodegraft.evaluation.protocol import STRICT, SessionResult, StreamResult
 from nodegraft.evaluation.sealed.isolation import Isolation
 from nodegraft.lab.benchmark.records.source import code_of
 from nodegraft.lab.datasets.templates.dataset import LoadedDataset
-from nodegraft.model.description import MethodDescription
+from nodegraft.model.registry import MethodDescription
 from nodegraft.streams.stream import STREAM_VERSION, ClassStream
 
 SCHEMA = 6

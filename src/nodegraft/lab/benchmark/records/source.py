@@ -5,7 +5,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from nodegraft.base.hashing import content_hash, file_hash
-from nodegraft.model.description import MethodDescription
+from nodegraft.model.registry import MethodDescription
 
 
 @cache
