@@ -97,6 +97,11 @@ class Version:
         asked, right = (sum(counts.get(name, {}).values()) for name in ("asked", "right"))
         return AccuracyCount(asked, right)
 
+    @property
+    def fields(self) -> dict[str, Any]:
+        """Number and graph, under the names of results about this version."""
+        return {"model_version": self.number, "graph_version": self.graph}
+
     def __repr__(self) -> str:
         when = f"{self.at:%Y-%m-%d %H:%M}"
         return f"<Version {self.number}: {describe_version(self)}, by {self.by}, {when} UTC>"
@@ -175,29 +180,6 @@ def describe_version(version: Version) -> str:
         case "purge":
             return f"purge {counted(detail['nodes'], 'node')} from version {detail['instead_of']}"
     return version.action
-
-
-def history_fields(version: Version) -> dict[str, Any]:
-    """Return the change that made a version, under the names of HTTP and of the command line."""
-    measures = version.measures
-    return {
-        "version": version.number,
-        "action": version.action,
-        "description": describe_version(version),
-        "detail": version.detail,
-        "by": version.by,
-        "note": version.note,
-        "at": version.at,
-        "accuracy_before": measures.get("before", {}).get("accuracy"),
-        "accuracy_after": measures.get("after", {}).get("accuracy"),
-        "predictions_compared": measures.get("asked"),
-        "predictions_changed": measures.get("flipped"),
-    }
-
-
-def version_fields(version: Version) -> dict[str, Any]:
-    """Return number and graph of a version, under the names of HTTP and of the command line."""
-    return {"model_version": version.number, "graph_version": version.graph}
 
 
 def _changes(detail: dict[str, int]) -> str:

@@ -13,6 +13,7 @@ from fastapi.params import Depends as Dependency
 from fastapi.security import HTTPBearer
 from pydantic import Field
 
+from nodegraft.analysis.results.versions import Changed
 from nodegraft.analysis.version import Version
 from nodegraft.base.hashing import content_hash
 from nodegraft.graph.graph import Graph
@@ -21,7 +22,6 @@ from nodegraft.service.auth.limits import MAX_LISTED
 from nodegraft.service.auth.tokens import Scope, Token
 from nodegraft.service.errors import HttpError
 from nodegraft.service.live.live import Live
-from nodegraft.service.schemas import Changed
 from nodegraft.service.service import Service
 from nodegraft.store.intent import IdempotencyKey, Intent
 from nodegraft.store.store import Store

@@ -1,18 +1,16 @@
 """Groups of nodes that may be a new class, described by their top terms."""
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from nodegraft.analysis.results.nodes import NewClass
 from nodegraft.analysis.snapshot import SAMPLE, State
 from nodegraft.analysis.suggestions.suggestion import vectors_of
 from nodegraft.base.parameters.constraints import PositiveInt
 from nodegraft.base.parameters.validate import validate_value
 from nodegraft.graph.edges.matrix import IntArray, normalise_rows
 from nodegraft.graph.graph import Graph
-from nodegraft.graph.keys import Key
 from nodegraft.model.hooks import Capability
 from nodegraft.tables.features.recipe import FeatureRecipe
 
@@ -30,20 +28,6 @@ FEWEST = 15
 
 WORDS, EXAMPLES = 5, 3
 """Number of terms and nodes that describe a group."""
-
-
-@dataclass(frozen=True)
-class NewClass:
-    """Group of nodes that are similar to each other and to no known class."""
-
-    size: int
-    """Number of clustered nodes in the group."""
-
-    words: tuple[str, ...]
-    """Top terms of their texts, compared with other nodes; none without text features."""
-
-    examples: tuple[Key, ...]
-    """Nodes nearest to the centre of the group."""
 
 
 def new_classes(state: State, count: int) -> list[NewClass]:

@@ -2,43 +2,22 @@
 
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from nodegraft.analysis.results.nodes import Suggestion
 from nodegraft.analysis.snapshot import State
 from nodegraft.base.errors import NotSupportedError
 from nodegraft.base.parameters.constraints import PositiveInt
 from nodegraft.base.parameters.validate import validate_value
 from nodegraft.graph.edges.matrix import IntArray, Matrix, normalise_rows
 from nodegraft.graph.graph import Graph
-from nodegraft.graph.keys import Key
 from nodegraft.model.hooks import Capability
 
 CANDIDATES, FOR_EACH = 4_000, 10
 """Number of unlabelled nodes that are considered, and at least so many for each suggestion."""
-
-
-@dataclass(frozen=True)
-class Suggestion:
-    """Node whose label would help most."""
-
-    node: Key
-    """Key of the node."""
-
-    answer: str
-    """Class that is predicted now."""
-
-    runner_up: str
-    """Second likeliest class."""
-
-    unsure: float
-    """Uncertainty: 1 minus the difference of the two largest probabilities."""
-
-    like_it: float
-    """Number of uncertain nodes that it represents: the sum of the uncertainty of its group."""
 
 
 def suggestions(state: State, count: int) -> list[Suggestion]:
@@ -72,7 +51,7 @@ def suggestions(state: State, count: int) -> list[Suggestion]:
         )
         for place, size in _centres(vectors_of(state, rows), unsure, min(count, rows.size))
     ]
-    return sorted(found, key=lambda node: (-node.like_it, -node.unsure))
+    return sorted(found, key=lambda node: (-node.similar_nodes, -node.uncertainty))
 
 
 def _centres(

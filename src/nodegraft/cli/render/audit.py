@@ -14,7 +14,7 @@ from nodegraft.cli.inputs import joined_keys
 from nodegraft.cli.render.values import NodeTable, Texts, add_text_column
 
 if TYPE_CHECKING:
-    from nodegraft.analysis.label_audit import SuspiciousLabel
+    from nodegraft.analysis.results.nodes import SuspiciousLabel
 
 TEXT_WIDTH = 9
 """Smallest width of the column of texts."""

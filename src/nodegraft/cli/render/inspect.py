@@ -17,10 +17,9 @@ from nodegraft.cli.render.values import NodeTable, Texts, add_text_column
 from nodegraft.cli.terminal import line
 
 if TYPE_CHECKING:
-    from nodegraft.analysis.drift import Shift
     from nodegraft.analysis.own_labels.comparison import Estimate, Evaluation
-    from nodegraft.analysis.suggestions.new_classes import NewClass
-    from nodegraft.analysis.suggestions.suggestion import Suggestion
+    from nodegraft.analysis.results.nodes import NewClass, Suggestion
+    from nodegraft.analysis.results.versions import Shift
 
 TEXT_WIDTH = 9
 """Smallest width of the column of texts."""
@@ -36,8 +35,8 @@ def suggestions_table(suggestions: "list[Suggestion]", texts: Texts) -> Renderab
     table.add_column("similar\nnodes", justify="right", no_wrap=True)
     text_cells = add_text_column(table, texts, TEXT_WIDTH)
     for suggestion, text in zip(suggestions, text_cells, strict=True):
-        classes = escape(suggestion.answer), escape(suggestion.runner_up)
-        similar = f"{max(suggestion.like_it, 1):.0f}"
+        classes = escape(suggestion.prediction), escape(suggestion.second_class)
+        similar = f"{max(suggestion.similar_nodes, 1):.0f}"
         table.add_row(escape(str(suggestion.node)), *classes, similar, *text)
     return table
 
@@ -49,7 +48,7 @@ def new_class_lines(place: Path, groups: "Mapping[NewClass, Texts]") -> Iterator
         return
     yield Text("Groups of similar nodes that may be a new class:")
     for group, texts in groups.items():
-        terms = f": {', '.join(group.words)}" if group.words else ""
+        terms = f": {', '.join(group.top_terms)}" if group.top_terms else ""
         yield Text(f"\n{group.size:,} nodes{terms}", style="bold")
         table = NodeTable(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
         table.add_column(overflow="fold")
@@ -71,10 +70,10 @@ def drift_table(shifts: "list[Shift]", alarm: float) -> RenderableType:
     for heading in ("distance", "noise"):
         table.add_column(heading, justify="right")
     for shift in shifts:
-        cells = (escape(shift.what), escape(shift.before), escape(shift.after))
-        style = "yellow" if shift.alarming else ""
+        cells = (escape(shift.measure), escape(shift.before), escape(shift.after))
+        style = "yellow" if shift.alarm else ""
         table.add_row(*cells, f"{shift.distance:.3f}", f"{shift.noise:.3f}", style=style)
-    alarms = [shift.what for shift in shifts if shift.alarming]
+    alarms = [shift.measure for shift in shifts if shift.alarm]
     threshold = f"above the alarm threshold ({alarm:g})"
     if alarms:
         return Group(table, Text(f"Drift {threshold}: {', '.join(alarms)}."))

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from nodegraft.cli.results.result import Result
+from nodegraft.analysis.results.result import Result
 
 
 @dataclass(frozen=True)
