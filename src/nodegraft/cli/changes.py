@@ -111,7 +111,9 @@ def new_version(store: "Store", version: "Version") -> Output[NewVersion]:
     if fit.is_dated and version.action != "refit":
         text.append(refit_advice(fit))
     candidate = None if waiting is None else waiting.number
-    value = NewVersion.of(version, live=live, candidate=candidate, card=card)
+    value = NewVersion.of(
+        version, version.number == live, live=live, candidate=candidate, card=card
+    )
     return Output(value, tuple(text), hints)
 
 

@@ -239,7 +239,9 @@ class ChangeMaker:
         Args:
             override: Reason to apply the change although held-out accuracy drops.
         """
-        return Changed.of(await self.version(make, note, override))
+        version = await self.version(make, note, override)
+        # A repeated request gets the same response, whatever was promoted since.
+        return Changed.of(version, version.measures["request"]["promote"])
 
 
 async def _change_maker(

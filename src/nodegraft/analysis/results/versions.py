@@ -76,7 +76,7 @@ class Changed(VersionResult):
     warnings: list[str] = field(metadata=example(["Class 'e-bikes' has only 1 example: …"]))
 
     @classmethod
-    def of(cls, version: Version, **more: Any) -> Self:
+    def of(cls, version: Version, promoted: bool, **more: Any) -> Self:
         """Return the result about a new version.
 
         Args:
@@ -85,7 +85,7 @@ class Changed(VersionResult):
         return cls(
             **version.fields,
             change=HistoryEntry.of(version),
-            promoted=version.measures["request"]["promote"],
+            promoted=promoted,
             warnings=version.measures.get("warnings", []),
             **more,
         )
