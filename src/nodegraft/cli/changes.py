@@ -15,7 +15,7 @@ from nodegraft.cli.output import Output
 from nodegraft.cli.render.preview import preview_lines, table_preview_lines
 from nodegraft.cli.render.store import refit_advice, refit_line
 from nodegraft.cli.render.versions import version_line, warning_lines
-from nodegraft.cli.results.versions import NewVersion
+from nodegraft.cli.results.store import NewVersion
 from nodegraft.cli.terminal import Terminal, line
 
 if TYPE_CHECKING:

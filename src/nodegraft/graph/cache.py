@@ -18,7 +18,7 @@ from nodegraft.graph.keys import hash_order
 from nodegraft.graph.propagation.diffusion import Diffusion
 from nodegraft.graph.propagation.grown_diffusion import GrownDiffusion
 from nodegraft.graph.propagation.propagation import PropagatedFeatures
-from nodegraft.graph.stores.protocol import ArrayCache, GraphStore
+from nodegraft.graph.stores import ArrayCache, GraphStore
 
 
 class ViewCache:

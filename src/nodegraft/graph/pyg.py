@@ -15,8 +15,8 @@ from nodegraft.graph.edges.adjacency import Adjacency
 from nodegraft.graph.edges.entries import IN, OUT, weights_of
 from nodegraft.graph.edges.matrix import Matrix, is_sparse
 from nodegraft.graph.edges.relation import by_rows, kinds_with_direction
-from nodegraft.graph.stores.protocol import EDGES
-from nodegraft.graph.stores.protocol import GraphStore as OurStore
+from nodegraft.graph.stores import EDGES
+from nodegraft.graph.stores import GraphStore as OurStore
 from nodegraft.graph.view import GraphView
 
 

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from nodegraft.base.errors import CheckpointError, DataError
 from nodegraft.graph.keyed_labels import KeyedLabels
-from nodegraft.graph.stores.protocol import Recipe
+from nodegraft.graph.stores import Recipe
 from nodegraft.graph.view import GraphView
 from nodegraft.tables.features.recipe import FeatureRecipe
 

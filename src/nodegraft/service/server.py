@@ -13,7 +13,7 @@ from nodegraft.base.errors import ParameterError
 from nodegraft.base.extras import extra
 from nodegraft.service.auth.limits import BACKLOG, DRAIN_SECONDS, MAX_CONNECTIONS, START_SECONDS
 from nodegraft.service.settings import Settings, trace_exporters
-from nodegraft.store.access.tokens import StoreTokens
+from nodegraft.store.access import StoreTokens
 from nodegraft.store.store import Store
 
 with extra("serve", package="uvicorn", purpose="A service"):

@@ -744,7 +744,7 @@ class Store(StoreViews):
             count: Number of nodes.
             version: Number of the version; None for the newest.
         """
-        from nodegraft.analysis.suggestions.suggestion import suggestions
+        from nodegraft.analysis.suggestions import suggestions
 
         return Records(suggestions(self._newest_or(version), count))
 
@@ -773,7 +773,7 @@ class Store(StoreViews):
             count: Maximum number of groups.
             version: Number of the version; None for the newest.
         """
-        from nodegraft.analysis.suggestions.new_classes import new_classes
+        from nodegraft.analysis.suggestions import new_classes
 
         return Records(new_classes(self._newest_or(version), count))
 

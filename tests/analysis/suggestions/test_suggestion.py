@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 import nodegraft as ng
-from nodegraft.analysis.suggestions.new_classes import log_odds
+from nodegraft.analysis.suggestions import log_odds
 from nodegraft.base.errors import ParameterError
 from nodegraft.store.intent import Intent
 from nodegraft.store.store import Store

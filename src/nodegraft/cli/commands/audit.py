@@ -8,7 +8,7 @@ from nodegraft.analysis.results.nodes import LabelAudit
 from nodegraft.cli.changes import open_store
 from nodegraft.cli.options import NewestVersion, StorePlace
 from nodegraft.cli.output import Output, command
-from nodegraft.cli.render.audit import audit_table
+from nodegraft.cli.render.inspect import audit_table
 from nodegraft.cli.terminal import Terminal
 
 

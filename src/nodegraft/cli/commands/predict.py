@@ -28,7 +28,7 @@ from nodegraft.cli.render.inspect import (
 )
 from nodegraft.cli.render.predictions import MAX_SHOWN, predictions_table, written_text
 from nodegraft.cli.render.versions import predicting_version
-from nodegraft.cli.results.inspect import Card, Evaluation, Suggestions
+from nodegraft.cli.results.store import Card, Evaluation, Suggestions
 from nodegraft.cli.terminal import Terminal, line
 
 if TYPE_CHECKING:
@@ -200,8 +200,7 @@ def suggest(
     version: NewestVersion = None,
 ) -> Output[Suggestions]:
     """Suggest nodes to label next, and groups of nodes that may be a new class."""
-    from nodegraft.analysis.suggestions.new_classes import new_classes
-    from nodegraft.analysis.suggestions.suggestion import suggestions
+    from nodegraft.analysis.suggestions import new_classes, suggestions
 
     with open_store(place, terminal) as store:
         number = store.newest if version is None else version

@@ -18,7 +18,7 @@ from nodegraft.cli.options import (
     StorePlace,
 )
 from nodegraft.cli.output import Output, command
-from nodegraft.cli.results.versions import NewVersion
+from nodegraft.cli.results.store import NewVersion
 from nodegraft.cli.terminal import Terminal
 
 if TYPE_CHECKING:

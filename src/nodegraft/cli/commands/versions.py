@@ -12,7 +12,7 @@ from nodegraft.cli.options import AuthorOptions, StorePlace, VersionNumber
 from nodegraft.cli.output import Output, command
 from nodegraft.cli.render.preview import preview_lines
 from nodegraft.cli.render.versions import history_table
-from nodegraft.cli.results.versions import History, NewVersion, Promoted
+from nodegraft.cli.results.store import History, NewVersion, Promoted
 from nodegraft.cli.terminal import Terminal
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Suggestions, drift, and methods compared on a store's own labels, as text and tables."""
+"""Suggestions, suspicious labels, drift and compared methods, as text and tables."""
 
 import shlex
 from collections.abc import Iterator, Mapping
@@ -18,8 +18,9 @@ from nodegraft.cli.terminal import line
 
 if TYPE_CHECKING:
     from nodegraft.analysis.own_labels.comparison import Estimate, Evaluation
-    from nodegraft.analysis.results.nodes import NewClass, Suggestion
+    from nodegraft.analysis.results.nodes import NewClass, Suggestion, SuspiciousLabel
     from nodegraft.analysis.results.versions import Shift
+
 
 TEXT_WIDTH = 9
 """Smallest width of the column of texts."""
@@ -125,3 +126,29 @@ def _hundredths(share: "Estimate") -> str:
 def _with_noise(number: "Estimate", unit: float, digits: int) -> str:
     mean = f"{unit * number.mean:.{digits}f}"
     return mean if number.seeds == 1 else f"{mean} ± {unit * number.half_width:.{digits}f}"
+
+
+def audit_table(
+    found: "list[SuspiciousLabel]", texts: Texts, place: Path
+) -> Iterator[RenderableType]:
+    """Yield a table, the reasons, and the command that corrects the first label."""
+    if not found:
+        yield Text(
+            "No label disagrees with the others: for none is another class likelier. The label of "
+            "a class with a single one is not checked."
+        )
+        return
+    table = NodeTable(box=SIMPLE, pad_edge=False)
+    for heading in ("node", "label", "suggested"):
+        table.add_column(heading, overflow="fold", min_width=len("suggested"))
+    text_cells = add_text_column(table, texts, TEXT_WIDTH)
+    for suspicious, text in zip(found, text_cells, strict=True):
+        names = map(escape, (str(suspicious.node), suspicious.label, suspicious.suggested))
+        table.add_row(*names, *text)
+    yield table
+    for suspicious in found:
+        yield Text(f"{suspicious.node}: {suspicious.reason}")
+    first = found[0]
+    yield Text("To correct a label:")
+    command = ["nodegraft", "relabel", str(place), "--class", first.suggested]
+    yield Text("  " + shlex.join([*command, "--nodes", joined_keys([first.node])]), no_wrap=True)

@@ -23,7 +23,7 @@ from nodegraft.graph.edges.matrix import Matrix, is_sparse
 from nodegraft.graph.growth.stacked import Stored as StoredRows
 from nodegraft.graph.growth.stacked import parts_of
 from nodegraft.graph.keys import NodeKeys
-from nodegraft.graph.stores.protocol import ArrayCache, EdgesByKind, Recipe
+from nodegraft.graph.stores import ArrayCache, EdgesByKind, Recipe
 
 MERGED = "merged"
 """Stands for the place of a kind where the edges of all kinds are one."""

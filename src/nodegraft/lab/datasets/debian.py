@@ -11,13 +11,13 @@ import numpy as np
 
 from nodegraft.base.parameters.constraints import PositiveInt
 from nodegraft.lab.datasets.templates.dataset import Dataset, LoadedDataset
+from nodegraft.lab.datasets.templates.readers import read_stanzas
 from nodegraft.lab.datasets.templates.text_graph import (
     WORDS_NOTE,
     TextNode,
     in_large_classes,
     text_graph,
 )
-from nodegraft.lab.datasets.templates.xz import read_stanzas
 from nodegraft.streams.setting import Setting
 
 PACKAGES, TRANSLATION = "Packages.xz", "Translation-en.xz"

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
-from nodegraft.analysis.rendering.picture import Picture
+from nodegraft.analysis.rendering.drawing import Picture
 from nodegraft.analysis.rendering.table import Table
 from nodegraft.base.errors import ParameterError
 from nodegraft.lab.benchmark.suite import Suite, SuiteEntry

@@ -14,8 +14,7 @@ from nodegraft.graph.keyed_labels import KeyedLabels
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.propagation.spread import SpreadFeatures
 from nodegraft.graph.propagation.typed_blocks import block_types, typed_blocks
-from nodegraft.graph.statistics.homophily import homophily_of_kinds, relation_weights
-from nodegraft.graph.statistics.rarity import summarise_columns
+from nodegraft.graph.statistics import homophily_of_kinds, relation_weights, summarise_columns
 from nodegraft.graph.view import GraphView
 from nodegraft.methods.graft.classes import label_scarcity
 from nodegraft.methods.graft.confidence import (

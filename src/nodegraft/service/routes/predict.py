@@ -20,8 +20,7 @@ from nodegraft.analysis.results.nodes import (
     Suggestions,
 )
 from nodegraft.analysis.snapshot import State
-from nodegraft.analysis.suggestions.new_classes import new_classes
-from nodegraft.analysis.suggestions.suggestion import suggestions
+from nodegraft.analysis.suggestions import new_classes, suggestions
 from nodegraft.base.errors import DataError
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.keys import Key

@@ -245,3 +245,9 @@ def _read(place: Path) -> LoadedDataset:
 
 def _in_order(classes: dict[str, Sequence[int]]) -> dict[str, Sequence[int]]:
     return {name: classes[name] for name in sorted(classes)}
+
+
+HELD_OUT_NOTE = (
+    "Held out: nothing of a method may be chosen by what it reaches on the test streams of this "
+    "graph. Rehearse (--rehearse) until the method is final."
+)

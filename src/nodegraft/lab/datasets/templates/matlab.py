@@ -15,7 +15,7 @@ from nodegraft.graph.graph import Graph
 from nodegraft.graph.keys import NodeKeys
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.lab.datasets.templates.dataset import Dataset, LoadedDataset
-from nodegraft.lab.datasets.templates.numbered import adjacency_between
+from nodegraft.lab.datasets.templates.readers import adjacency_between
 from nodegraft.streams.setting import Setting
 
 
