@@ -23,10 +23,10 @@ from nodegraft.graph.view import GraphView
 def parts_of(
     data: Data | HeteroData, directed: bool | Collection[str]
 ) -> tuple[Matrix, dict[str, Adjacency]]:
-    """Features, and the edges of each kind.
+    """Return the feature matrix and the edges of each type.
 
     Args:
-        directed: Whether edges have a direction; or the kinds whose edges have one.
+        directed: Whether edges have a direction; or the edge types that have one.
     """
     nodes, kinds = _of_one_type(data) if isinstance(data, HeteroData) else _kinds(data)
     x = nodes.x.detach().cpu()

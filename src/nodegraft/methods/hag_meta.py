@@ -74,7 +74,8 @@ class HAGMeta(Prototypical[HAGNetwork]):
     """How many such steps."""
 
     tla_scale: Literal["literal", "classes"] = "literal"
-    """The paper's task weights, which are nearly inert, or those times the number of classes."""
+    """Task weights as in the paper (``literal``), which have almost no effect, or times the number
+    of classes (``classes``)."""
 
     nla_normalise: Literal["class", "session"] = "class"
     """Whether the weights of supports sum to 1 within a class or over a session."""

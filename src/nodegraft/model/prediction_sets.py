@@ -191,7 +191,7 @@ def conformal_threshold(probabilities: Floats, coverage: float) -> float:
 
 
 def _rank(nodes: int, coverage: float) -> int:
-    # One more node than there are: the next one may be anywhere among them.
+    # Conformal rank: the new node counts as one more, because it may rank anywhere.
     return max(1, int(np.ceil((nodes + 1) * coverage - 1e-9)))
 
 

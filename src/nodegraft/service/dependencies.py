@@ -145,7 +145,7 @@ def version_named(service: Service, name: VersionName) -> Version:
     else:
         numbers = {"candidate": lambda: store.candidate, "newest": lambda: store.newest}
         version = existing(store, numbers[name]() if isinstance(name, str) else name)
-    # Check this here, because a response about it may still be cached.
+    # A cached response about a pruned version must not be sent.
     refuse_pruned(version.number, store.pruned())
     return version
 

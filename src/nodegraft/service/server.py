@@ -51,9 +51,9 @@ def check(settings: Settings) -> None:
     with StoreTokens.open(settings.store) as tokens:
         settings.check(tokens.read())
     if trace_exporters():
-        # This raises an error that names the extra to install.
+        # If OpenTelemetry is missing, this import raises an error that names the extra.
         import nodegraft.service.observability.traces  # noqa: F401
-    # This raises an error for a wrong folder.
+    # Opening the store raises an error if the folder holds none.
     Store.open(settings.store).close()
 
 

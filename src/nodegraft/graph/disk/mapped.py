@@ -55,13 +55,13 @@ class MappedStore(EdgesByKind):
     """Who is joined to whom, by the name of each kind of edges."""
 
     merged: Adjacency
-    """The edges of all kinds as one."""
+    """Edges of all types merged into one adjacency."""
 
     recipe: Recipe | None = None
-    """How tables became the features, if they were made from tables."""
+    """Recipe that made the features from tables; None if they were not made from tables."""
 
     array_cache: ArrayCache = field(default_factory=ArrayCache)
-    """Where what took long to work out about the graph is kept."""
+    """Cache of arrays that were derived from the graph."""
 
     growth: Mapping[str, StoredArray] = field(default_factory=dict)
     """Arrays of what came since, see :mod:`nodegraft.graph.growth.growth_arrays`."""

@@ -26,10 +26,10 @@ class Entries(NamedTuple):
     """The neighbour."""
 
     weights: Weights | None = None
-    """How much it counts; None where all count 1."""
+    """Weight of each entry; None if all are 1."""
 
     directions: Directions | None = None
-    """Which way the edge leads, :data:`OUT`, :data:`IN` or both; None where there is no way."""
+    """Direction of each edge: :data:`OUT`, :data:`IN` or both; None for undirected edges."""
 
 
 def weights_of(entries: Entries) -> Weights:

@@ -143,15 +143,15 @@ class Job:
         )
 
     def make_dataset(self) -> Dataset:
-        """The dataset with its options, not yet loaded."""
+        """Return the dataset with its options, before its files are read."""
         return build(DATASETS.get(self.dataset), self.dataset_options)
 
     def load(self, data: str | Path | None = None) -> LoadedDataset:
-        """The dataset it is about."""
+        """Load the dataset of the job."""
         return self.make_dataset().load(data)
 
     def stream(self, loaded: LoadedDataset) -> ClassStream:
-        """The sessions."""
+        """Draw the stream of sessions of the job from its dataset."""
         sizes = {"ways": self.ways, "shots": self.shots, "least_shots": self.least_shots}
         asked = {name: size for name, size in sizes.items() if size is not None}
         setting = replace(loaded.setting, **asked)

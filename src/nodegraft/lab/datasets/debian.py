@@ -81,7 +81,7 @@ def _notes(few: Sequence[str]) -> tuple[str, ...]:
 
 
 def read_descriptions(path: Path) -> dict[str, str]:
-    """Short and long text by the checksum that packages name them with."""
+    """Return the descriptions of packages by checksum, which package stanzas refer to."""
     return {
         stanza["Description-md5"]: stanza["Description-en"]
         for stanza in read_stanzas(path)

@@ -75,7 +75,7 @@ class Recommendation:
 
     @property
     def winner(self) -> str:
-        """The method with the best mean over datasets."""
+        """Method with the best mean accuracy over datasets."""
         return self.names[0]
 
     @property

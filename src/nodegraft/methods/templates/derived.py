@@ -61,7 +61,7 @@ class Derived(Method, Generic[Value]):
         return copy
 
     def _start(self, inputs: GraphInputs, labels: KeyedLabels) -> None:
-        # Here, where fitting and loading begin, because constructors do no work.
+        # Fitting and loading begin here; the constructor of a method only stores its parameters.
         super()._start(inputs, labels)
         self._recent = RecentDerivations[Value]()
         self._forget_derived()

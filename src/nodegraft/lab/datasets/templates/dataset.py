@@ -1,4 +1,4 @@
-"""What a dataset is: raw files in, a graph with labels and a default setting out."""
+"""Base class of datasets: raw files are read into a graph with labels and a default setting."""
 
 import inspect
 import os

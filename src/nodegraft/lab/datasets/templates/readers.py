@@ -116,7 +116,7 @@ def read_rows(path: Path, fields: int) -> Iterator[list[str]]:
 
 
 def number_in(text: str, path: Path) -> int:
-    """The number a field holds, or an error that names the file.
+    """Return the number in a field; raise an error that names the file if it is none.
 
     >>> number_in("17", Path("nodes.tsv"))
     17
@@ -143,13 +143,13 @@ COUNTS_NOTE = (
 
 
 def read_counts(texts: Iterable[str], columns: int) -> "csr_array[Any]":
-    """One row for each text of ``column:count`` pairs.
+    """Return a sparse matrix with a row for each text of ``column:count`` pairs.
 
     >>> read_counts(["0:2 2:1", ""], 3).toarray().tolist()
     [[2.0, 0.0, 1.0], [0.0, 0.0, 0.0]]
 
     Args:
-        texts: The pairs of each node, with blanks between.
+        texts: Pairs of each node, separated by spaces.
     """
     # Plain lists of some million numbers would take ten times the memory.
     words, counts, ends = array("q"), array("q"), array("q", [0])
